@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level, warnings, sanitizers, and the two helpers with which every layer declares itself.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+find_program(OPLAT_CCACHE ccache)
+if(OPLAT_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER "${OPLAT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${OPLAT_CCACHE}")
+endif()
+find_program(OPLAT_MOLD mold)
+if(OPLAT_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Carries every flag; linked PRIVATE so that users of the libraries do not inherit our warnings.
+add_library(oplat_build_flags INTERFACE)
+target_compile_options(oplat_build_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+  $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual -Wnon-virtual-dtor>)
+if(OPLAT_WERROR)
+  target_compile_options(oplat_build_flags INTERFACE -Werror)
+endif()
+if(OPLAT_SANITIZE)
+  # Whole build, test programs included. The worker loads a runtime with dlopen, which the sanitizers allow.
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# oplat_add_layer(NAME <layer> SOURCES ... USES <layers and libraries it may see>)
+# The link graph is the layer rule of HACKING.md: a layer sees the headers of what it names in USES, nothing else of ours.
+function(oplat_add_layer)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+  add_library(oplat_${ARG_NAME} STATIC ${ARG_SOURCES})
+  add_library(oplat::${ARG_NAME} ALIAS oplat_${ARG_NAME})
+  target_include_directories(oplat_${ARG_NAME} PUBLIC "${PROJECT_SOURCE_DIR}/include" PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(oplat_${ARG_NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_PRIVATE_USES} oplat_build_flags)
+endfunction()
+
+# oplat_add_test(NAME <layer>_test SOURCES ... USES ...): one GoogleTest program, its cases listed one by one in CTest.
+function(oplat_add_test)
+  cmake_parse_arguments(ARG "" "NAME" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_USES} oplat_build_flags GTest::gmock_main GTest::gtest)
+  target_compile_definitions(${ARG_NAME} PRIVATE
+    OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests" OPLAT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared"
+    OPLAT_EXECUTABLE="$<TARGET_FILE:oplat>")
+  add_dependencies(${ARG_NAME} oplat)
+  gtest_discover_tests(${ARG_NAME} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+endfunction()

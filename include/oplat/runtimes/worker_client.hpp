@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The client's side of a worker process: starts it, asks, survives its crash, hang and rubbish.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "oplat/measure/instrument.hpp"
+#include "oplat/runtimes/protocol.hpp"
+
+namespace oplat::runtimes {
+
+struct WorkerOptions {
+  std::vector<std::string> command;       ///< argv of the worker; empty: this executable, "worker", runtime
+  std::vector<std::string> arguments;     ///< put behind the command ("replay" takes a table)
+  std::chrono::seconds start_deadline{60};
+  std::chrono::seconds request_deadline{120};
+  std::int64_t memory_limit_bytes = 0;    ///< address space of the worker; 0: no limit
+  std::optional<int> cpu;                 ///< pin the worker to this CPU (1-thread settings)
+};
+
+/// One worker process. A request past its deadline kills the process group; the open handle becomes
+/// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended: signal 11 ..."}.
+class WorkerClient final : public measure::Instrument {
+ public:
+  /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that installs it).
+  static Result<std::unique_ptr<WorkerClient>> start(std::string_view runtime, const WorkerOptions& options = {});
+  ~WorkerClient() override;
+
+  [[nodiscard]] const Hello& hello() const;
+  Result<table::Plan> plan(const PlanRequest& request);
+  Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override;
+  Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override;
+  Status close(measure::Handle handle) override;
+  /// Whether the process is gone; every further request fails until restart().
+  [[nodiscard]] bool dead() const;
+  /// A fresh process; handles of the old one are void.
+  Status restart();
+
+ private:
+  struct Impl;
+  explicit WorkerClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace oplat::runtimes
