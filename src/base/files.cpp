@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounded reads, atomic writes, siblings that cannot lead astray.
+#include "oplat/base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Opens a regular file for reading; `size` is its length.
+Result<int> open_regular(const fs::path& path, std::uint64_t& size) {
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return fail(Code::Input, "{}: cannot open: {}", path.string(), std::strerror(errno));
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    ::close(fd);
+    return fail(Code::Input, "{}: {}", path.string(), S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file");
+  }
+  size = static_cast<std::uint64_t>(info.st_size);
+  return fd;
+}
+
+/// Hands the file to `take` in pieces.
+template <class Take>
+Status read_pieces(const fs::path& path, int fd, std::string& buffer, Take take) {
+  for (;;) {
+    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(Code::Input, "{}: cannot read: {}", path.string(), std::strerror(errno));
+    if (n == 0) return {};
+    if (!take(std::string_view(buffer.data(), static_cast<std::size_t>(n)))) return {};
+  }
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
+  std::uint64_t size = 0;
+  OPLAT_TRY(fd, open_regular(path, size));
+  const Descriptor file(fd);
+  if (size > most_bytes) {
+    return fail(Code::Input, "{}: {} bytes, more than the {} that are read here", path.string(), size, most_bytes);
+  }
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(size));
+  std::string buffer(std::size_t{1} << 20, '\0');
+  // A file may grow while it is read: the bound holds for what arrives, not for what was announced.
+  OPLAT_CHECK(read_pieces(path, file.get(), buffer, [&](std::string_view piece) {
+    bytes += piece;
+    return bytes.size() <= most_bytes;
+  }));
+  if (bytes.size() > most_bytes) return fail(Code::Input, "{}: grew past {} bytes while it was read", path.string(), most_bytes);
+  return bytes;
+}
+
+Status write_file(const fs::path& path, std::string_view bytes) {
+  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  {
+    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (file.get() < 0) return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(errno));
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) {
+        const int error = errno;
+        ::unlink(temporary.c_str());
+        return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
+      }
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+    if (::fsync(file.get()) != 0 && errno != EINVAL) {
+      ::unlink(temporary.c_str());
+      return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(errno));
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
+  }
+  return {};
+}
+
+Result<Hash128> hash_file(const fs::path& path) {
+  std::uint64_t size = 0;
+  OPLAT_TRY(fd, open_regular(path, size));
+  const Descriptor file(fd);
+  Hasher hasher;
+  std::string buffer(std::size_t{1} << 20, '\0');
+  OPLAT_CHECK(read_pieces(path, file.get(), buffer, [&](std::string_view piece) {
+    hasher.add(piece);
+    return true;
+  }));
+  return hasher.finish();
+}
+
+Result<Source> Source::open(const fs::path& path) {
+  OPLAT_TRY(bytes, read_file(path));
+  Source source;
+  source.name_ = path.string();
+  source.bytes_ = std::move(bytes);
+  source.folder_ = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return source;
+}
+
+Source Source::from_bytes(std::string name, std::string bytes) {
+  Source source;
+  source.name_ = std::move(name);
+  source.bytes_ = std::move(bytes);
+  return source;
+}
+
+Result<fs::path> Source::sibling_path(std::string_view name) const {
+  const fs::path wanted{std::string(name)};
+  const auto refuse = [&](std::string_view why) {
+    return fail(Code::Input, "{}: names the file '{}', which {}", name_, printable(name), why);
+  };
+  if (folder_.empty()) return refuse("cannot be looked for: the model was not read from a folder");
+  if (name.empty() || name.find('\0') != std::string_view::npos) return refuse("is no file name");
+  if (wanted.is_absolute()) return refuse("is an absolute path; only files in the model's own folder are read");
+  for (const fs::path& part : wanted) {
+    if (part == "..") return refuse("leads out of the model's folder");
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(folder_, error);
+  if (error) return refuse(fmt::format("cannot be looked for: {}", error.message()));
+  const fs::path resolved = fs::canonical(folder_ / wanted, error);
+  if (error) return refuse(fmt::format("is not beside it ({}); keep the files of a model together", error.message()));
+  const fs::path relative = resolved.lexically_relative(folder);
+  if (relative.empty() || *relative.begin() == "..") return refuse("is a link that leaves the model's folder");
+  return resolved;
+}
+
+Result<std::string> Source::sibling(std::string_view name) const {
+  OPLAT_TRY(path, sibling_path(name));
+  return read_file(path);
+}
+
+Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
+  std::error_code error;
+  const fs::path root = fs::temp_directory_path(error);
+  if (error) return fail(Code::Write, "no folder for temporary files: {}; set TMPDIR", error.message());
+  std::string pattern = (root / fmt::format("{}.XXXXXX", prefix)).string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    return fail(Code::Write, "{}: cannot make a temporary folder: {}", root.string(), std::strerror(errno));
+  }
+  return TemporaryFolder(pattern);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+}  // namespace oplat::base
