@@ -23,6 +23,7 @@ struct TensorInfo {
   std::optional<Dtype> dtype;  ///< nothing where neither the model nor a run says
   Shape shape;                 ///< unranked where unknown
   bool constant = false;
+  bool outer = false;  ///< in a body: belongs to an enclosing graph
   std::uint64_t constant_bytes = 0;    ///< stored size of a constant
   std::uint64_t constant_hash = 0;     ///< of its bytes, so that shared weights are counted once
   std::optional<Value> small_value;    ///< flat, of integer and boolean constants of <= 64 elements and floats of <= 16
@@ -39,6 +40,7 @@ struct Node {
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
   std::vector<std::pair<std::string, std::shared_ptr<const Graph>>> bodies;  ///< of If, Loop, Scan
+  std::vector<TensorId> captured;  ///< tensors of this graph that the bodies read
 };
 
 struct Graph {

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A kernel re-created from its key: k copies of one node, their operands, and a tail that makes the model whole.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/types.hpp"
+#include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/formats/random_data.hpp"
+#include "oplat/ir/catalogue.hpp"
+
+namespace oplat::formats::onnx {
+namespace {
+
+constexpr std::int64_t kDefaultOpset = 17;  // of the tail's Shape, where the kernel is of another domain
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
+constexpr int kInt64 = 7;                   // TensorProto.DataType of Shape's result
+
+std::string indexed(std::string_view stem, std::size_t i) { return fmt::format("{}{}", stem, i); }
+std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) { return fmt::format("{}{}_{}", stem, i, copy); }
+
+/// Dimensions of an entry as numbers; what is missing is named.
+Result<std::vector<std::int64_t>> known_dims(const ir::TensorEntry& entry, std::string_view which, std::size_t i) {
+  std::vector<std::int64_t> dims;
+  if (!entry.shape.ranked) return fail(Code::Missing, "{} {} has an unknown rank", which, i);
+  for (const ir::Dim& dim : entry.shape.dims) {
+    if (!dim) return fail(Code::Missing, "{} {} has an unknown dimension", which, i);
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
+template <class T>
+void append_number(std::string& raw, T value) {
+  raw.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// One printed value as raw bytes of `dtype`.
+Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
+  const double real = value.real() != nullptr ? *value.real() : value.integer() != nullptr ? static_cast<double>(*value.integer()) : 0;
+  const std::int64_t integer = value.integer() != nullptr ? *value.integer() : static_cast<std::int64_t>(real);
+  if (value.real() == nullptr && value.integer() == nullptr) return fail(Code::Missing, "a constant's value is no number");
+  switch (dtype) {
+    case ir::Dtype::F32: append_number(raw, static_cast<float>(real)); return {};
+    case ir::Dtype::F64: append_number(raw, real); return {};
+    case ir::Dtype::I64: case ir::Dtype::U64: append_number(raw, integer); return {};
+    case ir::Dtype::I32: case ir::Dtype::U32: append_number(raw, static_cast<std::int32_t>(integer)); return {};
+    case ir::Dtype::I16: case ir::Dtype::U16: append_number(raw, static_cast<std::int16_t>(integer)); return {};
+    case ir::Dtype::I8: case ir::Dtype::U8: append_number(raw, static_cast<std::int8_t>(integer)); return {};
+    case ir::Dtype::Bool: append_number(raw, static_cast<std::uint8_t>(integer != 0)); return {};
+    default: return fail(Code::Missing, "values of type {} cannot be written", ir::name(dtype));
+  }
+}
+
+/// Fills `tensor` with the value that the key prints: one for all elements, or one each.
+Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count, const ir::Value& value) {
+  std::string raw;
+  const ir::List* list = value.list();
+  if (list != nullptr && static_cast<std::int64_t>(list->size()) != count && list->size() != 1) {
+    return fail(Code::Missing, "a constant of {} elements has {} values", count, list->size());
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const ir::Value& one = list == nullptr ? value : list->size() == 1 ? list->front() : (*list)[static_cast<std::size_t>(i)];
+    OPLAT_CHECK(append_value(raw, dtype, one));
+  }
+  tensor.set_raw_data(std::move(raw));
+  return {};
+}
+
+/// "f32c[1]=[0.0]" as a tensor attribute.
+Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
+  OPLAT_TRY(carrier, ir::parse(fmt::format("T{{}}({})->()", text)));
+  const ir::TensorEntry* entry = carrier.operand(0);
+  if (entry == nullptr || !entry->value) return fail(Code::Missing, "attribute {} has a tensor without values", attribute.name());
+  OPLAT_TRY(dims, known_dims(*entry, "tensor attribute", 0));
+  wire::Tensor& tensor = *attribute.mutable_t();
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) {
+    tensor.add_dims(dim);
+    count *= dim;
+  }
+  tensor.set_data_type(onnx_type_of(entry->dtype));
+  attribute.set_type(4);
+  return fill_with_value(tensor, entry->dtype, count, *entry->value);
+}
+
+Status set_list(wire::Attribute& attribute, const ir::List& list) {
+  const bool any_real = std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.real() != nullptr; });
+  const bool any_text = std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.text() != nullptr; });
+  attribute.set_type(any_text ? 8 : any_real ? 6 : 7);
+  for (const ir::Value& v : list) {
+    if (any_text && v.text() != nullptr) {
+      attribute.add_strings(*v.text());
+    } else if (any_real && v.real() != nullptr) {
+      attribute.add_floats(static_cast<float>(*v.real()));
+    } else if (!any_text && !any_real && v.integer() != nullptr) {
+      attribute.add_ints(*v.integer());
+    } else {
+      return fail(Code::Missing, "attribute {} mixes types or holds an unknown value", attribute.name());
+    }
+  }
+  return {};
+}
+
+Status add_attribute(wire::Node& node, const ir::NamedValue& named) {
+  const auto& [name, value] = named;
+  wire::Attribute& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  if (const auto* text = value.text(); text != nullptr && text->starts_with("tensor:")) {
+    return set_tensor_attribute(attribute, std::string_view(*text).substr(7));
+  }
+  if (value.integer() != nullptr) {
+    attribute.set_type(2), attribute.set_i(*value.integer());
+  } else if (value.real() != nullptr) {
+    attribute.set_type(1), attribute.set_f(static_cast<float>(*value.real()));
+  } else if (value.text() != nullptr) {
+    attribute.set_type(3), attribute.set_s(*value.text());
+  } else if (value.list() != nullptr) {
+    return set_list(attribute, *value.list());
+  } else {
+    return fail(Code::Missing, "attribute {} has an unknown value", name);
+  }
+  return {};
+}
+
+bool quantised_operator(const ir::Key& key) {
+  return key.op.starts_with("QLinear") || key.op.starts_with("QGemm") || key.op == "QuantizeLinear" || key.op == "DequantizeLinear" ||
+         key.op.find("Integer") != std::string::npos;
+}
+
+/// What values a float constant takes: scales of quantised kernels small, vectors near one, matrices scaled by fan-in
+/// so that k chained copies neither explode nor die out.
+DataRange weight_range(const ir::Key& key, const std::vector<std::int64_t>& dims, std::int64_t count) {
+  if (quantised_operator(key)) return {0.015, 0.025, false, 2, false};
+  if (dims.size() < 2 || count <= 1) return {0.75, 1.25, false, 2, false};
+  const double fan_in = static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, dims.front()));
+  const double root = 1.0 / std::sqrt(std::max(1.0, fan_in));
+  return {0.75 * root, 1.25 * root, true, 2, false};
+}
+
+/// The largest index (exclusive) that an integer operand may hold, by its consumer.
+std::int64_t integer_limit(const ir::Key& key, std::size_t operand) {
+  const bool gathers = key.op.starts_with("Gather") || key.op == "OneHot" || key.op == "EmbedLayerNormalization";
+  if (!gathers || operand == 0) return 2;
+  const ir::TensorEntry* data = key.operand(0);
+  if (data == nullptr || data->shape.dims.empty()) return 1;
+  const ir::Value* axis_value = key.attribute("axis");
+  std::int64_t axis = axis_value != nullptr && axis_value->integer() != nullptr ? *axis_value->integer() : 0;
+  const auto rank = static_cast<std::int64_t>(data->shape.dims.size());
+  if (axis < 0) axis += rank;
+  if (key.op == "GatherND") {
+    std::int64_t least = std::int64_t{1} << 30;
+    for (const ir::Dim& dim : data->shape.dims) least = std::min(least, dim.value_or(1));
+    return std::max<std::int64_t>(1, least);
+  }
+  if (axis < 0 || axis >= rank) return 1;
+  return std::max<std::int64_t>(1, data->shape.dims[static_cast<std::size_t>(axis)].value_or(1));
+}
+
+/// Operators that are defined for positive numbers, or reach infinity from others.
+bool wants_positive(const ir::Key& key) { return key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div"; }
+
+class KernelWriter {
+ public:
+  KernelWriter(const ir::Key& key, const KernelModelOptions& options) : key_(key), options_(options) {}
+
+  Result<KernelModel> write() {
+    if (options_.copies < 1 || options_.copies > 100'000) return fail(Code::Usage, "{} copies of a kernel", options_.copies);
+    set_header();
+    OPLAT_CHECK(add_operands());
+    choose_wiring();
+    for (std::int64_t copy = 0; copy < options_.copies; ++copy) OPLAT_CHECK(add_copy(copy));
+    OPLAT_CHECK(add_tail());
+    if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMostBytes)) {
+      return fail(Code::Refused, "a kernel model of {} MiB is above protobuf's limit", model_.ByteSizeLong() >> 20U);
+    }
+    out_.bytes = model_.SerializeAsString();
+    return std::move(out_);
+  }
+
+ private:
+  void set_header() {
+    model_.set_ir_version(8);
+    model_.set_producer_name("oplat");
+    const auto import = [&](const std::string& domain, std::int64_t version) {
+      wire::OperatorSet& set = *model_.add_opset_import();
+      set.set_domain(domain);
+      set.set_version(version);
+    };
+    import("", key_.domain.empty() && key_.since ? *key_.since : kDefaultOpset);
+    if (!key_.domain.empty()) import(key_.domain, key_.since.value_or(1));
+    graph().set_name("kernel");
+  }
+
+  wire::Graph& graph() { return *model_.mutable_graph(); }
+
+  static void set_type(wire::ValueInfo& info, std::int32_t type, const std::vector<std::int64_t>& dims) {
+    wire::TensorType& tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(type);
+    tensor.mutable_shape();
+    for (const std::int64_t dim : dims) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
+  }
+
+  Status add_operands() {
+    operand_names_.resize(key_.operands.size());
+    per_copy_.resize(key_.operands.size(), false);
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < key_.operands.size(); ++i) {
+      if (std::holds_alternative<ir::AbsentEntry>(key_.operands[i])) continue;
+      if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i])) {
+        operand_names_[i] = operand_names_.at(alias->index);
+        continue;
+      }
+      const auto& entry = std::get<ir::TensorEntry>(key_.operands[i]);
+      OPLAT_TRY(dims, known_dims(entry, "operand", i));
+      const auto count = entry.shape.elements();
+      const auto bits = ir::bits(entry.dtype);
+      if (!count || !bits) return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
+      std::int64_t bytes = 0;
+      if (__builtin_mul_overflow(*count, *bits / 8 + 1, &bytes) || bytes > kMostBytes) {
+        return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can", i, *count);
+      }
+      if (entry.constant) {
+        per_copy_[i] = options_.distinct_weights && !entry.value && *count > 1;
+        const std::int64_t copies = per_copy_[i] ? options_.copies : 1;
+        if (__builtin_mul_overflow(bytes, copies, &bytes) || (total += bytes) > kMostBytes) {
+          return fail(Code::Refused, "{} copies of its weights need more than 2 GiB", options_.copies);
+        }
+        operand_names_[i] = indexed("w", i);
+        for (std::int64_t copy = 0; copy < copies; ++copy) OPLAT_CHECK(add_weights(entry, dims, *count, i, copy));
+      } else {
+        operand_names_[i] = indexed("x", i);
+        wire::ValueInfo& info = *graph().add_input();
+        info.set_name(operand_names_[i]);
+        set_type(info, onnx_type_of(entry.dtype), dims);
+        out_.inputs.push_back({operand_names_[i], entry.dtype, dims, integer_limit(key_, i), wants_positive(key_)});
+      }
+    }
+    return {};
+  }
+
+  Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::int64_t count, std::size_t i,
+                     std::int64_t copy) {
+    wire::Tensor& tensor = *graph().add_initializer();
+    tensor.set_name(per_copy_[i] ? indexed("w", i, copy) : indexed("w", i));
+    tensor.set_data_type(onnx_type_of(entry.dtype));
+    for (const std::int64_t dim : dims) tensor.add_dims(dim);
+    if (entry.value) {
+      if (auto status = fill_with_value(tensor, entry.dtype, count, *entry.value); !status) {
+        return fail_in(fmt::format("operand {}", i), status.error());
+      }
+    } else {
+      DataRange range = weight_range(key_, dims, count);
+      range.integer_limit = integer_limit(key_, i);
+      const std::uint64_t seed = base::hash64(fmt::format("{}/{}", i, copy), options_.seed);
+      tensor.set_raw_data(random_data(entry.dtype, count, range, seed));
+    }
+    out_.weight_bytes += static_cast<std::int64_t>(tensor.raw_data().size());
+    return {};
+  }
+
+  /// Chain through the operand that the kernel overwrites, else through one of the result's type and shape; else fan.
+  void choose_wiring() {
+    chain_operand_ = find_chain_operand();
+    if (options_.copies > 1) out_.wiring = chain_operand_ ? Wiring::Chain : Wiring::Fan;
+  }
+
+  std::optional<std::size_t> find_chain_operand() const {
+    if (options_.force_fan || key_.results.empty()) return std::nullopt;
+    if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
+    const ir::TensorEntry* result = key_.result(0);
+    if (result == nullptr) return std::nullopt;
+    const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
+    for (std::size_t i = 0; i < key_.operands.size(); ++i) {
+      const auto* entry = std::get_if<ir::TensorEntry>(&key_.operands[i]);
+      if (entry == nullptr || entry->constant || entry->dtype != result->dtype || entry->shape != result->shape) continue;
+      // The runtime would overwrite an intermediate operand, which is another kernel than the key's.
+      const bool overwritten = info != nullptr && std::find(info->overwritable.begin(), info->overwritable.end(), i) != info->overwritable.end();
+      if (!overwritten) return i;
+    }
+    return std::nullopt;
+  }
+
+  Status add_copy(std::int64_t copy) {
+    wire::Node& node = *graph().add_node();
+    node.set_op_type(key_.op);
+    node.set_domain(key_.domain);
+    node.set_name(fmt::format("copy{}", copy));
+    const bool chained = copy > 0 && chain_operand_.has_value();
+    const std::string* chain_name = chain_operand_ ? &operand_names_[*chain_operand_] : nullptr;
+    for (std::size_t i = 0; i < key_.operands.size(); ++i) {
+      const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i]);
+      const std::size_t root = alias != nullptr ? alias->index : i;
+      if (chained && operand_names_[i] == *chain_name) {
+        node.add_input(indexed("y", 0, copy - 1));
+      } else {
+        node.add_input(per_copy_[root] ? indexed("w", root, copy) : operand_names_[i]);
+      }
+    }
+    for (std::size_t r = 0; r < key_.results.size(); ++r) {
+      node.add_output(std::holds_alternative<ir::AbsentEntry>(key_.results[r]) ? std::string() : indexed("y", r, copy));
+    }
+    for (const ir::NamedValue& attribute : key_.attributes) OPLAT_CHECK(add_attribute(node, attribute));
+    return {};
+  }
+
+  /// Results of kernels are never outputs of the graph, which a runtime allocates in another way: a Shape of the last
+  /// copy's result is. It costs the same in a model of 1 and of k copies, so the slope does not see it.
+  Status add_tail() {
+    bool any = false;
+    for (std::int64_t copy = options_.consume_results ? 0 : options_.copies - 1; copy < options_.copies; ++copy) {
+      for (std::size_t r = 0; r < key_.results.size(); ++r) {
+        const ir::TensorEntry* result = key_.result(r);
+        if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
+        if (any && !options_.consume_results) break;
+        wire::Node& node = *graph().add_node();
+        node.set_op_type("Shape");
+        node.set_name(fmt::format("tail{}_{}", copy, r));
+        node.add_input(indexed("y", r, copy));
+        node.add_output(fmt::format("shape{}_{}", copy, r));
+        wire::ValueInfo& info = *graph().add_output();
+        info.set_name(node.output(0));
+        if (result == nullptr || !result->shape.ranked) return fail(Code::Missing, "result {} has an unknown rank", r);
+        set_type(info, kInt64, {static_cast<std::int64_t>(result->shape.dims.size())});
+        any = true;
+      }
+    }
+    if (!any) return fail(Code::Missing, "the key has no result that anything could read");
+    return {};
+  }
+
+  const ir::Key& key_;
+  const KernelModelOptions& options_;
+  wire::Model model_;
+  KernelModel out_;
+  std::vector<std::string> operand_names_;
+  std::vector<bool> per_copy_;
+  std::optional<std::size_t> chain_operand_;
+};
+
+}  // namespace
+
+Result<KernelModel> write_kernel_model(const ir::Key& key, const KernelModelOptions& options) {
+  if (ir::has_unknown(key)) {
+    // A dimension that the source did not say cannot be made up; "?" in an attribute cannot either.
+    for (std::size_t i = 0; i < key.operands.size(); ++i) {
+      if (const ir::TensorEntry* entry = key.operand(i)) {
+        if (auto dims = known_dims(*entry, "operand", i); !dims) return fail(dims.error());
+      }
+    }
+  }
+  return KernelWriter(key, options).write();
+}
+
+}  // namespace oplat::formats::onnx

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Model: load, name, write.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <limits>
+
+#include "formats/onnx/model_impl.hpp"
+
+namespace oplat::formats::onnx {
+namespace {
+
+void name_graph(wire::Graph& graph, const std::string& prefix) {
+  for (int i = 0; i < graph.node_size(); ++i) {
+    wire::Node& node = *graph.mutable_node(i);
+    node.set_name(prefix + std::to_string(i));
+    int body = 0;
+    for (wire::Attribute& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) name_graph(*attribute.mutable_g(), fmt::format("{}_{}_", node.name(), body++));
+      for (wire::Graph& g : *attribute.mutable_graphs()) name_graph(g, fmt::format("{}_{}_", node.name(), body++));
+    }
+  }
+}
+
+}  // namespace
+
+Result<wire::Model> parse_model(const base::Source& source) {
+  const std::string& bytes = source.bytes();
+  if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no ONNX model", source.name());
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return fail(Code::Input, "{}: above protobuf's limit of 2 GiB; save the weights as external data", source.name());
+  }
+  wire::Model model;
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream coded(&stream);
+  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
+    return fail(Code::Input, "{}: no ONNX model, or a truncated one: its bytes stop making sense near offset {} of {}",
+                source.name(), coded.CurrentPosition(), bytes.size());
+  }
+  if (!model.has_graph() || model.opset_import_size() == 0) {
+    return fail(Code::Input, "{}: no ONNX model: it holds no {}", source.name(),
+                model.has_graph() ? "operator-set version (opset_import)" : "graph");
+  }
+  if (model.graph().node_size() == 0) return fail(Code::Input, "{}: the model's graph holds no nodes", source.name());
+  return model;
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Result<Model> Model::load(const base::Source& source) {
+  OPLAT_TRY(parsed, parse_model(source));
+  OPLAT_CHECK(take_in_external_data(parsed, source));
+  auto impl = std::make_unique<Impl>();
+  impl->name = source.name();
+  impl->model = std::move(parsed);
+  return Model(std::move(impl));
+}
+
+Result<std::vector<InputInfo>> Model::inputs() const { return input_infos(impl_->model, impl_->name); }
+Status Model::specialise(const ShapeOptions& options) { return specialise_inputs(impl_->model, impl_->name, options); }
+void Model::name_nodes() { name_graph(*impl_->model.mutable_graph(), "n"); }
+Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_->name); }
+
+Result<std::string> Model::bytes() const {
+  if (impl_->model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    return fail(Code::Input, "{}: with its weights the model is above protobuf's limit of 2 GiB", impl_->name);
+  }
+  return impl_->model.SerializeAsString();
+}
+
+}  // namespace oplat::formats::onnx

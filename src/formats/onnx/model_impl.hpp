@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the parts of formats/onnx share: the parsed message and one function per step.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onnx/onnx.pb.h"
+#include "oplat/formats/onnx.hpp"
+
+namespace oplat::formats::onnx {
+
+struct Model::Impl {
+  std::string name;  ///< of the file, for messages
+  wire::Model model;
+};
+
+/// Parses bytes; Code::Input if they are no ONNX model.
+Result<wire::Model> parse_model(const base::Source& source);
+/// File names of external data, in order of first mention.
+std::vector<std::string> external_files(const wire::Model& model);
+/// Copies external data into the model; checks offsets and lengths against the files.
+Status take_in_external_data(wire::Model& model, const base::Source& source);
+/// Fixes open dimensions of the graph's inputs.
+Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options);
+Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);
+Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file);
+
+}  // namespace oplat::formats::onnx

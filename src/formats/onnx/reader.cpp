@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ONNX behind the FormatReader seam.
+#include "formats/onnx/model_impl.hpp"
+
+namespace oplat::formats::onnx {
+namespace {
+
+class OnnxReader final : public FormatReader {
+ public:
+  std::string_view name() const override { return "onnx"; }
+
+  int probe(std::string_view bytes) const override {
+    // A ModelProto begins with field 1 (ir_version, varint) when a library wrote it; a few writers put other fields of
+    // the message first. Only the field number and wire type of the first tag are looked at.
+    if (bytes.size() < 4) return 0;
+    const auto tag = static_cast<unsigned char>(bytes[0]);
+    const unsigned field = tag >> 3U;
+    const unsigned wire_type = tag & 7U;
+    if (field == 1 && wire_type == 0) return static_cast<unsigned char>(bytes[1]) < 64 ? 80 : 0;
+    const bool text_field = field == 2 || field == 3 || field == 4 || field == 6 || field == 7 || field == 8;
+    return text_field && wire_type == 2 ? 20 : 0;
+  }
+
+  Result<ir::Graph> read(const base::Source& source, const ShapeOptions& options) const override {
+    OPLAT_TRY(model, Model::load(source));
+    OPLAT_CHECK(model.specialise(options));
+    return model.graph();
+  }
+
+  Result<std::vector<std::string>> siblings(const base::Source& source) const override {
+    OPLAT_TRY(model, parse_model(source));
+    return external_files(model);
+  }
+};
+
+}  // namespace
+
+const FormatReader& reader() {
+  static const OnnxReader kReader;
+  return kReader;
+}
+
+}  // namespace oplat::formats::onnx

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Open dimensions of a model's inputs, fixed by --shape and --batch.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/types.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::formats::onnx {
+namespace {
+
+std::set<std::string> initialiser_names(const wire::Graph& graph) {
+  std::set<std::string> names;
+  for (const wire::Tensor& tensor : graph.initializer()) names.insert(tensor.name());
+  return names;
+}
+
+std::string shape_text(const wire::TensorShape& shape) {
+  std::vector<std::string> parts;
+  for (const wire::Dimension& dim : shape.dim()) {
+    if (dim.has_dim_value()) {
+      parts.push_back(std::to_string(dim.dim_value()));
+    } else {
+      parts.push_back(dim.dim_param().empty() ? "?" : base::printable(dim.dim_param(), 24));
+    }
+  }
+  return fmt::format("[{}]", base::join(parts, ", "));
+}
+
+bool open(const wire::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
+
+/// Whether a symbolic name is the customary one of a batch dimension.
+bool batch_name(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  return name == "n" || name == "b" || name == "bs" || name.find("batch") != std::string::npos;
+}
+
+using Symbols = std::map<std::string, std::int64_t>;
+
+Status bind(Symbols& symbols, const std::string& symbol, std::int64_t value, const std::string& file) {
+  const auto [at, added] = symbols.emplace(symbol, value);
+  if (!added && at->second != value) {
+    return fail(Code::Usage, "{}: dimension '{}' would be {} in one input and {} in another; give --shape values that agree",
+                file, base::printable(symbol), at->second, value);
+  }
+  return {};
+}
+
+/// Applies one --shape to one input.
+Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims, Symbols& symbols, const std::string& file) {
+  wire::TensorType& type = *input.mutable_type()->mutable_tensor_type();
+  if (type.has_shape() && type.shape().dim_size() != static_cast<int>(dims.size())) {
+    return fail(Code::Usage, "{}: --shape {}={} has {} dimensions, the input has {}: {}", file, input.name(),
+                fmt::join(dims, "x"), dims.size(), type.shape().dim_size(), shape_text(type.shape()));
+  }
+  wire::TensorShape& shape = *type.mutable_shape();
+  while (shape.dim_size() < static_cast<int>(dims.size())) shape.add_dim();
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    wire::Dimension& dim = *shape.mutable_dim(i);
+    const std::int64_t wanted = dims[static_cast<std::size_t>(i)];
+    if (!open(dim) && dim.dim_value() != wanted) {
+      return fail(Code::Usage, "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})", file, input.name(),
+                  fmt::join(dims, "x"), wanted, dim.dim_value(), i, shape_text(shape));
+    }
+    if (open(dim) && !dim.dim_param().empty()) OPLAT_CHECK(bind(symbols, dim.dim_param(), wanted, file));
+    dim.set_dim_value(wanted);
+  }
+  return {};
+}
+
+/// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of each input.
+Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Symbols& symbols, const std::string& file) {
+  bool any = false;
+  for (const bool by_name : {true, false}) {
+    for (wire::ValueInfo* input : inputs) {
+      wire::TensorShape& shape = *input->mutable_type()->mutable_tensor_type()->mutable_shape();
+      const int last = by_name ? shape.dim_size() : std::min(1, shape.dim_size());
+      for (int i = 0; i < last; ++i) {
+        wire::Dimension& dim = *shape.mutable_dim(i);
+        if (!open(dim) || (by_name && !batch_name(dim.dim_param()))) continue;
+        if (!dim.dim_param().empty()) OPLAT_CHECK(bind(symbols, dim.dim_param(), batch, file));
+        dim.set_dim_value(batch);
+        any = true;
+      }
+    }
+    if (any) return {};
+  }
+  const auto leads_with_batch = [&](wire::ValueInfo* input) {
+    const wire::TensorShape& shape = input->type().tensor_type().shape();
+    return shape.dim_size() > 0 && shape.dim(0).dim_value() == batch;
+  };
+  if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return {};
+  std::vector<std::string> found;
+  for (const wire::ValueInfo* input : inputs) found.push_back(input->name() + shape_text(input->type().tensor_type().shape()));
+  return fail(Code::Usage, "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an open batch dimension, "
+              "or give --shape for an input with open dimensions", file, batch, base::join(found, ", "));
+}
+
+void bind_everywhere(wire::Graph& graph, const Symbols& symbols) {
+  const auto one = [&](wire::ValueInfo& info) {
+    if (!info.has_type() || !info.type().has_tensor_type()) return;
+    for (wire::Dimension& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+      const auto at = dim.has_dim_param() ? symbols.find(dim.dim_param()) : symbols.end();
+      if (at != symbols.end()) dim.set_dim_value(at->second);
+    }
+  };
+  for (wire::ValueInfo& info : *graph.mutable_input()) one(info);
+  for (wire::ValueInfo& info : *graph.mutable_output()) {
+    if (info.type().tensor_type().has_shape()) one(info);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file) {
+  const std::set<std::string> initialisers = initialiser_names(model.graph());
+  std::vector<InputInfo> infos;
+  for (const wire::ValueInfo& input : model.graph().input()) {
+    if (initialisers.contains(input.name())) continue;
+    const auto dtype = dtype_of(input.type().tensor_type().elem_type());
+    if (!input.type().has_tensor_type() || !dtype) {
+      return fail(Code::Input, "{}: input '{}' is no tensor; oplat runs models whose inputs are tensors", file,
+                  base::printable(input.name()));
+    }
+    InputInfo info{input.name(), *dtype, {}};
+    const wire::TensorType& type = input.type().tensor_type();
+    info.shape.ranked = type.has_shape();
+    for (const wire::Dimension& dim : type.shape().dim()) {
+      info.shape.dims.push_back(open(dim) ? ir::Dim() : ir::Dim(dim.dim_value()));
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options) {
+  wire::Graph& graph = *model.mutable_graph();
+  const std::set<std::string> initialisers = initialiser_names(graph);
+  std::vector<wire::ValueInfo*> inputs;
+  std::vector<std::string> names;
+  for (wire::ValueInfo& input : *graph.mutable_input()) {
+    if (initialisers.contains(input.name())) continue;
+    inputs.push_back(&input);
+    names.push_back(input.name());
+  }
+  OPLAT_CHECK(input_infos(model, file));
+  Symbols symbols;
+  for (const auto& [name, dims] : options.shapes) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file, base::printable(name), base::join(names, ", "));
+    }
+    OPLAT_CHECK(apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
+  }
+  if (options.batch) OPLAT_CHECK(apply_batch(inputs, *options.batch, symbols, file));
+  bind_everywhere(graph, symbols);
+  for (const wire::ValueInfo* input : inputs) {
+    const wire::TensorType& type = input->type().tensor_type();
+    const bool all_fixed = type.has_shape() && std::none_of(type.shape().dim().begin(), type.shape().dim().end(), open);
+    if (!all_fixed) {
+      return fail(Code::Usage, "{}: input '{}' has open dimensions: {}; fix them with --shape {}=1x3x224x224 (its own numbers){}", file,
+                  input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown", input->name(),
+                  options.batch ? "" : " or, where only the batch is open, --batch N");
+    }
+  }
+  // Shapes noted for inner tensors were those of the open model; a runtime infers them anew.
+  if (!options.shapes.empty() || options.batch) graph.clear_value_info();
+  return {};
+}
+
+}  // namespace oplat::formats::onnx

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ONNX element types and constant values against ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "onnx/onnx.pb.h"
+#include "oplat/base/result.hpp"
+#include "oplat/ir/dtype.hpp"
+#include "oplat/ir/value.hpp"
+
+namespace oplat::formats::onnx {
+
+std::optional<ir::Dtype> dtype_of(std::int32_t onnx_type);
+std::int32_t onnx_type_of(ir::Dtype dtype);  ///< 0 (undefined) for Any
+
+/// Elements that `tensor` announces; nothing if a dimension is negative or the product overflows.
+std::optional<std::int64_t> element_count(const wire::Tensor& tensor);
+/// Bytes that its elements take when stored densely; nothing for strings and unknown types.
+std::optional<std::int64_t> dense_bytes(const wire::Tensor& tensor);
+/// Elements as a flat list (integers and booleans as integers, floats as floats), if there are at most `most` and the
+/// data is there; half-precision types are not decoded.
+std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t most);
+
+}  // namespace oplat::formats::onnx

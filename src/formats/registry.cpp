@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The list of readers and the choice among them.
+#include <array>
+
+#include "oplat/base/text.hpp"
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/formats/onnx.hpp"
+
+namespace oplat::formats {
+
+std::span<const FormatReader* const> readers() {
+  static const std::array<const FormatReader*, 1> kReaders = {&onnx::reader()};
+  return kReaders;
+}
+
+Result<const FormatReader*> reader_for(const base::Source& source) {
+  if (source.bytes().empty()) return fail(Code::Input, "{}: the file is empty, no model", source.name());
+  if (source.bytes().starts_with("version https://git-lfs")) {
+    return fail(Code::Input, "{}: a Git LFS pointer, not the model; fetch it with 'git lfs pull'", source.name());
+  }
+  const FormatReader* best = nullptr;
+  int best_confidence = 0;
+  for (const FormatReader* reader : readers()) {
+    const int confidence = reader->probe(source.bytes());
+    if (confidence > best_confidence) best = reader, best_confidence = confidence;
+  }
+  if (best == nullptr) {
+    std::vector<std::string> names;
+    for (const FormatReader* reader : readers()) names.emplace_back(reader->name());
+    return fail(Code::Input, "{}: no model in a format that oplat reads ({}); the file begins with '{}'", source.name(),
+                base::join(names, ", "), base::printable(source.bytes(), 16));
+  }
+  return best;
+}
+
+}  // namespace oplat::formats
