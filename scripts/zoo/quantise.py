@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""int8 networks: a base network in QDQ form, per channel, calibrated on seeded random data."""
+
+import os
+
+import onnxruntime
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+from onnxruntime.quantization.shape_inference import quant_pre_process
+
+from .inputs import random_inputs
+
+SAMPLES = 3
+
+
+class RandomData(CalibrationDataReader):
+    def __init__(self, session, seed):
+        self._feeds = iter([random_inputs(session, seed + i) for i in range(SAMPLES)])
+
+    def get_next(self):
+        return next(self._feeds, None)
+
+
+def static(base, path, seed):
+    folded = path + ".folded"  # normalisation folded into convolutions, shapes inferred: what the quantiser asks for
+    quant_pre_process(base, folded, skip_symbolic_shape=True)
+    try:
+        session = onnxruntime.InferenceSession(folded, providers=["CPUExecutionProvider"])
+        quantize_static(folded, path, RandomData(session, seed), quant_format=QuantFormat.QDQ, per_channel=True,
+                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    finally:
+        os.remove(folded)
