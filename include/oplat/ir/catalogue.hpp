@@ -25,6 +25,9 @@ struct OperatorInfo {
   std::vector<std::string_view> inert;
   /// Constant float operands whose value decides shape or algorithm and is therefore printed.
   std::vector<std::size_t> printed_float_operands;
+  /// Constant integer operands whose value changes nothing about the time (zero points of activations, int32 biases)
+  /// and is therefore not printed, so that layers that differ in nothing else share a key.
+  std::vector<std::size_t> unprinted_operands;
   /// Adds attributes that are derived (auto_pad -> pads); nothing where the definition's defaults are enough.
   void (*canonicalise)(Key&) = nullptr;
   /// Floating-point operations, a multiply-add counted as two; nullptr: no formula.

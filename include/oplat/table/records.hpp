@@ -11,33 +11,12 @@
 
 #include "oplat/base/hash.hpp"
 #include "oplat/ir/key.hpp"
+#include "oplat/plan/records.hpp"
 
 namespace oplat::table {
 
-/// The hardware. Identity is `name`: what a person calls it.
-struct Device {
-  std::string name;
-  std::string cpu;                         ///< model string
-  std::string architecture;                ///< "x86_64", "aarch64"
-  std::int64_t cores = 0;
-  std::int64_t memory_bytes = 0;
-  std::int64_t l1d_bytes = 0;              ///< per core; 0: unknown
-  std::int64_t l2_bytes = 0;               ///< per core; 0: unknown
-  std::int64_t llc_bytes = 0;              ///< last-level cache; 0: unknown
-  std::string isa;                         ///< "avx512f avx512vnni ...", sorted
-  friend bool operator==(const Device&, const Device&) = default;
-};
-
-/// What decides which code runs. Everything here is part of a look-up.
-struct Setting {
-  std::string runtime;
-  std::string version;
-  std::string build;                            ///< hash or build text of the runtime's binary
-  std::string precision = "model";              ///< "model": the precision that the model states
-  std::int64_t threads = 1;
-  std::map<std::string, std::string> options;   ///< affinity, spinning, optimisation level, ...
-  friend bool operator==(const Setting&, const Setting&) = default;
-};
+using plan::Device;
+using plan::Setting;
 /// "onnxruntime 1.31.1, 1 thread, precision model, level=99 spinning=0": for messages.
 std::string describe(const Setting& setting);
 
@@ -116,22 +95,7 @@ struct ModelRow {
   Method method;
 };
 
-/// One kernel of a plan.
-struct PlanKernel {
-  std::string name;        ///< of the node; kernels with equal keys keep their own entries
-  std::string key;
-  std::int64_t count = 1;  ///< executions per run of the model
-  friend bool operator==(const PlanKernel&, const PlanKernel&) = default;
-};
-/// The kernels that a runtime executes for a model under a setting.
-struct Plan {
-  std::string model;                   ///< file name, for people
-  std::string identity;                ///< hash of model and external bytes, shapes, setting, ISA and plan format
-  std::string source = "runtime";      ///< "runtime", "rules:NAME"; "cached" only in predictions
-  std::int64_t batch = 1;
-  double weight_bytes = 0;             ///< distinct constant bytes of the executed kernels
-  double activation_bytes = 0;         ///< bytes of distinct results of one run
-  std::vector<PlanKernel> kernels;     ///< in execution order
-};
+using plan::Plan;
+using plan::PlanKernel;
 
 }  // namespace oplat::table

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What makes two questions about a model's plan the same question.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "oplat/base/result.hpp"
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/plan/records.hpp"
+
+namespace oplat::plan {
+
+/// Counts up when the same model and setting would give other kernels or key texts than before.
+inline constexpr int kPlanFormat = 1;
+
+/// Hash of the model file's bytes and of those of the files that it refers to.
+Result<std::string> model_hash(const std::filesystem::path& path);
+
+/// Plan::identity: hash of model, shapes, setting, ISA and plan format. `isa` is Device::isa.
+std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting,
+                     std::string_view isa);
+
+}  // namespace oplat::plan

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Hashes of models and of questions about them.
+#include "oplat/plan/identity.hpp"
+
+#include "oplat/base/hash.hpp"
+
+namespace oplat::plan {
+
+Result<std::string> model_hash(const std::filesystem::path& path) {
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(siblings, reader->siblings(source));
+  base::Hasher hasher;
+  hasher.add(source.bytes());
+  for (const std::string& name : siblings) {
+    OPLAT_TRY(sibling, source.sibling_path(name));
+    OPLAT_TRY(hash, base::hash_file(sibling));
+    hasher.add(name);
+    hasher.add(hash.hex());
+  }
+  return hasher.finish().hex();
+}
+
+std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting, std::string_view isa) {
+  // One field a line; names and values of options hold no line breaks (the worker's own legal values).
+  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat, model_hash, isa, setting.runtime,
+                                 setting.version, setting.build, setting.precision, setting.threads);
+  for (const auto& [name, value] : setting.options) text += fmt::format("option {}={}\n", name, value);
+  if (shapes.batch) text += fmt::format("batch={}\n", *shapes.batch);
+  for (const auto& [name, dims] : shapes.shapes) text += fmt::format("shape {}={}\n", name, fmt::join(dims, "x"));
+  return base::hash128(text).hex();
+}
+
+}  // namespace oplat::plan

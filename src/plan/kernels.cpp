@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes that ran, as keys with counts.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "oplat/base/text.hpp"
+#include "oplat/ir/catalogue.hpp"
+#include "oplat/ir/work.hpp"
+#include "oplat/plan/plan.hpp"
+#include "plan/liveness.hpp"
+
+namespace oplat::plan {
+namespace {
+
+struct Place {
+  const ir::Graph* graph = nullptr;
+  const ir::Node* node = nullptr;
+  std::vector<std::size_t> overwritable;
+};
+using Index = std::unordered_map<std::string, Place>;
+
+void index_graph(const ir::Graph& graph, Index& index) {
+  const auto overwritable = overwritable_operands(graph);
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    index.emplace(graph.nodes[n].name, Place{&graph, &graph.nodes[n], overwritable[n]});
+    for (const auto& [attribute, body] : graph.nodes[n].bodies) index_graph(*body, index);
+  }
+}
+
+std::unordered_set<ir::TensorId> used_tensors(const ir::Graph& graph) {
+  std::unordered_set<ir::TensorId> used(graph.outputs.begin(), graph.outputs.end());
+  for (const ir::Node& node : graph.nodes) {
+    used.insert(node.inputs.begin(), node.inputs.end());
+    used.insert(node.captured.begin(), node.captured.end());
+  }
+  return used;
+}
+
+/// Whether the value of constant operand i belongs into the key.
+bool value_printed(const ir::OperatorInfo* info, std::size_t operand, const ir::TensorInfo& tensor) {
+  if (!tensor.dtype || !tensor.small_value) return false;
+  if (ir::is_float(*tensor.dtype)) {
+    return info != nullptr && std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(), operand) !=
+                                  info->printed_float_operands.end();
+  }
+  return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), operand) ==
+                                info->unprinted_operands.end();
+}
+
+/// A flat list as the key prints it: one value where all are equal.
+ir::Value key_value(const ir::Value& flat) {
+  const ir::List* list = flat.list();
+  if (list == nullptr || list->empty()) return flat;
+  const bool scalar_or_equal = std::all_of(list->begin(), list->end(), [&](const ir::Value& v) { return v == list->front(); });
+  if (!scalar_or_equal) return flat;
+  return list->front();
+}
+
+class KeyMaker {
+ public:
+  KeyMaker(const Place& place, const NodeRun& run, const std::unordered_set<ir::TensorId>& used)
+      : place_(place), run_(run), used_(used), info_(ir::find_operator(place.node->domain, place.node->op)) {}
+
+  ir::Key make() {
+    const ir::Node& node = *place_.node;
+    key_.domain = node.domain;
+    key_.op = node.op;
+    key_.since = node.since;
+    key_.attributes = node.attributes;
+    add_operands();
+    add_results();
+    key_.canonicalise();
+    ir::canonicalise(key_);
+    return std::move(key_);
+  }
+
+ private:
+  const ir::TensorInfo& tensor(ir::TensorId id) const { return place_.graph->tensors[static_cast<std::size_t>(id)]; }
+
+  void add_operands() {
+    const std::vector<ir::TensorId>& inputs = place_.node->inputs;
+    // The runtime lists the operands that are there. If the numbers differ (an operand that is no tensor), positions
+    // cannot be told, and the graph's own knowledge has to do.
+    const auto present = static_cast<std::size_t>(std::count_if(inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    const bool seen = present == run_.inputs.size();
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == ir::kNoTensor) {
+        key_.operands.emplace_back(ir::AbsentEntry{});
+        continue;
+      }
+      const SeenTensor* run = seen ? &run_.inputs[next] : nullptr;
+      ++next;
+      const auto first = std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]);
+      const ir::TensorInfo& info = tensor(inputs[i]);
+      if (!info.constant && first != inputs.begin() + static_cast<std::ptrdiff_t>(i)) {
+        key_.operands.emplace_back(ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())});
+        continue;
+      }
+      ir::TensorEntry entry = entry_of(info, run);
+      entry.constant = info.constant;
+      if (info.constant && value_printed(info_, i, info)) entry.value = key_value(*info.small_value);
+      key_.operands.emplace_back(std::move(entry));
+    }
+  }
+
+  static ir::TensorEntry entry_of(const ir::TensorInfo& info, const SeenTensor* run) {
+    ir::TensorEntry entry;
+    // A constant's own dimensions win: a runtime that pre-packs weights may show others.
+    const bool use_run = run != nullptr && !info.constant;
+    entry.dtype = use_run && run->dtype ? *run->dtype : info.dtype ? *info.dtype : run != nullptr && run->dtype ? *run->dtype : ir::Dtype::Any;
+    entry.shape = use_run ? run->shape : info.shape;
+    return entry;
+  }
+
+  void add_results() {
+    const std::vector<ir::TensorId>& outputs = place_.node->outputs;
+    const auto present = static_cast<std::size_t>(std::count_if(outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    const bool seen = present == run_.outputs.size();
+    std::size_t next = 0;
+    for (std::size_t r = 0; r < outputs.size(); ++r) {
+      const SeenTensor* run = outputs[r] != ir::kNoTensor && seen ? &run_.outputs[next] : nullptr;
+      if (outputs[r] != ir::kNoTensor) ++next;
+      if (outputs[r] == ir::kNoTensor || !used_.contains(outputs[r])) {
+        key_.results.emplace_back(ir::AbsentEntry{});
+        continue;
+      }
+      ir::TensorEntry entry = entry_of(tensor(outputs[r]), run);
+      if (const auto over = r == 0 ? overwritten(entry) : std::nullopt) {
+        key_.results.emplace_back(ir::AliasEntry{*over});
+      } else {
+        key_.results.emplace_back(std::move(entry));
+      }
+    }
+  }
+
+  std::optional<std::size_t> overwritten(const ir::TensorEntry& result) const {
+    for (const std::size_t i : place_.overwritable) {
+      const ir::TensorEntry* operand = key_.operand(i);
+      if (operand == nullptr || operand->constant || operand->dtype != result.dtype || operand->shape != result.shape) continue;
+      const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i]);
+      return alias != nullptr ? alias->index : i;
+    }
+    return std::nullopt;
+  }
+
+  const Place& place_;
+  const NodeRun& run_;
+  const std::unordered_set<ir::TensorId>& used_;
+  const ir::OperatorInfo* info_;
+  ir::Key key_;
+};
+
+Result<const Place*> place_of(const Index& index, const NodeRun& run) {
+  const auto at = index.find(run.node);
+  if (at == index.end()) return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold", base::printable(run.node));
+  return &at->second;
+}
+
+}  // namespace
+
+Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs) {
+  Index index;
+  index_graph(graph, index);
+  std::unordered_map<const ir::Graph*, std::unordered_set<ir::TensorId>> used;
+  std::unordered_map<std::string, std::size_t> at;  // node + key -> position in kernels
+  std::vector<PlanKernel> kernels;
+  for (const NodeRun& run : runs) {
+    OPLAT_TRY(place, place_of(index, run));
+    if (!place->node->bodies.empty()) continue;
+    const auto [used_at, added] = used.try_emplace(place->graph);
+    if (added) used_at->second = used_tensors(*place->graph);
+    std::string key = ir::print(KeyMaker(*place, run, used_at->second).make());
+    const auto [slot, is_new] = at.emplace(run.node + '\n' + key, kernels.size());
+    if (is_new) {
+      kernels.push_back({run.node, std::move(key), 1});
+    } else {
+      ++kernels[slot->second].count;
+    }
+  }
+  return kernels;
+}
+
+Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
+  Index index;
+  index_graph(graph, index);
+  Footprint sum;
+  std::unordered_set<std::uint64_t> counted;
+  for (const NodeRun& run : runs) {
+    const auto at = index.find(run.node);
+    if (at == index.end() || !at->second.node->bodies.empty()) continue;
+    const Place& place = at->second;
+    for (const ir::TensorId id : place.node->inputs) {
+      if (id == ir::kNoTensor) continue;
+      const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];
+      if (tensor.constant && counted.insert(tensor.constant_hash).second) sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
+    }
+    const ir::OperatorInfo* info = ir::find_operator(place.node->domain, place.node->op);
+    if (info != nullptr && info->view) continue;
+    for (const SeenTensor& output : run.outputs) {
+      const auto elements = output.shape.elements();
+      const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
+      if (elements && bits) sum.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+    }
+  }
+  return sum;
+}
+
+}  // namespace oplat::plan

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Buffers and their last readers.
+#include "plan/liveness.hpp"
+
+#include <algorithm>
+
+#include "oplat/ir/catalogue.hpp"
+
+namespace oplat::plan {
+namespace {
+
+/// Tensors that share their bytes (views) share a buffer, named by its first tensor.
+class Buffers {
+ public:
+  explicit Buffers(const ir::Graph& graph) : root_(graph.tensors.size()) {
+    for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ir::TensorId>(i);
+    for (const ir::Node& node : graph.nodes) {
+      const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+      if (info == nullptr || !info->view || node.inputs.empty() || node.outputs.empty()) continue;
+      if (node.inputs[0] != ir::kNoTensor && node.outputs[0] != ir::kNoTensor) {
+        root_[static_cast<std::size_t>(node.outputs[0])] = of(node.inputs[0]);
+      }
+    }
+  }
+  [[nodiscard]] ir::TensorId of(ir::TensorId tensor) const { return root_[static_cast<std::size_t>(tensor)]; }
+
+ private:
+  std::vector<ir::TensorId> root_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph) {
+  const Buffers buffers(graph);
+  constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> last_reader(graph.tensors.size(), 0);
+  const auto read = [&](ir::TensorId tensor, std::size_t at) {
+    if (tensor == ir::kNoTensor) return;
+    std::size_t& last = last_reader[static_cast<std::size_t>(buffers.of(tensor))];
+    if (last != kNever) last = std::max(last, at);
+  };
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const ir::TensorId id : graph.nodes[n].inputs) read(id, n);
+    for (const ir::TensorId id : graph.nodes[n].captured) read(id, n);
+  }
+  const auto keep = [&](ir::TensorId tensor) {
+    if (tensor != ir::kNoTensor) last_reader[static_cast<std::size_t>(buffers.of(tensor))] = kNever;
+  };
+  for (const ir::TensorId id : graph.inputs) keep(id);
+  for (const ir::TensorId id : graph.outputs) keep(id);
+  for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].constant || graph.tensors[t].outer) keep(static_cast<ir::TensorId>(t));
+  }
+
+  std::vector<std::vector<std::size_t>> found(graph.nodes.size());
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+    if (info == nullptr || node.outputs.empty() || node.outputs[0] == ir::kNoTensor) continue;
+    // A result that leaves the graph is allocated by the caller.
+    if (last_reader[static_cast<std::size_t>(buffers.of(node.outputs[0]))] == kNever) continue;
+    for (const std::size_t operand : info->overwritable) {
+      if (operand >= node.inputs.size() || node.inputs[operand] == ir::kNoTensor) continue;
+      if (last_reader[static_cast<std::size_t>(buffers.of(node.inputs[operand]))] == n) found[n].push_back(operand);
+    }
+  }
+  return found;
+}
+
+}  // namespace oplat::plan

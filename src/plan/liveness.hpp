@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which results a runtime may write over an operand.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "oplat/ir/graph.hpp"
+
+namespace oplat::plan {
+
+/// For each node of `graph`, the position in Node::inputs of the operand that result 0 may overwrite, or nothing. The
+/// rule is that of ONNX Runtime's allocation planner (core/framework/allocation_planner.cc, FindReusableInput): the
+/// kernel allows it, nobody reads the operand's buffer afterwards, and the buffer is an inner one. Whether dtype and
+/// shape agree is for the caller, who knows them.
+std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph);
+
+}  // namespace oplat::plan
