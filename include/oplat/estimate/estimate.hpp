@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Estimate: how long one kernel takes, how sure that is, and where the number came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace oplat::estimate {
+
+/// Where an estimate came from, best first.
+enum class Source : std::uint8_t {
+  Measured,      ///< rows of this very kernel
+  Interpolated,  ///< from measured neighbours, with or without a learned residual
+  Learned,       ///< from features alone
+  Physics,       ///< a roofline scaled to the table's own rows
+  Free,          ///< a view operator: the runtime moves nothing
+  Missing,       ///< nothing answers
+};
+inline constexpr std::array kSources = {Source::Measured, Source::Interpolated, Source::Learned,
+                                        Source::Physics,  Source::Free,         Source::Missing};
+
+/// "measured", "interpolated", "learned", "physics", "free", "missing".
+std::string_view name(Source source);
+
+/// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked later.
+struct Estimate {
+  double median_ns = 0;
+  double sd_log = 0;   ///< standard deviation of the logarithm of the time
+  std::string group;   ///< kernels of one group err together; see predict/spread.hpp
+  Source source = Source::Measured;
+  std::string tier;    ///< how far from what was measured: "exact", "state", "roofline"
+  std::string why;     ///< for people: which rows, what was assumed
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+/// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation between processes seen
+/// for cold kernels, the largest of the ordinary ones.
+inline constexpr double kFewBlocksSd = 0.08;
+/// No spread that a table claims is taken as larger: beyond a factor of 150 the number says nothing anyway.
+inline constexpr double kMostSd = 5.0;
+
+}  // namespace oplat::estimate

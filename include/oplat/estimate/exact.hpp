@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The first link of the chain: rows of the very kernel that is asked for.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oplat/estimate/estimator.hpp"
+#include "oplat/estimate/reuse.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::estimate {
+
+/// Which rows may answer: those of one device under the first setting that holds the key.
+struct RowSource {
+  const table::Table* table = nullptr;  ///< must outlive the estimator
+  table::DeviceId device = 0;
+  std::vector<table::SettingId> settings;  ///< in order of preference: the asked build, then other builds of the version
+  std::optional<ReuseCurve> curve;         ///< nothing: the rows' own states are the ends
+};
+
+/// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at the footprint;
+/// rows without a state answer any footprint where no row has one. A key that holds "?" matches nothing.
+std::unique_ptr<Estimator> make_exact(RowSource rows);
+
+/// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...
+Result<std::string> why_missing(const RowSource& rows, std::string_view key);
+
+/// Every usable time of the source, to fit from.
+Result<std::vector<Sample>> read_samples(const RowSource& rows);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Prediction: everything that is said about one model, for any report to print.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/estimate/estimate.hpp"
+#include "oplat/predict/population.hpp"
+#include "oplat/predict/spread.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::predict {
+
+/// What to do with kernels that nothing answers.
+enum class MissingPolicy : std::uint8_t {
+  Error,    ///< no latency; the keys are listed
+  Physics,  ///< the roofline answers, with a wide spread
+  Zero,     ///< left out of the sum, still listed
+};
+Result<MissingPolicy> parse_missing_policy(std::string_view text);
+
+struct Options {
+  double level = 0.9;
+  MissingPolicy missing = MissingPolicy::Error;
+};
+
+/// One kernel of the plan with its estimate.
+struct KernelPrediction {
+  std::string name;
+  std::string key;
+  std::int64_t count = 1;
+  std::optional<double> latency_ns;  ///< of one execution; nothing where missing
+  std::optional<double> sd_log;      ///< nothing where missing
+  estimate::Source source = estimate::Source::Missing;
+  std::string group;
+  std::string why;
+};
+
+/// latency = c0 + c1 * n_kernels + sum of count * latency.
+struct Composition {
+  double c0_ns = 0;
+  double c1_ns = 0;
+  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
+  bool fitted = false;
+  std::int64_t calibration_models = 0;
+  double sd_log = kCompositionSd;
+};
+
+/// Where the time and the kernels come from.
+struct Coverage {
+  /// Shares of what has a time; with `overhead` they sum to 1. Empty, and `overhead` too, where nothing has a time.
+  std::map<estimate::Source, double> time;
+  std::optional<double> overhead;
+  std::map<estimate::Source, std::int64_t> count;  ///< executions per run
+};
+
+struct Prediction {
+  std::string model;
+  std::optional<double> latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
+  std::optional<Interval> interval;
+  double level = 0.9;
+  std::optional<double> sd_log;
+  std::int64_t batch = 1;
+  double reuse_bytes = 0;  ///< the model's footprint: weights and activations
+  Composition composition;
+  Coverage coverage;
+  std::vector<std::string> missing;  ///< distinct keys, in order of execution
+  MissingPolicy policy = MissingPolicy::Error;
+  std::vector<KernelPrediction> kernels;  ///< in order of execution
+  table::Device device;
+  table::Setting setting;
+  std::vector<Mismatch> mismatch;
+  std::vector<std::string> warnings;
+  std::filesystem::path table_path;
+  int schema_version = 0;
+  std::string plan_source;
+  std::string plan_hash;
+};
+
+/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent: hot.
+Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
+                                                       const std::vector<table::PlanKernel>& kernels,
+                                                       std::optional<double> reuse_bytes, MissingPolicy missing);
+
+/// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns and ::missing.
+Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
+                           const Options& options);
+
+/// Code::Missing with the keys where kernels have no estimate and the policy does not accept that.
+Status require_complete(const Prediction& prediction);
+
+}  // namespace oplat::predict

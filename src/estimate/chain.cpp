@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The list of estimators, most trusted first.
+#include "oplat/estimate/chain.hpp"
+
+#include "oplat/estimate/physics.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+Result<std::unique_ptr<Estimator>> exact_link(const RowSource& rows, const ChainOptions&) { return make_exact(rows); }
+
+Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows, const ChainOptions& options) {
+  if (!options.physics) return nullptr;
+  OPLAT_TRY(samples, read_samples(rows));
+  auto physics = make_physics();
+  // A table without usable rows has no roofline; its missing kernels stay missing and are listed as such.
+  if (const Status fitted = physics->fit(samples); !fitted) {
+    if (fitted.error().code == Code::Refused) return nullptr;
+    return fail(fitted.error());
+  }
+  return physics;
+}
+
+constexpr ChainEntry kEntries[] = {{"exact", exact_link}, {"physics", physics_link}};
+
+}  // namespace
+
+std::span<const ChainEntry> chain_entries() { return kEntries; }
+
+Result<Chain> make_chain(const RowSource& rows, const ChainOptions& options) {
+  Chain chain;
+  for (const ChainEntry& entry : chain_entries()) {
+    OPLAT_TRY(link, entry.make(rows, options));
+    if (link) chain.push_back(std::move(link));
+  }
+  return chain;
+}
+
+Status estimate_all(const Chain& chain, std::span<const Query> queries, std::span<std::optional<Estimate>> answers) {
+  for (const auto& link : chain) OPLAT_CHECK(link->estimate(queries, answers));
+  return {};
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Names of sources, and what every estimator checks before it answers.
+#include "oplat/estimate/estimate.hpp"
+
+#include "oplat/estimate/estimator.hpp"
+
+namespace oplat::estimate {
+
+std::string_view name(Source source) {
+  switch (source) {
+    case Source::Measured:
+      return "measured";
+    case Source::Interpolated:
+      return "interpolated";
+    case Source::Learned:
+      return "learned";
+    case Source::Physics:
+      return "physics";
+    case Source::Free:
+      return "free";
+    case Source::Missing:
+      return "missing";
+  }
+  return "missing";
+}
+
+Status Estimator::estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const {
+  if (queries.size() != answers.size())
+    return fail(Code::Internal, "estimator {}: {} queries but room for {} answers", name(), queries.size(),
+                answers.size());
+  return do_estimate(queries, answers);
+}
+
+}  // namespace oplat::estimate

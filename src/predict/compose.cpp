@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// latency = c0 + c1 n + sum count_i t_i, and what follows from it.
+#include "compose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+namespace oplat::predict {
+
+using estimate::Source;
+
+Result<Composition> unfitted(const table::Table& table, const Selection& selection, std::vector<std::string>& warnings) {
+  OPLAT_TRY(campaigns, table.campaigns());
+  std::vector<double> calls;
+  for (const table::StoredCampaign& campaign : campaigns) {
+    const auto& ids = selection.setting_ids;
+    if (campaign.device != selection.device_id || std::find(ids.begin(), ids.end(), campaign.setting) == ids.end()) continue;
+    const auto& call = campaign.campaign.empty_call_ns;
+    if (call && std::isfinite(*call) && *call >= 0) calls.push_back(*call);
+  }
+  Composition composition;
+  if (calls.empty()) {
+    warnings.emplace_back("no campaign measured an empty call: the overhead of a call is taken as 0");
+    return composition;
+  }
+  std::sort(calls.begin(), calls.end());
+  const std::size_t half = calls.size() / 2;
+  composition.c0_ns = calls.size() % 2 == 1 ? calls[half] : 0.5 * (calls[half - 1] + calls[half]);
+  return composition;
+}
+
+Status compose(Prediction& prediction) {
+  Composition& composition = prediction.composition;
+  composition.n_kernels = 0;
+  std::map<Source, double> time;
+  std::set<std::string_view> missing;
+  double sum = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    auto& count = prediction.coverage.count[kernel.source];
+    if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", kernel.name, kernel.count);
+    if (kernel.count > std::numeric_limits<std::int64_t>::max() - count - composition.n_kernels)
+      return fail(Code::Input, "kernel {}: executed {} times, too often to count", kernel.name, kernel.count);
+    count += kernel.count;
+    if (kernel.source != Source::Free) composition.n_kernels += kernel.count;
+    if (kernel.source == Source::Missing) {
+      if (missing.insert(kernel.key).second) prediction.missing.push_back(kernel.key);
+      continue;
+    }
+    const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    time[kernel.source] += part;
+    sum += part;
+  }
+
+  const double overhead = composition.c0_ns + composition.c1_ns * static_cast<double>(composition.n_kernels);
+  const double total = overhead + sum;
+  if (!std::isfinite(total)) return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
+  if (total > 0) {
+    for (const auto& [source, part] : time) prediction.coverage.time[source] = part / total;
+    prediction.coverage.overhead = overhead / total;
+  }
+  if (!prediction.missing.empty() && prediction.policy != MissingPolicy::Zero) return {};
+  prediction.latency_ns = total;
+  if (!prediction.missing.empty())
+    prediction.warnings.push_back(fmt::format("{} missing kernels are counted as zero: the latency is too low and the "
+                                              "interval does not know",
+                                              prediction.missing.size()));
+
+  // Kernels of one key share the rows, and so the error: one term.
+  std::vector<Term> terms;
+  std::unordered_map<std::string_view, std::size_t> term_of;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    if (!kernel.latency_ns || !kernel.sd_log || total <= 0) continue;
+    const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total;
+    const auto [at, added] = term_of.emplace(kernel.key, terms.size());
+    if (added)
+      terms.push_back({share, *kernel.sd_log, kernel.group});
+    else
+      terms[at->second].share += share;
+  }
+  double spread = total_spread(terms, composition.sd_log);
+  for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
+  prediction.sd_log = spread;
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, composition.calibration_models));
+  if (!std::isfinite(bounds.hi_ns))
+    return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
+  prediction.interval = bounds;
+  return {};
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Selection of the rows that answer a question.
+#include "oplat/predict/population.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::predict {
+namespace {
+
+constexpr double kOtherHardwareSd = 0.7;
+constexpr double kOtherDetailSd = 0.1;
+/// A stranger's table may hold thousands of settings; a message names this many values of one field.
+constexpr std::size_t kMostListed = 12;
+
+struct Candidate {
+  table::Population population;
+  const table::Device* device = nullptr;
+  const table::Setting* setting = nullptr;
+};
+
+/// A field that a flag chooses. `weight` orders how far a row is from the question: a row of another runtime is further
+/// away than rows of all other differences together, and so on down.
+struct Field {
+  std::string_view name;
+  std::string_view flag;
+  int weight;
+  double mismatch_sd;
+  std::string (*value)(const Candidate&);
+  std::optional<std::string> (*asked)(const Question&);
+};
+
+const std::array<Field, 5>& fields() {
+  static const std::array<Field, 5> kFields = {{
+      {"device", "--device", 8, kOtherHardwareSd, [](const Candidate& c) { return c.device->name; },
+       [](const Question& q) { return q.device; }},
+      {"runtime", "--runtime", 16, kOtherHardwareSd, [](const Candidate& c) { return c.setting->runtime; },
+       [](const Question& q) { return q.runtime; }},
+      {"version", "--runtime-version", 1, kOtherDetailSd, [](const Candidate& c) { return c.setting->version; },
+       [](const Question& q) { return q.version; }},
+      {"precision", "--precision", 4, kOtherHardwareSd, [](const Candidate& c) { return c.setting->precision; },
+       [](const Question& q) { return q.precision; }},
+      {"threads", "--threads", 2, 0, [](const Candidate& c) { return std::to_string(c.setting->threads); },
+       [](const Question& q) -> std::optional<std::string> {
+         if (!q.threads) return std::nullopt;
+         return std::to_string(*q.threads);
+       }},
+  }};
+  return kFields;
+}
+
+std::string option_value(const table::Setting& setting, const std::string& name) {
+  const auto found = setting.options.find(name);
+  return found == setting.options.end() ? "(not set)" : found->second;
+}
+
+std::string shown(std::string_view text) { return text.empty() ? "(not given)" : base::printable(text); }
+
+double threads_sd(std::int64_t asked, std::int64_t used) {
+  // Saturates where a stranger's table holds nonsense.
+  const double a = std::max<double>(1, static_cast<double>(asked));
+  const double b = std::max<double>(1, static_cast<double>(used));
+  return std::abs(std::log(a / b));
+}
+
+std::vector<Mismatch> mismatches(const Question& question, const Candidate& candidate) {
+  std::vector<Mismatch> found;
+  for (const Field& field : fields()) {
+    const auto asked = field.asked(question);
+    const std::string used = field.value(candidate);
+    if (!asked || *asked == used) continue;
+    const double sd = field.name == "threads" ? threads_sd(*question.threads, candidate.setting->threads) : field.mismatch_sd;
+    found.push_back({std::string(field.name), *asked, used, sd});
+  }
+  for (const auto& [name, asked] : question.options) {
+    const std::string used = option_value(*candidate.setting, name);
+    if (asked != used) found.push_back({"option " + name, asked, used, kOtherDetailSd});
+  }
+  return found;
+}
+
+/// How far a candidate is from the question; compared first by kinds of difference, then by number of threads.
+std::pair<int, double> distance(const Question& question, const Candidate& candidate) {
+  int weight = 0;
+  double sd = 0;
+  for (const Mismatch& mismatch : mismatches(question, candidate)) {
+    sd += mismatch.sd_log;
+    for (const Field& field : fields())
+      if (field.name == mismatch.field) weight += field.weight;
+  }
+  return {weight, sd};
+}
+
+/// More times first, then the newer setting.
+bool better_filled(const Candidate& a, const Candidate& b) {
+  if (a.population.timings != b.population.timings) return a.population.timings > b.population.timings;
+  return a.population.setting > b.population.setting;
+}
+
+bool same_but_build(const Candidate& a, const Candidate& b) {
+  table::Setting x = *a.setting, y = *b.setting;
+  x.build.clear();
+  y.build.clear();
+  return a.population.device == b.population.device && x == y;
+}
+
+std::string list_values(const std::set<std::string>& values) {
+  std::vector<std::string> parts;
+  for (const std::string& value : values) {
+    if (parts.size() == kMostListed) {
+      parts.push_back(fmt::format("{} more", values.size() - kMostListed));
+      break;
+    }
+    parts.push_back(shown(value));
+  }
+  return base::join(parts, ", ");
+}
+
+/// The fields in which the candidates differ, as the choices a user has; empty where they agree.
+std::vector<std::string> choices(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> open;
+  for (const Field& field : fields()) {
+    std::set<std::string> values;
+    for (const Candidate& candidate : candidates) values.insert(field.value(candidate));
+    if (values.size() > 1)
+      open.push_back(fmt::format("{} is one of {} (choose with {})", field.name, list_values(values), field.flag));
+  }
+  return open;
+}
+
+std::string flags_for(const Question& question, const Candidate& nearest) {
+  std::vector<std::string> flags;
+  for (const Field& field : fields()) {
+    const auto asked = field.asked(question);
+    if (asked && *asked != field.value(nearest))
+      flags.push_back(fmt::format("{} {}", field.flag, shown(field.value(nearest))));
+  }
+  return flags.empty() ? std::string() : fmt::format("choose it with {} or ", base::join(flags, " "));
+}
+
+std::string asked_text(const std::vector<Mismatch>& found) {
+  std::vector<std::string> parts;
+  for (const Mismatch& mismatch : found) parts.push_back(fmt::format("{} {}", mismatch.field, shown(mismatch.asked)));
+  return base::join(parts, ", ");
+}
+
+Selection finish(const Question& question, std::vector<Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(), better_filled);
+  Selection selection;
+  const auto asked_build = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+    return question.build && c.setting->build == *question.build;
+  });
+  const Candidate chosen = asked_build == candidates.end() ? candidates.front() : *asked_build;
+  selection.device_id = chosen.population.device;
+  selection.device = *chosen.device;
+  selection.setting = *chosen.setting;
+  selection.setting_ids.push_back(chosen.population.setting);
+  std::size_t other_options = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.population.setting == chosen.population.setting) continue;
+    if (same_but_build(candidate, chosen))
+      selection.setting_ids.push_back(candidate.population.setting);
+    else
+      ++other_options;
+  }
+  if (question.build && *question.build != chosen.setting->build)
+    selection.warnings.push_back(fmt::format("rows are of build {} of {} {}, asked was build {}", shown(chosen.setting->build),
+                                             shown(chosen.setting->runtime), shown(chosen.setting->version),
+                                             shown(*question.build)));
+  if (selection.setting_ids.size() > 1)
+    selection.warnings.push_back(fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
+                                             selection.setting_ids.size(), shown(chosen.setting->runtime),
+                                             shown(chosen.setting->version), shown(chosen.setting->build)));
+  if (other_options > 0)
+    selection.warnings.push_back(fmt::format("{} further settings differ only in runtime options and are not used; "
+                                             "the rows that answer are of {}",
+                                             other_options, table::describe(*chosen.setting)));
+  selection.mismatch = mismatches(question, chosen);
+  return selection;
+}
+
+}  // namespace
+
+Result<Selection> select(const table::Table& table, const Question& question) {
+  OPLAT_TRY(devices, table.devices());
+  OPLAT_TRY(settings, table.settings());
+  OPLAT_TRY(populations, table.populations());
+  const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
+  const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
+
+  std::vector<Candidate> all;
+  for (const table::Population& population : populations) {
+    const auto device = device_of.find(population.device);
+    const auto setting = setting_of.find(population.setting);
+    if (population.rows > 0 && device != device_of.end() && setting != setting_of.end())
+      all.push_back({population, &device->second, &setting->second});
+  }
+  const std::string path = table.path().string();
+  if (all.empty())
+    return fail(Code::Refused, "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} --runtime RUNTIME",
+                path, path);
+
+  std::vector<Candidate> fitting;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
+               [&](const Candidate& c) { return mismatches(question, c).empty(); });
+  if (fitting.empty()) {
+    const auto nearest = std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
+      const auto da = distance(question, a), db = distance(question, b);
+      return da != db ? da < db : better_filled(a, b);
+    });
+    if (!question.allow_setting_mismatch)
+      return fail(Code::Refused, "{}: no row for {}; the nearest are {} rows of {} on device {}: {}accept them with "
+                  "--allow-setting-mismatch",
+                  path, asked_text(mismatches(question, *nearest)), nearest->population.rows,
+                  table::describe(*nearest->setting), shown(nearest->device->name), flags_for(question, *nearest));
+    // Everything that is as near and differs from the nearest only in build or options.
+    std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
+      return distance(question, c) == distance(question, *nearest) && choices({c, *nearest}).empty();
+    });
+    return finish(question, std::move(fitting));
+  }
+
+  // Settings under which nothing could be timed are no choice as long as there is another.
+  std::vector<Candidate> timed;
+  std::copy_if(fitting.begin(), fitting.end(), std::back_inserter(timed),
+               [](const Candidate& c) { return c.population.timings > 0; });
+  if (!timed.empty()) fitting = std::move(timed);
+  if (const auto open = choices(fitting); !open.empty())
+    return fail(Code::Usage, "{}: several settings fit: {}", path, base::join(open, "; "));
+  return finish(question, std::move(fitting));
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Comma-separated values: one line per kernel, model, population or row.
+#include <initializer_list>
+#include <ostream>
+
+#include "csv.hpp"
+#include "renderers.hpp"
+
+namespace oplat::report {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(std::ostream& out) : out_(out) {}
+
+  void operator()(const predict::Prediction& prediction) { kernels(prediction.kernels); }
+  void operator()(const EstimateListing& listing) { kernels(listing.kernels); }
+
+  void operator()(const table::Plan& plan) {
+    line({"name", "key", "count"});
+    for (const auto& kernel : plan.kernels) line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count)});
+  }
+
+  void operator()(const predict::Validation& validation) {
+    line({"name", "predicted_ns", "interval_lo_ns", "interval_hi_ns", "measured_ns", "measured_ci_lo_ns",
+          "measured_ci_hi_ns", "signed_error", "inside_interval"});
+    for (const auto& model : validation.models) {
+      std::optional<double> lo, hi;
+      if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
+      const auto inside = model.inside();
+      line({csv_field(model.name), csv_number(model.predicted_ns), csv_number(lo), csv_number(hi),
+            csv_number(model.measured.median_ns), csv_number(model.measured.ci_low_ns), csv_number(model.measured.ci_high_ns),
+            csv_number(model.signed_error()), inside ? (*inside ? "true" : "false") : ""});
+    }
+  }
+
+  void operator()(const TableInfo& info) {
+    line({"device", "runtime", "version", "build", "precision", "threads", "options", "rows", "timings"});
+    for (const auto& one : info.populations) {
+      const table::Setting& setting = one.setting;
+      line({csv_field(one.device.name), csv_field(setting.runtime), csv_field(setting.version), csv_field(setting.build),
+            csv_field(setting.precision), csv_number(setting.threads), csv_field(options(setting)), csv_number(one.rows),
+            csv_number(one.timings)});
+    }
+  }
+
+  void operator()(const RowListing& listing) {
+    line({"id", "device", "runtime", "version", "precision", "threads", "options", "key", "reuse_bytes", "origin", "outcome",
+          "median_ns", "sd_log", "ci_low_ns", "ci_high_ns", "blocks", "reason"});
+    for (const auto& one : listing.rows) {
+      const table::Row& row = one.row.row;
+      std::optional<double> median, sd, low, high;
+      std::string blocks, reason;
+      std::visit(
+          [&](const auto& outcome) {
+            if constexpr (requires { outcome.reason; }) {
+              reason = outcome.reason;
+            } else {
+              median = outcome.median_ns, sd = outcome.sd_log, low = outcome.ci_low_ns, high = outcome.ci_high_ns;
+              blocks = csv_number(outcome.blocks);
+            }
+          },
+          row.outcome);
+      line({csv_number(one.row.id), csv_field(one.device), csv_field(one.setting.runtime), csv_field(one.setting.version),
+            csv_field(one.setting.precision), csv_number(one.setting.threads), csv_field(options(one.setting)),
+            csv_field(row.key), csv_number(row.reuse_bytes), csv_field(row.origin),
+            std::string(table::outcome_name(row.outcome)), csv_number(median), csv_number(sd), csv_number(low),
+            csv_number(high), blocks, csv_field(reason)});
+    }
+  }
+
+ private:
+  void line(std::initializer_list<std::string> fields) { out_ << csv_line(fields); }
+
+  static std::string options(const table::Setting& setting) {
+    std::string text;
+    for (const auto& [name, value] : setting.options) text += (text.empty() ? "" : ";") + name + "=" + value;
+    return text;
+  }
+
+  void kernels(const std::vector<predict::KernelPrediction>& all) {
+    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why"});
+    for (const auto& kernel : all)
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
+            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
+  }
+
+  std::ostream& out_;
+};
+
+class Csv final : public Renderer {
+  std::string_view do_name() const override { return "csv"; }
+  Status do_render(const ReportModel& model, std::ostream& out) const override {
+    std::visit(Writer(out), model.subject);
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> create_csv_renderer() { return std::make_unique<Csv>(); }
+
+}  // namespace oplat::report

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Values of other layers as JSON; field names as in docs/format.md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "oplat/report/report_model.hpp"
+
+namespace oplat::report {
+
+/// Keeps the order in which fields are written.
+using Json = nlohmann::ordered_json;
+
+/// null where there is no number.
+Json number(const std::optional<double>& value);
+Json json_of(const table::Device& device);
+Json json_of(const table::Setting& setting);
+Json json_of(const table::Timing& timing);
+Json json_of(const std::optional<predict::Interval>& interval);
+Json json_of(const std::vector<predict::Mismatch>& mismatch);
+Json json_of(const std::vector<predict::KernelPrediction>& kernels);
+
+}  // namespace oplat::report

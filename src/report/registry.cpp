@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The list of renderers.
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "oplat/base/text.hpp"
+#include "renderers.hpp"
+
+namespace oplat::report {
+namespace {
+
+constexpr RendererEntry kRenderers[] = {
+    {"text", create_text_renderer}, {"json", create_json_renderer}, {"csv", create_csv_renderer}};
+
+}  // namespace
+
+std::span<const RendererEntry> renderers() { return kRenderers; }
+
+Result<std::unique_ptr<Renderer>> find_renderer(std::string_view name) {
+  std::vector<std::string> known;
+  for (const RendererEntry& entry : renderers()) {
+    if (entry.name == name) return entry.create();
+    known.emplace_back(entry.name);
+  }
+  return fail(Code::Usage, "report form {}: known are {}", base::printable(name), base::join(known, ", "));
+}
+
+Status Renderer::render(const ReportModel& model, std::ostream& out) const {
+  OPLAT_CHECK(do_render(model, out));
+  out.flush();
+  if (!out) return fail(Code::Write, "could not write the report: the disk may be full or the reader gone");
+  return {};
+}
+
+Status render(std::string_view name, const ReportModel& model, std::ostream& out) {
+  OPLAT_TRY(renderer, find_renderer(name));
+  return renderer->render(model, out);
+}
+
+}  // namespace oplat::report

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Constructors of the renderers, for the registry.
+#pragma once
+
+#include <memory>
+
+#include "oplat/report/renderer.hpp"
+
+namespace oplat::report {
+
+std::unique_ptr<Renderer> create_text_renderer();
+std::unique_ptr<Renderer> create_json_renderer();
+std::unique_ptr<Renderer> create_csv_renderer();
+
+}  // namespace oplat::report

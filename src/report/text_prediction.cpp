@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Predictions, estimates and validations for people.
+#include "text_prediction.hpp"
+
+#include <ostream>
+
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "text_table.hpp"
+#include "text_values.hpp"
+
+namespace oplat::report {
+namespace {
+
+constexpr std::size_t kCostliest = 5;
+constexpr std::size_t kShortKey = 100;
+constexpr std::size_t kWholeKey = 1 << 16;
+constexpr std::size_t kLongName = 48;
+
+std::string name_text(std::string_view name, std::size_t most = kLongName) {
+  return name.empty() ? "-" : base::printable(name, most);
+}
+
+std::string percent_of_spread(const std::optional<double>& sd_log) {
+  return sd_log ? fmt::format("{:.1f} %", 100 * *sd_log) : "-";
+}
+
+void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vector<std::string>& warnings, const Paint& paint,
+                 std::ostream& out) {
+  for (const auto& one : mismatch)
+    out << paint.alarm(fmt::format("mismatch: {}: asked {}, rows are of {}", one.field, name_text(one.asked),
+                                   name_text(one.used)))
+        << "\n";
+  for (const auto& warning : warnings) out << "warning: " << warning << "\n";
+}
+
+void print_kernel_table(const std::vector<predict::KernelPrediction>& kernels, const std::optional<double>& total,
+                        std::ostream& out) {
+  TextTable table({{"name"}, {"count", Align::Right}, {"each", Align::Right}, {"+-", Align::Right},
+                   {"share", Align::Right}, {"source"}, {"why"}, {"key"}});
+  for (const auto& kernel : kernels) {
+    std::string share = "-";
+    if (kernel.latency_ns && total && *total > 0)
+      share = share_text(static_cast<double>(kernel.count) * *kernel.latency_ns / *total);
+    table.add({name_text(kernel.name), std::to_string(kernel.count), time_text(kernel.latency_ns),
+               percent_of_spread(kernel.sd_log), share, std::string(estimate::name(kernel.source)),
+               base::printable(kernel.why, kWholeKey), base::printable(kernel.key, kWholeKey)});
+  }
+  if (!table.empty()) table.print(out);
+}
+
+/// What shares are of: everything that has a time, which is the latency unless kernels are missing.
+double known_ns(const predict::Prediction& prediction) {
+  double known = prediction.composition.c0_ns +
+                 prediction.composition.c1_ns * static_cast<double>(prediction.composition.n_kernels);
+  for (const auto& kernel : prediction.kernels)
+    known += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return known;
+}
+
+void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
+  const double known = known_ns(prediction);
+  TextTable table({{"source"}, {"kernels", Align::Right}, {"time", Align::Right}, {"share", Align::Right}});
+  for (const auto& [source, count] : prediction.coverage.count) {
+    const auto share = prediction.coverage.time.find(source);
+    const bool timed = share != prediction.coverage.time.end();
+    table.add({std::string(estimate::name(source)), std::to_string(count),
+               timed ? base::duration_text(share->second * known) : "-", timed ? share_text(share->second) : "-"});
+  }
+  if (prediction.coverage.overhead)
+    table.add({"overhead", "", base::duration_text(*prediction.coverage.overhead * known),
+               share_text(*prediction.coverage.overhead)});
+  table.print(out);
+}
+
+void print_costliest(const predict::Prediction& prediction, std::ostream& out) {
+  const auto order = costliest(prediction, kCostliest);
+  if (order.empty()) return;
+  const double known = known_ns(prediction);
+  out << "\ncostliest kernels\n";
+  TextTable table({{"share", Align::Right}, {"time", Align::Right}, {"count", Align::Right}, {"source"}, {"name"}, {"key"}});
+  for (const std::size_t i : order) {
+    const auto& kernel = prediction.kernels[i];
+    const double time = static_cast<double>(kernel.count) * *kernel.latency_ns;
+    table.add({share_text(time / known), base::duration_text(time), std::to_string(kernel.count),
+               std::string(estimate::name(kernel.source)), name_text(kernel.name), base::printable(kernel.key, kShortKey)});
+  }
+  table.print(out);
+}
+
+std::string composition_text(const predict::Composition& composition) {
+  if (composition.fitted)
+    return fmt::format("fitted and calibrated on {} whole models", composition.calibration_models);
+  return "not fitted: calibrated on no whole model, so the interval rests on start values";
+}
+
+}  // namespace
+
+void print_prediction(const predict::Prediction& p, const Options& options, std::ostream& out) {
+  const Paint paint{options.colour};
+  out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch, name_text(p.device.name),
+                     base::printable(table::describe(p.setting), 400));
+  if (p.latency_ns)
+    out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
+  else
+    out << paint.alarm(fmt::format("no latency: {} distinct kernels are missing", p.missing.size())) << "\n";
+  print_notes(p.mismatch, p.warnings, paint, out);
+  out << "\n";
+  print_coverage(p, out);
+  print_costliest(p, out);
+  if (!p.missing.empty()) {
+    out << "\n" << paint.alarm("missing kernels") << "\n";
+    for (const auto& key : p.missing) out << "  " << base::printable(key, kWholeKey) << "\n";
+  }
+  if (options.per_op) {
+    out << "\nkernels in order of execution\n";
+    print_kernel_table(p.kernels, p.latency_ns, out);
+  }
+  out << fmt::format("\nplan: {}, {} kernels executed, {} of weights and activations\n", base::printable(p.plan_source),
+                     p.composition.n_kernels, base::bytes_text(p.reuse_bytes));
+  out << "composition: " << composition_text(p.composition) << "\n";
+}
+
+void print_estimates(const EstimateListing& listing, const Options& options, std::ostream& out) {
+  const Paint paint{options.colour};
+  out << fmt::format("on {}, {}\n", name_text(listing.device.name), base::printable(table::describe(listing.setting), 400));
+  print_notes(listing.mismatch, listing.warnings, paint, out);
+  TextTable table({{"latency"}, {"source"}, {"why"}, {"key"}});
+  for (const auto& kernel : listing.kernels) {
+    std::string latency = "-";
+    if (kernel.latency_ns && kernel.sd_log) {
+      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, 0);
+      latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level) : time_text(kernel.latency_ns);
+    }
+    table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),
+               base::printable(kernel.key, kWholeKey)});
+  }
+  table.print(out);
+}
+
+void print_validation(const predict::Validation& validation, const Options& options, std::ostream& out) {
+  const Paint paint{options.colour};
+  out << fmt::format("on {}, {}\n", name_text(validation.device.name),
+                     base::printable(table::describe(validation.setting), 400));
+  print_notes({}, validation.warnings, paint, out);
+  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(validation.level), Align::Right},
+                   {"measured", Align::Right}, {"measured CI", Align::Right}, {"error", Align::Right}, {"inside"}});
+  for (const auto& model : validation.models) {
+    const auto inside = model.inside();
+    table.add({name_text(model.name), model.predicted_ns ? time_text(model.predicted_ns) : "missing",
+               model.interval ? range_text(model.interval->lo_ns, model.interval->hi_ns) : "-",
+               time_text(model.measured.median_ns), range_text(model.measured.ci_low_ns, model.measured.ci_high_ns),
+               signed_text(model.signed_error()), inside ? (*inside ? "yes" : "no") : "-"});
+  }
+  table.print(out);
+  const predict::ValidationSummary summary = predict::summarise(validation.models);
+  const auto share = [](const std::optional<double>& value) { return value ? share_text(*value) : std::string("-"); };
+  out << fmt::format("\n{} of {} models predicted: MAPE {}, bias {}, within 5 % {}, within 10 % {}, inside the interval {}, "
+                     "rank correlation {}\n",
+                     summary.predicted, summary.models, share(summary.mape), signed_text(summary.bias),
+                     share(summary.within_5_percent), share(summary.within_10_percent), share(summary.interval_coverage),
+                     summary.rank_correlation ? fmt::format("{:.3f}", *summary.rank_correlation) : "-");
+}
+
+}  // namespace oplat::report

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reports for people; those about plans and tables are here, the longer ones in text_prediction.cpp.
+#include <ostream>
+
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "renderers.hpp"
+#include "text_prediction.hpp"
+#include "text_table.hpp"
+#include "text_values.hpp"
+
+namespace oplat::report {
+namespace {
+
+constexpr std::size_t kWholeKey = 1 << 16;
+
+class Writer {
+ public:
+  Writer(const Options& options, std::ostream& out) : options_(options), out_(out) {}
+
+  void operator()(const predict::Prediction& prediction) { print_prediction(prediction, options_, out_); }
+  void operator()(const predict::Validation& validation) { print_validation(validation, options_, out_); }
+  void operator()(const EstimateListing& listing) { print_estimates(listing, options_, out_); }
+
+  void operator()(const table::Plan& plan) {
+    out_ << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
+                        base::printable(plan.model), plan.batch, base::printable(plan.source), plan.kernels.size(),
+                        base::bytes_text(plan.weight_bytes), base::bytes_text(plan.activation_bytes));
+    TextTable table({{"count", Align::Right}, {"name"}, {"key"}});
+    for (const auto& kernel : plan.kernels)
+      table.add({std::to_string(kernel.count), kernel.name.empty() ? "-" : base::printable(kernel.name),
+                 base::printable(kernel.key, kWholeKey)});
+    if (!table.empty()) table.print(out_);
+  }
+
+  void operator()(const TableInfo& info) {
+    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n", info.path, info.schema_version,
+                        info.campaigns, info.plans, info.models);
+    TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
+    for (const auto& line : info.populations)
+      table.add({base::printable(line.device.name), base::printable(table::describe(line.setting), 400),
+                 std::to_string(line.rows), std::to_string(line.timings)});
+    if (!table.empty()) table.print(out_);
+  }
+
+  void operator()(const RowListing& listing) {
+    TextTable table({{"row", Align::Right}, {"median", Align::Right}, {"+-", Align::Right}, {"reuse", Align::Right},
+                     {"outcome"}, {"key"}});
+    for (const auto& line : listing.rows) {
+      const table::Row& row = line.row.row;
+      const auto* timing = std::get_if<table::Timing>(&row.outcome);
+      table.add({std::to_string(line.row.id), timing != nullptr ? base::duration_text(timing->median_ns) : "-",
+                 timing != nullptr ? share_text(timing->sd_log) : "-",
+                 row.reuse_bytes ? base::bytes_text(*row.reuse_bytes) : "-", std::string(table::outcome_name(row.outcome)),
+                 base::printable(row.key, kWholeKey)});
+    }
+    table.print(out_);
+    if (listing.cut) out_ << fmt::format("the first {} rows; the table holds more\n", listing.rows.size());
+  }
+
+ private:
+  const Options& options_;
+  std::ostream& out_;
+};
+
+class Text final : public Renderer {
+  std::string_view do_name() const override { return "text"; }
+  Status do_render(const ReportModel& model, std::ostream& out) const override {
+    std::visit(Writer(model.options, out), model.subject);
+    return {};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Renderer> create_text_renderer() { return std::make_unique<Text>(); }
+
+}  // namespace oplat::report
