@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Random numbers that are the same for one seed on every platform (those of <random>'s distributions are not).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace oplat::measure {
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): 64 bits of state, every seed is good.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next();
+  /// Uniform in [0, n), without bias; `n` > 0.
+  std::uint64_t below(std::uint64_t n);
+  /// Uniform in [0, 1).
+  double uniform();
+  /// Mean 0, standard deviation 1.
+  double normal();
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A seed that depends on both numbers.
+std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b);
+
+/// Every order of `items` equally likely.
+template <class T>
+void shuffle(std::vector<T>& items, Random& random) {
+  for (std::size_t left = items.size(); left > 1; --left) {
+    std::swap(items[left - 1], items[static_cast<std::size_t>(random.below(left))]);
+  }
+}
+
+}  // namespace oplat::measure

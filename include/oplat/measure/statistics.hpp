@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Statistics of times on noisy machines (docs/measuring.md): everything works on the medians of time-separated blocks,
+/// since calls that follow one another are far from independent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "oplat/table/records.hpp"
+
+namespace oplat::measure {
+
+/// The p-quantile (0 <= p <= 1), linear between order statistics; nothing for no values.
+std::optional<double> quantile(std::span<const double> values, double p);
+std::optional<double> median(std::span<const double> values);
+/// Sample standard deviation of the logarithms; nothing for fewer than two values or values <= 0.
+std::optional<double> sd_of_log(std::span<const double> values);
+
+/// Time of one copy from calls of one and of `copies` copies: (median Tk - median T1) / (k - 1), which cancels the cost
+/// of a call and of the timer. May be <= 0 where noise is larger than the kernel. Nothing for no samples or copies < 2.
+std::optional<double> slope(std::span<const double> one_copy, std::span<const double> k_copies, std::int64_t copies);
+
+/// P(T <= t) of Student's distribution; `dof` > 0.
+double student_t_cdf(double t, double dof);
+/// The t with student_t_cdf(t, dof) == p; 0 < p < 1, `dof` > 0.
+double student_t_quantile(double p, double dof);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+/// Interval of the centre of log-normal values: Student's t on their logarithms. Nothing for fewer than two values or
+/// values <= 0.
+std::optional<Interval> log_t_interval(std::span<const double> values, double level);
+
+/// The value of one block and the process that it was measured in.
+struct BlockValue {
+  std::int64_t process = 0;
+  double value = 0;
+};
+/// Percentile bootstrap of the median: processes are drawn, then blocks within them, since blocks of one process share
+/// its luck of placement. Nothing for fewer than two blocks.
+std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level, std::uint64_t seed,
+                                                  int resamples = 2000);
+
+/// (high - low) / 2 relative to the centre; nothing unless the centre is positive.
+std::optional<double> relative_half_width(const Interval& interval, double centre);
+
+/// Two-sided p-value of Mann-Kendall's test for a trend of `values` in their order; 1 for fewer than three. Exact where
+/// no two values are equal (up to 100 values), else by the normal approximation with the correction for ties.
+double mann_kendall_p(std::span<const double> values);
+
+/// How `values` fall into two groups, by the split of their logarithms that explains most of the variance.
+struct TwoModes {
+  double explained = 0;  ///< share of the variance between the groups, 0..1
+  double low = 0;        ///< centre of the lower group
+  double high = 0;
+};
+/// Nothing for fewer than eight values; both groups hold a fifth of the values or more.
+std::optional<TwoModes> split_in_two(std::span<const double> values);
+/// Whether the values have two modes at least 2 % apart: the split explains more than it does in 99 of 100 samples of
+/// a normal distribution.
+bool is_bimodal(std::span<const double> values);
+
+/// Blocks from which the bootstrap takes over from the t-interval.
+inline constexpr std::size_t kLeastBootstrapBlocks = 8;
+/// Spread (of the logarithm) assumed of a row that holds one block: 6 % between blocks and 8 % between processes.
+inline constexpr double kAssumedSdLog = 0.10;
+
+/// What a row stores about its blocks; nothing for no blocks or a value <= 0. The same blocks and seed give the same
+/// numbers. A single block has the spread kAssumedSdLog.
+std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level, std::uint64_t seed);
+
+}  // namespace oplat::measure

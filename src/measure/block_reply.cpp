@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Checks of what an instrument answers: a worker is another program, maybe on another machine.
+#include "measure/block_reply.hpp"
+
+#include <cmath>
+
+namespace oplat::measure {
+
+Result<BlockOutcome> checked_block(Instrument& instrument, const BlockRequest& request) {
+  OPLAT_TRY(outcome, instrument.block(request));
+  const auto* samples = std::get_if<BlockSamples>(&outcome);
+  if (samples == nullptr) return std::move(outcome);
+  if (samples->ns.size() != request.handles.size()) {
+    return fail(Code::Runtime, "the worker answered times of {} handles where {} were asked for", samples->ns.size(),
+                request.handles.size());
+  }
+  for (const std::vector<double>& times : samples->ns) {
+    if (times.empty()) return BlockOutcome(table::Failed{"the worker answered no times"});
+    for (double ns : times) {
+      if (!std::isfinite(ns) || ns < 0) {
+        return BlockOutcome(table::Failed{fmt::format("the worker answered a time of {} ns", ns)});
+      }
+    }
+  }
+  return std::move(outcome);
+}
+
+table::Block block_facts(const BlockSamples& samples) {
+  table::Block block;
+  block.reference_compute_ns = samples.reference_compute_ns;
+  block.reference_memory_ns = samples.reference_memory_ns;
+  block.rounds = static_cast<std::int64_t>(samples.ns.back().size());
+  block.switches = samples.switches;
+  block.steal_ticks = samples.steal_ticks;
+  return block;
+}
+
+}  // namespace oplat::measure

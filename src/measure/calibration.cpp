@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The choice of k.
+#include "oplat/measure/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace oplat::measure {
+
+std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule) {
+  if (2 * kernel_ns > rule.most_call_ns) return 1;
+  const auto copies_within = [&](double ns, double most) {
+    return kernel_ns * most <= ns ? most : std::floor(ns / kernel_ns);
+  };
+  const double allowed = std::max(2.0, copies_within(rule.most_call_ns, static_cast<double>(rule.most_copies)));
+  if (state == CacheState::Cold) {
+    const auto k = static_cast<std::int64_t>(allowed);
+    return std::clamp(k, rule.cold_least, rule.cold_most);
+  }
+  // One more than the difference needs, since the slope is over k - 1 copies.
+  const double needed = kernel_ns * (allowed - 1) <= rule.least_difference_ns
+                            ? allowed
+                            : std::ceil(rule.least_difference_ns / kernel_ns) + 1;
+  return static_cast<std::int64_t>(std::clamp(needed, 2.0, allowed));
+}
+
+std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state, const CopyRule& rule) {
+  // A cold slope that failed with eight copies may have twice as many: the bound of eight is about cost, not validity.
+  const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_most : rule.most_copies;
+  const std::int64_t more = std::min(4 * copies, most);
+  if (more <= copies) return std::nullopt;
+  return more;
+}
+
+}  // namespace oplat::measure

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Calibration, T1 and Tk, and the slope of one block.
+#include "oplat/measure/kernel_block.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "measure/block_reply.hpp"
+#include "oplat/base/units.hpp"
+#include "oplat/measure/statistics.hpp"
+
+namespace oplat::measure {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kHotBlock{100'000'000};
+constexpr nanoseconds kColdBlock{200'000'000};
+constexpr nanoseconds kCalibration{10'000'000};
+constexpr std::int64_t kLeastRounds = 5;
+constexpr double kWarmupNs = 50e6;
+constexpr std::int64_t kMostWarmupRounds = 5;
+constexpr std::int64_t kEmptyCallCopies = 64;
+constexpr std::size_t kMostTopologyText = 32;
+
+/// Why no value came: the three refusals of a kernel, without the value.
+using Refusal = std::variant<table::Unsupported, table::Skipped, table::Failed>;
+
+KernelBlockOutcome as_outcome(Refusal refusal) {
+  return std::visit([](auto& reason) -> KernelBlockOutcome { return std::move(reason); }, refusal);
+}
+
+using Handled = std::variant<OpenHandle, Refusal>;
+
+Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& request, std::int64_t copies) {
+  OpenRequest open;
+  open.key = request.key;
+  open.setting = request.setting;
+  open.copies = copies;
+  open.topology = copies == 1 ? Topology::Single : Topology::Auto;
+  open.distinct_weights = copies > 1 && request.state.kind == CacheState::Cold;
+  open.seed = request.seed;
+  OPLAT_TRY(outcome, instrument.open(open));
+  if (auto* opened = std::get_if<Opened>(&outcome)) return Handled(OpenHandle(instrument, std::move(*opened)));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Handled(Refusal(std::move(*unsupported)));
+  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Handled(Refusal(std::move(*skipped)));
+  return Handled(Refusal(std::move(std::get<table::Failed>(outcome))));
+}
+
+BlockRequest block_of(const State& state, std::vector<Handle> handles, double round_ns) {
+  BlockRequest block;
+  block.handles = std::move(handles);
+  block.duration = state.kind == CacheState::Cold ? kColdBlock : kHotBlock;
+  block.least_rounds = kLeastRounds;
+  block.scrub_bytes = state.scrub_bytes;
+  // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
+  const double rounds = state.kind == CacheState::Cold ? 1 : kWarmupNs / std::max(round_ns, 1.0);
+  block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostWarmupRounds)));
+  return block;
+}
+
+/// One block over T1 and, for more than one copy, Tk.
+struct Timed {
+  BlockSamples samples;
+  double one_ns = 0;  ///< median T1
+  double k_ns = 0;    ///< median Tk; T1's where there is one copy
+};
+using TimedOutcome = std::variant<Timed, table::Failed>;
+
+Result<TimedOutcome> timed_block(Instrument& instrument, const BlockRequest& block) {
+  OPLAT_TRY(outcome, checked_block(instrument, block));
+  if (auto* failed = std::get_if<table::Failed>(&outcome)) return TimedOutcome(std::move(*failed));
+  Timed timed;
+  timed.samples = std::move(std::get<BlockSamples>(outcome));
+  timed.one_ns = *median(timed.samples.ns.front());
+  timed.k_ns = *median(timed.samples.ns.back());
+  return TimedOutcome(std::move(timed));
+}
+
+KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, const std::string& topology) {
+  KernelBlock result;
+  result.block = block_facts(timed.samples);
+  result.block.value_ns = value_ns;
+  result.method.copies = copies;
+  result.method.topology = topology.substr(0, kMostTopologyText);
+  return result;
+}
+
+KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>& empty_call_ns) {
+  const double value = timed.one_ns - empty_call_ns.value_or(0);
+  if (!(value > 0)) {
+    return table::Failed{fmt::format("a call takes {} and an empty one {}: nothing is left for the kernel",
+                                     base::duration_text(timed.one_ns),
+                                     base::duration_text(empty_call_ns.value_or(0)))};
+  }
+  KernelBlock result = finished(timed, value, 1, "single");
+  if (!empty_call_ns) result.method.flags.emplace_back("empty_call_unknown");
+  return result;
+}
+
+/// Time of one call, from a short block, to choose k by.
+Result<TimedOutcome> estimate_call(Instrument& instrument, const State& state, Handle one) {
+  BlockRequest block;
+  block.handles = {one};
+  block.duration = kCalibration;
+  block.least_rounds = 1;
+  block.warmup_rounds = 1;
+  block.scrub_bytes = state.scrub_bytes;
+  block.references = false;
+  return timed_block(instrument, block);
+}
+
+std::string figures(const Timed& timed, std::int64_t copies) {
+  return fmt::format("one copy {}, {} copies {}, {} rounds", base::duration_text(timed.one_ns), copies,
+                     base::duration_text(timed.k_ns), timed.samples.ns.front().size());
+}
+
+/// The number of copies to try instead, where a slope is not positive or rests on too small a difference.
+std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const Timed& timed, std::int64_t copies,
+                                        double value, const CopyRule& rule) {
+  const CacheState kind = request.state.kind;
+  if (!(value > 0)) return more_copies(copies, kind, rule);
+  // T1 held more fixed cost than was known when k was chosen; the slope, unlike T1, does not contain it.
+  const bool small = kind == CacheState::Hot && timed.k_ns - timed.one_ns < rule.least_difference_ns / 2;
+  if (request.copies || !small) return std::nullopt;
+  const std::int64_t wanted = choose_copies(value, kind, rule);
+  return wanted > copies ? std::optional(wanted) : std::nullopt;
+}
+
+/// Tk beside T1, a second time with more copies where the first gave no usable slope.
+Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request, const OpenHandle& one,
+                                       double one_ns, std::int64_t copies, const CopyRule& rule) {
+  std::string before;
+  for (int attempt = 0;; ++attempt) {
+    OPLAT_TRY(handled, open_copies(instrument, request, copies));
+    if (auto* refusal = std::get_if<Refusal>(&handled)) {
+      // Copies may need more memory than the worker grants; fewer give a noisier slope instead of none.
+      if (std::holds_alternative<table::Skipped>(*refusal) && attempt == 0 && copies > 2) {
+        copies = std::max<std::int64_t>(2, copies / 4);
+        continue;
+      }
+      return as_outcome(std::move(*refusal));
+    }
+    const auto& many = std::get<OpenHandle>(handled);
+    const double kernel_ns = request.expected_ns.value_or(one_ns);
+    const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
+    OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one.id(), many.id()}, round_ns)));
+    if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
+    const Timed& timed = std::get<Timed>(outcome);
+    const double value = (timed.k_ns - timed.one_ns) / static_cast<double>(copies - 1);
+    const std::optional<std::int64_t> next =
+        attempt == 0 ? next_copies(request, timed, copies, value, rule) : std::nullopt;
+    if (next) {
+      before = figures(timed, copies);
+      copies = *next;
+      continue;
+    }
+    if (value > 0) return KernelBlockOutcome(finished(timed, value, copies, many.topology()));
+    return KernelBlockOutcome(table::Failed{fmt::format("no positive slope: {}{}{}", figures(timed, copies),
+                                                        before.empty() ? "" : "; before that ", before)});
+  }
+}
+
+}  // namespace
+
+Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const KernelBlockRequest& request,
+                                                const CopyRule& rule) {
+  OPLAT_TRY(first, open_copies(instrument, request, 1));
+  if (auto* refusal = std::get_if<Refusal>(&first)) return as_outcome(std::move(*refusal));
+  const auto& one = std::get<OpenHandle>(first);
+  const double empty_ns = request.empty_call_ns.value_or(0);
+
+  std::int64_t copies = request.copies.value_or(0);
+  double one_ns = empty_ns + request.expected_ns.value_or(0);
+  if (copies < 1) {
+    OPLAT_TRY(estimate, estimate_call(instrument, request.state, one.id()));
+    if (auto* failed = std::get_if<table::Failed>(&estimate)) return KernelBlockOutcome(std::move(*failed));
+    one_ns = std::get<Timed>(estimate).one_ns;
+    copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
+  }
+  if (copies > 1) return slope_block(instrument, request, one, one_ns, copies, rule);
+
+  OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one.id()}, one_ns)));
+  if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
+  return single_value(std::get<Timed>(outcome), request.empty_call_ns);
+}
+
+Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key, const table::Setting& setting) {
+  KernelBlockRequest request;
+  request.key = key;
+  request.setting = setting;
+  EmptyCall empty;
+  OPLAT_TRY(first, open_copies(instrument, request, 1));
+  OPLAT_TRY(second, open_copies(instrument, request, kEmptyCallCopies));
+  const auto* one = std::get_if<OpenHandle>(&first);
+  const auto* many = std::get_if<OpenHandle>(&second);
+  if (one == nullptr || many == nullptr) return empty;
+  OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one->id(), many->id()}, 0)));
+  const auto* timed = std::get_if<Timed>(&outcome);
+  if (timed == nullptr) return empty;
+  empty.reference_compute_ns = timed->samples.reference_compute_ns;
+  empty.reference_memory_ns = timed->samples.reference_memory_ns;
+  const double kernel_ns = (timed->k_ns - timed->one_ns) / static_cast<double>(kEmptyCallCopies - 1);
+  const double call_ns = timed->one_ns - std::max(kernel_ns, 0.0);
+  if (call_ns > 0) empty.ns = call_ns;
+  return empty;
+}
+
+}  // namespace oplat::measure

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// First call, warm-up, and a block of calls of a whole model.
+#include "oplat/measure/model_block.hpp"
+
+#include <chrono>
+
+#include "measure/block_reply.hpp"
+#include "oplat/measure/statistics.hpp"
+
+namespace oplat::measure {
+namespace {
+
+constexpr std::chrono::nanoseconds kModelBlock{300'000'000};
+constexpr std::int64_t kLeastCalls = 5;
+
+BlockRequest first_call(Handle model) {
+  BlockRequest block;
+  block.handles = {model};
+  block.duration = std::chrono::nanoseconds{1};
+  block.least_rounds = 1;
+  block.most_rounds = 1;
+  block.warmup_rounds = 0;
+  block.references = false;
+  return block;
+}
+
+}  // namespace
+
+Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const ModelBlockRequest& request) {
+  OpenRequest open;
+  open.model = request.model;
+  open.shapes = request.shapes;
+  open.batch = request.batch;
+  open.inputs = request.inputs;
+  open.setting = request.setting;
+  open.topology = Topology::Single;
+  open.seed = request.seed;
+  OPLAT_TRY(opened, instrument.open(open));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&opened)) return ModelBlockOutcome(std::move(*unsupported));
+  if (auto* skipped = std::get_if<table::Skipped>(&opened)) return ModelBlockOutcome(std::move(*skipped));
+  if (auto* failed = std::get_if<table::Failed>(&opened)) return ModelBlockOutcome(std::move(*failed));
+  const OpenHandle model(instrument, std::move(std::get<Opened>(opened)));
+
+  OPLAT_TRY(first, checked_block(instrument, first_call(model.id())));
+  if (auto* failed = std::get_if<table::Failed>(&first)) return ModelBlockOutcome(std::move(*failed));
+
+  BlockRequest block;
+  block.handles = {model.id()};
+  block.duration = kModelBlock;
+  block.least_rounds = kLeastCalls;
+  OPLAT_TRY(calls, checked_block(instrument, block));
+  if (auto* failed = std::get_if<table::Failed>(&calls)) return ModelBlockOutcome(std::move(*failed));
+  auto& samples = std::get<BlockSamples>(calls);
+
+  ModelBlock result;
+  result.block = block_facts(samples);
+  result.block.value_ns = *median(samples.ns.front());
+  result.first_call_ns = std::get<BlockSamples>(first).ns.front().front();
+  result.calls_ns = std::move(samples.ns.front());
+  if (!(result.block.value_ns > 0)) return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
+  return ModelBlockOutcome(std::move(result));
+}
+
+}  // namespace oplat::measure

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Order statistics, spread, slope, and the summary of a row's blocks.
+#include "oplat/measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+namespace oplat::measure {
+namespace {
+
+std::vector<double> logarithms(std::span<const double> values) {
+  std::vector<double> logs;
+  logs.reserve(values.size());
+  for (double v : values) logs.push_back(std::log(v));
+  return logs;
+}
+
+bool all_positive(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
+}
+
+double mean(std::span<const double> values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+
+double sample_sd(std::span<const double> values) {
+  const double centre = mean(values);
+  double sum = 0;
+  for (double v : values) sum += (v - centre) * (v - centre);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+}  // namespace
+
+std::optional<double> quantile(std::span<const double> values, double p) {
+  if (values.empty()) return std::nullopt;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = place - static_cast<double>(below);
+  return sorted[below] + share * (sorted[above] - sorted[below]);
+}
+
+std::optional<double> median(std::span<const double> values) { return quantile(values, 0.5); }
+
+std::optional<double> sd_of_log(std::span<const double> values) {
+  if (values.size() < 2 || !all_positive(values)) return std::nullopt;
+  return sample_sd(logarithms(values));
+}
+
+std::optional<double> slope(std::span<const double> one_copy, std::span<const double> k_copies, std::int64_t copies) {
+  if (copies < 2 || one_copy.empty() || k_copies.empty()) return std::nullopt;
+  return (*median(k_copies) - *median(one_copy)) / static_cast<double>(copies - 1);
+}
+
+std::optional<Interval> log_t_interval(std::span<const double> values, double level) {
+  if (values.size() < 2 || !all_positive(values)) return std::nullopt;
+  const std::vector<double> logs = logarithms(values);
+  const auto n = static_cast<double>(logs.size());
+  const double reach = student_t_quantile(0.5 + level / 2, n - 1) * sample_sd(logs) / std::sqrt(n);
+  const double centre = mean(logs);
+  return Interval{std::exp(centre - reach), std::exp(centre + reach)};
+}
+
+std::optional<double> relative_half_width(const Interval& interval, double centre) {
+  if (!(centre > 0)) return std::nullopt;
+  return (interval.high - interval.low) / 2 / centre;
+}
+
+std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level, std::uint64_t seed) {
+  std::vector<double> values;
+  std::vector<BlockValue> units;
+  std::set<std::int64_t> processes;
+  for (const table::Block& block : blocks) {
+    values.push_back(block.value_ns);
+    units.push_back({block.process, block.value_ns});
+    processes.insert(block.process);
+  }
+  if (values.empty() || !all_positive(values)) return std::nullopt;
+
+  table::Timing timing;
+  timing.median_ns = *median(values);
+  timing.sd_log = sd_of_log(values).value_or(kAssumedSdLog);
+  timing.ci_level = level;
+  timing.min_ns = *quantile(values, 0);
+  timing.p10_ns = *quantile(values, 0.1);
+  timing.p90_ns = *quantile(values, 0.9);
+  timing.blocks = static_cast<std::int64_t>(values.size());
+  timing.processes = static_cast<std::int64_t>(processes.size());
+
+  std::optional<Interval> interval;
+  if (values.size() >= kLeastBootstrapBlocks) {
+    interval = bootstrap_median_interval(units, level, seed);
+  } else if (values.size() >= 2) {
+    interval = log_t_interval(values, level);
+  } else {
+    // So many degrees of freedom that Student's distribution is the normal one: the spread is assumed, not estimated.
+    const double reach = student_t_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
+    interval = Interval{values[0] * std::exp(-reach), values[0] * std::exp(reach)};
+  }
+  // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the median just outside.
+  timing.ci_low_ns = std::min(interval->low, timing.median_ns);
+  timing.ci_high_ns = std::max(interval->high, timing.median_ns);
+  return timing;
+}
+
+}  // namespace oplat::measure

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The stop rule and the flags of a row.
+#include "oplat/measure/stopping.hpp"
+
+#include <algorithm>
+
+#include "oplat/measure/statistics.hpp"
+
+namespace oplat::measure {
+namespace {
+
+constexpr double kMostSwitchesPerRound = 0.05;
+constexpr double kMostReferenceRatio = 1.5;
+constexpr double kTrendP = 0.01;
+constexpr std::size_t kLeastUsedBlocks = 3;
+
+bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
+  return value && usual && *value > kMostReferenceRatio * *usual;
+}
+
+}  // namespace
+
+std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians) {
+  if (static_cast<double>(block.switches) > kMostSwitchesPerRound * static_cast<double>(block.rounds)) {
+    return "involuntary switches";
+  }
+  if (block.steal_ticks > 0) return "stolen ticks";
+  if (far_above(block.reference_compute_ns, medians.compute_ns)) return "slow compute reference";
+  if (far_above(block.reference_memory_ns, medians.memory_ns)) return "slow memory reference";
+  return std::nullopt;
+}
+
+Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,
+                  std::uint64_t seed) {
+  Assessment result;
+  std::vector<table::Block> used;
+  for (const table::Block& block : blocks) {
+    if (disturbance(block, medians)) {
+      ++result.disturbed;
+    } else {
+      used.push_back(block);
+    }
+  }
+  // On a machine that is never quiet the few calm blocks are a matter of luck, not better data.
+  if (used.size() < kLeastUsedBlocks || 2 * used.size() < blocks.size()) used.assign(blocks.begin(), blocks.end());
+
+  result.timing = summarise(used, rule.level, seed);
+  const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;
+  if (result.timing) {
+    const table::Timing& timing = *result.timing;
+    const auto width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
+    result.precise = timing.blocks >= rule.least_blocks && width && *width <= rule.target(timing.median_ns);
+    std::vector<double> values;
+    for (const table::Block& block : used) values.push_back(block.value_ns);
+    if (is_bimodal(values)) result.flags.emplace_back("bimodal");
+    if (mann_kendall_p(values) < kTrendP) result.flags.emplace_back("nonstationary");
+    if (values.size() == 1) result.flags.emplace_back("single_block");
+  }
+  if (!result.precise) result.flags.emplace_back("ci_not_reached");
+  if (result.disturbed > 0) result.flags.emplace_back("disturbed");
+  std::sort(result.flags.begin(), result.flags.end());
+  result.done = result.precise || spent;
+  return result;
+}
+
+}  // namespace oplat::measure

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "oplat/base/files.hpp"
+#include "oplat/measure/calibration.hpp"
+#include "oplat/measure/environment.hpp"
+#include "oplat/measure/random.hpp"
+#include "oplat/measure/states.hpp"
+#include "oplat/measure/stopping.hpp"
+
+namespace oplat::measure {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(ChooseCopies, MakesTheDifferenceLongEnoughAndTheCallShortEnough) {
+  for (double ns = 1; ns < 25e6; ns *= 1.37) {
+    const std::int64_t k = choose_copies(ns, CacheState::Hot);
+    ASSERT_GE(k, 2);
+    ASSERT_LE(k, 256);
+    EXPECT_LE(static_cast<double>(k) * ns, 50e6);
+    EXPECT_TRUE(k == 256 || static_cast<double>(k - 1) * ns >= 200e3) << ns;
+    // And no more than that: one copy less would be too few.
+    EXPECT_TRUE(k == 2 || static_cast<double>(k - 2) * ns < 200e3) << ns;
+  }
+  EXPECT_EQ(choose_copies(2000, CacheState::Hot), 101);
+  EXPECT_EQ(choose_copies(0, CacheState::Hot), 256);
+  EXPECT_EQ(choose_copies(60e6, CacheState::Hot), 1);
+}
+
+TEST(ChooseCopies, ColdTakesFourToEight) {
+  EXPECT_EQ(choose_copies(10e3, CacheState::Cold), 8);
+  EXPECT_EQ(choose_copies(10e6, CacheState::Cold), 5);
+  EXPECT_EQ(choose_copies(20e6, CacheState::Cold), 4);
+  EXPECT_EQ(choose_copies(60e6, CacheState::Cold), 1);
+}
+
+TEST(States, HotReusesTheKernelsOwnBytes) {
+  ir::Work work;
+  work.bytes_in = 100;
+  work.bytes_weights = 30;
+  work.bytes_out = 7;
+  EXPECT_EQ(hot_state(work).reuse_bytes, 137);
+  EXPECT_EQ(hot_state(work).scrub_bytes, 0);
+}
+
+TEST(States, ColdScrubsThreeCaches) {
+  table::Device device;
+  device.llc_bytes = 32 << 20;
+  EXPECT_EQ(cold_state(device).scrub_bytes, 96 << 20);
+  EXPECT_EQ(cold_state(device).reuse_bytes, 96.0 * (1 << 20));
+  device.llc_bytes = 0;
+  EXPECT_GT(cold_state(device).scrub_bytes, 0);
+  device.llc_bytes = std::int64_t{1} << 62;
+  EXPECT_LE(cold_state(device).scrub_bytes, std::int64_t{1} << 30);
+}
+
+TEST(States, ColdIsMeasuredWhereWeightsMatter) {
+  ir::Work work;
+  work.bytes_weights = 65535;
+  EXPECT_FALSE(needs_cold(work, 1)) << "below 64 KiB";
+  // 1 MB at 10 GB/s is 100 us: 2 % of 5 ms.
+  work.bytes_weights = 1e6;
+  EXPECT_TRUE(needs_cold(work, 4.9e6));
+  EXPECT_FALSE(needs_cold(work, 5.1e6));
+}
+
+std::vector<table::Block> blocks_of(const std::vector<double>& values) {
+  std::vector<table::Block> blocks;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    table::Block block;
+    block.process = static_cast<std::int64_t>(i);
+    block.value_ns = values[i];
+    block.rounds = 100;
+    block.reference_compute_ns = 50e3;
+    block.reference_memory_ns = 300e3;
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+const ReferenceMedians kUsual{50e3, 300e3};
+
+TEST(Stopping, WantsFiveBlocksAndANarrowInterval) {
+  const StopRule rule;
+  const auto four = assess(blocks_of({1e6, 1e6, 1e6, 1e6}), rule, kUsual, 1);
+  EXPECT_FALSE(four.done);
+  EXPECT_THAT(four.flags, ElementsAre("ci_not_reached"));
+  const auto five = assess(blocks_of({1e6, 1.001e6, 1e6, 0.999e6, 1e6}), rule, kUsual, 1);
+  EXPECT_TRUE(five.done);
+  EXPECT_THAT(five.flags, IsEmpty());
+  const auto wide = assess(blocks_of({1e6, 1.1e6, 0.9e6, 1.05e6, 1e6}), rule, kUsual, 1);
+  EXPECT_FALSE(wide.done);
+}
+
+TEST(Stopping, ShortKernelsMayBeLessPrecise) {
+  // Half-width about 4 %: t(0.975, 4) / sqrt(5) = 1.24 times sd 3.2 %.
+  const std::vector<double> shape{1, 1.04, 0.96, 1.02, 0.98};
+  std::vector<double> few_us;
+  std::vector<double> many_us;
+  for (double s : shape) {
+    few_us.push_back(s * 19e3);
+    many_us.push_back(s * 21e3);
+  }
+  EXPECT_TRUE(assess(blocks_of(few_us), {}, kUsual, 1).precise);
+  EXPECT_FALSE(assess(blocks_of(many_us), {}, kUsual, 1).precise);
+}
+
+TEST(Stopping, GivesUpAtFortyBlocksAndSaysSo) {
+  Random random(3);
+  std::vector<double> values;
+  for (int i = 0; i < 40; ++i) values.push_back(1e6 * std::exp(0.5 * random.normal()));
+  const auto all = assess(blocks_of(values), {}, kUsual, 1);
+  EXPECT_TRUE(all.done);
+  EXPECT_FALSE(all.precise);
+  EXPECT_THAT(all.flags, Contains("ci_not_reached"));
+}
+
+TEST(Stopping, ReachesItsTargetWithEnoughNoisyBlocks) {
+  Random random(8);
+  std::vector<double> values;
+  bool done = false;
+  while (!done && values.size() < 40) {
+    values.push_back(1e6 * std::exp(0.03 * random.normal()));
+    done = assess(blocks_of(values), {}, kUsual, 1).precise;
+  }
+  EXPECT_TRUE(done);
+  EXPECT_GE(values.size(), 5U);
+}
+
+TEST(Stopping, LeavesOutDisturbedBlocksForARecordedReasonOnly) {
+  auto blocks = blocks_of({1e6, 1e6, 1e6, 1e6, 1e6, 9e6});
+  const auto kept = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(kept.timing->blocks, 6) << "an outlier alone is no reason";
+
+  blocks[5].switches = 6;
+  EXPECT_EQ(disturbance(blocks[5], kUsual), "involuntary switches");
+  const auto dropped = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(dropped.timing->blocks, 5);
+  EXPECT_EQ(dropped.disturbed, 1);
+  EXPECT_THAT(dropped.flags, ElementsAre("disturbed"));
+
+  blocks[5].switches = 5;
+  EXPECT_FALSE(disturbance(blocks[5], kUsual).has_value()) << "5 % is allowed";
+  blocks[5].steal_ticks = 1;
+  EXPECT_EQ(disturbance(blocks[5], kUsual), "stolen ticks");
+  blocks[5].steal_ticks = 0;
+  blocks[5].reference_memory_ns = 451e3;
+  EXPECT_EQ(disturbance(blocks[5], kUsual), "slow memory reference");
+  EXPECT_FALSE(disturbance(blocks[5], {}).has_value()) << "without a median there is nothing to compare with";
+}
+
+TEST(Stopping, UsesEverythingOnAMachineThatIsNeverQuiet) {
+  auto blocks = blocks_of({1e6, 1.01e6, 0.99e6, 1e6, 1e6});
+  for (std::size_t i = 0; i < 3; ++i) blocks[i].steal_ticks = 2;
+  const auto all = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(all.timing->blocks, 5);
+  EXPECT_EQ(all.disturbed, 3);
+  EXPECT_THAT(all.flags, Contains("disturbed"));
+}
+
+TEST(Stopping, FlagsTrendsAndModes) {
+  std::vector<double> rising;
+  for (int i = 0; i < 12; ++i) rising.push_back(1e6 + 1e3 * i);
+  EXPECT_THAT(assess(blocks_of(rising), {}, kUsual, 1).flags, Contains("nonstationary"));
+  const auto modes =
+      assess(blocks_of({100, 120, 100.1, 120.1, 99.9, 119.9, 100.05, 120.05, 99.95, 120.2}), {}, kUsual, 1);
+  EXPECT_THAT(modes.flags, Contains("bimodal"));
+  EXPECT_THAT(modes.flags, Not(Contains("nonstationary")));
+  EXPECT_THAT(assess(blocks_of({5}), {}, kUsual, 1).flags, ElementsAre("ci_not_reached", "single_block"));
+}
+
+TEST(Environment, ReadsWhatTheSystemSaysAndLeavesOutTheRest) {
+  const auto folder = base::TemporaryFolder::create("oplat-environment");
+  ASSERT_TRUE(folder.has_value());
+  namespace fs = std::filesystem;
+  const fs::path root = folder->path();
+  fs::create_directories(root / "proc");
+  fs::create_directories(root / "sys/kernel/mm/transparent_hugepage");
+  fs::create_directories(root / "sys/devices/system/clocksource/clocksource0");
+  std::ofstream(root / "proc/loadavg") << "1.25 0.50 0.10 2/100 4711\n";
+  std::ofstream(root / "sys/kernel/mm/transparent_hugepage/enabled") << "always [madvise] never\n";
+  std::ofstream(root / "sys/devices/system/clocksource/clocksource0/current_clocksource") << "tsc\n";
+  const table::Environment environment = probe_environment(root);
+  EXPECT_EQ(environment.load_average, 1.25);
+  EXPECT_EQ(environment.facts.at("huge_pages"), "madvise");
+  EXPECT_EQ(environment.facts.at("clock_source"), "tsc");
+  EXPECT_FALSE(environment.facts.contains("governor"));
+  EXPECT_EQ(environment.facts.at("harness_version").substr(0, 2), "0.");
+  EXPECT_FALSE(environment.kernel.empty());
+  EXPECT_EQ(environment.hostname_hash.size(), 32U);
+}
+
+TEST(Environment, WritesTimesInUtc) {
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc_text(1709210096), "2024-02-29T12:34:56Z");
+}
+
+}  // namespace
+}  // namespace oplat::measure
