@@ -20,12 +20,14 @@ class RandomData(CalibrationDataReader):
         return next(self._feeds, None)
 
 
-def static(base, path, seed):
+def static(base, path, seed, only=None):
+    """Quantises every operator that can be, or with `only` the kinds named there, joined by "+"."""
     folded = path + ".folded"  # normalisation folded into convolutions, shapes inferred: what the quantiser asks for
     quant_pre_process(base, folded, skip_symbolic_shape=True)
     try:
         session = onnxruntime.InferenceSession(folded, providers=["CPUExecutionProvider"])
         quantize_static(folded, path, RandomData(session, seed), quant_format=QuantFormat.QDQ, per_channel=True,
-                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8,
+                        op_types_to_quantize=only.split("+") if only else None)
     finally:
         os.remove(folded)
