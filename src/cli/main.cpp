@@ -1,10 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The executable.
-#include <fmt/format.h>
+/// The executable: subcommands, errors to stderr, exit codes.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
 
-#include "oplat/base/version.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "oplat/base/interrupt.hpp"
 
-int main() {
-  fmt::print("oplat {} ({}, {})\n", oplat::base::version(), oplat::base::commit(), oplat::base::build_type());
-  return 0;
+namespace {
+
+using namespace oplat;
+
+int run(int argc, char** argv) {
+  CLI::App app("oplat predicts how long a neural network takes on a device: it measures the device's operators once, keeps them in\n"
+               "a latency table, and answers from the table, with an error bar and the source of every number.", "oplat");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer("Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing kernels; 5 runtime;\n"
+             "6 refused (newer schema, locked, read-only, setting mismatch); 7 gate not met; 8 could not write; 130/143 interrupted.\n"
+             "Environment: OPLAT_TABLE (default of --table), OPLAT_ONNXRUNTIME (library file), NO_COLOR.");
+  cli::Action action;
+  for (const auto add : {cli::add_predict, cli::add_profile, cli::add_measure, cli::add_validate, cli::add_plan, cli::add_estimate, cli::add_compare,
+                         cli::add_table_commands, cli::add_runtimes, cli::add_worker, cli::add_version}) {
+    add(app, action);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers it.
+    return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
+  }
+  base::install_interrupt_handlers();
+  const Result<int> result = action();
+  if (result) {
+    if (std::fflush(stdout) != 0) {
+      fmt::print(stderr, "oplat: cannot write to standard output\n");
+      return cli::kWrite;
+    }
+    return *result;
+  }
+  if (!result.error().message.empty()) fmt::print(stderr, "oplat: {}\n", result.error().message);
+  return cli::exit_code(result.error().code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("oplat: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "oplat: internal error: %s\n", error.what());
+  }
+  return cli::kInternal;
 }

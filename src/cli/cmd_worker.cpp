@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat worker NAME: the other end of the protocol.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "oplat/runtimes/serve.hpp"
+
+namespace oplat::cli {
+
+void add_worker(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
+  struct Flags {
+    std::string name;
+    std::vector<std::string> arguments;
+  };
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("NAME", flags->name, "the runtime")->required();
+  command->add_option("ARGUMENTS", flags->arguments, "of the worker");
+  command->callback([&action, flags] {
+    action = [flags]() -> Result<int> { return runtimes::run_worker(flags->name, flags->arguments); };
+  });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Shared flags.
+#include "cli/options.hpp"
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+
+void add_loudness(CLI::App& command, Loudness& to) {
+  command.add_flag("--quiet", to.quiet, "no progress, only results and errors");
+  command.add_flag("--verbose", to.verbose, "say more on stderr; show what workers print");
+}
+
+void add_model_options(CLI::App& command, ModelOptions& to, bool with_inputs) {
+  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")->type_name("NAME=DIMS")->take_all();
+  command.add_option("--batch", to.batch, "set the batch: symbolic batch dimensions, else leading open ones")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+  if (with_inputs) {
+    command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
+        ->type_name("NAME=DATA")->take_all();
+  }
+}
+
+Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last) {
+  const std::size_t at = last ? text.rfind('=') : text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
+    return fail(Code::Usage, "{} {}: write NAME=VALUE", flag, base::printable(text));
+  }
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
+  formats::ShapeOptions shapes;
+  shapes.batch = options.batch;
+  for (const std::string& text : options.shapes) {
+    OPLAT_TRY(pair, name_value("--shape", text, true));
+    std::vector<std::int64_t> dims;
+    for (const std::string& part : base::split(pair.second, 'x')) {
+      const auto dim = base::parse_int(part);
+      if (!dim || *dim < 1 || *dim > (std::int64_t{1} << 40)) {
+        return fail(Code::Usage, "--shape {}: '{}' is no dimension; write positive numbers with x between: NAME=1x3x224x224",
+                    base::printable(text), base::printable(part));
+      }
+      dims.push_back(*dim);
+    }
+    if (!shapes.shapes.emplace(pair.first, std::move(dims)).second) return fail(Code::Usage, "--shape {} is given twice", pair.first);
+  }
+  return shapes;
+}
+
+Result<std::map<std::string, std::string>> input_options(const ModelOptions& options) {
+  std::map<std::string, std::string> inputs;
+  for (const std::string& text : options.inputs) {
+    OPLAT_TRY(pair, name_value("--input", text));
+    if (!inputs.emplace(pair.first, pair.second).second) return fail(Code::Usage, "--input {} is given twice", pair.first);
+  }
+  return inputs;
+}
+
+void add_table(CLI::App& command, std::string& to, bool required) {
+  command.add_option("--table", to, "the latency table")->envname("OPLAT_TABLE")->type_name("FILE")->required(required);
+}
+
+void add_run_options(CLI::App& command, RunOptions& to) {
+  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")->required();
+  command.add_option("--threads", to.threads, "threads of the runtime")->check(CLI::Range(1, 4096))->capture_default_str();
+  command.add_option("--precision", to.precision, "precision that the runtime computes in (default: its own)");
+  command.add_option("--option", to.options, "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
+      ->type_name("NAME=VALUE")->take_all();
+  command.add_option("--device", to.device, "name under which this machine's rows are filed (default: made from its processor)");
+  command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)")->check(CLI::Range(0, 4095));
+  command.add_option("--worker-argument", to.worker_arguments, "argument of the worker; 'replay' takes a table")->take_all();
+}
+
+void add_form(CLI::App& command, FormOptions& to) {
+  auto* json = command.add_flag("--json", to.json, "print JSON");
+  command.add_flag("--csv", to.csv, "print CSV")->excludes(json);
+}
+
+}  // namespace oplat::cli

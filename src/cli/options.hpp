@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flags that several subcommands share, declared once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/base/result.hpp"
+
+namespace oplat::cli {
+
+/// --quiet, --verbose.
+struct Loudness {
+  bool quiet = false;
+  bool verbose = false;
+};
+void add_loudness(CLI::App& command, Loudness& to);
+
+/// --shape NAME=1x3x224x224, --batch N, --input NAME=...
+struct ModelOptions {
+  std::vector<std::string> shapes;
+  std::optional<std::int64_t> batch;
+  std::vector<std::string> inputs;
+};
+void add_model_options(CLI::App& command, ModelOptions& to, bool with_inputs);
+/// The flags as values. Code::Usage quotes the flag and shows its form.
+Result<formats::ShapeOptions> shape_options(const ModelOptions& options);
+Result<std::map<std::string, std::string>> input_options(const ModelOptions& options);
+
+/// --table T, or $OPLAT_TABLE.
+void add_table(CLI::App& command, std::string& to, bool required = true);
+
+/// --runtime, --threads, --precision, --option NAME=VALUE: what to run with.
+struct RunOptions {
+  std::string runtime;
+  std::int64_t threads = 1;
+  std::string precision;
+  std::vector<std::string> options;
+  std::string device;           ///< name to file rows under; empty: the machine's own
+  std::optional<int> cpu;
+  std::vector<std::string> worker_arguments;
+};
+void add_run_options(CLI::App& command, RunOptions& to);
+
+/// --json, --csv.
+struct FormOptions {
+  bool json = false;
+  bool csv = false;
+  [[nodiscard]] std::string_view form() const { return json ? "json" : csv ? "csv" : "text"; }
+};
+void add_form(CLI::App& command, FormOptions& to);
+
+/// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold one).
+Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last = false);
+
+}  // namespace oplat::cli

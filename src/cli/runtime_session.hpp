@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A runtime as the subcommands use it: started, with the setting that the flags ask for.
+#pragma once
+
+#include <memory>
+
+#include "cli/options.hpp"
+#include "oplat/runtimes/worker_client.hpp"
+
+namespace oplat::cli {
+
+/// Code::Runtime with the known names where `name` is none of them. Costs nothing: no process is started.
+Status check_runtime_name(const std::string& name);
+
+struct RuntimeSession {
+  std::unique_ptr<runtimes::WorkerClient> worker;
+  table::Setting setting;
+  table::Device device;
+  runtimes::WorkerOptions options;  ///< with which further workers are started
+};
+/// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a flag is not legal for it.
+Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness);
+
+}  // namespace oplat::cli

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// ONNX Runtime's C interface, as far as it is used here, in declarations of our own: the wheel ships no headers, and
+/// the table of functions is append-only, so a slot number is a stable fact (docs/adr/0001).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "oplat/base/result.hpp"
+
+namespace oplat::runtimes::onnxruntime {
+
+// Opaque objects of the runtime.
+struct OrtEnv;
+struct OrtStatus;
+struct OrtSession;
+struct OrtSessionOptions;
+struct OrtRunOptions;
+struct OrtValue;
+struct OrtMemoryInfo;
+struct OrtIoBinding;
+struct OrtAllocator;
+
+/// Codes of GetErrorCode that are told apart here.
+inline constexpr int kOrtNotImplemented = 9;
+
+/// The loaded library; lives as long as the process, since the runtime does not unload cleanly.
+class Api {
+ public:
+  /// Loads the library. Code::Runtime where it cannot be loaded or is too old.
+  static Result<const Api*> load(const std::filesystem::path& library);
+
+  OrtStatus* (*create_env)(int log_level, const char* id, OrtEnv**) = nullptr;
+  OrtStatus* (*create_session_from_array)(const OrtEnv*, const void* bytes, std::size_t length, const OrtSessionOptions*, OrtSession**) = nullptr;
+  OrtStatus* (*create_session_options)(OrtSessionOptions**) = nullptr;
+  OrtStatus* (*set_optimized_model_file_path)(OrtSessionOptions*, const char* path) = nullptr;
+  OrtStatus* (*enable_profiling)(OrtSessionOptions*, const char* prefix) = nullptr;
+  OrtStatus* (*set_graph_optimization_level)(OrtSessionOptions*, int level) = nullptr;
+  OrtStatus* (*set_intra_op_threads)(OrtSessionOptions*, int threads) = nullptr;
+  OrtStatus* (*set_inter_op_threads)(OrtSessionOptions*, int threads) = nullptr;
+  OrtStatus* (*add_config_entry)(OrtSessionOptions*, const char* key, const char* value) = nullptr;
+  OrtStatus* (*input_count)(const OrtSession*, std::size_t*) = nullptr;
+  OrtStatus* (*output_count)(const OrtSession*, std::size_t*) = nullptr;
+  OrtStatus* (*input_name)(const OrtSession*, std::size_t, OrtAllocator*, char**) = nullptr;
+  OrtStatus* (*output_name)(const OrtSession*, std::size_t, OrtAllocator*, char**) = nullptr;
+  OrtStatus* (*create_tensor)(const OrtMemoryInfo*, void* data, std::size_t bytes, const std::int64_t* dims, std::size_t rank, int type, OrtValue**) = nullptr;
+  OrtStatus* (*create_cpu_memory_info)(int allocator_type, int memory_type, OrtMemoryInfo**) = nullptr;
+  OrtStatus* (*allocator_free)(OrtAllocator*, void*) = nullptr;
+  OrtStatus* (*default_allocator)(OrtAllocator**) = nullptr;
+  OrtStatus* (*end_profiling)(OrtSession*, OrtAllocator*, char** file) = nullptr;
+  OrtStatus* (*run_with_binding)(OrtSession*, const OrtRunOptions*, const OrtIoBinding*) = nullptr;
+  OrtStatus* (*create_io_binding)(OrtSession*, OrtIoBinding**) = nullptr;
+  OrtStatus* (*bind_input)(OrtIoBinding*, const char* name, const OrtValue*) = nullptr;
+  OrtStatus* (*bind_output_to_device)(OrtIoBinding*, const char* name, const OrtMemoryInfo*) = nullptr;
+  int (*error_code)(const OrtStatus*) = nullptr;
+  const char* (*error_message)(const OrtStatus*) = nullptr;
+  void (*release_status)(OrtStatus*) = nullptr;
+  void (*release_session)(OrtSession*) = nullptr;
+  void (*release_value)(OrtValue*) = nullptr;
+  void (*release_session_options)(OrtSessionOptions*) = nullptr;
+  void (*release_io_binding)(OrtIoBinding*) = nullptr;
+
+  [[nodiscard]] const std::string& version() const { return version_; }
+  /// The runtime's own build text, or the library's hash where it has none.
+  [[nodiscard]] const std::string& build() const { return build_; }
+  [[nodiscard]] OrtEnv* env() const { return env_; }
+  [[nodiscard]] OrtMemoryInfo* cpu_memory() const { return cpu_memory_; }
+  [[nodiscard]] OrtAllocator* allocator() const { return allocator_; }
+
+  /// Turns a status into ours and releases it; null is success. `code` tells why where it failed.
+  Status check(OrtStatus* status, int* code = nullptr) const;
+
+ private:
+  std::string version_;
+  std::string build_;
+  OrtEnv* env_ = nullptr;
+  OrtMemoryInfo* cpu_memory_ = nullptr;
+  OrtAllocator* allocator_ = nullptr;
+};
+
+}  // namespace oplat::runtimes::onnxruntime

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Inputs by specification or by consumer.
+#include "runtimes/onnxruntime/inputs.hpp"
+
+#include <algorithm>
+
+#include "oplat/base/files.hpp"
+#include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/formats/random_data.hpp"
+#include "runtimes/onnxruntime/npy.hpp"
+
+namespace oplat::runtimes::onnxruntime {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+
+/// The least number of entries that the tensor `id` indexes, following casts and reshapes; 0 where it is no index.
+std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0) {
+  std::int64_t least = 0;
+  for (const ir::Node& node : graph.nodes) {
+    const auto at = std::find(node.inputs.begin(), node.inputs.end(), id);
+    if (at == node.inputs.end()) continue;
+    std::int64_t range = 0;
+    if (node.op == "Gather" && at - node.inputs.begin() == 1) {
+      const ir::Shape& table = graph.tensors[static_cast<std::size_t>(node.inputs[0])].shape;
+      range = table.dims.empty() ? 0 : table.dims[0].value_or(0);
+    } else if (depth < 4 && !node.outputs.empty() && (node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze")) {
+      range = index_range(graph, node.outputs[0], depth + 1);
+    }
+    if (range > 0) least = least == 0 ? range : std::min(least, range);
+  }
+  return least;
+}
+
+Result<std::int64_t> element_count(const std::string& name, const std::vector<std::int64_t>& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > kMostElements) {
+      return fail(Code::Usage, "input '{}' of shape {} is too large", name, fmt::join(dims, "x"));
+    }
+  }
+  return count;
+}
+
+/// Applies "zeros", "ones", "uniform:LO:HI" or a file.
+Status specify(InputData& input, const std::string& specification, std::int64_t count, std::uint64_t seed) {
+  if (specification == "zeros") {
+    input.bytes.assign(input.bytes.size(), '\0');
+    return {};
+  }
+  if (specification == "ones" || specification.starts_with("uniform:")) {
+    double low = 1;
+    double high = 1;
+    if (specification != "ones") {
+      const std::vector<std::string> parts = base::split(specification, ':');
+      const auto lo = parts.size() == 3 ? base::parse_double(parts[1]) : std::nullopt;
+      const auto hi = parts.size() == 3 ? base::parse_double(parts[2]) : std::nullopt;
+      if (!lo || !hi || *lo > *hi) return fail(Code::Usage, "--input {}={}: write uniform:LO:HI with two numbers, LO <= HI", input.name, specification);
+      low = *lo, high = *hi;
+    }
+    if (!ir::is_float(input.dtype)) {
+      const auto limit = static_cast<std::int64_t>(high) + 1;
+      if (low < 0 || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
+        return fail(Code::Usage, "--input {}={}: integers are drawn from 0 to HI; write uniform:0:HI", input.name, specification);
+      }
+      if (specification == "ones") {
+        const auto bits = ir::bits(input.dtype).value_or(8);
+        const std::size_t width = static_cast<std::size_t>(std::max(8, bits) / 8);
+        input.bytes.assign(input.bytes.size(), '\0');
+        for (std::size_t i = 0; i < input.bytes.size(); i += width) input.bytes[i] = 1;
+        return {};
+      }
+      input.bytes = formats::random_data(input.dtype, count, {0, 0, false, limit, true}, seed);
+      return {};
+    }
+    input.bytes = formats::random_data(input.dtype, count, {low, high, false, 2, false}, seed);
+    return {};
+  }
+  OPLAT_TRY(data, base::read_file(specification));
+  OPLAT_TRY(array, parse_npy(data, specification));
+  if (array.dtype != input.dtype || array.dims != input.dims) {
+    return fail(Code::Usage, "--input {}={}: the file holds {} {}, the input is {} {}", input.name, specification, ir::name(array.dtype),
+                fmt::join(array.dims, "x"), ir::name(input.dtype), fmt::join(input.dims, "x"));
+  }
+  input.bytes = std::move(array.bytes);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<InputData>> model_inputs(const std::vector<formats::onnx::InputInfo>& inputs, const ir::Graph& graph,
+                                            const std::map<std::string, std::string>& specifications, std::uint64_t seed) {
+  for (const auto& [name, specification] : specifications) {
+    const bool known = std::any_of(inputs.begin(), inputs.end(), [&name = name](const auto& i) { return i.name == name; });
+    if (!known) {
+      std::vector<std::string> names;
+      for (const auto& input : inputs) names.push_back(input.name);
+      return fail(Code::Usage, "--input {}: no input of that name; the model's inputs are: {}", base::printable(name), base::join(names, ", "));
+    }
+  }
+  std::vector<InputData> all;
+  for (const auto& info : inputs) {
+    InputData input{info.name, info.dtype, {}, {}};
+    for (const ir::Dim& dim : info.shape.dims) input.dims.push_back(dim.value_or(1));
+    OPLAT_TRY(count, element_count(info.name, input.dims));
+    formats::DataRange range{-1, 1, false, 2, false};
+    for (const ir::TensorId id : graph.inputs) {
+      if (graph.tensors[static_cast<std::size_t>(id)].name != info.name || ir::is_float(info.dtype)) continue;
+      if (const std::int64_t entries = index_range(graph, id); entries > 0) range.integer_limit = entries;
+    }
+    const std::uint64_t input_seed = base::hash64(info.name, seed);
+    input.bytes = formats::random_data(info.dtype, count, range, input_seed);
+    if (const auto at = specifications.find(info.name); at != specifications.end()) OPLAT_CHECK(specify(input, at->second, count, input_seed));
+    all.push_back(std::move(input));
+  }
+  return all;
+}
+
+Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs, std::uint64_t seed) {
+  std::vector<InputData> all;
+  for (const auto& info : inputs) {
+    OPLAT_TRY(count, element_count(info.name, info.dims));
+    const formats::DataRange range{0.75, 1.25, !info.positive, info.integer_limit, false};
+    all.push_back({info.name, info.dtype, info.dims, formats::random_data(info.dtype, count, range, base::hash64(info.name, seed))});
+  }
+  return all;
+}
+
+}  // namespace oplat::runtimes::onnxruntime

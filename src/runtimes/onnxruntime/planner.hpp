@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The runtime's own plan of a model: what it executes after all its optimisations.
+#pragma once
+
+#include "oplat/formats/onnx.hpp"
+#include "oplat/plan/records.hpp"
+#include "runtimes/onnxruntime/inputs.hpp"
+#include "runtimes/onnxruntime/session.hpp"
+
+namespace oplat::runtimes::onnxruntime {
+
+/// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it once under the
+/// profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a Plan.
+Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, const std::vector<InputData>& inputs, const SessionOptions& options);
+
+}  // namespace oplat::runtimes::onnxruntime

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One model, loaded and bound to inputs, ready to run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/ir/dtype.hpp"
+#include "oplat/plan/records.hpp"
+#include "runtimes/onnxruntime/api.hpp"
+
+namespace oplat::runtimes::onnxruntime {
+
+/// Data of one input.
+struct InputData {
+  std::string name;
+  ir::Dtype dtype = ir::Dtype::F32;
+  std::vector<std::int64_t> dims;
+  std::string bytes;
+};
+
+struct SessionOptions {
+  int level = 0;          ///< graph optimisation: 0, 1, 2, 3 or 99
+  std::int64_t threads = 1;
+  bool spinning = true;
+  bool prepacking = true;
+  std::string optimized_model;  ///< file that the optimised model is written to; empty: not written
+  std::string profile_prefix;   ///< of the profile's file name; empty: not profiled
+};
+
+/// Whether the runtime refused the model because it has no code for it, as opposed to a failure.
+struct SessionError {
+  Error error;
+  bool not_implemented = false;
+};
+
+class Session {
+ public:
+  static tl::expected<std::unique_ptr<Session>, SessionError> create(const Api& api, const std::string& model, const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as an application would.
+  Status bind(std::vector<InputData> inputs);
+  /// One run of the bound session.
+  Status run();
+  /// Ends profiling; the file that the events were written to.
+  Result<std::string> end_profiling();
+
+ private:
+  explicit Session(const Api& api) : api_(api) {}
+  Result<std::vector<std::string>> names(OrtStatus* (*count)(const OrtSession*, std::size_t*),
+                                         OrtStatus* (*name)(const OrtSession*, std::size_t, OrtAllocator*, char**)) const;
+
+  const Api& api_;
+  OrtSession* session_ = nullptr;
+  OrtIoBinding* binding_ = nullptr;
+  std::vector<InputData> inputs_;
+  std::vector<OrtValue*> values_;
+};
+
+}  // namespace oplat::runtimes::onnxruntime

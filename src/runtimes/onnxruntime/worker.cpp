@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The worker: what the protocol asks, answered with sessions of the runtime.
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/formats/onnx.hpp"
+#include "oplat/ir/key.hpp"
+#include "oplat/plan/identity.hpp"
+#include "oplat/runtimes/probe.h"
+#include "oplat/runtimes/protocol.hpp"
+#include "runtimes/device_facts.hpp"
+#include "runtimes/onnxruntime/library.hpp"
+#include "runtimes/onnxruntime/onnxruntime.hpp"
+#include "runtimes/onnxruntime/planner.hpp"
+
+namespace oplat::runtimes {
+namespace {
+
+using namespace onnxruntime;
+namespace onnx = formats::onnx;
+
+constexpr std::uint64_t kModelSeed = 1;
+// A model in memory, in its session and in a copy being packed.
+constexpr std::int64_t kCopiesWhileLoading = 3;
+
+Result<SessionOptions> session_options(const table::Setting& setting) {
+  SessionOptions options;
+  options.level = 99;
+  options.threads = setting.threads;
+  if (setting.precision != "model") {
+    return fail(Code::Usage, "onnxruntime: precision '{}': on CPU it computes in the precision of the model; use 'model'", base::printable(setting.precision));
+  }
+  for (const auto& [name, value] : setting.options) {
+    if (name == "level") {
+      const auto level = base::parse_int(value);
+      if (!level || (*level != 0 && *level != 1 && *level != 2 && *level != 3 && *level != 99)) {
+        return fail(Code::Usage, "onnxruntime: level '{}' is none of 0, 1, 2, 3, 99", base::printable(value));
+      }
+      options.level = static_cast<int>(*level);
+    } else if (name == "spinning") {
+      if (value != "0" && value != "1") return fail(Code::Usage, "onnxruntime: spinning '{}' is neither 0 nor 1", base::printable(value));
+      options.spinning = value == "1";
+    } else {
+      return fail(Code::Usage, "onnxruntime: no option '{}'; there are level and spinning", base::printable(name));
+    }
+  }
+  return options;
+}
+
+/// A model brought into the form that is asked for, with data for its inputs.
+struct ReadyModel {
+  onnx::Model model;
+  std::vector<InputData> inputs;
+  std::int64_t batch = 1;
+};
+
+Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes, const std::map<std::string, std::string>& inputs) {
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  if (reader->name() != "onnx") return fail(Code::Input, "{}: a {} model; onnxruntime runs ONNX models", path, reader->name());
+  OPLAT_TRY(model, onnx::Model::load(source));
+  OPLAT_CHECK(model.specialise(shapes));
+  OPLAT_TRY(infos, model.inputs());
+  OPLAT_TRY(graph, model.graph());
+  OPLAT_TRY(data, model_inputs(infos, graph, inputs, kModelSeed));
+  ReadyModel ready{std::move(model), std::move(data), 1};
+  if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
+  return ready;
+}
+
+/// Whether `bytes` of model fit into memory while they are loaded.
+std::optional<table::Skipped> too_large(std::int64_t bytes) {
+  const std::int64_t available = static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  if (bytes < available / kCopiesWhileLoading) return std::nullopt;
+  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", bytes * kCopiesWhileLoading >> 20U, available >> 20U)};
+}
+
+class OnnxRuntimeWorker final : public Worker {
+ public:
+  explicit OnnxRuntimeWorker(const Api& api) : api_(api) {}
+
+  Result<Hello> hello() override {
+    Hello hello;
+    hello.runtime = "onnxruntime";
+    hello.version = api_.version();
+    hello.build = api_.build();
+    hello.options = {{"level", {{"0", "1", "2", "3", "99"}, "99"}}, {"spinning", {{"0", "1"}, "1"}}};
+    hello.precisions = {"model"};
+    OPLAT_TRY(device, device_facts());
+    hello.most_threads = device.cores;
+    hello.device = std::move(device);
+    return hello;
+  }
+
+  Result<table::Plan> plan(const PlanRequest& request) override {
+    OPLAT_TRY(options, session_options(request.setting));
+    const formats::ShapeOptions shapes{request.shapes, request.batch};
+    OPLAT_TRY(ready, ready_model(request.model, shapes, request.inputs));
+    OPLAT_TRY(plan, make_plan(api_, ready.model, ready.inputs, options));
+    OPLAT_TRY(hash, plan::model_hash(request.model));
+    OPLAT_TRY(device, device_facts());
+    plan.identity = plan::identity(hash, shapes, request.setting, device.isa);
+    plan.model = std::filesystem::path(request.model).filename().string();
+    plan.batch = ready.batch;
+    return plan;
+  }
+
+  Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
+    return request.key.empty() ? open_model(request) : open_kernel(request);
+  }
+
+  Result<double> run(measure::Handle handle) override {
+    const auto at = sessions_.find(handle);
+    if (at == sessions_.end()) return fail(Code::Usage, "no open handle {}", handle);
+    Session& session = *at->second;
+    const std::int64_t begin = oplat_probe_now_ns();
+    OPLAT_CHECK(session.run());
+    return static_cast<double>(oplat_probe_now_ns() - begin);
+  }
+
+  Status close(measure::Handle handle) override {
+    sessions_.erase(handle);
+    return {};
+  }
+
+ private:
+  Result<measure::OpenOutcome> open_model(const measure::OpenRequest& request) {
+    OPLAT_TRY(options, session_options(request.setting));
+    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs));
+    OPLAT_TRY(bytes, ready.model.bytes());
+    return open_session(bytes, options, std::move(ready.inputs), "single");
+  }
+
+  Result<measure::OpenOutcome> open_kernel(const measure::OpenRequest& request) {
+    OPLAT_TRY(options, session_options(request.setting));
+    options.level = 0;  // the key is what remains after the optimisations
+    OPLAT_TRY(key, ir::parse(request.key));
+    onnx::KernelModelOptions wanted;
+    wanted.copies = request.copies;
+    wanted.distinct_weights = request.distinct_weights;
+    wanted.force_fan = request.topology == measure::Topology::Fan;
+    wanted.seed = request.seed;
+    auto kernel = onnx::write_kernel_model(key, wanted);
+    if (!kernel) {
+      if (kernel.error().code == Code::Refused) return measure::OpenOutcome(table::Skipped{kernel.error().message});
+      return measure::OpenOutcome(table::Unsupported{kernel.error().message});
+    }
+    auto inputs = kernel_inputs(kernel->inputs, request.seed);
+    if (!inputs) return measure::OpenOutcome(table::Skipped{inputs.error().message});
+    const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain" : kernel->wiring == onnx::Wiring::Fan ? "fan" : "single";
+    return open_session(kernel->bytes, options, std::move(*inputs), wiring);
+  }
+
+  Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, const char* topology) {
+    const auto size = static_cast<std::int64_t>(bytes.size());
+    if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
+    auto session = Session::create(api_, bytes, options);
+    if (!session) {
+      if (session.error().not_implemented) return measure::OpenOutcome(table::Unsupported{session.error().error.message});
+      return measure::OpenOutcome(table::Failed{session.error().error.message});
+    }
+    if (auto status = (*session)->bind(std::move(inputs)); !status) return measure::OpenOutcome(table::Failed{status.error().message});
+    // The first run allocates and may fail where the data does not suit the kernel: better here than inside a block.
+    if (auto status = (*session)->run(); !status) return measure::OpenOutcome(table::Failed{status.error().message});
+    const measure::Handle handle = next_handle_++;
+    sessions_.emplace(handle, std::move(*session));
+    return measure::OpenOutcome(measure::Opened{handle, size, topology});
+  }
+
+  const Api& api_;
+  std::map<measure::Handle, std::unique_ptr<Session>> sessions_;
+  measure::Handle next_handle_ = 1;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Worker>> create_onnxruntime(const std::vector<std::string>& arguments) {
+  if (!arguments.empty()) return fail(Code::Usage, "onnxruntime: the worker takes no arguments, found '{}'", base::printable(arguments.front()));
+  OPLAT_TRY(library, find_library());
+  OPLAT_TRY(api, Api::load(library));
+  return std::make_unique<OnnxRuntimeWorker>(*api);
+}
+
+}  // namespace oplat::runtimes
