@@ -15,14 +15,14 @@
 namespace oplat::predict {
 
 /// What the user said; what is absent is filled from the table where it holds one value.
-struct Question {
-  std::optional<std::string> device;
-  std::optional<std::string> runtime;
-  std::optional<std::string> version;
-  std::optional<std::string> precision;
-  std::optional<std::int64_t> threads;
-  std::optional<std::string> build;            ///< of the installed runtime: another one is a warning, no mismatch
-  std::map<std::string, std::string> options;  ///< those that matter; a table's further options are not compared
+struct Question {  // "= {}" lets a caller name only the fields that it sets
+  std::optional<std::string> device = {};
+  std::optional<std::string> runtime = {};
+  std::optional<std::string> version = {};
+  std::optional<std::string> precision = {};
+  std::optional<std::int64_t> threads = {};
+  std::optional<std::string> build = {};            ///< of the installed runtime: another one is a warning, no mismatch
+  std::map<std::string, std::string> options = {};  ///< those that matter; a table's further options are not compared
   bool allow_setting_mismatch = false;
 };
 

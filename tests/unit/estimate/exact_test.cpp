@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/estimate/exact.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "oplat/estimate/chain.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+using test::must;
+using test::SmallTable;
+using test::timing;
+using ::testing::HasSubstr;
+
+constexpr double kMiB = 1024.0 * 1024.0;
+
+class ExactTest : public ::testing::Test {
+ protected:
+  std::optional<Estimate> ask(std::string_view key, std::optional<double> reuse_bytes) {
+    const auto exact = make_exact(source());
+    const Query query{key, nullptr, reuse_bytes, {}};
+    std::optional<Estimate> answer;
+    must(exact->estimate({&query, 1}, {&answer, 1}));
+    return answer;
+  }
+  RowSource source() { return {&small_.table(), device_, {setting_}, ReuseCurve{2 * kMiB, 10 * kMiB}}; }
+  table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome, const std::string& origin = "own") {
+    return small_.row(device_, setting_, key, reuse, std::move(outcome), origin);
+  }
+
+  SmallTable small_;
+  table::DeviceId device_ = small_.device();
+  table::SettingId setting_ = small_.setting();
+};
+
+TEST_F(ExactTest, ReturnsARowVerbatim) {
+  const double odd = 1234.000000000017;
+  const auto id = row(test::kCopy250, std::nullopt, timing(odd, 0.0123));
+  const auto answer = ask(test::kCopy250, 5 * kMiB);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->median_ns, odd);
+  EXPECT_EQ(answer->sd_log, 0.0123);
+  EXPECT_EQ(answer->source, Source::Measured);
+  EXPECT_EQ(answer->tier, "exact");
+  EXPECT_EQ(answer->why, "row " + std::to_string(id));
+}
+
+TEST_F(ExactTest, AnotherKeyIsNotAnswered) {
+  row(test::kCopy250, std::nullopt, timing(1000));
+  EXPECT_FALSE(ask(test::kCopy1000, kMiB));
+  EXPECT_EQ(must(why_missing(source(), test::kCopy1000)), "no row");
+}
+
+TEST_F(ExactTest, ARowWithoutStateAnswersAnyFootprint) {
+  row(test::kCopy250, std::nullopt, timing(1000));
+  for (const double bytes : {0.0, 5 * kMiB, 1e12}) EXPECT_EQ(ask(test::kCopy250, bytes)->median_ns, 1000);
+}
+
+TEST_F(ExactTest, HotAndColdAreInterpolatedAtTheFootprint) {
+  row(test::kMatMul, 65536.0, timing(10000));
+  row(test::kMatMul, 24 * kMiB, timing(40000));
+  const auto middle = ask(test::kMatMul, std::sqrt(20.0) * kMiB);
+  ASSERT_TRUE(middle);
+  EXPECT_NEAR(middle->median_ns, 20000, 1e-5);
+  EXPECT_EQ(middle->source, Source::Measured);
+  EXPECT_EQ(middle->tier, "state");
+  EXPECT_THAT(middle->why, HasSubstr("50 % of the way from hot to cold"));
+  EXPECT_EQ(ask(test::kMatMul, 1 * kMiB)->median_ns, 10000);
+  EXPECT_EQ(ask(test::kMatMul, 100 * kMiB)->median_ns, 40000);
+}
+
+TEST_F(ExactTest, StatesGoBeforeRowsWithoutOne) {
+  row(test::kCopy250, std::nullopt, timing(9999), "tinynas");
+  row(test::kCopy250, 1000.0, timing(500));
+  EXPECT_EQ(ask(test::kCopy250, 1000)->median_ns, 500);
+}
+
+TEST_F(ExactTest, TheOnlyStateAnswersAndSaysSo) {
+  row(test::kMatMul, 65536.0, timing(10000, 0.02));
+  const auto far = ask(test::kMatMul, 100 * kMiB);
+  ASSERT_TRUE(far);
+  EXPECT_EQ(far->median_ns, 10000);
+  EXPECT_THAT(far->why, HasSubstr("the only cache state measured"));
+  // 1 MiB of weights at 10 bytes a ns may cost another 104858 ns; 3.6 times the hot time is the most ever seen.
+  EXPECT_NEAR(far->sd_log, std::hypot(0.02, std::log(3.6)), 1e-9);
+  const auto near = ask(test::kMatMul, 65536.0);
+  EXPECT_EQ(near->sd_log, 0.02);
+  EXPECT_THAT(near->why, Not(HasSubstr("only")));
+}
+
+TEST_F(ExactTest, ColdNeedsNoMeasurementWithoutWeights) {
+  row(test::kCopy250, 65536.0, timing(10000, 0.02));
+  EXPECT_EQ(ask(test::kCopy250, 100 * kMiB)->sd_log, 0.02);
+}
+
+TEST_F(ExactTest, FewerThanTwoBlocksGetAFloor) {
+  row(test::kCopy250, std::nullopt, timing(1000, 0.0, 1));
+  row(test::kCopy1000, std::nullopt, timing(1000, 0.0, 2));
+  row(test::kCopy4000, std::nullopt, timing(1000, 0.2, 1));
+  EXPECT_EQ(ask(test::kCopy250, 0)->sd_log, 0.08);
+  EXPECT_THAT(ask(test::kCopy250, 0)->why, HasSubstr("fewer than 2 blocks"));
+  EXPECT_EQ(ask(test::kCopy1000, 0)->sd_log, 0.0);
+  EXPECT_EQ(ask(test::kCopy4000, 0)->sd_log, 0.2);
+}
+
+TEST_F(ExactTest, SeveralForeignRowsGiveTheirGeometricMean) {
+  row(test::kCopy250, std::nullopt, timing(1000, 0.01), "tinynas");
+  row(test::kCopy250, std::nullopt, timing(4000, 0.01), "tinynas");
+  const auto answer = ask(test::kCopy250, 0);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->median_ns, 2000, 1e-9);
+  // Two logs ln 2 away from their mean: standard deviation sqrt(2) ln 2.
+  EXPECT_NEAR(answer->sd_log, std::sqrt(2.0) * 0.69314718056, 1e-9);
+}
+
+TEST_F(ExactTest, OutcomesWithoutATimeAnswerNothingAndSayWhy) {
+  row(test::kCopy250, std::nullopt, table::Unsupported{"no such kernel"});
+  row(test::kCopy1000, std::nullopt, timing(0.0));
+  EXPECT_FALSE(ask(test::kCopy250, 0));
+  EXPECT_FALSE(ask(test::kCopy1000, 0));
+  EXPECT_THAT(must(why_missing(source(), test::kCopy250)), HasSubstr("unsupported: no such kernel"));
+  EXPECT_THAT(must(why_missing(source(), test::kCopy1000)), HasSubstr("not a positive number"));
+}
+
+TEST_F(ExactTest, AKeyWithAQuestionMarkMatchesNothingNotEvenItself) {
+  const char* unknown = "test:copy{pads=[?,1]}(f32[250])->(f32[250])";
+  const char* quoted = "test:copy{text=\"what?\"}(f32[250])->(f32[250])";
+  row(unknown, std::nullopt, timing(1000));
+  row(quoted, std::nullopt, timing(2000));
+  EXPECT_FALSE(ask(unknown, 0));
+  EXPECT_THAT(must(why_missing(source(), unknown)), HasSubstr("matches no row"));
+  ASSERT_TRUE(ask(quoted, 0));
+  EXPECT_EQ(ask(quoted, 0)->median_ns, 2000);
+}
+
+TEST_F(ExactTest, AnotherBuildAnswersOnlyWhereTheFirstDoesNot) {
+  const auto other = small_.setting(test::setting_of(1, "replay", "1.0", "b2"));
+  row(test::kCopy250, std::nullopt, timing(1000));
+  small_.row(device_, other, test::kCopy250, std::nullopt, timing(7000));
+  small_.row(device_, other, test::kCopy1000, std::nullopt, timing(3000));
+  const auto exact = make_exact({&small_.table(), device_, {setting_, other}, std::nullopt});
+  const Query queries[] = {{test::kCopy250, nullptr, 0.0, {}}, {test::kCopy1000, nullptr, 0.0, {}}};
+  std::optional<Estimate> answers[2];
+  must(exact->estimate(queries, answers));
+  EXPECT_EQ(answers[0]->median_ns, 1000);
+  EXPECT_EQ(answers[1]->median_ns, 3000);
+  EXPECT_THAT(answers[1]->why, HasSubstr("of another build"));
+}
+
+TEST_F(ExactTest, LeavesAnswersThatAreThereAlone) {
+  row(test::kCopy250, std::nullopt, timing(1000));
+  const auto exact = make_exact(source());
+  const Query query{test::kCopy250, nullptr, 0.0, {}};
+  std::optional<Estimate> answer = Estimate{5, 0, "free", Source::Free, "exact", "before"};
+  must(exact->estimate({&query, 1}, {&answer, 1}));
+  EXPECT_EQ(answer->median_ns, 5);
+}
+
+TEST_F(ExactTest, KeepsNoFit) {
+  const auto exact = make_exact(source());
+  EXPECT_EQ(exact->save(), "");
+  EXPECT_TRUE(exact->load(""));
+  EXPECT_EQ(exact->load("x").error().code, Code::Input);
+}
+
+TEST_F(ExactTest, SpansOfDifferentLengthAreRefused) {
+  const auto exact = make_exact(source());
+  const Query query{test::kCopy250, nullptr, 0.0, {}};
+  EXPECT_EQ(exact->estimate({&query, 1}, {}).error().code, Code::Internal);
+}
+
+TEST_F(ExactTest, SamplesAreTheUsableRowsOfTheSource) {
+  const auto other_device = small_.device("other");
+  row(test::kCopy250, 100.0, timing(std::exp(7.0)));
+  row(test::kCopy1000, std::nullopt, table::Failed{"crash"});
+  small_.row(other_device, setting_, test::kCopy4000, std::nullopt, timing(5));
+  const auto samples = must(read_samples(source()));
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].key, test::kCopy250);
+  EXPECT_EQ(samples[0].reuse_bytes, 100.0);
+  EXPECT_NEAR(samples[0].log_ns, 7.0, 1e-12);
+}
+
+TEST_F(ExactTest, TheChainAsksPhysicsLastAndOnlyIfTold) {
+  row(test::kCopy250, std::nullopt, timing(1000));
+  const Query queries[] = {{test::kCopy250, nullptr, 0.0, {}}, {test::kCopy1000, nullptr, 0.0, {}}};
+  std::optional<Estimate> answers[2];
+  must(estimate_all(must(make_chain(source(), {})), queries, answers));
+  EXPECT_EQ(answers[0]->source, Source::Measured);
+  EXPECT_FALSE(answers[1]);
+  must(estimate_all(must(make_chain(source(), {.physics = true})), queries, answers));
+  EXPECT_EQ(answers[0]->source, Source::Measured);
+  ASSERT_TRUE(answers[1]);
+  EXPECT_EQ(answers[1]->source, Source::Physics);
+}
+
+}  // namespace
+}  // namespace oplat::estimate

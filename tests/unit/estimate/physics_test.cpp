@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/estimate/physics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+Sample sample(const char* key, double ns) { return {{}, key, 0, std::nullopt, std::log(ns), 1, "measured"}; }
+
+// Bytes: 2000, 8000 and 4 * (512 + 512 * 512 + 512) = 1052672; operations of the product: 2 * 512 * 512 = 524288.
+const std::vector<Sample> kSamples = {sample(test::kCopy250, 1000), sample(test::kCopy1000, 2000),
+                                      sample(test::kMatMul, 100000)};
+constexpr double kBandwidth = 10.52672;
+
+TEST(Roofline, IsWhatTheRowsAchieved) {
+  const auto roofline = fit_roofline(kSamples);
+  ASSERT_TRUE(roofline);
+  EXPECT_NEAR(roofline->overhead_ns, 1000, 1e-9);
+  ASSERT_TRUE(roofline->flops_per_ns);
+  EXPECT_NEAR(*roofline->flops_per_ns, 5.24288, 1e-9);
+  EXPECT_NEAR(roofline->bytes_per_ns, kBandwidth, 1e-9);
+  // Ratios to the bound: 1000 / 1190 = 0.84, 2000 / 1760 = 1.14, 100000 / 101000 = 0.99; the last is their median.
+  EXPECT_NEAR(roofline->scale, 100.0 / 101.0, 1e-9);
+  EXPECT_EQ(roofline->sd_log, 0.7);
+  EXPECT_EQ(roofline->rows, 3);
+}
+
+TEST(Roofline, BoundsAKernelByItsBytes) {
+  const auto roofline = fit_roofline(kSamples);
+  const auto key = ir::parse(test::kCopy4000);
+  ASSERT_TRUE(key);
+  const auto answer = estimate_roofline(*roofline, *key);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 32000 / kBandwidth), 1e-6);
+  EXPECT_EQ(answer->sd_log, 1.0);  // no formula for the operations
+  EXPECT_EQ(answer->source, Source::Physics);
+  EXPECT_EQ(answer->group, "physics");
+}
+
+TEST(Roofline, BoundsAKernelByItsOperations) {
+  const auto roofline = fit_roofline(kSamples);
+  const auto key = ir::parse("MatMul/13{}(f32[64,512],f32c[512,512])->(f32[64,512])");
+  ASSERT_TRUE(key);
+  const auto answer = estimate_roofline(*roofline, *key);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 64 * 100000.0), 1e-3);
+  EXPECT_EQ(answer->sd_log, 0.7);
+}
+
+TEST(Roofline, LargeKernelsSayNothingAboutDispatch) {
+  const auto roofline = fit_roofline(std::vector<Sample>{sample(test::kMatMul, 1e7)});
+  ASSERT_TRUE(roofline);
+  EXPECT_EQ(roofline->overhead_ns, 10000);
+}
+
+TEST(Roofline, NeedsUsableRows) {
+  EXPECT_FALSE(fit_roofline({}));
+  EXPECT_FALSE(fit_roofline(std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)}));
+  EXPECT_EQ(make_physics()->fit({}).error().code, Code::Refused);
+}
+
+TEST(Roofline, UnknownSizesHaveNoBound) {
+  const auto key = ir::parse("test:copy{}(f32[?])->(f32[?])");
+  ASSERT_TRUE(key);
+  EXPECT_FALSE(estimate_roofline(*fit_roofline(kSamples), *key));
+}
+
+std::optional<Estimate> ask(const Estimator& estimator, const char* key) {
+  const Query query{key, nullptr, 0.0, {}};
+  std::optional<Estimate> answer;
+  test::must(estimator.estimate({&query, 1}, {&answer, 1}));
+  return answer;
+}
+
+TEST(Physics, ASavedFitAnswersTheSame) {
+  const auto fitted = make_physics();
+  ASSERT_TRUE(fitted->fit(kSamples));
+  const auto loaded = make_physics();
+  EXPECT_FALSE(ask(*loaded, test::kCopy4000));
+  ASSERT_TRUE(loaded->load(fitted->save()));
+  EXPECT_EQ(ask(*loaded, test::kCopy4000), ask(*fitted, test::kCopy4000));
+  EXPECT_EQ(loaded->save(), fitted->save());
+}
+
+TEST(Physics, ADamagedFitIsRefusedAtEveryByte) {
+  const auto fitted = make_physics();
+  ASSERT_TRUE(fitted->fit(kSamples));
+  const std::string bytes = fitted->save();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x40);
+    EXPECT_EQ(make_physics()->load(damaged).error().code, Code::Input) << i;
+    EXPECT_EQ(make_physics()->load(bytes.substr(0, i)).error().code, Code::Input) << i;
+  }
+}
+
+}  // namespace
+}  // namespace oplat::estimate

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/estimate/reuse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace oplat::estimate {
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+const ReuseCurve kCurve{2 * kMiB, 10 * kMiB};
+const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMiB, 4000, 0.04}};
+
+TEST(ReuseCurve, StartsAtAQuarterAndEndsAtFiveQuartersOfTheCache) {
+  table::Device device;
+  device.llc_bytes = 8 << 20;
+  EXPECT_EQ(default_curve(device), (ReuseCurve{2 * kMiB, 10 * kMiB}));
+  device.llc_bytes = 0;
+  EXPECT_FALSE(default_curve(device));
+}
+
+TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
+  EXPECT_EQ(cold_share(kCurve, 1 * kMiB), 0);
+  EXPECT_EQ(cold_share(kCurve, 2 * kMiB), 0);
+  EXPECT_NEAR(cold_share(kCurve, std::sqrt(20.0) * kMiB), 0.5, 1e-12);
+  EXPECT_EQ(cold_share(kCurve, 10 * kMiB), 1);
+  EXPECT_EQ(cold_share(kCurve, 1e18), 1);
+}
+
+TEST(AtReuse, MidpointOfLogarithmsIsTheGeometricMean) {
+  const StateAnswer answer = at_reuse(kHotCold, kCurve, std::sqrt(20.0) * kMiB);
+  EXPECT_NEAR(answer.median_ns, 2000, 1e-6);
+  EXPECT_NEAR(answer.share, 0.5, 1e-12);
+  // Half of each spread and a quarter of the gap ln 4 between the states, added in quadrature.
+  EXPECT_NEAR(answer.sd_log, std::sqrt(0.01 * 0.01 + 0.02 * 0.02 + std::pow(0.25 * 1.3862943611, 2)), 1e-9);
+}
+
+TEST(AtReuse, SaturatesVerbatimBeyondTheCurve) {
+  for (const double bytes : {0.0, 1.0, 65536.0, 2 * kMiB}) {
+    const StateAnswer hot = at_reuse(kHotCold, kCurve, bytes);
+    EXPECT_EQ(hot.median_ns, 1000) << bytes;
+    EXPECT_EQ(hot.sd_log, 0.02) << bytes;
+  }
+  for (const double bytes : {10 * kMiB, 24 * kMiB, 1e15}) {
+    const StateAnswer cold = at_reuse(kHotCold, kCurve, bytes);
+    EXPECT_EQ(cold.median_ns, 4000) << bytes;
+    EXPECT_EQ(cold.sd_log, 0.04) << bytes;
+  }
+}
+
+TEST(AtReuse, StaysBetweenTheStatesAndNeverFalls) {
+  double last = 0;
+  for (double bytes = 1; bytes < 1e9; bytes *= 1.3) {
+    const double now = at_reuse(kHotCold, kCurve, bytes).median_ns;
+    EXPECT_GE(now, 1000);
+    EXPECT_LE(now, 4000);
+    EXPECT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(AtReuse, WithoutACurveTheRowsAreTheEnds) {
+  const std::vector<StatePoint> points = {{100, 1000, 0}, {10000, 9000, 0}};
+  EXPECT_NEAR(at_reuse(points, std::nullopt, 1000).median_ns, 3000, 1e-6);
+  EXPECT_EQ(at_reuse(points, std::nullopt, 50).median_ns, 1000);
+  EXPECT_EQ(at_reuse(points, std::nullopt, 20000).median_ns, 9000);
+}
+
+TEST(AtReuse, OnePointAnswersEverywhere) {
+  const std::vector<StatePoint> point = {{65536, 1000, 0.02}};
+  for (const double bytes : {0.0, 65536.0, 1e12}) {
+    EXPECT_EQ(at_reuse(point, kCurve, bytes).median_ns, 1000);
+    EXPECT_EQ(at_reuse(point, std::nullopt, bytes).median_ns, 1000);
+  }
+}
+
+TEST(AtReuse, OfRowsInOneStateTheNearestAnswers) {
+  const std::vector<StatePoint> points = {{1000, 500, 0}, {kMiB, 700, 0}, {24 * kMiB, 4000, 0}};
+  EXPECT_EQ(at_reuse(points, kCurve, 1.5 * kMiB).median_ns, 700);
+  EXPECT_EQ(at_reuse(points, kCurve, 2000).median_ns, 500);
+}
+
+}  // namespace
+}  // namespace oplat::estimate

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "oplat/predict/prediction.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::predict {
+namespace {
+
+using estimate::Source;
+using test::must;
+using test::SmallTable;
+using test::timing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kMiB = 1024.0 * 1024.0;
+constexpr double kNormal95 = 1.6448536270;
+
+class CompositionTest : public ::testing::Test {
+ protected:
+  void row(const char* key, double ns, double sd = 0.02, std::optional<double> reuse = std::nullopt) {
+    small_.row(device_, setting_, key, reuse, timing(ns, sd));
+  }
+  static table::Plan plan(std::vector<table::PlanKernel> kernels) {
+    table::Plan p;
+    p.model = "net.onnx";
+    p.identity = "abc";
+    p.batch = 2;
+    p.weight_bytes = 1000;
+    p.activation_bytes = 500;
+    p.kernels = std::move(kernels);
+    return p;
+  }
+  Result<Prediction> ask(const table::Plan& p, MissingPolicy missing = MissingPolicy::Error, Question question = {},
+                         double level = 0.9) {
+    OPLAT_TRY(selection, select(small_.table(), question));
+    return predict(small_.table(), selection, p, {level, missing});
+  }
+
+  SmallTable small_;
+  table::DeviceId device_ = small_.device();
+  table::SettingId setting_ = small_.setting();
+};
+
+TEST_F(CompositionTest, IsTheEmptyCallAndCountedKernels) {
+  row(test::kCopy250, 1000);
+  row(test::kCopy1000, 3000);
+  for (const double call : {900.0, 500.0, 40000.0}) small_.empty_call(device_, setting_, call);
+  small_.empty_call(device_, setting_, std::nullopt);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
+  ASSERT_TRUE(p.latency_ns);
+  EXPECT_DOUBLE_EQ(*p.latency_ns, 900 + 3 * 1000 + 2 * 3000);
+  EXPECT_EQ(p.composition.c0_ns, 900);
+  EXPECT_EQ(p.composition.c1_ns, 0);
+  EXPECT_EQ(p.composition.n_kernels, 5);
+  EXPECT_FALSE(p.composition.fitted);
+  EXPECT_EQ(p.composition.calibration_models, 0);
+  EXPECT_EQ(p.batch, 2);
+  EXPECT_EQ(p.plan_hash, "abc");
+  EXPECT_EQ(p.reuse_bytes, 1500);
+  EXPECT_THAT(p.warnings, IsEmpty());
+  ASSERT_EQ(p.kernels.size(), 3U);
+  EXPECT_EQ(p.kernels[1].latency_ns, 3000);  // of one execution
+  EXPECT_EQ(p.kernels[2].source, Source::Free);
+  EXPECT_EQ(p.kernels[2].latency_ns, 0);
+}
+
+TEST_F(CompositionTest, CoverageSharesSumToOne) {
+  row(test::kCopy250, 1000);
+  row(test::kCopy1000, 3000);
+  small_.empty_call(device_, setting_, 900);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
+  EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Measured), 9000.0 / 9900.0);
+  EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Free), 0);
+  EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 900.0 / 9900.0);
+  EXPECT_EQ(p.coverage.count.at(Source::Measured), 5);
+  EXPECT_EQ(p.coverage.count.at(Source::Free), 5);
+  EXPECT_EQ(p.coverage.count.count(Source::Missing), 0U);
+}
+
+TEST_F(CompositionTest, IntervalOfTwoKernels) {
+  row(test::kCopy250, 60000, 0.1);
+  row(test::kCopy1000, 40000, 0.2);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
+  // As in spread_test: 0.3 * 0.14^2 + 0.7 * 0.01 + 0.03^2.
+  ASSERT_TRUE(p.sd_log && p.interval);
+  EXPECT_NEAR(*p.sd_log, std::sqrt(0.01378), 1e-12);
+  EXPECT_NEAR(p.interval->lo_ns, 100000 * std::exp(-kNormal95 * std::sqrt(0.01378)), 1e-3);
+  EXPECT_NEAR(p.interval->hi_ns, 100000 * std::exp(kNormal95 * std::sqrt(0.01378)), 1e-3);
+}
+
+TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
+  row(test::kCopy250, 1000, 0.1);
+  const Prediction twice = must(ask(plan({{"a", test::kCopy250, 2}})));
+  const Prediction apart = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy250, 1}})));
+  EXPECT_EQ(twice.interval, apart.interval);
+  EXPECT_NEAR(*apart.sd_log, std::hypot(0.1, 0.03), 1e-12);
+}
+
+TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
+  row(test::kCopy250, 1000, 0.1);
+  small_.empty_call(device_, setting_, 1000);
+  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, 0.03), 1e-12);
+}
+
+TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
+  row(test::kMatMul, 10000, 0.02, 65536.0);
+  row(test::kMatMul, 40000, 0.02, 24 * kMiB);
+  table::Plan p = plan({{"a", test::kMatMul, 1}});
+  EXPECT_DOUBLE_EQ(must(ask(p)).latency_ns.value(), 10000);
+  p.weight_bytes = std::sqrt(20.0) * kMiB - 500;
+  EXPECT_NEAR(must(ask(p)).latency_ns.value(), 20000, 1e-5);
+  p.weight_bytes = 100 * kMiB;
+  EXPECT_DOUBLE_EQ(must(ask(p)).latency_ns.value(), 40000);
+}
+
+TEST_F(CompositionTest, AMissingKernelLeavesNoLatency) {
+  row(test::kCopy250, 1000);
+  small_.empty_call(device_, setting_, 1000);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}, {"c", test::kCopy1000, 1}})));
+  EXPECT_FALSE(p.latency_ns);
+  EXPECT_FALSE(p.interval);
+  EXPECT_THAT(p.missing, ElementsAre(test::kCopy1000));
+  EXPECT_EQ(p.kernels[1].source, Source::Missing);
+  EXPECT_FALSE(p.kernels[1].latency_ns);
+  EXPECT_FALSE(p.kernels[1].sd_log);
+  EXPECT_EQ(p.kernels[1].why, "no row");
+  EXPECT_EQ(p.coverage.count.at(Source::Missing), 3);
+  EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Measured), 0.5);
+  EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 0.5);
+  EXPECT_EQ(p.coverage.time.count(Source::Missing), 0U);
+  const Status status = require_complete(p);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Code::Missing);
+  EXPECT_THAT(status.error().message, HasSubstr(test::kCopy1000));
+}
+
+TEST_F(CompositionTest, MissingZeroLeavesThemOutAndSaysSo) {
+  row(test::kCopy250, 1000);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}}), MissingPolicy::Zero));
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 1000);
+  EXPECT_TRUE(p.interval);
+  EXPECT_THAT(p.missing, ElementsAre(test::kCopy1000));
+  EXPECT_FALSE(p.kernels[1].latency_ns);
+  EXPECT_THAT(p.warnings, Contains(HasSubstr("counted as zero")));
+  EXPECT_TRUE(require_complete(p));
+}
+
+TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
+  row(test::kCopy250, 1000);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
+  // One row of 2000 bytes in 1000 ns: overhead 1000 ns, 2 bytes/ns, bound 2000 ns, scale 1/2; so 8000 bytes take
+  // (1000 + 4000) / 2.
+  EXPECT_NEAR(p.kernels[1].latency_ns.value(), 2500, 1e-6);
+  EXPECT_EQ(p.kernels[1].source, Source::Physics);
+  EXPECT_EQ(p.kernels[1].sd_log, 1.0);
+  EXPECT_NEAR(p.latency_ns.value(), 3500, 1e-6);
+  EXPECT_THAT(p.missing, IsEmpty());
+  EXPECT_NEAR(p.coverage.time.at(Source::Physics), 2500.0 / 3500.0, 1e-12);
+}
+
+TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {
+  row(test::kCopy250, 1000);
+  const char* unknown = "test:copy{}(f32[?])->(f32[?])";
+  const Prediction p = must(ask(plan({{"b", unknown, 1}}), MissingPolicy::Physics));
+  EXPECT_FALSE(p.latency_ns);
+  EXPECT_THAT(p.missing, ElementsAre(unknown));
+  EXPECT_THAT(p.kernels[0].why, HasSubstr("no roofline"));
+}
+
+TEST_F(CompositionTest, WithoutAnEmptyCallTheOverheadIsAWarnedZero) {
+  row(test::kCopy250, 1000);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}})));
+  EXPECT_EQ(p.composition.c0_ns, 0);
+  EXPECT_THAT(p.warnings, ElementsAre(HasSubstr("no campaign measured an empty call")));
+}
+
+TEST_F(CompositionTest, EmptyCallsOfOtherSettingsDoNotCount) {
+  row(test::kCopy250, 1000);
+  small_.empty_call(device_, small_.setting(test::setting_of(8)), 77);
+  EXPECT_EQ(must(ask(plan({{"a", test::kCopy250, 1}}))).composition.c0_ns, 0);
+}
+
+TEST_F(CompositionTest, AMismatchWidensTheInterval) {
+  row(test::kCopy250, 1000, 0.1);
+  const table::Plan p = plan({{"a", test::kCopy250, 1}});
+  const Prediction other = must(ask(p, MissingPolicy::Error, {.threads = 2, .allow_setting_mismatch = true}));
+  EXPECT_DOUBLE_EQ(other.latency_ns.value(), 1000);
+  EXPECT_NEAR(*other.sd_log, std::sqrt(0.01 + 0.0009 + std::pow(std::log(2.0), 2)), 1e-12);
+  ASSERT_EQ(other.mismatch.size(), 1U);
+}
+
+TEST_F(CompositionTest, AModelOfViewsTakesTheEmptyCall) {
+  row(test::kCopy250, 1000);
+  small_.empty_call(device_, setting_, 900);
+  const Prediction p = must(ask(plan({{"v", test::kReshape, 1}})));
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 900);
+  EXPECT_EQ(p.composition.n_kernels, 0);
+  EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 1);
+}
+
+TEST_F(CompositionTest, NothingAtAllHasNoShares) {
+  row(test::kCopy250, 1000);
+  const Prediction p = must(ask(plan({})));
+  EXPECT_EQ(p.latency_ns, 0);
+  EXPECT_THAT(p.coverage.time, IsEmpty());
+  EXPECT_FALSE(p.coverage.overhead);
+}
+
+TEST_F(CompositionTest, NonsenseFromAStrangersPlanIsRefused) {
+  row(test::kCopy250, 1e300);
+  EXPECT_EQ(ask(plan({{"a", test::kCopy250, -1}})).error().code, Code::Input);
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(ask(plan({{"a", test::kCopy250, most}, {"b", test::kCopy250, 1}})).error().code, Code::Input);
+  EXPECT_EQ(ask(plan({{"a", test::kCopy250, most / 4}})).error().code, Code::Input);
+  table::Plan p = plan({{"a", test::kCopy250, 1}});
+  p.weight_bytes = std::nan("");
+  EXPECT_EQ(ask(p).error().code, Code::Input);
+}
+
+TEST_F(CompositionTest, ALevelBeyondAShareIsUsage) {
+  row(test::kCopy250, 1000);
+  EXPECT_EQ(ask(plan({}), MissingPolicy::Error, {}, 90).error().code, Code::Usage);
+}
+
+TEST_F(CompositionTest, TheLevelSetsTheQuantile) {
+  row(test::kCopy250, 1000, 0.04);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}}), MissingPolicy::Error, {}, 0.95));
+  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * 0.05), 1e-6);
+}
+
+TEST(MissingPolicy, Words) {
+  EXPECT_EQ(must(parse_missing_policy("error")), MissingPolicy::Error);
+  EXPECT_EQ(must(parse_missing_policy("physics")), MissingPolicy::Physics);
+  EXPECT_EQ(must(parse_missing_policy("zero")), MissingPolicy::Zero);
+  EXPECT_EQ(parse_missing_policy("none").error().code, Code::Usage);
+}
+
+}  // namespace
+}  // namespace oplat::predict

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/predict/spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace oplat::predict {
+namespace {
+
+TEST(Spread, TwoMeasuredKernels) {
+  // Parts 0.06 and 0.08: 0.3 * 0.14^2 + 0.7 * (0.0036 + 0.0064) + 0.03^2 = 0.00588 + 0.007 + 0.0009.
+  const std::vector<Term> terms = {{0.6, 0.1, "measured"}, {0.4, 0.2, "measured"}};
+  EXPECT_NEAR(total_spread(terms, 0.03), std::sqrt(0.01378), 1e-12);
+}
+
+TEST(Spread, GroupsAreIndependentOfEachOther) {
+  // 0.06^2 and 0.08^2 whatever rho is, as each group holds one term.
+  const std::vector<Term> terms = {{0.6, 0.1, "measured"}, {0.4, 0.2, "physics"}};
+  EXPECT_NEAR(total_spread(terms, 0), 0.1, 1e-12);
+}
+
+TEST(Spread, CorrelationPerGroup) {
+  EXPECT_EQ(correlation("measured"), 0.3);
+  EXPECT_EQ(correlation("interpolated"), 0.5);
+  EXPECT_EQ(correlation("learned"), 0.5);
+  EXPECT_EQ(correlation("physics"), 0.9);
+  EXPECT_EQ(correlation("extrapolated"), 0.9);
+}
+
+// Quantiles from printed tables.
+TEST(Quantile, Normal) {
+  EXPECT_NEAR(normal_quantile(0.95), 1.6448536270, 1e-9);
+  EXPECT_NEAR(normal_quantile(0.975), 1.9599639845, 1e-9);
+  EXPECT_NEAR(normal_quantile(0.05), -1.6448536270, 1e-9);
+  EXPECT_EQ(normal_quantile(0.5), 0);
+}
+
+TEST(Quantile, Student) {
+  EXPECT_NEAR(student_quantile(0.975, 1), 12.7062047, 1e-6);
+  EXPECT_NEAR(student_quantile(0.95, 2), 2.9199856, 1e-6);
+  EXPECT_NEAR(student_quantile(0.95, 10), 1.8124611, 1e-6);
+  EXPECT_NEAR(student_quantile(0.05, 10), -1.8124611, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 1000000), 1.95997, 1e-4);
+}
+
+TEST(Interval, IsSymmetricInTheLogarithm) {
+  const auto bounds = interval(1000, 0.1, 0.9, 0);
+  ASSERT_TRUE(bounds);
+  EXPECT_NEAR(bounds->hi_ns, 1000 * std::exp(0.16448536270), 1e-6);
+  EXPECT_NEAR(bounds->lo_ns, 1000 * std::exp(-0.16448536270), 1e-6);
+}
+
+TEST(Interval, FewCalibrationModelsWidenIt) {
+  EXPECT_NEAR(interval(1000, 0.1, 0.9, 3)->hi_ns, 1000 * std::exp(0.29199856), 1e-3);
+  EXPECT_EQ(*interval(1000, 0.1, 0.9, 1), *interval(1000, 0.1, 0.9, 0));
+}
+
+TEST(Interval, LevelMustBeAShare) {
+  for (const double level : {0.0, 1.0, -0.5, 90.0, std::nan("")}) {
+    const auto bounds = interval(1000, 0.1, level, 0);
+    ASSERT_FALSE(bounds) << level;
+    EXPECT_EQ(bounds.error().code, Code::Usage);
+  }
+}
+
+}  // namespace
+}  // namespace oplat::predict
