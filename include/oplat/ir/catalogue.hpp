@@ -18,16 +18,16 @@ struct OperatorInfo {
   std::string_view domain;  ///< "" for ONNX's own
   std::string_view op;
   /// Result 0 may be written over one of these operands if dtype and shape agree and nobody reads it afterwards.
-  std::vector<std::size_t> overwritable;
+  std::vector<std::size_t> overwritable = {};
   /// The result is the operand's bytes under another shape: the runtime moves nothing (Reshape, Squeeze, ...).
   bool view = false;
   /// Attributes that change nothing about the time and are dropped from keys.
-  std::vector<std::string_view> inert;
+  std::vector<std::string_view> inert = {};
   /// Constant float operands whose value decides shape or algorithm and is therefore printed.
-  std::vector<std::size_t> printed_float_operands;
+  std::vector<std::size_t> printed_float_operands = {};
   /// Constant integer operands whose value changes nothing about the time (zero points of activations, int32 biases)
   /// and is therefore not printed, so that layers that differ in nothing else share a key.
-  std::vector<std::size_t> unprinted_operands;
+  std::vector<std::size_t> unprinted_operands = {};
   /// Adds attributes that are derived (auto_pad -> pads); nothing where the definition's defaults are enough.
   void (*canonicalise)(Key&) = nullptr;
   /// Floating-point operations, a multiply-add counted as two; nullptr: no formula.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The catalogue: the list of its families, look-up, and the canonical form of keys.
+#include "oplat/ir/catalogue.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "ir/operators/arguments.hpp"
+#include "ir/operators/list.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::ir {
+namespace {
+
+/// Constants of more elements are weights, whose values a key does not hold.
+constexpr std::int64_t kMaxPrintedElements = 64;
+
+/// Attributes of any operator that no kernel reads: left over from ONNX's first versions, or for people.
+constexpr std::array<std::string_view, 2> kInertEverywhere = {"consumed_inputs", "doc_string"};
+
+/// Domains whose attributes are ONNX attributes. Keys of foreign systems are kept as their source wrote them.
+bool is_onnx_family(std::string_view domain) {
+  return domain.empty() || domain.starts_with("ai.onnx") || domain.starts_with("com.microsoft") ||
+         domain.starts_with("com.ms.");
+}
+
+/// ONNX stores floats in 32 bits; as doubles, 0.01F would print as 0.009999999776482582. Keys hold the double that the
+/// shortest text of the 32-bit number reads back to, which gives the same 32-bit number.
+double shortest_float32(double value) {
+  if (!(std::fabs(value) <= double{std::numeric_limits<float>::max()})) return value;
+  const auto narrow = static_cast<float>(value);
+  if (double{narrow} != value) return value;
+  char text[64];
+  const auto end = std::to_chars(text, text + sizeof text, narrow).ptr;
+  return base::parse_double(std::string_view(text, static_cast<std::size_t>(end - text))).value_or(value);
+}
+
+void shorten_floats(Value& value) {
+  if (auto* list = std::get_if<List>(&value.data)) {
+    for (Value& element : *list) shorten_floats(element);
+  } else if (auto* real = std::get_if<double>(&value.data)) {
+    *real = shortest_float32(*real);
+  }
+}
+
+/// One value if all of several are equal; a list of one for a shape with dimensions; a plain value for a scalar.
+void compact(Value& value, const Shape& shape) {
+  const auto elements = shape.elements();
+  if (!elements) return;
+  if (auto* list = std::get_if<List>(&value.data)) {
+    const bool alike = std::all_of(list->begin(), list->end(), [&](const Value& v) { return v == list->front(); });
+    const bool scalar = shape.dims.empty() && list->size() == 1;
+    if (scalar || (list->size() > 1 && static_cast<std::uint64_t>(*elements) == list->size() && alike &&
+                   !list->front().unknown())) {
+      Value first = std::move(list->front());
+      value = std::move(first);
+    }
+  } else if (*elements == 1 && !shape.dims.empty() && !value.unknown()) {
+    List one;
+    one.push_back(std::move(value));
+    value = std::move(one);
+  }
+}
+
+bool is_printed(const TensorEntry& tensor, std::size_t index, const OperatorInfo* info) {
+  if (!tensor.constant) return false;
+  const auto elements = tensor.shape.elements();
+  if (elements && *elements > kMaxPrintedElements) return false;
+  const auto lists = [&](const std::vector<std::size_t>& operands) {
+    return std::find(operands.begin(), operands.end(), index) != operands.end();
+  };
+  if (is_float(tensor.dtype)) return info != nullptr && lists(info->printed_float_operands);
+  return info == nullptr || !lists(info->unprinted_operands);
+}
+
+void canonicalise_operands(Key& key, const OperatorInfo* info) {
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    if (const auto* alias = std::get_if<AliasEntry>(&key.operands[i])) {
+      const std::size_t index = alias->index;
+      const TensorEntry* target = key.operand(i);
+      if (target == nullptr) continue;
+      if (target->constant) {
+        // "&i" is for tensors that move; a constant used twice is written twice.
+        key.operands[i] = TensorEntry(*target);
+      } else if (const auto* next = std::get_if<AliasEntry>(&key.operands[index])) {
+        key.operands[i] = AliasEntry(*next);
+      }
+    }
+    auto* tensor = std::get_if<TensorEntry>(&key.operands[i]);
+    if (tensor == nullptr || !tensor->value) continue;
+    if (!is_printed(*tensor, i, info)) {
+      tensor->value.reset();
+      continue;
+    }
+    if (tensor->dtype == Dtype::F32) shorten_floats(*tensor->value);
+    compact(*tensor->value, tensor->shape);
+  }
+  for (Entry& result : key.results) {
+    const auto* alias = std::get_if<AliasEntry>(&result);
+    if (alias == nullptr || alias->index >= key.operands.size()) continue;
+    if (const auto* next = std::get_if<AliasEntry>(&key.operands[alias->index])) result = AliasEntry(*next);
+  }
+}
+
+}  // namespace
+
+std::span<const OperatorInfo> operators() {
+  static const std::vector<OperatorInfo> all = [] {
+    std::vector<OperatorInfo> list;
+    for (const auto family : ops::kFamilies) {
+      for (OperatorInfo& info : family()) list.push_back(std::move(info));
+    }
+    return list;
+  }();
+  return all;
+}
+
+const OperatorInfo* find_operator(std::string_view domain, std::string_view op) {
+  using Name = std::pair<std::string_view, std::string_view>;
+  static const std::map<Name, const OperatorInfo*> index = [] {
+    std::map<Name, const OperatorInfo*> made;
+    for (const OperatorInfo& info : operators()) made.emplace(Name(info.domain, info.op), &info);
+    return made;
+  }();
+  const auto found = index.find(Name(domain == "ai.onnx" ? "" : domain, op));
+  return found == index.end() ? nullptr : found->second;
+}
+
+void canonicalise(Key& key) {
+  if (key.domain == "ai.onnx") key.domain.clear();
+  if (is_onnx_family(key.domain)) {
+    const OperatorInfo* info = find_operator(key.domain, key.op);
+    for (NamedValue& attribute : key.attributes) shorten_floats(attribute.second);
+    if (key.since) {
+      for (NamedValue& attribute : default_attributes(key.domain, key.op, *key.since)) {
+        ops::fill_attribute(key, attribute.first, std::move(attribute.second));
+      }
+    }
+    if (info != nullptr && info->canonicalise != nullptr) info->canonicalise(key);
+    std::erase_if(key.attributes, [&](const NamedValue& attribute) {
+      const auto inert = [&](const auto& names) {
+        return std::find(names.begin(), names.end(), attribute.first) != names.end();
+      };
+      return inert(kInertEverywhere) || (info != nullptr && inert(info->inert));
+    });
+    canonicalise_operands(key, info);
+  }
+  key.canonicalise();
+}
+
+}  // namespace oplat::ir

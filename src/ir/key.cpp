@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Keys as values: look-ups in them, sorting, hashing.
+#include "oplat/ir/key.hpp"
+
+#include <algorithm>
+
+namespace oplat::ir {
+namespace {
+
+const Value* find(const std::vector<NamedValue>& pairs, std::string_view name) {
+  const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const NamedValue& p) { return p.first == name; });
+  return found == pairs.end() ? nullptr : &found->second;
+}
+
+void sort_by_name(std::vector<NamedValue>& pairs) {
+  const auto less = [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; };
+  if (!std::is_sorted(pairs.begin(), pairs.end(), less)) std::stable_sort(pairs.begin(), pairs.end(), less);
+  // A stranger's node may name an attribute twice; the first counts, as in Key::attribute().
+  const auto same = [](const NamedValue& a, const NamedValue& b) { return a.first == b.first; };
+  pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
+}
+
+bool has_unknown(const Value& value) {
+  if (value.unknown()) return true;
+  const List* const list = value.list();
+  return list != nullptr && std::any_of(list->begin(), list->end(), [](const Value& v) { return has_unknown(v); });
+}
+
+bool has_unknown(const std::vector<NamedValue>& pairs) {
+  return std::any_of(pairs.begin(), pairs.end(), [](const NamedValue& p) { return has_unknown(p.second); });
+}
+
+bool has_unknown(const std::vector<Entry>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+    const auto* const tensor = std::get_if<TensorEntry>(&entry);
+    if (tensor == nullptr) return false;
+    const auto& dims = tensor->shape.dims;
+    return !tensor->shape.ranked || std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d; }) ||
+           (tensor->value && has_unknown(*tensor->value));
+  });
+}
+
+}  // namespace
+
+Shape Shape::of(const std::vector<std::int64_t>& numbers) {
+  Shape shape;
+  shape.dims.assign(numbers.begin(), numbers.end());
+  return shape;
+}
+
+std::optional<std::int64_t> Shape::elements() const {
+  if (!ranked) return std::nullopt;
+  std::int64_t product = 1;
+  bool empty = false;
+  bool overflow = false;
+  for (const Dim& dim : dims) {
+    if (!dim) return std::nullopt;
+    empty = empty || *dim == 0;
+    overflow = overflow || __builtin_mul_overflow(product, *dim, &product);
+  }
+  if (empty) return 0;
+  if (overflow) return std::nullopt;
+  return product;
+}
+
+const Value* Key::attribute(std::string_view name) const { return find(attributes, name); }
+
+const Value* Key::tag(std::string_view name) const { return find(tags, name); }
+
+const TensorEntry* Key::operand(std::size_t i) const {
+  if (i >= operands.size()) return nullptr;
+  const Entry* entry = &operands[i];
+  if (const auto* alias = std::get_if<AliasEntry>(entry)) {
+    if (alias->index >= i) return nullptr;
+    // Indices fall, so this ends.
+    return operand(alias->index);
+  }
+  return std::get_if<TensorEntry>(entry);
+}
+
+const TensorEntry* Key::result(std::size_t i) const {
+  if (i >= results.size()) return nullptr;
+  if (const auto* alias = std::get_if<AliasEntry>(&results[i])) return operand(alias->index);
+  return std::get_if<TensorEntry>(&results[i]);
+}
+
+void Key::canonicalise() {
+  sort_by_name(tags);
+  sort_by_name(attributes);
+}
+
+base::Hash128 hash(const Key& key) { return base::hash128(print(key)); }
+
+bool has_unknown(const Key& key) {
+  return has_unknown(key.tags) || has_unknown(key.attributes) || has_unknown(key.operands) || has_unknown(key.results);
+}
+
+}  // namespace oplat::ir

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reading and writing what formulas ask of a key.
+#include "ir/operators/arguments.hpp"
+
+#include <algorithm>
+
+namespace oplat::ir::ops {
+
+std::optional<double> elements(const TensorEntry* tensor) {
+  if (tensor == nullptr) return std::nullopt;
+  const auto count = tensor->shape.elements();
+  if (!count) return std::nullopt;
+  return static_cast<double>(*count);
+}
+
+std::optional<std::int64_t> dim(const TensorEntry* tensor, int index) {
+  const auto size = rank(tensor);
+  if (!size) return std::nullopt;
+  const auto at = index < 0 ? static_cast<std::int64_t>(*size) + index : std::int64_t{index};
+  if (at < 0 || at >= static_cast<std::int64_t>(*size)) return std::nullopt;
+  return tensor->shape.dims[static_cast<std::size_t>(at)];
+}
+
+std::optional<std::size_t> rank(const TensorEntry* tensor) {
+  if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
+  return tensor->shape.dims.size();
+}
+
+std::optional<std::int64_t> integer(const Key& key, std::string_view name) {
+  const Value* value = key.attribute(name);
+  if (value == nullptr || value->integer() == nullptr) return std::nullopt;
+  return *value->integer();
+}
+
+std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_view name) {
+  const Value* value = key.attribute(name);
+  if (value == nullptr || value->list() == nullptr) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const Value& element : *value->list()) {
+    if (element.integer() == nullptr) return std::nullopt;
+    numbers.push_back(*element.integer());
+  }
+  return numbers;
+}
+
+bool is_word(const Key& key, std::string_view name, std::string_view word) {
+  const Value* value = key.attribute(name);
+  return value != nullptr && value->text() != nullptr && *value->text() == word;
+}
+
+void set_attribute(Key& key, std::string_view name, Value value) {
+  const auto found =
+      std::find_if(key.attributes.begin(), key.attributes.end(), [&](const NamedValue& a) { return a.first == name; });
+  if (found == key.attributes.end()) {
+    key.attributes.emplace_back(name, std::move(value));
+  } else {
+    found->second = std::move(value);
+  }
+}
+
+void fill_attribute(Key& key, std::string_view name, Value value) {
+  if (key.attribute(name) == nullptr) key.attributes.emplace_back(name, std::move(value));
+}
+
+void drop_attribute(Key& key, std::string_view name) {
+  std::erase_if(key.attributes, [&](const NamedValue& a) { return a.first == name; });
+}
+
+std::optional<double> no_flops(const Key&) { return 0.0; }
+
+}  // namespace oplat::ir::ops

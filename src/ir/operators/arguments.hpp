@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the operators' formulas ask of a key: known dimensions, element counts, attributes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oplat/ir/key.hpp"
+
+namespace oplat::ir::ops {
+
+/// Domains of ONNX Runtime's own operators.
+inline constexpr std::string_view kContrib = "com.microsoft";
+inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
+
+/// Number of elements; nothing for an absent tensor or one of unknown size.
+std::optional<double> elements(const TensorEntry* tensor);
+/// Dimension `index`, counted from the end where negative; nothing where absent or unknown.
+std::optional<std::int64_t> dim(const TensorEntry* tensor, int index);
+/// Number of dimensions, if known.
+std::optional<std::size_t> rank(const TensorEntry* tensor);
+
+std::optional<std::int64_t> integer(const Key& key, std::string_view name);
+std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_view name);
+/// Whether the attribute is there and is this string.
+bool is_word(const Key& key, std::string_view name, std::string_view word);
+
+/// Sets or adds; the caller's caller sorts.
+void set_attribute(Key& key, std::string_view name, Value value);
+/// Adds if there is none of that name.
+void fill_attribute(Key& key, std::string_view name, Value value);
+void drop_attribute(Key& key, std::string_view name);
+
+/// No floating-point operation at all: data are moved, or not even that.
+std::optional<double> no_flops(const Key& key);
+/// `kOperations` for every element of result 0.
+template <int kOperations>
+std::optional<double> flops_per_result(const Key& key) {
+  const auto count = elements(key.result(0));
+  if (!count) return std::nullopt;
+  return kOperations * *count;
+}
+/// `kOperations` for every element of operand 0.
+template <int kOperations>
+std::optional<double> flops_per_operand(const Key& key) {
+  const auto count = elements(key.operand(0));
+  if (!count) return std::nullopt;
+  return kOperations * *count;
+}
+
+}  // namespace oplat::ir::ops

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Convolutions. A multiply-add counts as two operations. What a kernel does to a finished sum (bias, a fused Sum, an
+/// activation, requantisation) is not counted: it is one operation per result beside hundreds, and other counters leave
+/// it out too. The operands it reads are counted in bytes.
+#include "ir/operators/arguments.hpp"
+#include "ir/operators/list.hpp"
+#include "ir/operators/window.hpp"
+
+namespace oplat::ir::ops {
+namespace {
+
+bool channels_last(const Key& key) { return integer(key, "channels_last") == 1; }
+
+void canonicalise_conv(Key& key) { canonicalise_window(key, {.weights = 1}); }
+void canonicalise_qlinear(Key& key) { canonicalise_window(key, {.weights = 3, .channels_last = channels_last(key)}); }
+void canonicalise_nhwc(Key& key) { canonicalise_window(key, {.weights = 1, .channels_last = true}); }
+
+void canonicalise_transposed(Key& key) {
+  canonicalise_window(key, {.weights = 1, .transposed = true});
+  if (const auto kernel = integers(key, "kernel_shape"); kernel && kernel->size() <= 16) {
+    fill_attribute(key, "output_padding", Value::ints(std::vector<std::int64_t>(kernel->size(), 0)));
+  }
+}
+
+/// Every result is a sum over one filter, [C/group, spatial...] of the weights [M, C/group, spatial...].
+template <std::size_t kWeights>
+std::optional<double> flops(const Key& key) {
+  const TensorEntry* weights = key.operand(kWeights);
+  const auto results = elements(key.result(0));
+  const auto weight_count = elements(weights);
+  const auto filters = dim(weights, 0);
+  if (!results || !weight_count || !filters) return std::nullopt;
+  if (*filters == 0) return 0.0;
+  return 2 * *results * (*weight_count / static_cast<double>(*filters));
+}
+
+/// Every operand element is spread through its channel's filters, [M/group, spatial...] of [C, M/group, spatial...].
+std::optional<double> flops_transposed(const Key& key) {
+  const TensorEntry* weights = key.operand(1);
+  const auto operands = elements(key.operand(0));
+  const auto weight_count = elements(weights);
+  const auto channels = dim(weights, 0);
+  if (!operands || !weight_count || !channels) return std::nullopt;
+  if (*channels == 0) return 0.0;
+  return 2 * *operands * (*weight_count / static_cast<double>(*channels));
+}
+
+}  // namespace
+
+// Operand 3 is the fused Sum, over which ONNX Runtime's CPU kernels may write (MayInplace(3, 0) in
+// contrib_ops/cpu/nchwc_ops.cc and contrib_ops/cpu/fused_conv.cc).
+std::vector<OperatorInfo> convolution() {
+  // Weights, bias and the zero points of the activations. That of the weights (operand 5) is printed: 0 has kernels of
+  // its own.
+  const std::vector<std::size_t> unprinted = {2, 3, 7, 8};
+  return {
+      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops<1>},
+      {.domain = "",
+       .op = "ConvInteger",
+       .unprinted_operands = {1, 2},
+       .canonicalise = canonicalise_conv,
+       .flops = flops<1>},
+      {.domain = "",
+       .op = "QLinearConv",
+       .unprinted_operands = unprinted,
+       .canonicalise = canonicalise_qlinear,
+       .flops = flops<3>},
+      {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_transposed},
+      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops<1>},
+      {.domain = kContrib,
+       .op = "FusedConv",
+       .overwritable = {3},
+       .canonicalise = canonicalise_conv,
+       .flops = flops<1>},
+      {.domain = kContrib,
+       .op = "NhwcFusedConv",
+       .overwritable = {3},
+       .canonicalise = canonicalise_nhwc,
+       .flops = flops<1>},
+      {.domain = kContrib,
+       .op = "QLinearConv",
+       .unprinted_operands = unprinted,
+       .canonicalise = canonicalise_qlinear,
+       .flops = flops<3>},
+  };
+}
+
+}  // namespace oplat::ir::ops

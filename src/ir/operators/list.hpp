@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The families of the catalogue: one function per file, in the order of the list.
+#pragma once
+
+#include <vector>
+
+#include "oplat/ir/catalogue.hpp"
+
+namespace oplat::ir::ops {
+
+std::vector<OperatorInfo> convolution();
+std::vector<OperatorInfo> matmul();
+std::vector<OperatorInfo> pooling();
+std::vector<OperatorInfo> elementwise();
+std::vector<OperatorInfo> normalisation();
+std::vector<OperatorInfo> reduction();
+std::vector<OperatorInfo> recurrent();
+std::vector<OperatorInfo> attention();
+std::vector<OperatorInfo> movement();
+std::vector<OperatorInfo> view();
+
+inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
+    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view,
+};
+
+}  // namespace oplat::ir::ops

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Matrix products: two operations for each of K terms of every result. Bias, alpha and beta, activations and
+/// requantisation are not counted, as with convolutions.
+#include "ir/operators/arguments.hpp"
+#include "ir/operators/list.hpp"
+
+namespace oplat::ir::ops {
+namespace {
+
+std::optional<double> products(const Key& key, std::optional<std::int64_t> inner) {
+  const auto results = elements(key.result(0));
+  if (!results || !inner) return std::nullopt;
+  return 2 * *results * static_cast<double>(*inner);
+}
+
+/// A is [M, K], or [K, M] with transA.
+std::optional<double> flops_gemm(const Key& key) {
+  return products(key, dim(key.operand(0), integer(key, "transA").value_or(0) != 0 ? 0 : 1));
+}
+
+/// A is [..., M, K] or [K]. transA swaps the last two; with transBatchA the first dimension stands in for the last but
+/// one (the batch dimensions lie between).
+std::optional<double> flops_matmul(const Key& key) {
+  const TensorEntry* a = key.operand(0);
+  if (rank(a) == 1 || integer(key, "transA").value_or(0) == 0) return products(key, dim(a, -1));
+  return products(key, dim(a, integer(key, "transBatchA").value_or(0) != 0 ? 0 : -2));
+}
+
+/// Weights are packed, so the inner length is an attribute.
+std::optional<double> flops_packed(const Key& key) { return products(key, integer(key, "K")); }
+
+/// Einsum has no entry: its cost is a matter of the order of products that a runtime chooses.
+OperatorInfo entry(std::string_view domain, std::string_view op, std::optional<double> (*flops)(const Key&),
+                   std::vector<std::size_t> unprinted = {}) {
+  return {.domain = domain, .op = op, .unprinted_operands = std::move(unprinted), .flops = flops};
+}
+
+}  // namespace
+
+// Of the quantised ones, weights, bias and the zero points of the activations are not printed; that of the weights is,
+// since 0 has kernels of its own.
+std::vector<OperatorInfo> matmul() {
+  return {
+      entry("", "Gemm", flops_gemm),
+      entry("", "MatMul", flops_matmul),
+      entry("", "MatMulInteger", flops_matmul, {1, 2}),
+      entry("", "QLinearMatMul", flops_matmul, {2, 3, 7}),
+      entry(kContrib, "FusedGemm", flops_gemm),
+      entry(kContrib, "QGemm", flops_gemm, {2, 3, 6, 8}),
+      entry(kContrib, "FusedMatMul", flops_matmul),
+      entry(kContrib, "FusedMatMulActivation", flops_matmul),
+      entry(kContrib, "TransposeMatMul", flops_matmul),
+      entry(kContrib, "GemmFastGelu", flops_matmul),
+      entry(kContrib, "MatMulInteger16", flops_matmul, {1}),
+      entry(kContrib, "MatMulIntegerToFloat", flops_matmul, {1, 4}),
+      entry(kContrib, "DynamicQuantizeMatMul", flops_matmul, {1}),
+      entry(kContrib, "MatMulNBits", flops_packed, {1, 3, 4}),
+      entry(kContrib, "MatMulBnb4", flops_packed, {1}),
+      entry(kContrib, "MatMulFpQ4", flops_matmul, {1}),
+  };
+}
+
+}  // namespace oplat::ir::ops

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Operators that move data: no arithmetic, but for interpolation in Resize.
+#include <cmath>
+
+#include "ir/operators/arguments.hpp"
+#include "ir/operators/list.hpp"
+
+namespace oplat::ir::ops {
+namespace {
+
+/// More than any DenseNet block concatenates.
+constexpr std::size_t kMaxConcatOperands = 256;
+
+/// ONNX: without perm, the dimensions are reversed.
+void canonicalise_transpose(Key& key) {
+  const auto size = rank(key.operand(0));
+  if (!size) return;
+  List reversed;
+  for (std::size_t i = *size; i-- > 0;) reversed.emplace_back(static_cast<std::int64_t>(i));
+  fill_attribute(key, "perm", std::move(reversed));
+}
+
+/// Attributes of other modes than the one chosen are read by nobody.
+void canonicalise_resize(Key& key) {
+  if (!is_word(key, "mode", "cubic")) drop_attribute(key, "cubic_coeff_a");
+  if (!is_word(key, "mode", "nearest")) drop_attribute(key, "nearest_mode");
+  if (!is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize")) drop_attribute(key, "extrapolation_value");
+}
+
+/// A multiply-add for each neighbour: two (linear) or four (cubic) along every dimension that changes size.
+std::optional<double> flops_resize(const Key& key) {
+  if (is_word(key, "mode", "nearest")) return 0.0;
+  const double taps = is_word(key, "mode", "linear") || is_word(key, "mode", "bilinear") ? 2
+                      : is_word(key, "mode", "cubic")                                    ? 4
+                                                                                         : 0;
+  const auto count = elements(key.result(0));
+  const auto size = rank(key.operand(0));
+  if (taps == 0 || !count || !size || rank(key.result(0)) != size) return std::nullopt;
+  double neighbours = 1;
+  for (std::size_t i = 0; i < *size; ++i) {
+    const auto before = dim(key.operand(0), static_cast<int>(i));
+    const auto after = dim(key.result(0), static_cast<int>(i));
+    if (!before || !after) return std::nullopt;
+    if (*before != *after) neighbours *= taps;
+  }
+  return 2 * *count * neighbours;
+}
+
+OperatorInfo moving(std::string_view domain, std::string_view op) {
+  return {.domain = domain, .op = op, .flops = no_flops};
+}
+
+}  // namespace
+
+std::vector<OperatorInfo> movement() {
+  std::vector<OperatorInfo> list;
+  for (const std::string_view op : {"Concat", "Split", "Slice", "Gather", "GatherElements", "GatherND", "Pad", "Expand",
+                                    "Tile", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Compress", "Shape",
+                                    "Size", "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
+    list.push_back(moving("", op));
+  }
+  list.push_back({.domain = "", .op = "Transpose", .canonicalise = canonicalise_transpose, .flops = no_flops});
+  // MayInplace(0, 0) in core/providers/cpu/tensor/scatter.cc and scatter_nd.cc.
+  for (const std::string_view op : {"Scatter", "ScatterElements", "ScatterND"}) {
+    list.push_back({.domain = "", .op = op, .overwritable = {0}, .flops = no_flops});
+  }
+  // Operands 1 and 2 are roi and scales; of version 10, scales alone.
+  list.push_back({.domain = "",
+                  .op = "Resize",
+                  .printed_float_operands = {1, 2},
+                  .canonicalise = canonicalise_resize,
+                  .flops = flops_resize});
+  list.push_back({.domain = "", .op = "Upsample", .printed_float_operands = {1}, .flops = flops_resize});
+  // Their operands decide how much there is to do; what they compute with them has no formula.
+  list.push_back({.domain = "", .op = "Range", .printed_float_operands = {0, 1, 2}, .flops = no_flops});
+  list.push_back({.domain = "", .op = "OneHot", .printed_float_operands = {1}, .flops = no_flops});
+  list.push_back({.domain = "", .op = "NonMaxSuppression", .printed_float_operands = {3, 4}});
+  for (const std::string_view op : {"ReorderInput", "ReorderOutput"}) list.push_back(moving(kNchwc, op));
+  list.push_back({.domain = kNchwc, .op = "Upsample", .flops = flops_resize});
+  // Scale and zero point of the result, then tensor, scale and zero point for each operand.
+  std::vector<std::size_t> zero_points;
+  for (std::size_t i = 1; i < 3 * kMaxConcatOperands; i += 3) zero_points.push_back(i);
+  list.push_back({.domain = kContrib, .op = "QLinearConcat", .unprinted_operands = zero_points, .flops = no_flops});
+  for (const std::string_view op : {"GatherND", "Pad", "ExpandDims", "Trilu", "UnfoldTensor"}) {
+    list.push_back(moving(kContrib, op));
+  }
+  return list;
+}
+
+}  // namespace oplat::ir::ops

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bytes and floating-point operations of a kernel.
+#include "oplat/ir/work.hpp"
+
+#include <cmath>
+
+#include "oplat/ir/catalogue.hpp"
+
+namespace oplat::ir {
+namespace {
+
+/// Stored size, elements below a byte packed; nothing where the key does not say.
+std::optional<double> stored_bytes(const TensorEntry& tensor) {
+  const auto elements = tensor.shape.elements();
+  const auto size = bits(tensor.dtype);
+  if (!elements || !size) return std::nullopt;
+  return std::ceil(static_cast<double>(*elements) * *size / 8.0);
+}
+
+}  // namespace
+
+Work work(const Key& key) {
+  Work work;
+  const auto add = [&](double& sum, const TensorEntry* tensor) {
+    const auto bytes = tensor == nullptr ? std::nullopt : stored_bytes(*tensor);
+    if (bytes) {
+      sum += *bytes;
+    } else {
+      work.complete = false;
+    }
+  };
+  for (const Entry& entry : key.operands) {
+    // "&i" is operand i once more, whose bytes are counted there.
+    if (const auto* tensor = std::get_if<TensorEntry>(&entry)) {
+      add(tensor->constant ? work.bytes_weights : work.bytes_in, tensor);
+    }
+  }
+  for (std::size_t i = 0; i < key.results.size(); ++i) {
+    // A result written over an operand is written all the same.
+    if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
+  }
+  if (const OperatorInfo* info = find_operator(key.domain, key.op); info != nullptr && info->flops != nullptr) {
+    work.flops = info->flops(key);
+  }
+  return work;
+}
+
+}  // namespace oplat::ir
