@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oplat/base/result.hpp"
@@ -37,6 +38,20 @@ struct Hello {
   bool shared_file_system = true;
 };
 
+/// One piece of a file for a worker that shares no file system with the client. Pieces of a file come in order.
+struct PutRequest {
+  std::string folder;       ///< 32 hexadecimal digits: files of one model share the folder named by the model's hash
+  std::string name;         ///< plain file name
+  std::string hash;         ///< 32 hexadecimal digits: hash128 of the whole file, checked behind the last piece
+  std::int64_t offset = 0;  ///< of this piece; 0 begins anew
+  std::int64_t size = 0;    ///< of the whole file
+  std::string bytes;        ///< base64 on the wire
+};
+struct PutOutcome {
+  bool complete = false;
+  std::string path;  ///< of the file on the worker's side, once complete
+};
+
 struct PlanRequest {
   std::string model;  ///< path
   std::map<std::string, std::vector<std::int64_t>> shapes;
@@ -56,6 +71,9 @@ class Worker {
   /// Calls handle once and returns its time in ns; the block loop around it is shared by all C++ workers.
   virtual Result<double> run(measure::Handle handle) = 0;
   virtual Status close(measure::Handle handle) = 0;
+  /// Whether run() answers recorded times without waiting: a block then ends by rounds instead of by the clock, and
+  /// neither scrubs nor times references.
+  [[nodiscard]] virtual bool virtual_time() const { return false; }
 };
 
 /// A runtime that this executable knows. `create` is called inside the worker process only.

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oplat/measure/instrument.hpp"
@@ -23,6 +26,10 @@ struct WorkerOptions {
 
 /// One worker process. A request past its deadline kills the process group; the open handle becomes
 /// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended: signal 11 ..."}.
+/// Anything but the awaited answer on the protocol's descriptor: Failed{"worker sent rubbish: ..."}, killed too.
+/// Code::Interrupted from any request once base::interrupted() is set; the process is then gone.
+/// Use one client from one thread, and start() and restart() it from a thread that outlives the worker: the system
+/// kills a worker together with the thread that started it, so that none is left behind.
 class WorkerClient final : public measure::Instrument {
  public:
   /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that installs it).
@@ -36,6 +43,8 @@ class WorkerClient final : public measure::Instrument {
   Status close(measure::Handle handle) override;
   /// Whether the process is gone; every further request fails until restart().
   [[nodiscard]] bool dead() const;
+  /// Process id of the worker, for messages and tests; nothing where it is dead.
+  [[nodiscard]] std::optional<std::int64_t> process_id() const;
   /// A fresh process; handles of the old one are void.
   Status restart();
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file
+ * liboplat_probe: the clock, the reference kernels and the counters of a measurement, as a plain C library, so that
+ * workers written in any language time on the same terms. One thread at a time may call it.
+ *
+ * Functions that can fail return 0 on success and an errno value otherwise; out parameters are then untouched.
+ */
+#ifndef OPLAT_RUNTIMES_PROBE_H
+#define OPLAT_RUNTIMES_PROBE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define OPLAT_PROBE_API __attribute__((visibility("default")))
+#else
+#define OPLAT_PROBE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Raised whenever a function or a structure below changes its meaning or layout. */
+#define OPLAT_PROBE_ABI 1
+
+/** OPLAT_PROBE_ABI of the library that was loaded: compare it before any other call. */
+OPLAT_PROBE_API int32_t oplat_probe_abi(void);
+
+/** The monotonic clock in ns. Only differences mean anything. */
+OPLAT_PROBE_API int64_t oplat_probe_now_ns(void);
+
+/** Times the compute reference (multiply-adds on data that stays in the first-level cache; always the same work, tens
+ * of microseconds) `repeats` times and gives the median. EINVAL unless 1 <= repeats <= 1001. */
+OPLAT_PROBE_API int oplat_probe_reference_compute(int32_t repeats, double* median_ns);
+
+/** Times the memory reference (four streaming reads of a quarter of the last-level cache, at most 64 MiB) `repeats`
+ * times and gives the median. The buffer is allocated and touched before the first timing. EINVAL as above, ENOMEM. */
+OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median_ns);
+
+/** Reads `bytes` of a buffer of its own, so that caches hold nothing else. The buffer is allocated at the first call,
+ * grows with demand and is made of distinct, touched pages. EINVAL if negative or above half of the memory, ENOMEM. */
+OPLAT_PROBE_API int oplat_probe_scrub(int64_t bytes);
+
+/** Gives back the buffers of the memory reference and of the scrub. */
+OPLAT_PROBE_API void oplat_probe_release(void);
+
+/** What happened to this process and machine since they started. */
+struct oplat_probe_counters {
+  int64_t involuntary_switches; /**< of this process */
+  int64_t faults;               /**< page faults of this process, minor and major */
+  int64_t steal_ticks;          /**< taken by the hypervisor, all CPUs; meaningful only if steal_known */
+  int32_t steal_known;          /**< 1 where the system tells steal_ticks */
+  int32_t reserved;
+};
+OPLAT_PROBE_API int oplat_probe_read_counters(struct oplat_probe_counters* out);
+
+/** Facts of the machine; 0 or "" where the system does not tell. Texts end in NUL. */
+struct oplat_probe_machine {
+  int64_t l1d_bytes; /**< per core */
+  int64_t l2_bytes;  /**< per core */
+  int64_t llc_bytes; /**< the highest level of cache that holds data */
+  int64_t cores;     /**< processors on line */
+  int64_t memory_bytes;
+  char cpu[128];          /**< model text */
+  char architecture[32];  /**< "x86_64", "aarch64", ... */
+  char isa[1024];         /**< vector and matrix extensions, sorted bytewise, one space between */
+};
+OPLAT_PROBE_API int oplat_probe_read_machine(struct oplat_probe_machine* out);
+
+/** Keeps the calling thread, and threads that it makes later, on one CPU. EINVAL if there is no such CPU. */
+OPLAT_PROBE_API int oplat_probe_pin(int32_t cpu);
+
+/** Makes denormal operands and results zero on the calling thread (1) or computes them in full (0). ENOTSUP where the
+ * architecture is not known here. */
+OPLAT_PROBE_API int oplat_probe_flush_denormals(int32_t on);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

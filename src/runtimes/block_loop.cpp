@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/block_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "oplat/runtimes/probe.h"
+#include "runtimes/messages.hpp"
+
+namespace oplat::runtimes {
+namespace {
+
+using measure::BlockOutcome;
+using measure::BlockRequest;
+using measure::BlockSamples;
+
+/// The references are there to follow slow drift, for which a few are enough.
+constexpr std::int32_t kComputeRepeats = 5;
+constexpr std::int32_t kMemoryRepeats = 3;
+
+std::optional<table::Failed> time_references(BlockSamples& samples) {
+  double compute_ns = 0;
+  double memory_ns = 0;
+  int error = oplat_probe_reference_compute(kComputeRepeats, &compute_ns);
+  if (error == 0) error = oplat_probe_reference_memory(kMemoryRepeats, &memory_ns);
+  if (error != 0) return table::Failed{fmt::format("reference kernels: {}", std::strerror(error))};
+  samples.reference_compute_ns = compute_ns;
+  samples.reference_memory_ns = memory_ns;
+  return std::nullopt;
+}
+
+/// One call of one handle, as a number that can be a time.
+Result<double> run_once(Worker& worker, measure::Handle handle) {
+  OPLAT_TRY(ns, worker.run(handle));
+  if (!std::isfinite(ns) || ns < 0) return fail(Code::Runtime, "the runtime gave a time of {} ns", ns);
+  return ns;
+}
+
+class BlockLoop {
+ public:
+  BlockLoop(Worker& worker, const BlockRequest& request) : worker_(worker), request_(request) {
+    samples_.ns.resize(request.handles.size());
+    const auto handles = static_cast<std::int64_t>(request.handles.size());
+    most_rounds_ = std::min(request.most_rounds, kMostSamples / handles);
+    if (worker.virtual_time()) most_rounds_ = std::min(most_rounds_, std::max(kVirtualRounds, request.least_rounds));
+  }
+
+  BlockOutcome run() {
+    const bool real = !worker_.virtual_time();
+    if (request_.references && real) {
+      if (auto failed = time_references(samples_)) return *failed;
+    }
+    for (std::int64_t round = 0; round < request_.warmup_rounds; ++round) {
+      for (const auto handle : request_.handles) {
+        if (auto ns = run_once(worker_, handle); !ns) return table::Failed{ns.error().message};
+      }
+    }
+    // The first scrub allocates its buffer, which is no part of the block.
+    if (real && !scrub()) return table::Failed{scrub_error_};
+    oplat_probe_counters before{};
+    oplat_probe_counters after{};
+    oplat_probe_read_counters(&before);
+    if (auto failed = timed_rounds(real)) return *failed;
+    oplat_probe_read_counters(&after);
+    samples_.faults = after.faults - before.faults;
+    samples_.switches = after.involuntary_switches - before.involuntary_switches;
+    if (before.steal_known != 0 && after.steal_known != 0) {
+      samples_.steal_ticks = std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  std::optional<table::Failed> timed_rounds(bool real) {
+    const std::int64_t begin_ns = oplat_probe_now_ns();
+    double virtual_ns = 0;
+    for (std::int64_t round = 0; round < most_rounds_; ++round) {
+      const double elapsed_ns = real ? static_cast<double>(oplat_probe_now_ns() - begin_ns) : virtual_ns;
+      if (round >= request_.least_rounds && elapsed_ns >= static_cast<double>(request_.duration.count())) break;
+      for (std::size_t i = 0; i < request_.handles.size(); ++i) {
+        if (real && !scrub()) return table::Failed{scrub_error_};
+        auto ns = run_once(worker_, request_.handles[i]);
+        if (!ns) return table::Failed{ns.error().message};
+        samples_.ns[i].push_back(*ns);
+        virtual_ns += *ns;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool scrub() {
+    if (request_.scrub_bytes == 0) return true;
+    const int error = oplat_probe_scrub(request_.scrub_bytes);
+    if (error != 0) scrub_error_ = fmt::format("scrub of {} bytes: {}", request_.scrub_bytes, std::strerror(error));
+    return error == 0;
+  }
+
+  Worker& worker_;
+  const BlockRequest& request_;
+  BlockSamples samples_;
+  std::int64_t most_rounds_ = 0;
+  std::string scrub_error_;
+};
+
+}  // namespace
+
+Result<BlockOutcome> run_block(Worker& worker, const BlockRequest& request) {
+  if (request.handles.empty()) return fail(Code::Usage, "block: no handles");
+  return BlockLoop(worker, request).run();
+}
+
+}  // namespace oplat::runtimes

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "oplat/ir/key.hpp"
+#include "runtimes/base64.hpp"
+#include "runtimes/fields.hpp"
+
+namespace oplat::runtimes {
+namespace {
+
+using measure::BlockOutcome;
+using measure::BlockRequest;
+using measure::BlockSamples;
+using measure::Handle;
+using measure::Opened;
+using measure::OpenOutcome;
+using measure::OpenRequest;
+using measure::Topology;
+
+constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMostThreads = 65'536;
+constexpr std::int64_t kMostCopies = 65'536;
+constexpr std::int64_t kMostRounds = 10'000'000;
+constexpr std::int64_t kMostDurationNs = std::int64_t{3600} * 1'000'000'000;
+constexpr std::int64_t kMostDim = std::int64_t{1} << 40;
+constexpr std::size_t kMostRank = 64;
+constexpr std::size_t kMostHandles = 4096;
+constexpr std::size_t kMostKernels = 1'000'000;
+constexpr std::size_t kMostReason = 65'536;
+
+constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{{{Topology::Auto, "auto"},
+                                                                            {Topology::Chain, "chain"},
+                                                                            {Topology::Fan, "fan"},
+                                                                            {Topology::Single, "single"}}};
+
+template <class T>
+Result<T> finish(const Fields& fields, T value) {
+  if (fields.error()) return fail(*fields.error());
+  return value;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+void take_batch(Fields& fields, std::optional<std::int64_t>& batch) {
+  std::int64_t found = 0;
+  if (fields.find("batch", Need::Optional) == nullptr) return;
+  fields.integer("batch", found, Need::Optional, 1, kMostDim);
+  batch = found;
+}
+
+Json encode_device(const table::Device& device) {
+  return {{"name", device.name},           {"cpu", device.cpu},
+          {"architecture", device.architecture}, {"cores", device.cores},
+          {"memory_bytes", device.memory_bytes}, {"l1d_bytes", device.l1d_bytes},
+          {"l2_bytes", device.l2_bytes},   {"llc_bytes", device.llc_bytes},
+          {"isa", device.isa}};
+}
+
+Result<table::Device> decode_device(const Json& json) {
+  table::Device device;
+  Fields fields(json, "device");
+  fields.text("name", device.name, Need::Required, 1024);
+  fields.text("cpu", device.cpu, Need::Optional, 1024);
+  fields.text("architecture", device.architecture, Need::Optional, 1024);
+  fields.integer("cores", device.cores, Need::Optional, 0, kMostThreads);
+  fields.integer("memory_bytes", device.memory_bytes, Need::Optional, 0, kMostBytes);
+  fields.integer("l1d_bytes", device.l1d_bytes, Need::Optional, 0, kMostBytes);
+  fields.integer("l2_bytes", device.l2_bytes, Need::Optional, 0, kMostBytes);
+  fields.integer("llc_bytes", device.llc_bytes, Need::Optional, 0, kMostBytes);
+  fields.text("isa", device.isa, Need::Optional, 65'536);
+  return finish(fields, std::move(device));
+}
+
+Json encode_setting(const table::Setting& setting) {
+  return {{"runtime", setting.runtime},     {"version", setting.version}, {"build", setting.build},
+          {"precision", setting.precision}, {"threads", setting.threads}, {"options", setting.options}};
+}
+
+Result<table::Setting> decode_setting(const Json& json) {
+  table::Setting setting;
+  Fields fields(json, "setting");
+  fields.text("runtime", setting.runtime, Need::Optional, 1024);
+  fields.text("version", setting.version, Need::Optional, 1024);
+  fields.text("build", setting.build, Need::Optional, 4096);
+  fields.text("precision", setting.precision, Need::Optional, 1024);
+  fields.integer("threads", setting.threads, Need::Optional, 1, kMostThreads);
+  fields.text_map("options", setting.options);
+  return finish(fields, std::move(setting));
+}
+
+Result<SettingOption> decode_option(const Json& json) {
+  SettingOption option;
+  Fields fields(json, "option");
+  fields.texts("values", option.values, Need::Optional);
+  fields.text("default", option.default_value, Need::Optional);
+  return finish(fields, std::move(option));
+}
+
+Result<table::PlanKernel> decode_kernel(const Json& json) {
+  table::PlanKernel kernel;
+  Fields fields(json, "kernel");
+  fields.text("name", kernel.name, Need::Optional);
+  fields.text("key", kernel.key, Need::Required);
+  fields.integer("count", kernel.count, Need::Optional, 1, kAny);
+  if (!fields.error()) {
+    const auto key = ir::parse(kernel.key);
+    if (!key) fields.complain("key", key.error().message);
+  }
+  return finish(fields, std::move(kernel));
+}
+
+/// The reason under the only member of {"unsupported": ...}, {"skipped": ...} or {"failed": ...}.
+std::string take_reason(Fields& fields, const char* name) {
+  std::string reason;
+  fields.text(name, reason, Need::Required, kMostReason);
+  if (!fields.error() && reason.empty()) fields.complain(name, "gives no reason");
+  return reason;
+}
+
+void take_hexadecimal(Fields& fields, const char* name, std::string& to) {
+  fields.text(name, to, Need::Required, 32);
+  const bool good = to.size() == 32 && to.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!good) fields.complain(name, "expected 32 lower-case hexadecimal digits");
+}
+
+}  // namespace
+
+std::string_view topology_name(Topology topology) {
+  for (const auto& [value, name] : kTopologies) {
+    if (value == topology) return name;
+  }
+  return "auto";
+}
+
+Json encode(const Hello& hello) {
+  Json options = Json::object();
+  for (const auto& [name, option] : hello.options) {
+    options[name] = {{"values", option.values}, {"default", option.default_value}};
+  }
+  return {{"protocol", hello.protocol},
+          {"runtime", hello.runtime},
+          {"version", hello.version},
+          {"build", hello.build},
+          {"options", std::move(options)},
+          {"precisions", hello.precisions},
+          {"most_threads", hello.most_threads},
+          {"device", encode_device(hello.device)},
+          {"shared_file_system", hello.shared_file_system}};
+}
+
+Result<Hello> decode_hello(const Json& json) {
+  Hello hello;
+  Fields fields(json, "hello");
+  std::int64_t protocol = 0;
+  fields.integer("protocol", protocol, Need::Required, 0, 1'000'000);
+  hello.protocol = static_cast<int>(protocol);
+  fields.text("runtime", hello.runtime, Need::Required, 1024);
+  fields.text("version", hello.version, Need::Required, 1024);
+  fields.text("build", hello.build, Need::Optional, 4096);
+  fields.each_member("options", [&](const std::string& name, const Json& value) {
+    fields.part("options", decode_option(value), hello.options[name]);
+  });
+  fields.texts("precisions", hello.precisions, Need::Optional);
+  fields.integer("most_threads", hello.most_threads, Need::Optional, 1, kMostThreads);
+  if (const Json* device = fields.find("device", Need::Required)) {
+    fields.part("device", decode_device(*device), hello.device);
+  }
+  fields.boolean("shared_file_system", hello.shared_file_system, Need::Optional);
+  if (!fields.error() && hello.runtime.empty()) fields.complain("runtime", "is empty");
+  return finish(fields, std::move(hello));
+}
+
+Json encode(const PlanRequest& request) {
+  return {{"model", request.model},
+          {"shapes", request.shapes},
+          {"batch", or_null(request.batch)},
+          {"inputs", request.inputs},
+          {"setting", encode_setting(request.setting)}};
+}
+
+Result<PlanRequest> decode_plan_request(const Json& json) {
+  PlanRequest request;
+  Fields fields(json, "plan");
+  fields.text("model", request.model, Need::Required, 65'536);
+  fields.integers_map("shapes", request.shapes, 0, kMostDim, kMostRank);
+  take_batch(fields, request.batch);
+  fields.text_map("inputs", request.inputs);
+  if (const Json* setting = fields.find("setting", Need::Required)) {
+    fields.part("setting", decode_setting(*setting), request.setting);
+  }
+  if (!fields.error() && request.model.empty()) fields.complain("model", "is empty");
+  return finish(fields, std::move(request));
+}
+
+Json encode(const table::Plan& plan) {
+  Json kernels = Json::array();
+  for (const auto& kernel : plan.kernels) {
+    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}});
+  }
+  return {{"model", plan.model},
+          {"identity", plan.identity},
+          {"source", plan.source},
+          {"batch", plan.batch},
+          {"weight_bytes", plan.weight_bytes},
+          {"activation_bytes", plan.activation_bytes},
+          {"kernels", std::move(kernels)}};
+}
+
+Result<table::Plan> decode_plan(const Json& json) {
+  table::Plan plan;
+  Fields fields(json, "plan");
+  fields.text("model", plan.model, Need::Optional, 65'536);
+  fields.text("identity", plan.identity, Need::Optional, 1024);
+  fields.text("source", plan.source, Need::Optional, 1024);
+  fields.integer("batch", plan.batch, Need::Optional, 1, kMostDim);
+  fields.number("weight_bytes", plan.weight_bytes, Need::Optional);
+  fields.number("activation_bytes", plan.activation_bytes, Need::Optional);
+  const Json* kernels = fields.find("kernels", Need::Required);
+  if (kernels != nullptr && fields.is_list("kernels", *kernels, kMostKernels)) {
+    for (std::size_t i = 0; i < kernels->size() && !fields.error(); ++i) {
+      const std::string place = fmt::format("kernels[{}]", i);
+      fields.part(place.c_str(), decode_kernel((*kernels)[i]), plan.kernels.emplace_back());
+    }
+  }
+  return finish(fields, std::move(plan));
+}
+
+Json encode(const PutRequest& request) {
+  return {{"folder", request.folder}, {"name", request.name}, {"hash", request.hash},
+          {"offset", request.offset}, {"size", request.size}, {"data", base64_encode(request.bytes)}};
+}
+
+Result<PutRequest> decode_put_request(const Json& json) {
+  PutRequest request;
+  std::string data;
+  Fields fields(json, "put");
+  take_hexadecimal(fields, "folder", request.folder);
+  take_hexadecimal(fields, "hash", request.hash);
+  fields.text("name", request.name, Need::Required, 255);
+  fields.integer("size", request.size, Need::Required, 0, kMostBytes);
+  fields.integer("offset", request.offset, Need::Required, 0, kMostBytes);
+  fields.text("data", data, Need::Required, (kMostPieceBytes + 2) / 3 * 4);
+  if (auto bytes = base64_decode(data)) {
+    request.bytes = std::move(*bytes);
+  } else {
+    fields.complain("data", "is no base64");
+  }
+  const auto length = static_cast<std::int64_t>(request.bytes.size());
+  if (request.offset > request.size - length) fields.complain("data", "reaches beyond \"size\"");
+  return finish(fields, std::move(request));
+}
+
+Json encode(const PutOutcome& outcome) { return {{"complete", outcome.complete}, {"path", outcome.path}}; }
+
+Result<PutOutcome> decode_put_outcome(const Json& json) {
+  PutOutcome outcome;
+  Fields fields(json, "put");
+  fields.boolean("complete", outcome.complete, Need::Required);
+  fields.text("path", outcome.path, outcome.complete ? Need::Required : Need::Optional, 65'536);
+  return finish(fields, std::move(outcome));
+}
+
+Json encode(const OpenRequest& request) {
+  Json json = {{"shapes", request.shapes},
+               {"batch", or_null(request.batch)},
+               {"inputs", request.inputs},
+               {"setting", encode_setting(request.setting)},
+               {"copies", request.copies},
+               {"topology", topology_name(request.topology)},
+               {"distinct_weights", request.distinct_weights},
+               {"seed", request.seed}};
+  if (!request.key.empty()) json["key"] = request.key;
+  if (!request.model.empty()) json["model"] = request.model;
+  return json;
+}
+
+Result<OpenRequest> decode_open_request(const Json& json) {
+  OpenRequest request;
+  std::string topology(topology_name(request.topology));
+  Fields fields(json, "open");
+  fields.text("key", request.key, Need::Optional);
+  fields.text("model", request.model, Need::Optional, 65'536);
+  if (request.key.empty() == request.model.empty()) fields.complain("key", "or \"model\": exactly one must be given");
+  fields.integers_map("shapes", request.shapes, 0, kMostDim, kMostRank);
+  take_batch(fields, request.batch);
+  fields.text_map("inputs", request.inputs);
+  if (const Json* setting = fields.find("setting", Need::Required)) {
+    fields.part("setting", decode_setting(*setting), request.setting);
+  }
+  fields.integer("copies", request.copies, Need::Optional, 1, kMostCopies);
+  fields.text("topology", topology, Need::Optional, 64);
+  fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
+  fields.unsigned_integer("seed", request.seed, Need::Optional);
+  const auto* known = std::find_if(kTopologies.begin(), kTopologies.end(),
+                                   [&](const auto& entry) { return entry.second == topology; });
+  if (known != kTopologies.end()) {
+    request.topology = known->first;
+  } else {
+    fields.complain("topology", "expected auto, chain, fan or single");
+  }
+  return finish(fields, std::move(request));
+}
+
+Json encode(const OpenOutcome& outcome) {
+  if (const auto* opened = std::get_if<Opened>(&outcome)) {
+    return {{"opened", {{"handle", opened->handle}, {"bytes", opened->bytes}, {"topology", opened->topology}}}};
+  }
+  if (const auto* refused = std::get_if<table::Unsupported>(&outcome)) return {{"unsupported", refused->reason}};
+  if (const auto* skipped = std::get_if<table::Skipped>(&outcome)) return {{"skipped", skipped->reason}};
+  return {{"failed", std::get<table::Failed>(outcome).reason}};
+}
+
+Result<OpenOutcome> decode_open_outcome(const Json& json) {
+  Fields fields(json, "open");
+  OpenOutcome outcome;
+  if (const Json* found = fields.find("opened", Need::Optional)) {
+    Opened opened;
+    Fields inner(*found, "opened");
+    inner.integer("handle", opened.handle, Need::Required, 0, std::numeric_limits<std::int32_t>::max());
+    inner.integer("bytes", opened.bytes, Need::Optional, 0, kMostBytes);
+    inner.text("topology", opened.topology, Need::Required, 64);
+    const bool known = opened.topology == "chain" || opened.topology == "fan" || opened.topology == "single";
+    if (!known) inner.complain("topology", "expected chain, fan or single");
+    if (inner.error()) return fail(*inner.error());
+    outcome = std::move(opened);
+  } else if (fields.find("unsupported", Need::Optional) != nullptr) {
+    outcome = table::Unsupported{take_reason(fields, "unsupported")};
+  } else if (fields.find("skipped", Need::Optional) != nullptr) {
+    outcome = table::Skipped{take_reason(fields, "skipped")};
+  } else if (fields.find("failed", Need::Optional) != nullptr) {
+    outcome = table::Failed{take_reason(fields, "failed")};
+  } else {
+    fields.complain("", "none of \"opened\", \"unsupported\", \"skipped\", \"failed\"");
+  }
+  return finish(fields, std::move(outcome));
+}
+
+Json encode(const BlockRequest& request) {
+  return {{"handles", request.handles},
+          {"duration_ns", static_cast<std::int64_t>(request.duration.count())},
+          {"least_rounds", request.least_rounds},
+          {"most_rounds", request.most_rounds},
+          {"warmup_rounds", request.warmup_rounds},
+          {"scrub_bytes", request.scrub_bytes},
+          {"references", request.references}};
+}
+
+Result<BlockRequest> decode_block_request(const Json& json) {
+  BlockRequest request;
+  std::int64_t duration_ns = request.duration.count();
+  Fields fields(json, "block");
+  fields.integers("handles", request.handles, Need::Required, 0, kAny, kMostHandles);
+  fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMostDurationNs);
+  fields.integer("most_rounds", request.most_rounds, Need::Optional, 1, kMostRounds);
+  fields.integer("least_rounds", request.least_rounds, Need::Optional, 1, kMostRounds);
+  fields.integer("warmup_rounds", request.warmup_rounds, Need::Optional, 0, kMostRounds);
+  fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMostBytes);
+  fields.boolean("references", request.references, Need::Optional);
+  request.duration = std::chrono::nanoseconds(duration_ns);
+  const auto handles = static_cast<std::int64_t>(request.handles.size());
+  if (request.least_rounds > request.most_rounds) fields.complain("least_rounds", "is above \"most_rounds\"");
+  if (handles > 0 && request.least_rounds > kMostSamples / handles) {
+    fields.complain("least_rounds", fmt::format("asks for more than {} times in one answer", kMostSamples));
+  }
+  return finish(fields, std::move(request));
+}
+
+Json encode(const BlockOutcome& outcome) {
+  if (const auto* failed = std::get_if<table::Failed>(&outcome)) return {{"failed", failed->reason}};
+  const auto& samples = std::get<BlockSamples>(outcome);
+  return {{"samples",
+           {{"ns", samples.ns},
+            {"reference_compute_ns", or_null(samples.reference_compute_ns)},
+            {"reference_memory_ns", or_null(samples.reference_memory_ns)},
+            {"faults", samples.faults},
+            {"switches", samples.switches},
+            {"steal_ticks", samples.steal_ticks}}}};
+}
+
+Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles) {
+  Fields fields(json, "block");
+  if (fields.find("failed", Need::Optional) != nullptr) {
+    return finish(fields, BlockOutcome(table::Failed{take_reason(fields, "failed")}));
+  }
+  const Json* found = fields.find("samples", Need::Required);
+  if (fields.error()) return fail(*fields.error());
+  BlockSamples samples;
+  Fields inner(*found, "samples");
+  const Json* lists = inner.find("ns", Need::Required);
+  if (lists != nullptr && inner.is_list("ns", *lists, handles)) {
+    if (lists->size() != handles) {
+      inner.complain("ns", fmt::format("holds {} lists for {} handles", lists->size(), handles));
+    }
+    for (const Json& list : *lists) {
+      if (inner.error() || !inner.is_list("ns", list, static_cast<std::size_t>(kMostSamples))) break;
+      if (list.size() != lists->front().size()) inner.complain("ns", "holds lists of different lengths");
+      auto& times = samples.ns.emplace_back();
+      times.reserve(list.size());
+      for (const Json& time : list) inner.take_number("ns", time, times.emplace_back());
+    }
+    if (!inner.error() && handles > 0 && samples.ns.front().empty()) inner.complain("ns", "holds no times");
+  }
+  inner.number("reference_compute_ns", samples.reference_compute_ns);
+  inner.number("reference_memory_ns", samples.reference_memory_ns);
+  inner.integer("faults", samples.faults, Need::Optional, 0, kAny);
+  inner.integer("switches", samples.switches, Need::Optional, 0, kAny);
+  inner.integer("steal_ticks", samples.steal_ticks, Need::Optional, 0, kAny);
+  return finish(inner, BlockOutcome(std::move(samples)));
+}
+
+Json encode_handle(Handle handle) { return {{"handle", handle}}; }
+
+Result<Handle> decode_handle(const Json& json) {
+  Handle handle = 0;
+  Fields fields(json, "close");
+  fields.integer("handle", handle, Need::Required, 0, kAny);
+  return finish(fields, handle);
+}
+
+}  // namespace oplat::runtimes

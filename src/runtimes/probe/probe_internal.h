@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file The timed kernels, apart from the rest because they are compiled the same way in every kind of build. */
+#ifndef OPLAT_RUNTIMES_PROBE_INTERNAL_H
+#define OPLAT_RUNTIMES_PROBE_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Always the same multiply-adds on 8 KiB. */
+void oplat_probe_kernel_compute(void);
+/** Reads every cache line of `words` 64-bit words (a multiple of 32). */
+void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
+
+#endif

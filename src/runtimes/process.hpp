@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A child process in a group of its own, with pipes to its three standard descriptors.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+
+namespace oplat::runtimes {
+
+struct ProcessOptions {
+  std::vector<std::string> command;     ///< argv; the first is looked up in PATH if it has no slash
+  std::int64_t memory_limit_bytes = 0;  ///< address space; 0: no limit
+  std::optional<int> cpu;
+};
+
+/// The variables of our environment that a worker sees, and those that it is given. Whatever could change times
+/// without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays behind.
+std::vector<std::string> worker_environment();
+
+class Process {
+ public:
+  /// Code::Runtime where the program cannot be started, Code::Usage for a CPU that does not exist.
+  static Result<std::unique_ptr<Process>> start(const ProcessOptions& options);
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Kills the group and reaps the child.
+  ~Process();
+
+  [[nodiscard]] pid_t id() const { return pid_; }
+  [[nodiscard]] int input() const { return input_; }    ///< a socket: write with MSG_NOSIGNAL
+  [[nodiscard]] int output() const { return output_; }  ///< not blocking
+  [[nodiscard]] int errors() const { return errors_; }  ///< not blocking
+  void close_input();
+
+  /// Whether the child has ended; it stays unreaped.
+  [[nodiscard]] bool ended() const;
+  /// Waits up to `grace` for the child to end by itself.
+  bool wait(std::chrono::milliseconds grace) const;
+  /// Kills the whole group, reaps the child and says how it ended: "exit status 3", "signal 11 (SIGSEGV)".
+  std::string finish();
+
+  /// Reads what stands in errors(), keeping the last few KiB.
+  void drain_errors();
+  /// The last line that the child wrote to its standard error, cut for a message; empty: none.
+  [[nodiscard]] std::string last_words() const;
+
+ private:
+  Process() = default;
+
+  pid_t pid_ = -1;
+  int input_ = -1;
+  int output_ = -1;
+  int errors_ = -1;
+  bool show_errors_ = false;
+  std::string error_tail_;
+};
+
+}  // namespace oplat::runtimes

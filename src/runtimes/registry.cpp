@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The runtimes that this executable can be a worker of.
+#include <algorithm>
+
+#include "oplat/runtimes/protocol.hpp"
+#include "runtimes/reference/reference.hpp"
+#include "runtimes/replay/replay.hpp"
+#ifdef OPLAT_WITH_ONNXRUNTIME
+#include "runtimes/onnxruntime/onnxruntime.hpp"
+#endif
+
+namespace oplat::runtimes {
+
+const std::vector<RuntimeEntry>& runtimes() {
+  static const std::vector<RuntimeEntry> entries{
+#ifdef OPLAT_WITH_ONNXRUNTIME
+      {"onnxruntime", "ONNX Runtime, CPU", "pip install onnxruntime", create_onnxruntime},
+#endif
+      {"reference", "plain loops over single operators, for checks", "", create_reference},
+      {"replay", "answers from a recorded table: replay TABLE [device=NAME] [runtime=NAME] [version=V]", "", create_replay},
+  };
+  return entries;
+}
+
+const RuntimeEntry* find_runtime(std::string_view name) {
+  const auto& entries = runtimes();
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+}  // namespace oplat::runtimes

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/runtimes/worker_client.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <variant>
+
+#include "oplat/base/interrupt.hpp"
+#include "oplat/base/text.hpp"
+#include "runtimes/line_buffer.hpp"
+#include "runtimes/messages.hpp"
+#include "runtimes/process.hpp"
+#include "runtimes/rpc.hpp"
+
+namespace oplat::runtimes {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The longest time between two looks at the child and at Ctrl-C.
+constexpr std::chrono::milliseconds kLook{100};
+/// For a worker that closed its descriptor to end, and for one that was told to shut down.
+constexpr std::chrono::milliseconds kGrace{1000};
+
+/// The process is gone; why, as a kernel's failure says it.
+struct Lost {
+  std::string reason;
+};
+struct Interrupted {};
+using Exchange = std::variant<Json, Error, Lost, Interrupted>;
+
+Error interrupted_error() { return Error{Code::Interrupted, "interrupted while a worker was at work"}; }
+
+/// Handles that a caller holds name the process too, so that one of an earlier process is told from a new one.
+constexpr int kHandleBits = 32;
+measure::Handle join(std::int64_t generation, measure::Handle handle) { return generation << kHandleBits | handle; }
+std::int64_t generation_of(measure::Handle handle) { return handle >> kHandleBits; }
+measure::Handle inner_of(measure::Handle handle) { return handle & ((measure::Handle{1} << kHandleBits) - 1); }
+
+}  // namespace
+
+struct WorkerClient::Impl {
+  std::string runtime;
+  WorkerOptions options;
+  Hello hello;
+  std::unique_ptr<Process> process;
+  LineBuffer lines{kMostLineBytes};
+  std::int64_t next_id = 1;
+  std::int64_t generation = 0;
+  std::string why_dead = "it was never started";
+
+  Status begin();
+  void end();
+  Exchange exchange(std::string_view method, const Json& params, std::chrono::nanoseconds deadline);
+  Exchange converse(const std::string& line, std::int64_t id, std::chrono::nanoseconds deadline);
+  bool send(std::string_view line, std::size_t& sent);
+  bool receive();
+  Lost lose(std::string reason);
+  Lost lose_by_end();
+  void note_death();
+  [[nodiscard]] Error dead_error() const;
+};
+
+void WorkerClient::Impl::note_death() {
+  if (process && process->ended()) lose_by_end();
+}
+
+Error WorkerClient::Impl::dead_error() const {
+  return Error{Code::Runtime, fmt::format("the worker of {} is not running: {}", runtime, why_dead)};
+}
+
+Lost WorkerClient::Impl::lose(std::string reason) {
+  if (process) {
+    process->finish();
+    process.reset();
+  }
+  lines = LineBuffer(kMostLineBytes);
+  why_dead = reason;
+  return Lost{std::move(reason)};
+}
+
+Lost WorkerClient::Impl::lose_by_end() {
+  const bool by_itself = process->wait(kGrace);
+  process->drain_errors();
+  const std::string how = process->finish();
+  const std::string words = process->last_words();
+  std::string reason = by_itself ? "worker ended: " + how : "worker closed its end of the protocol and was killed";
+  if (!words.empty()) reason += fmt::format("; its last words: \"{}\"", words);
+  return lose(std::move(reason));
+}
+
+/// False where the worker no longer reads.
+bool WorkerClient::Impl::send(std::string_view line, std::size_t& sent) {
+  while (sent < line.size()) {
+    const ssize_t wrote =
+        ::send(process->input(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (wrote > 0) {
+      sent += static_cast<std::size_t>(wrote);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return true;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// False at the end of the worker's output. Reads little more than one line can hold.
+bool WorkerClient::Impl::receive() {
+  std::array<char, 65'536> piece{};
+  while (!lines.too_long()) {
+    const ssize_t read = ::read(process->output(), piece.data(), piece.size());
+    if (read > 0) {
+      lines.add({piece.data(), static_cast<std::size_t>(read)});
+    } else if (read == 0) {
+      return false;
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return true;
+    } else if (errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, std::chrono::nanoseconds deadline) {
+  const auto until = Clock::now() + deadline;
+  std::size_t sent = 0;
+  bool reads = true;
+  while (true) {
+    if (base::interrupted() != 0) {
+      lose("interrupted");
+      return Interrupted{};
+    }
+    if (sent < line.size() && !send(line, sent)) sent = line.size();  // its end of output says the rest
+    if (const auto answer = lines.take()) {
+      auto reply = parse_reply(*answer, id);
+      if (!reply) return lose("worker sent rubbish: " + reply.error().message);
+      if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
+      return std::get<Json>(std::move(*reply));
+    }
+    if (lines.too_long()) return lose(fmt::format("worker sent rubbish: a line longer than {} bytes", kMostLineBytes));
+    if (!reads) return lose_by_end();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) {
+      const double seconds = std::chrono::duration<double>(deadline).count();
+      return lose(fmt::format("time limit of {:.3g} s", seconds));
+    }
+    // A child of the worker may hold the pipe open after the worker itself has ended.
+    if (process->ended()) {
+      receive();
+      reads = false;
+      continue;
+    }
+    std::array<pollfd, 3> waits{{{process->output(), POLLIN, 0},
+                                 {process->errors(), POLLIN, 0},
+                                 {sent < line.size() ? process->input() : -1, POLLOUT, 0}}};
+    const int ready = ::poll(waits.data(), waits.size(), static_cast<int>(std::min(left, kLook).count() + 1));
+    if (ready < 0 && errno != EINTR) return lose("cannot wait for the worker");
+    if (ready <= 0) continue;
+    if (waits[1].revents != 0) process->drain_errors();
+    if (waits[0].revents != 0) reads = receive();
+  }
+}
+
+Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& params, std::chrono::nanoseconds deadline) {
+  if (base::interrupted() != 0) {
+    lose("interrupted");
+    return Interrupted{};
+  }
+  const std::int64_t id = next_id++;
+  std::string line = request_line(id, method, params);
+  if (line.size() > kMostLineBytes) {
+    return Error{Code::Usage, fmt::format("a request of {} bytes is longer than {}", line.size(), kMostLineBytes)};
+  }
+  line += '\n';
+  if (!receive() && lines.empty()) return lose_by_end();
+  if (!lines.empty()) {
+    return lose(fmt::format("worker sent rubbish: unasked \"{}\"", base::printable(lines.bytes(), 60)));
+  }
+  return converse(line, id, deadline);
+}
+
+Status WorkerClient::Impl::begin() {
+  ProcessOptions start;
+  start.command = options.command.empty() ? std::vector<std::string>{"/proc/self/exe", "worker", runtime}
+                                          : options.command;
+  start.command.insert(start.command.end(), options.arguments.begin(), options.arguments.end());
+  start.memory_limit_bytes = options.memory_limit_bytes;
+  start.cpu = options.cpu;
+  OPLAT_TRY(started, Process::start(start));
+  process = std::move(started);
+  ++generation;
+  auto answer = exchange("hello", {{"protocol", kProtocolVersion}}, options.start_deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "runtime {}: {}", runtime, lost->reason);
+  if (auto* error = std::get_if<Error>(&answer)) {
+    lose(error->message);
+    return fail(std::move(*error));
+  }
+  auto decoded = decode_hello(std::get<Json>(answer));
+  if (!decoded) {
+    lose("worker sent rubbish: " + decoded.error().message);
+    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+  }
+  if (decoded->protocol != kProtocolVersion) {
+    lose(fmt::format("it speaks protocol {}, this oplat speaks {}", decoded->protocol, kProtocolVersion));
+    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+  }
+  hello = std::move(*decoded);
+  return {};
+}
+
+void WorkerClient::Impl::end() {
+  note_death();
+  if (!process) return;
+  // A worker in order answers and ends; end of input tells any other.
+  std::size_t sent = 0;
+  send(request_line(next_id++, "shutdown", Json::object()) + "\n", sent);
+  process->close_input();
+  const auto until = Clock::now() + kGrace;
+  while (!process->wait(std::chrono::milliseconds(20)) && Clock::now() < until) {
+    receive();
+    process->drain_errors();
+  }
+  lose("it was shut down");
+}
+
+WorkerClient::WorkerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+WorkerClient::~WorkerClient() { impl_->end(); }
+
+Result<std::unique_ptr<WorkerClient>> WorkerClient::start(std::string_view runtime, const WorkerOptions& options) {
+  if (options.command.empty() && find_runtime(runtime) == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& entry : runtimes()) names.emplace_back(entry.name);
+    const auto near = base::nearest_word(runtime, names);
+    return fail(Code::Runtime, "unknown runtime {}{}; known: {}", base::printable(runtime),
+                near ? fmt::format(", did you mean {}", *near) : "", base::join(names, ", "));
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->runtime = runtime;
+  impl->options = options;
+  OPLAT_CHECK(impl->begin());
+  return std::unique_ptr<WorkerClient>(new WorkerClient(std::move(impl)));
+}
+
+const Hello& WorkerClient::hello() const { return impl_->hello; }
+
+bool WorkerClient::dead() const {
+  impl_->note_death();
+  return impl_->process == nullptr;
+}
+
+std::optional<std::int64_t> WorkerClient::process_id() const {
+  if (dead()) return std::nullopt;
+  return impl_->process->id();
+}
+
+Status WorkerClient::restart() {
+  impl_->end();
+  return impl_->begin();
+}
+
+Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
+  if (dead()) return fail(impl_->dead_error());
+  auto answer = impl_->exchange("plan", encode(request), impl_->options.request_deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "plan of {}: {}", request.model, lost->reason);
+  auto plan = decode_plan(std::get<Json>(answer));
+  if (plan) return plan;
+  const auto lost = impl_->lose("worker sent rubbish: " + plan.error().message);
+  return fail(Code::Runtime, "plan of {}: {}", request.model, lost.reason);
+}
+
+Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& request) {
+  if (dead()) return fail(impl_->dead_error());
+  auto answer = impl_->exchange("open", encode(request), impl_->options.request_deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
+  auto outcome = decode_open_outcome(std::get<Json>(answer));
+  if (!outcome) return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
+  if (auto* opened = std::get_if<measure::Opened>(&*outcome)) opened->handle = join(impl_->generation, opened->handle);
+  return outcome;
+}
+
+Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& request) {
+  if (dead()) return fail(impl_->dead_error());
+  auto inner = request;
+  for (auto& handle : inner.handles) {
+    if (generation_of(handle) != impl_->generation) return table::Failed{"the worker that held this handle has ended"};
+    handle = inner_of(handle);
+  }
+  // The duration is the caller's wish, not a delay of the worker's.
+  const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) + request.duration;
+  auto answer = impl_->exchange("block", encode(inner), deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
+  auto outcome = decode_block_outcome(std::get<Json>(answer), request.handles.size());
+  if (!outcome) return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
+  return outcome;
+}
+
+Status WorkerClient::close(measure::Handle handle) {
+  if (dead() || generation_of(handle) != impl_->generation) return {};  // went with its process
+  auto answer = impl_->exchange("close", encode_handle(inner_of(handle)), impl_->options.request_deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "close: {}", lost->reason);
+  return {};
+}
+
+}  // namespace oplat::runtimes
