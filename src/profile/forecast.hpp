@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How long the rest will take, from what blocks took so far.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "profile/units.hpp"
+
+namespace oplat::profile {
+
+class Forecast {
+ public:
+  explicit Forecast(std::int64_t least_blocks) : least_blocks_(least_blocks) {}
+
+  /// Notes what a block of `unit` took, opening and waiting included.
+  void add(Unit& unit, double seconds);
+  /// Blocks that a unit still needs at least; a cold one that may not be wanted counts half.
+  [[nodiscard]] double blocks_left(const Unit& unit) const;
+  /// Seconds until every unit has its least number of blocks, and one more block for those that are still too wide.
+  [[nodiscard]] double seconds_left(std::span<const Unit> units) const;
+  /// Seconds until every unit has a block.
+  [[nodiscard]] double first_pass_left(std::span<const Unit> units) const;
+
+ private:
+  [[nodiscard]] double cost(const Unit& unit) const;
+
+  std::int64_t least_blocks_;
+  std::array<double, 3> seconds_{};  ///< by kind
+  std::array<double, 3> blocks_{};
+};
+
+}  // namespace oplat::profile

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From keys and models to rows, and what earlier campaigns left of them.
+#include "profile/units.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/ir/catalogue.hpp"
+#include "oplat/ir/key.hpp"
+
+namespace oplat::profile {
+namespace {
+
+/// Flags that say something the blocks do not: kept from campaign to campaign.
+bool is_lasting(const std::string& flag) { return flag == kFailedLater || flag == "empty_call_unknown"; }
+
+/// Takes over what the table holds; a time without its blocks is measured anew.
+void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& method, std::vector<table::Block> blocks,
+               const CampaignRequest& request) {
+  unit.stored = outcome;
+  unit.stored_flags = method.flags;
+  if (!std::holds_alternative<table::Timing>(outcome)) {
+    if (!request.retry_refused) {
+      unit.refusal = outcome;
+      unit.finished = true;
+    }
+    return;
+  }
+  unit.blocks = std::move(blocks);
+  if (unit.blocks.empty()) return;
+  unit.method = method;
+  std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
+  const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
+  if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
+  unit.finished = failed_later && !request.retry_refused;
+}
+
+Status load_kernel(Unit& unit, const CampaignRequest& request, const table::Table& table, table::DeviceId device,
+                   table::SettingId setting) {
+  OPLAT_TRY(rows, table.rows_of(unit.name, device, setting));
+  for (const table::StoredRow& row : rows) {
+    if (row.row.origin != "own" || row.row.reuse_bytes != unit.state.reuse_bytes) continue;
+    OPLAT_TRY(blocks, table.blocks_of(row.id));
+    take_over(unit, row.row.outcome, row.row.method, std::move(blocks), request);
+    unit.need = Need::Yes;
+  }
+  return {};
+}
+
+Status load_models(std::vector<Unit>& units, const CampaignRequest& request, const table::Table& table,
+                   table::DeviceId device, table::SettingId setting) {
+  if (request.models.empty()) return {};
+  OPLAT_TRY(rows, table.model_rows());
+  for (const table::StoredModelRow& row : rows) {
+    if (row.device != device || row.setting != setting) continue;
+    for (Unit& unit : units) {
+      if (unit.kind != UnitKind::Model || unit.model->plan_identity != row.row.plan_identity) continue;
+      OPLAT_TRY(blocks, table.blocks_of_model(row.id));
+      take_over(unit, row.row.outcome, row.row.method, std::move(blocks), request);
+    }
+  }
+  return {};
+}
+
+void add_models(std::vector<Unit>& units, const CampaignRequest& request) {
+  std::unordered_set<std::string> seen;
+  for (const ModelTarget& model : request.models) {
+    if (!seen.insert(model.plan_identity).second) continue;
+    Unit unit;
+    unit.kind = UnitKind::Model;
+    unit.name = model.name;
+    unit.model = &model;
+    units.push_back(std::move(unit));
+  }
+}
+
+/// The hot row of a key and, if its weights are large enough to ask, the cold one.
+void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key& key, const table::Device& device) {
+  Unit hot;
+  hot.name = text;
+  hot.work = ir::work(key);
+  hot.state = measure::hot_state(hot.work);
+  if (ir::has_unknown(key)) {
+    hot.refusal = table::Skipped{"the key holds '?' or '*', so nothing says what to build"};
+  }
+  Unit cold = hot;
+  units.push_back(std::move(hot));
+  const measure::State state = measure::cold_state(device);
+  // A kernel that touches more than the scrub is as cold as it gets when hot.
+  if (cold.refusal || measure::always_hot(cold.work) || state.reuse_bytes <= cold.state.reuse_bytes) return;
+  cold.kind = UnitKind::Cold;
+  cold.hot = units.size() - 1;
+  cold.state = state;
+  cold.need = Need::Unknown;
+  units.push_back(std::move(cold));
+}
+
+}  // namespace
+
+std::uint64_t Unit::seed() const { return base::hash64(name, static_cast<std::uint64_t>(kind)); }
+
+const char* Unit::state_name() const { return kind == UnitKind::Model ? "model" : measure::name(state.kind); }
+
+void decide_need(Unit& cold, const Unit& hot) {
+  if (cold.need != Need::Unknown) return;
+  if (hot.refusal) {
+    cold.need = Need::No;
+  } else if (!hot.blocks.empty()) {
+    // The first block, not the median: a later look must not change its mind.
+    cold.need = measure::needs_cold(cold.work, hot.blocks.front().value_ns) ? Need::Yes : Need::No;
+  }
+  if (cold.need == Need::No) cold.finished = true;
+}
+
+Result<Units> load_units(const CampaignRequest& request, const table::Table& table, table::DeviceId device,
+                         table::SettingId setting) {
+  Units units;
+  std::unordered_set<std::string> seen;
+  for (const std::string& text : request.keys) {
+    if (!seen.insert(text).second) continue;
+    const Result<ir::Key> key = ir::parse(text);
+    if (!key) {
+      units.unreadable.push_back({base::printable(text), "failed", key.error().message});
+      continue;
+    }
+    const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
+    if (info != nullptr && info->view) {
+      ++units.views;
+      continue;
+    }
+    add_kernel(units.all, text, *key, request.device);
+  }
+  for (Unit& unit : units.all) OPLAT_CHECK(load_kernel(unit, request, table, device, setting));
+  add_models(units.all, request);
+  OPLAT_CHECK(load_models(units.all, request, table, device, setting));
+  for (Unit& unit : units.all) {
+    if (unit.kind == UnitKind::Cold) decide_need(unit, units.all[unit.hot]);
+  }
+  return units;
+}
+
+}  // namespace oplat::profile

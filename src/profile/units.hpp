@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Unit: one row of a campaign, with all that is known of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oplat/ir/work.hpp"
+#include "oplat/measure/states.hpp"
+#include "oplat/measure/stopping.hpp"
+#include "oplat/profile/campaign.hpp"
+
+namespace oplat::profile {
+
+enum class UnitKind { Hot, Cold, Model };
+/// Whether a row is wanted: a cold one only once the hot time says so.
+enum class Need { Yes, Unknown, No };
+
+struct Unit {
+  UnitKind kind = UnitKind::Hot;
+  std::string name;                    ///< key, or the model's name
+  const ModelTarget* model = nullptr;  ///< of kind Model
+  std::size_t hot = 0;                 ///< of kind Cold: the unit that decides about this one
+  ir::Work work;
+  measure::State state;
+  Need need = Need::Yes;
+  std::vector<table::Block> blocks;       ///< earlier campaigns' included, in order of measurement
+  table::Method method;                   ///< flags: those that the blocks do not tell
+  std::optional<table::Outcome> refusal;  ///< final; a row with blocks keeps its time instead
+  std::optional<table::Outcome> stored;   ///< what the table holds
+  std::vector<std::string> stored_flags;
+  bool finished = false;
+  double cost_seconds = 0;  ///< of all its blocks of this run
+  std::int64_t cost_blocks = 0;
+
+  [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }
+  [[nodiscard]] std::uint64_t seed() const;
+  /// "hot", "cold", "model".
+  [[nodiscard]] const char* state_name() const;
+};
+
+/// Flag of a row that was measured and then failed, so that it was left as it is.
+inline constexpr const char* kFailedLater = "failed_later";
+
+struct Units {
+  std::vector<Unit> all;
+  std::int64_t views = 0;
+  std::vector<Refusal> unreadable;  ///< keys that do not parse and cannot be rows
+};
+
+/// The rows of a request with what the table holds of them.
+Result<Units> load_units(const CampaignRequest& request, const table::Table& table, table::DeviceId device,
+                         table::SettingId setting);
+
+/// Settles whether a cold row is wanted, if its hot row has been measured or refused.
+void decide_need(Unit& cold, const Unit& hot);
+
+}  // namespace oplat::profile
