@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds on what is read from a stranger's table and written into one.
+#pragma once
+
+#include <cstddef>
+
+namespace oplat::table {
+
+/// Largest cell of any kind: a fit of a large forest is some tens of MiB.
+constexpr std::size_t kMostCell = std::size_t{256} << 20;
+/// Keys, names, reasons, JSON texts. The longest real keys (torch modules with their repr) are some tens of KiB.
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+/// Kernels of one plan: the largest known models have some ten thousand.
+constexpr std::size_t kMostPlanKernels = 10'000'000;
+/// Look-ups remembered in memory; past it the memory is emptied and starts anew.
+constexpr std::size_t kMostMemo = 200'000;
+
+}  // namespace oplat::table

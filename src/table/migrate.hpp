@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Older schemas are brought up to date on a copy, one step per version; the file itself stays as it was.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "oplat/base/result.hpp"
+#include "table/sqlite.hpp"
+
+namespace oplat::table {
+
+/// Leads from schema `from` to `from + 1`. Runs inside a transaction.
+struct Migration {
+  std::int64_t from = 0;
+  Status (*apply)(Database& database) = nullptr;
+};
+/// Every step since the first released schema. Empty: schema 1 is the first.
+std::span<const Migration> migrations();
+
+/// Copies the table at `from` to `to`, which must not exist, and applies the steps from its version to kSchemaVersion.
+/// Code::Input where no step leads on.
+Status migrate_copy(Database& from, const std::filesystem::path& to, std::span<const Migration> steps);
+
+}  // namespace oplat::table

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From a path to a connection that is known to show a table of this schema.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "oplat/base/files.hpp"
+#include "oplat/table/table.hpp"
+#include "table/migrate.hpp"
+#include "table/sqlite.hpp"
+
+namespace oplat::table {
+
+struct OpenedDatabase {
+  std::unique_ptr<Database> database;
+  std::optional<base::TemporaryFolder> copy;  ///< holds the file that is really open, if it is not the one asked for
+};
+/// Makes the file where `mode` is Create and it is absent or empty. Does not take the lease.
+Result<OpenedDatabase> open_database(const std::filesystem::path& path, Mode mode, std::span<const Migration> steps);
+
+}  // namespace oplat::table

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How records are called in messages.
+#include "oplat/table/records.hpp"
+
+#include <fmt/format.h>
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::table {
+
+std::string describe(const Setting& setting) {
+  std::string text = base::printable(setting.runtime);
+  if (!setting.version.empty()) text += " " + base::printable(setting.version);
+  text += fmt::format(", {} {}, precision {}", setting.threads, setting.threads == 1 ? "thread" : "threads",
+                      base::printable(setting.precision));
+  std::string_view before = ", ";
+  for (const auto& [name, value] : setting.options) {
+    text += fmt::format("{}{}={}", before, base::printable(name), base::printable(value));
+    before = " ";
+  }
+  return text;
+}
+
+std::string_view outcome_name(const Outcome& outcome) {
+  struct Name {
+    std::string_view operator()(const Timing&) const { return "timing"; }
+    std::string_view operator()(const Unsupported&) const { return "unsupported"; }
+    std::string_view operator()(const Skipped&) const { return "skipped"; }
+    std::string_view operator()(const Failed&) const { return "failed"; }
+  };
+  return std::visit(Name{}, outcome);
+}
+
+}  // namespace oplat::table

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows: look-ups by key, the walk over all of them, and putting one.
+#include <algorithm>
+#include <limits>
+
+#include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/table/table.hpp"
+#include "table/cells.hpp"
+#include "table/impl.hpp"
+#include "table/outcome.hpp"
+#include "table/validate.hpp"
+
+namespace oplat::table {
+namespace {
+
+// A left join, so that a row whose kernel is gone is seen and refused instead of being left out.
+#define OPLAT_SELECT_ROW                                                                                               \
+  "SELECT \"row\".id, kernel.key, kernel.hash, device, setting, reuse_bytes, campaign, origin, " OPLAT_OUTCOME_COLUMNS \
+  " FROM \"row\" LEFT JOIN kernel ON kernel.id = \"row\".kernel "
+constexpr int kFirstOutcomeColumn = 8;
+// Lines are read in pages of this size, so that no lock is held and no statement is open while a visitor runs.
+constexpr std::size_t kPage = 512;  // the LIMIT of the statement below
+
+Result<StoredRow> read_row(const Statement& statement) {
+  Cells cells(statement, "row");
+  StoredRow stored;
+  stored.id = cells.id();
+  stored.row.key = cells.text(1);
+  const std::string_view hash = cells.blob(2, 16);
+  stored.device = cells.integer(3);
+  stored.setting = cells.integer(4);
+  stored.row.reuse_bytes = cells.optional_number(5);
+  stored.campaign = cells.optional_integer(6);
+  stored.row.origin = cells.text(7);
+  stored.row.outcome = read_outcome(cells, kFirstOutcomeColumn);
+  stored.row.method = read_method(cells, kFirstOutcomeColumn);
+  OPLAT_CHECK(cells.status());
+  if (base::Hash128::from_bytes(hash) != base::hash128(stored.row.key)) {
+    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}", stored.id,
+                                        base::printable(stored.row.key));
+  }
+  return stored;
+}
+
+/// At most `most` rows that the statement gives, ids ascending.
+Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most) {
+  std::vector<StoredRow> rows;
+  Ascending ascending;
+  while (rows.size() < most) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) break;
+    OPLAT_TRY(row, read_row(statement));
+    if (!ascending.next(row.id)) return statement.database().corrupt("row {} comes twice", row.id);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool state_before(const StoredRow& a, const StoredRow& b) {
+  constexpr double kLast = std::numeric_limits<double>::infinity();
+  return a.row.reuse_bytes.value_or(kLast) < b.row.reuse_bytes.value_or(kLast);
+}
+
+Result<std::optional<RowId>> find_own_row(Database& database, KernelId kernel, DeviceId device, SettingId setting,
+                                          std::optional<double> reuse_bytes) {
+  OPLAT_TRY(statement, database.prepare("SELECT id FROM \"row\" WHERE kernel = ?1 AND device = ?2 AND setting = ?3 AND "
+                                        "coalesce(reuse_bytes, -1.0) = coalesce(?4, -1.0) AND origin = 'own'"));
+  OPLAT_TRY(line, statement.add(kernel).add(device).add(setting).add(reuse_bytes).step());
+  if (!line) return std::nullopt;
+  Cells cells(statement, "row");
+  OPLAT_CHECK(cells.status());
+  return std::optional(cells.id());
+}
+
+Status update_row(Database& database, RowId id, std::optional<CampaignId> campaign, const OutcomeCells& outcome) {
+  OPLAT_TRY(statement, database.prepare("UPDATE \"row\" SET campaign = ?1, (" OPLAT_OUTCOME_COLUMNS
+                                        ") = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) "
+                                        "WHERE id = ?17"));
+  statement.add(campaign);
+  outcome.add_to(statement);
+  return statement.add(id).run();
+}
+
+Result<RowId> insert_row(Database& database, KernelId kernel, DeviceId device, SettingId setting,
+                         std::optional<CampaignId> campaign, const Row& row, const OutcomeCells& outcome) {
+  OPLAT_TRY(statement,
+            database.prepare(
+                "INSERT INTO \"row\"(kernel, device, setting, reuse_bytes, campaign, origin, " OPLAT_OUTCOME_COLUMNS
+                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+                "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+  statement.add(kernel).add(device).add(setting).add(row.reuse_bytes).add(campaign).add(row.origin);
+  outcome.add_to(statement);
+  OPLAT_CHECK(statement.run());
+  return sqlite3_last_insert_rowid(database.handle());
+}
+
+}  // namespace
+
+Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId device, SettingId setting) const {
+  Impl::RowsQuestion question{std::string(key), device, setting};
+  if (const auto at = impl_->rows_memo.find(question); at != impl_->rows_memo.end()) return at->second;
+  std::vector<StoredRow> rows;
+  OPLAT_TRY(kernel, impl_->find_kernel(key));
+  if (kernel) {
+    OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE kernel = ?1 AND device = ?2 AND setting = ?3 "
+                                                                   "ORDER BY \"row\".id"));
+    statement.add(*kernel).add(device).add(setting);
+    OPLAT_TRY(found, read_rows(statement, std::numeric_limits<std::size_t>::max()));
+    rows = std::move(found);
+    std::stable_sort(rows.begin(), rows.end(), state_before);
+  }
+  if (impl_->rows_memo.size() >= kMostMemo) impl_->rows_memo.clear();
+  impl_->rows_memo.emplace(std::move(question), rows);
+  return rows;
+}
+
+Result<std::optional<StoredRow>> Table::row(RowId id) const {
+  OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".id = ?1"));
+  OPLAT_TRY(line, statement.add(id).step());
+  if (!line) return std::nullopt;
+  OPLAT_TRY(row, read_row(statement));
+  return std::optional(std::move(row));
+}
+
+Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const {
+  std::int64_t next = std::numeric_limits<std::int64_t>::min();
+  while (true) {
+    std::vector<StoredRow> page;
+    {
+      OPLAT_TRY(statement,
+                impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".id >= ?1 ORDER BY \"row\".id LIMIT 512"));
+      OPLAT_TRY(rows, read_rows(statement.add(next), kPage));
+      page = std::move(rows);
+    }
+    if (!page.empty() && page.front().id < next) {
+      return impl_->database->corrupt("row {} comes twice", page.front().id);
+    }
+    for (const StoredRow& row : page) {
+      if (!visit(row)) return {};
+    }
+    if (page.size() < kPage || page.back().id == std::numeric_limits<std::int64_t>::max()) return {};
+    next = page.back().id + 1;
+  }
+}
+
+Result<RowId> Table::put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row) {
+  OPLAT_CHECK(validate_key(row.key));
+  OPLAT_CHECK(validate_number("reuse_bytes", row.reuse_bytes));
+  OPLAT_CHECK(validate_text("origin", row.origin));
+  OPLAT_TRY(outcome, OutcomeCells::make(row.outcome, row.method));
+  auto id = impl_->write_for<RowId>([&]() -> Result<RowId> {
+    Database& database = *impl_->database;
+    OPLAT_TRY(kernel, impl_->put_kernel(row.key));
+    if (row.origin == "own") {
+      OPLAT_TRY(found, find_own_row(database, kernel, device, setting, row.reuse_bytes));
+      if (found) {
+        OPLAT_CHECK(update_row(database, *found, campaign, outcome));
+        return *found;
+      }
+    }
+    return insert_row(database, kernel, device, setting, campaign, row, outcome);
+  });
+  impl_->rows_memo.erase({row.key, device, setting});
+  return id;
+}
+
+}  // namespace oplat::table

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Checks before writing, so that no reader ever meets a value that it must refuse.
+#include "table/validate.hpp"
+
+#include <cmath>
+
+#include "oplat/base/text.hpp"
+#include "table/limits.hpp"
+
+namespace oplat::table {
+namespace {
+
+struct OutcomeCheck {
+  Status operator()(const Timing& t) const {
+    OPLAT_CHECK(validate_number("median_ns", t.median_ns));
+    OPLAT_CHECK(validate_number("sd_log", t.sd_log));
+    OPLAT_CHECK(validate_number("ci_low_ns", t.ci_low_ns));
+    OPLAT_CHECK(validate_number("ci_high_ns", t.ci_high_ns));
+    OPLAT_CHECK(validate_number("ci_level", t.ci_level));
+    OPLAT_CHECK(validate_number("min_ns", t.min_ns));
+    OPLAT_CHECK(validate_number("p10_ns", t.p10_ns));
+    OPLAT_CHECK(validate_number("p90_ns", t.p90_ns));
+    OPLAT_CHECK(validate_count("blocks", t.blocks));
+    return validate_count("processes", t.processes);
+  }
+  Status operator()(const Unsupported& o) const { return validate_text("reason", o.reason); }
+  Status operator()(const Skipped& o) const { return validate_text("reason", o.reason); }
+  Status operator()(const Failed& o) const { return validate_text("reason", o.reason); }
+};
+
+}  // namespace
+
+Status validate_text(std::string_view what, std::string_view text) {
+  if (text.size() <= kMostText) return {};
+  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(), kMostText);
+}
+
+Status validate_number(std::string_view what, double value) {
+  if (std::isfinite(value) && value >= 0) return {};
+  return fail(Code::Input, "{}: {} is no number that a table may hold; it must be finite and not negative", what,
+              base::float_text(value));
+}
+
+Status validate_number(std::string_view what, const std::optional<double>& value) {
+  return value ? validate_number(what, *value) : Status{};
+}
+
+Status validate_count(std::string_view what, std::int64_t value) {
+  if (value >= 0) return {};
+  return fail(Code::Input, "{}: {} is negative", what, value);
+}
+
+Status validate_key(std::string_view key) {
+  if (key.empty()) return fail(Code::Input, "an empty key names no kernel");
+  OPLAT_CHECK(validate_text("key", key));
+  if (key.find_first_of(std::string_view("\n\r\0", 3)) == std::string_view::npos) return {};
+  return fail(Code::Input, "{}: a key stands on one line and holds no NUL", base::printable(key));
+}
+
+Status validate(const Outcome& outcome) { return std::visit(OutcomeCheck{}, outcome); }
+
+Status validate(const Block& block) {
+  OPLAT_CHECK(validate_number("value_ns", block.value_ns));
+  OPLAT_CHECK(validate_number("reference_compute_ns", block.reference_compute_ns));
+  OPLAT_CHECK(validate_number("reference_memory_ns", block.reference_memory_ns));
+  OPLAT_CHECK(validate_count("pass", block.pass));
+  OPLAT_CHECK(validate_count("process", block.process));
+  OPLAT_CHECK(validate_count("rounds", block.rounds));
+  OPLAT_CHECK(validate_count("switches", block.switches));
+  return validate_count("steal_ticks", block.steal_ticks);
+}
+
+}  // namespace oplat::table
