@@ -75,8 +75,8 @@ Estimate from_stateless(const std::vector<Usable>& rows) {
   for (const Usable& row : rows) squares += std::pow(std::log(row.median_ns) - mean, 2);
   answer.median_ns = std::exp(mean);
   answer.sd_log = std::max(widest, std::sqrt(squares / static_cast<double>(rows.size() - 1)));
-  answer.why = fmt::format("geometric mean of {} rows without a cache state, the first is row {}", rows.size(),
-                           rows.front().id);
+  answer.why =
+      fmt::format("geometric mean of {} rows without a cache state, the first is row {}", rows.size(), rows.front().id);
   return answer;
 }
 
@@ -92,18 +92,20 @@ Estimate from_states(std::string_view key, const std::vector<Usable>& rows, cons
   const Usable& above = rows[state.above];
   if (state.above != state.below) {
     answer.tier = "state";
-    answer.why = fmt::format("rows {} and {}, {:.0f} % of the way from hot to cold", below.id, above.id, 100 * state.share);
+    answer.why =
+        fmt::format("rows {} and {}, {:.0f} % of the way from hot to cold", below.id, above.id, 100 * state.share);
     return answer;
   }
   answer.why = fmt::format("row {}", below.id);
   if (rows.size() == 1) {
     const double own = std::max(*below.reuse_bytes, 1.0);
     const double asked = std::max(wanted, 1.0);
-    const double distance = curve ? std::abs(cold_share(*curve, own) - cold_share(*curve, asked)) : (own == asked ? 0 : 1);
+    const double distance =
+        curve ? std::abs(cold_share(*curve, own) - cold_share(*curve, asked)) : (own == asked ? 0 : 1);
     if (distance > 0) {
       answer.sd_log = std::hypot(answer.sd_log, other_state_sd(key, below.median_ns, distance));
-      answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})", base::bytes_text(own),
-                                base::bytes_text(asked));
+      answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})",
+                                base::bytes_text(own), base::bytes_text(asked));
     }
   }
   if (!reuse_bytes) answer.why += ", taken as hot because no footprint was given";
@@ -127,8 +129,8 @@ Result<std::optional<Estimate>> answer_one(const RowSource& source, const Query&
     std::vector<Usable> states;
     for (const Usable& row : rows)
       if (row.reuse_bytes) states.push_back(row);
-    Estimate answer = states.empty() ? from_stateless(rows)
-                                     : from_states(query.key, states, source.curve, query.reuse_bytes);
+    Estimate answer =
+        states.empty() ? from_stateless(rows) : from_states(query.key, states, source.curve, query.reuse_bytes);
     if (floored) answer.why += fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * kFewBlocksSd);
     if (setting != source.settings.front()) answer.why += ", of another build";
     return std::optional<Estimate>(std::move(answer));
@@ -190,7 +192,8 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
     if (stored.device != source.device) return true;
     if (std::find(source.settings.begin(), source.settings.end(), stored.setting) == source.settings.end()) return true;
     if (auto row = usable(stored))
-      samples.push_back({{}, stored.row.key, stored.setting, row->reuse_bytes, std::log(row->median_ns), 1, "measured"});
+      samples.push_back(
+          {{}, stored.row.key, stored.setting, row->reuse_bytes, std::log(row->median_ns), 1, "measured"});
     return true;
   }));
   return samples;

@@ -59,7 +59,8 @@ class Physics final : public Estimator {
   Status do_fit(std::span<const Sample> samples, const FitOptions&) override {
     roofline_ = fit_roofline(samples);
     if (!roofline_)
-      return fail(Code::Refused, "physics: none of {} rows has a time and a key whose sizes are all known", samples.size());
+      return fail(Code::Refused, "physics: none of {} rows has a time and a key whose sizes are all known",
+                  samples.size());
     return {};
   }
   Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
@@ -88,16 +89,18 @@ class Physics final : public Estimator {
     if (bytes.size() != kLength || !bytes.starts_with(kMagic))
       return fail(Code::Input, "roofline fit: {} bytes that are none; run oplat fit again", bytes.size());
     if (get(bytes, kMagic.size()) != kFormat)
-      return fail(Code::Input, "roofline fit: format {}, known is {}; run oplat fit again", get(bytes, kMagic.size()), kFormat);
+      return fail(Code::Input, "roofline fit: format {}, known is {}; run oplat fit again", get(bytes, kMagic.size()),
+                  kFormat);
     if (get(bytes, kLength - 8) != base::hash64(bytes.substr(0, kLength - 8)))
       return fail(Code::Input, "roofline fit: checksum does not fit its bytes; run oplat fit again");
     const auto number = [&](std::size_t i) { return std::bit_cast<double>(get(bytes, kMagic.size() + 8 * (1 + i))); };
-    Roofline read{number(0), std::nullopt, number(2), number(3), number(4), static_cast<std::int64_t>(get(bytes, kLength - 16))};
+    Roofline read{number(0), std::nullopt, number(2),
+                  number(3), number(4),    static_cast<std::int64_t>(get(bytes, kLength - 16))};
     const bool with_flops = get(bytes, kLength - 24) != 0;
     if (with_flops) read.flops_per_ns = number(1);
     const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
-    if (!positive(read.bytes_per_ns) || !positive(read.scale) || !std::isfinite(read.overhead_ns) || read.overhead_ns < 0 ||
-        !positive(read.sd_log) || (with_flops && !positive(*read.flops_per_ns)))
+    if (!positive(read.bytes_per_ns) || !positive(read.scale) || !std::isfinite(read.overhead_ns) ||
+        read.overhead_ns < 0 || !positive(read.sd_log) || (with_flops && !positive(*read.flops_per_ns)))
       return fail(Code::Input, "roofline fit: a rate that is not a positive number; run oplat fit again");
     roofline_ = read;
     return {};

@@ -13,12 +13,14 @@ namespace oplat::predict {
 
 using estimate::Source;
 
-Result<Composition> unfitted(const table::Table& table, const Selection& selection, std::vector<std::string>& warnings) {
+Result<Composition> unfitted(const table::Table& table, const Selection& selection,
+                             std::vector<std::string>& warnings) {
   OPLAT_TRY(campaigns, table.campaigns());
   std::vector<double> calls;
   for (const table::StoredCampaign& campaign : campaigns) {
     const auto& ids = selection.setting_ids;
-    if (campaign.device != selection.device_id || std::find(ids.begin(), ids.end(), campaign.setting) == ids.end()) continue;
+    if (campaign.device != selection.device_id || std::find(ids.begin(), ids.end(), campaign.setting) == ids.end())
+      continue;
     const auto& call = campaign.campaign.empty_call_ns;
     if (call && std::isfinite(*call) && *call >= 0) calls.push_back(*call);
   }
@@ -65,9 +67,10 @@ Status compose(Prediction& prediction) {
   if (!prediction.missing.empty() && prediction.policy != MissingPolicy::Zero) return {};
   prediction.latency_ns = total;
   if (!prediction.missing.empty())
-    prediction.warnings.push_back(fmt::format("{} missing kernels are counted as zero: the latency is too low and the "
-                                              "interval does not know",
-                                              prediction.missing.size()));
+    prediction.warnings.push_back(
+        fmt::format("kernels counted as zero because they are missing: {}; the latency is too low and "
+                    "the interval does not know",
+                    prediction.missing.size()));
 
   // Kernels of one key share the rows, and so the error: one term.
   std::vector<Term> terms;

@@ -74,7 +74,8 @@ std::vector<Mismatch> mismatches(const Question& question, const Candidate& cand
     const auto asked = field.asked(question);
     const std::string used = field.value(candidate);
     if (!asked || *asked == used) continue;
-    const double sd = field.name == "threads" ? threads_sd(*question.threads, candidate.setting->threads) : field.mismatch_sd;
+    const double sd =
+        field.name == "threads" ? threads_sd(*question.threads, candidate.setting->threads) : field.mismatch_sd;
     found.push_back({std::string(field.name), *asked, used, sd});
   }
   for (const auto& [name, asked] : question.options) {
@@ -169,17 +170,18 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
       ++other_options;
   }
   if (question.build && *question.build != chosen.setting->build)
-    selection.warnings.push_back(fmt::format("rows are of build {} of {} {}, asked was build {}", shown(chosen.setting->build),
-                                             shown(chosen.setting->runtime), shown(chosen.setting->version),
-                                             shown(*question.build)));
+    selection.warnings.push_back(fmt::format("rows are of build {} of {} {}, asked was build {}",
+                                             shown(chosen.setting->build), shown(chosen.setting->runtime),
+                                             shown(chosen.setting->version), shown(*question.build)));
   if (selection.setting_ids.size() > 1)
     selection.warnings.push_back(fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
                                              selection.setting_ids.size(), shown(chosen.setting->runtime),
                                              shown(chosen.setting->version), shown(chosen.setting->build)));
   if (other_options > 0)
-    selection.warnings.push_back(fmt::format("{} further settings differ only in runtime options and are not used; "
-                                             "the rows that answer are of {}",
-                                             other_options, table::describe(*chosen.setting)));
+    selection.warnings.push_back(
+        fmt::format("{} further settings differ only in runtime options and are not used; "
+                    "the rows that answer are of {}",
+                    other_options, table::describe(*chosen.setting)));
   selection.mismatch = mismatches(question, chosen);
   return selection;
 }
@@ -202,8 +204,9 @@ Result<Selection> select(const table::Table& table, const Question& question) {
   }
   const std::string path = table.path().string();
   if (all.empty())
-    return fail(Code::Refused, "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} --runtime RUNTIME",
-                path, path);
+    return fail(Code::Refused,
+                "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} --runtime RUNTIME", path,
+                path);
 
   std::vector<Candidate> fitting;
   std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
@@ -214,7 +217,8 @@ Result<Selection> select(const table::Table& table, const Question& question) {
       return da != db ? da < db : better_filled(a, b);
     });
     if (!question.allow_setting_mismatch)
-      return fail(Code::Refused, "{}: no row for {}; the nearest are {} rows of {} on device {}: {}accept them with "
+      return fail(Code::Refused,
+                  "{}: no row for {}; the nearest are {} rows of {} on device {}: {}accept them with "
                   "--allow-setting-mismatch",
                   path, asked_text(mismatches(question, *nearest)), nearest->population.rows,
                   table::describe(*nearest->setting), shown(nearest->device->name), flags_for(question, *nearest));

@@ -109,7 +109,8 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
   prediction.batch = plan.batch;
   prediction.reuse_bytes = plan.weight_bytes + plan.activation_bytes;
   if (!std::isfinite(prediction.reuse_bytes) || prediction.reuse_bytes < 0)
-    return fail(Code::Input, "{}: its plan states {} bytes of weights and activations", plan.model, prediction.reuse_bytes);
+    return fail(Code::Input, "{}: its plan states {} bytes of weights and activations", plan.model,
+                prediction.reuse_bytes);
   prediction.device = selection.device;
   prediction.setting = selection.setting;
   prediction.mismatch = selection.mismatch;
@@ -134,9 +135,9 @@ Status require_complete(const Prediction& prediction) {
   if (prediction.missing.size() > kMostNamedKeys)
     keys += fmt::format("\n  and {} more", prediction.missing.size() - kMostNamedKeys);
   return fail(Code::Missing,
-              "{}: {} distinct kernels are missing from {}; measure them with oplat profile, or accept a guess with "
+              "{}: distinct kernels missing from {}: {}; measure them with oplat profile, or accept a guess with "
               "--missing physics:{}",
-              prediction.model, prediction.missing.size(), prediction.table_path.string(), keys);
+              prediction.model, prediction.table_path.string(), prediction.missing.size(), keys);
 }
 
 }  // namespace oplat::predict

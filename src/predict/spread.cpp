@@ -34,7 +34,8 @@ double beta_fraction(double a, double b, double x) {
 double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -99,7 +100,8 @@ double student_quantile(double p, std::int64_t freedom) {
 }
 
 Result<Interval> interval(double median_ns, double sd_log, double level, std::int64_t calibration_models) {
-  if (!(level > 0 && level < 1)) return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
+  if (!(level > 0 && level < 1))
+    return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
   const double p = 0.5 + 0.5 * level;
   const double q = calibration_models < 2 ? normal_quantile(p) : student_quantile(p, calibration_models - 1);
   const double factor = std::exp(q * sd_log);

@@ -18,7 +18,8 @@ class Writer {
 
   void operator()(const table::Plan& plan) {
     line({"name", "key", "count"});
-    for (const auto& kernel : plan.kernels) line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count)});
+    for (const auto& kernel : plan.kernels)
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count)});
   }
 
   void operator()(const predict::Validation& validation) {
@@ -29,8 +30,9 @@ class Writer {
       if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
       const auto inside = model.inside();
       line({csv_field(model.name), csv_number(model.predicted_ns), csv_number(lo), csv_number(hi),
-            csv_number(model.measured.median_ns), csv_number(model.measured.ci_low_ns), csv_number(model.measured.ci_high_ns),
-            csv_number(model.signed_error()), inside ? (*inside ? "true" : "false") : ""});
+            csv_number(model.measured.median_ns), csv_number(model.measured.ci_low_ns),
+            csv_number(model.measured.ci_high_ns), csv_number(model.signed_error()),
+            inside ? (*inside ? "true" : "false") : ""});
     }
   }
 
@@ -38,15 +40,15 @@ class Writer {
     line({"device", "runtime", "version", "build", "precision", "threads", "options", "rows", "timings"});
     for (const auto& one : info.populations) {
       const table::Setting& setting = one.setting;
-      line({csv_field(one.device.name), csv_field(setting.runtime), csv_field(setting.version), csv_field(setting.build),
-            csv_field(setting.precision), csv_number(setting.threads), csv_field(options(setting)), csv_number(one.rows),
-            csv_number(one.timings)});
+      line({csv_field(one.device.name), csv_field(setting.runtime), csv_field(setting.version),
+            csv_field(setting.build), csv_field(setting.precision), csv_number(setting.threads),
+            csv_field(options(setting)), csv_number(one.rows), csv_number(one.timings)});
     }
   }
 
   void operator()(const RowListing& listing) {
-    line({"id", "device", "runtime", "version", "precision", "threads", "options", "key", "reuse_bytes", "origin", "outcome",
-          "median_ns", "sd_log", "ci_low_ns", "ci_high_ns", "blocks", "reason"});
+    line({"id", "device", "runtime", "version", "precision", "threads", "options", "key", "reuse_bytes", "origin",
+          "outcome", "median_ns", "sd_log", "ci_low_ns", "ci_high_ns", "blocks", "reason"});
     for (const auto& one : listing.rows) {
       const table::Row& row = one.row.row;
       std::optional<double> median, sd, low, high;
@@ -61,9 +63,9 @@ class Writer {
             }
           },
           row.outcome);
-      line({csv_number(one.row.id), csv_field(one.device), csv_field(one.setting.runtime), csv_field(one.setting.version),
-            csv_field(one.setting.precision), csv_number(one.setting.threads), csv_field(options(one.setting)),
-            csv_field(row.key), csv_number(row.reuse_bytes), csv_field(row.origin),
+      line({csv_number(one.row.id), csv_field(one.device), csv_field(one.setting.runtime),
+            csv_field(one.setting.version), csv_field(one.setting.precision), csv_number(one.setting.threads),
+            csv_field(options(one.setting)), csv_field(row.key), csv_number(row.reuse_bytes), csv_field(row.origin),
             std::string(table::outcome_name(row.outcome)), csv_number(median), csv_number(sd), csv_number(low),
             csv_number(high), blocks, csv_field(reason)});
     }

@@ -84,12 +84,9 @@ Json document(const table::Plan& plan) {
 }
 
 Json document(const EstimateListing& listing) {
-  return {{"schema", "oplat.estimates/1"},
-          {"kernels", json_of(listing.kernels)},
-          {"device", json_of(listing.device)},
-          {"setting", json_of(listing.setting)},
-          {"mismatch", json_of(listing.mismatch)},
-          {"warnings", listing.warnings}};
+  return {{"schema", "oplat.estimates/1"},         {"kernels", json_of(listing.kernels)},
+          {"device", json_of(listing.device)},     {"setting", json_of(listing.setting)},
+          {"mismatch", json_of(listing.mismatch)}, {"warnings", listing.warnings}};
 }
 
 Json document(const TableInfo& info) {
@@ -99,8 +96,12 @@ Json document(const TableInfo& info) {
                            {"setting", json_of(line.setting)},
                            {"rows", line.rows},
                            {"timings", line.timings}});
-  return {{"schema", "oplat.table/1"},     {"path", info.path},   {"schema_version", info.schema_version},
-          {"campaigns", info.campaigns},   {"plans", info.plans}, {"models", info.models},
+  return {{"schema", "oplat.table/1"},
+          {"path", info.path},
+          {"schema_version", info.schema_version},
+          {"campaigns", info.campaigns},
+          {"plans", info.plans},
+          {"models", info.models},
           {"populations", std::move(populations)}};
 }
 

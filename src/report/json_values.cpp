@@ -32,14 +32,10 @@ Json json_of(const table::Setting& setting) {
 }
 
 Json json_of(const table::Timing& timing) {
-  return {{"median_ns", timing.median_ns},
-          {"ci_ns", {timing.ci_low_ns, timing.ci_high_ns}},
-          {"ci_level", timing.ci_level},
-          {"sd_log", timing.sd_log},
-          {"min_ns", timing.min_ns},
-          {"p10_ns", timing.p10_ns},
-          {"p90_ns", timing.p90_ns},
-          {"blocks", timing.blocks},
+  return {{"median_ns", timing.median_ns}, {"ci_ns", {timing.ci_low_ns, timing.ci_high_ns}},
+          {"ci_level", timing.ci_level},   {"sd_log", timing.sd_log},
+          {"min_ns", timing.min_ns},       {"p10_ns", timing.p10_ns},
+          {"p90_ns", timing.p90_ns},       {"blocks", timing.blocks},
           {"processes", timing.processes}};
 }
 

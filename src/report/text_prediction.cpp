@@ -25,8 +25,8 @@ std::string percent_of_spread(const std::optional<double>& sd_log) {
   return sd_log ? fmt::format("{:.1f} %", 100 * *sd_log) : "-";
 }
 
-void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vector<std::string>& warnings, const Paint& paint,
-                 std::ostream& out) {
+void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vector<std::string>& warnings,
+                 const Paint& paint, std::ostream& out) {
   for (const auto& one : mismatch)
     out << paint.alarm(fmt::format("mismatch: {}: asked {}, rows are of {}", one.field, name_text(one.asked),
                                    name_text(one.used)))
@@ -36,8 +36,14 @@ void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vect
 
 void print_kernel_table(const std::vector<predict::KernelPrediction>& kernels, const std::optional<double>& total,
                         std::ostream& out) {
-  TextTable table({{"name"}, {"count", Align::Right}, {"each", Align::Right}, {"+-", Align::Right},
-                   {"share", Align::Right}, {"source"}, {"why"}, {"key"}});
+  TextTable table({{"name"},
+                   {"count", Align::Right},
+                   {"each", Align::Right},
+                   {"+-", Align::Right},
+                   {"share", Align::Right},
+                   {"source"},
+                   {"why"},
+                   {"key"}});
   for (const auto& kernel : kernels) {
     std::string share = "-";
     if (kernel.latency_ns && total && *total > 0)
@@ -78,12 +84,14 @@ void print_costliest(const predict::Prediction& prediction, std::ostream& out) {
   if (order.empty()) return;
   const double known = known_ns(prediction);
   out << "\ncostliest kernels\n";
-  TextTable table({{"share", Align::Right}, {"time", Align::Right}, {"count", Align::Right}, {"source"}, {"name"}, {"key"}});
+  TextTable table(
+      {{"share", Align::Right}, {"time", Align::Right}, {"count", Align::Right}, {"source"}, {"name"}, {"key"}});
   for (const std::size_t i : order) {
     const auto& kernel = prediction.kernels[i];
     const double time = static_cast<double>(kernel.count) * *kernel.latency_ns;
     table.add({share_text(time / known), base::duration_text(time), std::to_string(kernel.count),
-               std::string(estimate::name(kernel.source)), name_text(kernel.name), base::printable(kernel.key, kShortKey)});
+               std::string(estimate::name(kernel.source)), name_text(kernel.name),
+               base::printable(kernel.key, kShortKey)});
   }
   table.print(out);
 }
@@ -103,7 +111,7 @@ void print_prediction(const predict::Prediction& p, const Options& options, std:
   if (p.latency_ns)
     out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
   else
-    out << paint.alarm(fmt::format("no latency: {} distinct kernels are missing", p.missing.size())) << "\n";
+    out << paint.alarm(fmt::format("no latency: distinct kernels missing: {}", p.missing.size())) << "\n";
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);
@@ -123,7 +131,8 @@ void print_prediction(const predict::Prediction& p, const Options& options, std:
 
 void print_estimates(const EstimateListing& listing, const Options& options, std::ostream& out) {
   const Paint paint{options.colour};
-  out << fmt::format("on {}, {}\n", name_text(listing.device.name), base::printable(table::describe(listing.setting), 400));
+  out << fmt::format("on {}, {}\n", name_text(listing.device.name),
+                     base::printable(table::describe(listing.setting), 400));
   print_notes(listing.mismatch, listing.warnings, paint, out);
   TextTable table({{"latency"}, {"source"}, {"why"}, {"key"}});
   for (const auto& kernel : listing.kernels) {
@@ -143,8 +152,13 @@ void print_validation(const predict::Validation& validation, const Options& opti
   out << fmt::format("on {}, {}\n", name_text(validation.device.name),
                      base::printable(table::describe(validation.setting), 400));
   print_notes({}, validation.warnings, paint, out);
-  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(validation.level), Align::Right},
-                   {"measured", Align::Right}, {"measured CI", Align::Right}, {"error", Align::Right}, {"inside"}});
+  TextTable table({{"model"},
+                   {"predicted", Align::Right},
+                   {"interval " + level_text(validation.level), Align::Right},
+                   {"measured", Align::Right},
+                   {"measured CI", Align::Right},
+                   {"error", Align::Right},
+                   {"inside"}});
   for (const auto& model : validation.models) {
     const auto inside = model.inside();
     table.add({name_text(model.name), model.predicted_ns ? time_text(model.predicted_ns) : "missing",
@@ -155,11 +169,12 @@ void print_validation(const predict::Validation& validation, const Options& opti
   table.print(out);
   const predict::ValidationSummary summary = predict::summarise(validation.models);
   const auto share = [](const std::optional<double>& value) { return value ? share_text(*value) : std::string("-"); };
-  out << fmt::format("\n{} of {} models predicted: MAPE {}, bias {}, within 5 % {}, within 10 % {}, inside the interval {}, "
-                     "rank correlation {}\n",
-                     summary.predicted, summary.models, share(summary.mape), signed_text(summary.bias),
-                     share(summary.within_5_percent), share(summary.within_10_percent), share(summary.interval_coverage),
-                     summary.rank_correlation ? fmt::format("{:.3f}", *summary.rank_correlation) : "-");
+  out << fmt::format(
+      "\n{} of {} models predicted: MAPE {}, bias {}, within 5 % {}, within 10 % {}, inside the interval {}, "
+      "rank correlation {}\n",
+      summary.predicted, summary.models, share(summary.mape), signed_text(summary.bias),
+      share(summary.within_5_percent), share(summary.within_10_percent), share(summary.interval_coverage),
+      summary.rank_correlation ? fmt::format("{:.3f}", *summary.rank_correlation) : "-");
 }
 
 }  // namespace oplat::report

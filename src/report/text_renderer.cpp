@@ -44,15 +44,19 @@ class Writer {
   }
 
   void operator()(const RowListing& listing) {
-    TextTable table({{"row", Align::Right}, {"median", Align::Right}, {"+-", Align::Right}, {"reuse", Align::Right},
-                     {"outcome"}, {"key"}});
+    TextTable table({{"row", Align::Right},
+                     {"median", Align::Right},
+                     {"+-", Align::Right},
+                     {"reuse", Align::Right},
+                     {"outcome"},
+                     {"key"}});
     for (const auto& line : listing.rows) {
       const table::Row& row = line.row.row;
       const auto* timing = std::get_if<table::Timing>(&row.outcome);
       table.add({std::to_string(line.row.id), timing != nullptr ? base::duration_text(timing->median_ns) : "-",
                  timing != nullptr ? share_text(timing->sd_log) : "-",
-                 row.reuse_bytes ? base::bytes_text(*row.reuse_bytes) : "-", std::string(table::outcome_name(row.outcome)),
-                 base::printable(row.key, kWholeKey)});
+                 row.reuse_bytes ? base::bytes_text(*row.reuse_bytes) : "-",
+                 std::string(table::outcome_name(row.outcome)), base::printable(row.key, kWholeKey)});
     }
     table.print(out_);
     if (listing.cut) out_ << fmt::format("the first {} rows; the table holds more\n", listing.rows.size());

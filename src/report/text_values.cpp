@@ -32,7 +32,9 @@ std::string signed_text(const std::optional<double>& fraction) {
   return fraction ? fmt::format("{:+.1f} %", 100 * *fraction) : "-";
 }
 
-std::string Paint::bold(std::string_view text) const { return on ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text); }
+std::string Paint::bold(std::string_view text) const {
+  return on ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text);
+}
 std::string Paint::alarm(std::string_view text) const {
   return on ? fmt::format("\x1b[31m{}\x1b[0m", text) : std::string(text);
 }

@@ -27,11 +27,11 @@ std::string_view name(Source source);
 /// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked later.
 struct Estimate {
   double median_ns = 0;
-  double sd_log = 0;   ///< standard deviation of the logarithm of the time
-  std::string group;   ///< kernels of one group err together; see predict/spread.hpp
+  double sd_log = 0;  ///< standard deviation of the logarithm of the time
+  std::string group;  ///< kernels of one group err together; see predict/spread.hpp
   Source source = Source::Measured;
-  std::string tier;    ///< how far from what was measured: "exact", "state", "roofline"
-  std::string why;     ///< for people: which rows, what was assumed
+  std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
+  std::string why;   ///< for people: which rows, what was assumed
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -18,8 +18,9 @@ namespace oplat::estimate {
 struct RowSource {
   const table::Table* table = nullptr;  ///< must outlive the estimator
   table::DeviceId device = 0;
-  std::vector<table::SettingId> settings;  ///< in order of preference: the asked build, then other builds of the version
-  std::optional<ReuseCurve> curve;         ///< nothing: the rows' own states are the ends
+  std::vector<table::SettingId>
+      settings;                     ///< in order of preference: the asked build, then other builds of the version
+  std::optional<ReuseCurve> curve;  ///< nothing: the rows' own states are the ends
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at the footprint;

@@ -14,11 +14,11 @@ namespace oplat::estimate {
 
 /// time = scale * (overhead_ns + max(flops / peak, bytes / bandwidth)).
 struct Roofline {
-  double overhead_ns = 0;                  ///< the fastest row, at most kMostOverheadNs
-  std::optional<double> flops_per_ns;      ///< the most that any row achieved; nothing: no row has a formula
-  double bytes_per_ns = 0;                 ///< the most that any row achieved
-  double scale = 1;                        ///< median of time / bound over the rows: how far off the roof they typically are
-  double sd_log = 0;                       ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
+  double overhead_ns = 0;              ///< the fastest row, at most kMostOverheadNs
+  std::optional<double> flops_per_ns;  ///< the most that any row achieved; nothing: no row has a formula
+  double bytes_per_ns = 0;             ///< the most that any row achieved
+  double scale = 1;   ///< median of time / bound over the rows: how far off the roof they typically are
+  double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
   std::int64_t rows = 0;
   friend bool operator==(const Roofline&, const Roofline&) = default;
 };

@@ -40,7 +40,7 @@ struct StateAnswer {
   double sd_log = 0;
   std::size_t below = 0;  ///< index into the points
   std::size_t above = 0;
-  double share = 0;       ///< how far from below to above, 0 to 1
+  double share = 0;  ///< how far from below to above, 0 to 1
 };
 
 /// `points` is not empty. Without a curve the outermost points are its ends.

@@ -29,7 +29,8 @@ class ExactTest : public ::testing::Test {
     return answer;
   }
   RowSource source() { return {&small_.table(), device_, {setting_}, ReuseCurve{2 * kMiB, 10 * kMiB}}; }
-  table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome, const std::string& origin = "own") {
+  table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome,
+                   const std::string& origin = "own") {
     return small_.row(device_, setting_, key, reuse, std::move(outcome), origin);
   }
 

@@ -123,7 +123,8 @@ TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
 TEST_F(CompositionTest, AMissingKernelLeavesNoLatency) {
   row(test::kCopy250, 1000);
   small_.empty_call(device_, setting_, 1000);
-  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}, {"c", test::kCopy1000, 1}})));
+  const Prediction p =
+      must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}, {"c", test::kCopy1000, 1}})));
   EXPECT_FALSE(p.latency_ns);
   EXPECT_FALSE(p.interval);
   EXPECT_THAT(p.missing, ElementsAre(test::kCopy1000));

@@ -22,7 +22,8 @@ using ::testing::Not;
 
 class PopulationTest : public ::testing::Test {
  protected:
-  table::SettingId add(const table::Setting& setting, const std::string& device = "desk", const char* key = test::kCopy250) {
+  table::SettingId add(const table::Setting& setting, const std::string& device = "desk",
+                       const char* key = test::kCopy250) {
     const auto id = small_.setting(setting);
     small_.row(small_.device(device), id, key, std::nullopt, timing(1000));
     return id;
@@ -63,8 +64,19 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   half.precision = "f16";
   const Ambiguity cases[] = {
       {"device is one of desk, lap", "--device", setting_of(), setting_of(), "desk", "lap", {.device = "desk"}},
-      {"runtime is one of mnn, replay", "--runtime", setting_of(), setting_of(1, "mnn"), "desk", "desk", {.runtime = "replay"}},
-      {"version is one of 1.0, 2.0", "--runtime-version", setting_of(), setting_of(1, "replay", "2.0"), "desk", "desk",
+      {"runtime is one of mnn, replay",
+       "--runtime",
+       setting_of(),
+       setting_of(1, "mnn"),
+       "desk",
+       "desk",
+       {.runtime = "replay"}},
+      {"version is one of 1.0, 2.0",
+       "--runtime-version",
+       setting_of(),
+       setting_of(1, "replay", "2.0"),
+       "desk",
+       "desk",
        {.version = "1.0"}},
       {"precision is one of f16, model", "--precision", setting_of(), half, "desk", "desk", {.precision = "model"}},
       {"threads is one of 1, 4", "--threads", setting_of(), setting_of(4), "desk", "desk", {.threads = 1}},

@@ -10,7 +10,8 @@
 namespace oplat::predict {
 namespace {
 
-ValidatedModel model(std::optional<double> predicted, double measured, std::optional<Interval> interval = std::nullopt) {
+ValidatedModel model(std::optional<double> predicted, double measured,
+                     std::optional<Interval> interval = std::nullopt) {
   return {"m", predicted, interval, test::timing(measured), {}};
 }
 
@@ -45,7 +46,8 @@ TEST(Validation, InsideIncludesTheEnds) {
 
 TEST(RankCorrelation, ByHand) {
   // Ranks 1 2 3 4 5 against 2 1 4 3 5: 1 - 6 * 4 / (5 * 24).
-  EXPECT_NEAR(rank_correlation(std::vector{1., 2., 3., 4., 5.}, std::vector{20., 10., 40., 30., 50.}).value(), 0.8, 1e-12);
+  EXPECT_NEAR(rank_correlation(std::vector{1., 2., 3., 4., 5.}, std::vector{20., 10., 40., 30., 50.}).value(), 0.8,
+              1e-12);
   EXPECT_NEAR(rank_correlation(std::vector{1., 2., 3.}, std::vector{9., 8., 7.}).value(), -1, 1e-12);
   // A tie shares rank 1.5: (1.5, 1.5, 3) against (1, 2, 3) gives 1.5 / sqrt(1.5 * 2).
   EXPECT_NEAR(rank_correlation(std::vector{5., 5., 6.}, std::vector{1., 2., 3.}).value(), 0.8660254038, 1e-9);

@@ -38,8 +38,8 @@ TEST(Csv, Validation) {
   EXPECT_EQ(rendered("csv", test::sample_validation()),
             "name,predicted_ns,interval_lo_ns,interval_hi_ns,measured_ns,measured_ci_lo_ns,measured_ci_hi_ns,"
             "signed_error,inside_interval\n"
-            "a.onnx,1.04e+06,950000.0,1.1e+06,1e+06,980000.0,1.02e+06,0.040000000000000036,true\n"
-            "b.onnx,,,,2e+06,1.96e+06,2.04e+06,,\n");
+            "a.onnx,1040000.0,950000.0,1100000.0,1e+06,980000.0,1020000.0,0.040000000000000036,true\n"
+            "b.onnx,,,,2e+06,1960000.0,2040000.0,,\n");
 }
 
 TEST(Csv, Plan) {
@@ -52,11 +52,12 @@ TEST(Csv, RowsOfATable) {
   test::SmallTable small;
   small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::timing(1500, 0.25));
   small.row(small.device(), small.setting(), test::kCopy1000, std::nullopt, table::Failed{"crash, twice"});
-  EXPECT_EQ(rendered("csv", test::must(table_rows(small.table()))),
-            "id,device,runtime,version,precision,threads,options,key,reuse_bytes,origin,outcome,median_ns,sd_log,"
-            "ci_low_ns,ci_high_ns,blocks,reason\n"
-            "1,desk,replay,1.0,model,1,,test:copy{}(f32[250])->(f32[250]),1024.0,own,timing,1500.0,0.25,1470.0,1530.0,5,\n"
-            "2,desk,replay,1.0,model,1,,test:copy{}(f32[1000])->(f32[1000]),,own,failed,,,,,,\"crash, twice\"\n");
+  EXPECT_EQ(
+      rendered("csv", test::must(table_rows(small.table()))),
+      "id,device,runtime,version,precision,threads,options,key,reuse_bytes,origin,outcome,median_ns,sd_log,"
+      "ci_low_ns,ci_high_ns,blocks,reason\n"
+      "1,desk,replay,1.0,model,1,,test:copy{}(f32[250])->(f32[250]),1024.0,own,timing,1500.0,0.25,1470.0,1530.0,5,\n"
+      "2,desk,replay,1.0,model,1,,test:copy{}(f32[1000])->(f32[1000]),,own,failed,,,,,,\"crash, twice\"\n");
 }
 
 }  // namespace
