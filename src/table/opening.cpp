@@ -121,7 +121,7 @@ Result<base::TemporaryFolder> copy_with_journal(const fs::path& file, const std:
   return fail(Code::Refused, "{}: changes while it is read; try again", shown);
 }
 
-/// Read-only pragmas cannot be set before the first page is read, which is also where a pending rollback shows.
+/// What a connection needs before the file's content is asked for.
 Status settle(Database& database, Mode mode) {
   OPLAT_CHECK(database.execute("PRAGMA cell_size_check = ON"));
   if (mode == Mode::Read) return database.execute("PRAGMA query_only = ON");

@@ -10,7 +10,7 @@ namespace oplat::table {
 
 std::string describe(const Setting& setting) {
   std::string text = base::printable(setting.runtime);
-  if (!setting.version.empty()) text += " " + base::printable(setting.version);
+  if (!setting.version.empty()) text += fmt::format(" {}", base::printable(setting.version));
   text += fmt::format(", {} {}, precision {}", setting.threads, setting.threads == 1 ? "thread" : "threads",
                       base::printable(setting.precision));
   std::string_view before = ", ";

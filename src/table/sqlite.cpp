@@ -143,9 +143,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, Access
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(handle, access, std::move(shown)));
   if (code != SQLITE_OK) return database->error(code);
-  std::error_code no_size;
-  const auto size = std::filesystem::file_size(file, no_size);
-  database->work_full_ = kLeastWork + (no_size ? 0 : static_cast<std::int64_t>(size) * kWorkPerByte);
+  database->file_ = file;
+  database->work_full_ = database->work_for_file();
   database->harden();
   return database;
 }
@@ -178,17 +177,25 @@ void Database::harden() {
   sqlite3_progress_handler(handle_, kProgressStep, &Database::on_progress, this);
 }
 
+std::int64_t Database::work_for_file() const {
+  std::error_code no_size;
+  const auto size = std::filesystem::file_size(file_, no_size);
+  return kLeastWork + (no_size ? 0 : static_cast<std::int64_t>(size) * kWorkPerByte);
+}
+
 int Database::on_progress(void* self) {
   auto* database = static_cast<Database*>(self);
   database->work_left_ -= kProgressStep;
+  if (database->work_left_ >= 0) return 0;
+  // The file may have grown since it was opened.
+  const std::int64_t more = database->work_for_file() - database->work_full_;
+  if (more <= 0) return 1;
+  database->work_full_ += more;
+  database->work_left_ += more;
   return database->work_left_ < 0 ? 1 : 0;
 }
 
-void Database::refill() {
-  // What we write ourselves counts too: the file grows while it is open for writing.
-  if (access_ != Access::Read) work_full_ += 1000;
-  work_left_ = work_full_;
-}
+void Database::refill() { work_left_ = work_full_; }
 
 Result<Statement> Database::prepare(std::string_view sql) {
   refill();
@@ -217,6 +224,11 @@ Status Database::execute(const std::string& sql) {
   const int code = sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error(code);
   return {};
+}
+
+Status Database::execute_often(std::string_view sql) {
+  OPLAT_TRY(statement, prepare(sql));
+  return statement.run();
 }
 
 Result<std::int64_t> Database::integer(std::string_view sql) {

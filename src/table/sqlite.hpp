@@ -66,8 +66,10 @@ class Database {
 
   /// `sql` must be a literal, or live as long as the connection: it names the statement in the pool.
   Result<Statement> prepare(std::string_view sql);
-  /// Runs statements that take no parameters and give no result.
+  /// Runs statements that take no parameters and whose results nobody needs.
   Status execute(const std::string& sql);
+  /// The same for one statement that is run often; `sql` as for prepare().
+  Status execute_often(std::string_view sql);
   /// The single integer that `sql` gives.
   Result<std::int64_t> integer(std::string_view sql);
 
@@ -95,10 +97,12 @@ class Database {
   void harden();
   void give_back(std::string_view sql, sqlite3_stmt* handle);
   static int on_progress(void* self);
+  [[nodiscard]] std::int64_t work_for_file() const;
 
   sqlite3* handle_;
   Access access_;
   std::string shown_;
+  std::string file_;
   std::int64_t work_left_ = 0;
   std::int64_t work_full_ = 0;
   std::map<std::string_view, std::vector<sqlite3_stmt*>> pool_;

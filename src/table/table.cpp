@@ -46,7 +46,7 @@ Status Table::Impl::write(const std::function<Status()>& work) {
 }
 
 Status Table::Impl::begin() {
-  OPLAT_CHECK(database->execute("BEGIN IMMEDIATE"));
+  OPLAT_CHECK(database->execute_often("BEGIN IMMEDIATE"));
   Status kept = lease->keep(*database);
   if (!kept) roll_back();
   return kept;
@@ -73,13 +73,13 @@ Status Table::Impl::run_in_transaction(const std::function<Status()>& work) {
   if (done && !database->in_transaction()) {
     done = fail(Code::Write, "{}: the transaction was undone by an earlier error", database->shown());
   }
-  if (done) done = database->execute("COMMIT");
+  if (done) done = database->execute_often("COMMIT");
   if (!done) roll_back();
   return done;
 }
 
 Status Table::Impl::run_in_savepoint(const std::function<Status()>& work) {
-  OPLAT_CHECK(database->execute("SAVEPOINT nested"));
+  OPLAT_CHECK(database->execute_often("SAVEPOINT nested"));
   ++depth;
   Status done;
   try {
@@ -94,7 +94,7 @@ Status Table::Impl::run_in_savepoint(const std::function<Status()>& work) {
     if (database->in_transaction()) static_cast<void>(database->execute("ROLLBACK TO nested; RELEASE nested"));
     return done;
   }
-  return database->execute("RELEASE nested");
+  return database->execute_often("RELEASE nested");
 }
 
 void Table::Impl::forget() {
