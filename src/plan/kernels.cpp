@@ -68,6 +68,7 @@ class KeyMaker {
     key_.op = node.op;
     key_.since = node.since;
     key_.attributes = node.attributes;
+    key_.tags = run_.tags;
     add_operands();
     add_results();
     key_.canonicalise();

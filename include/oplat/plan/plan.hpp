@@ -26,6 +26,7 @@ struct NodeRun {
   std::string node;  ///< Node::name, unique over the graph and its bodies
   std::vector<SeenTensor> inputs;
   std::vector<SeenTensor> outputs;
+  std::vector<ir::NamedValue> tags;  ///< facts of the runtime that are no attributes
 };
 
 /// The kernels that ran: one entry per (node, key) in order of first execution, with the number of executions.

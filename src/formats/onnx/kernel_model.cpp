@@ -314,6 +314,8 @@ class KernelWriter {
         const ir::TensorEntry* result = key_.result(r);
         if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
         if (any && !options_.consume_results) break;
+        // A chained result is read by the next copy; a second reader would keep it from being overwritten.
+        if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
         wire::Node& node = *graph().add_node();
         node.set_op_type("Shape");
         node.set_name(fmt::format("tail{}_{}", copy, r));

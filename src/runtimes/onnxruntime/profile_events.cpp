@@ -63,7 +63,7 @@ Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
     if (!name.ends_with(kSuffix)) continue;
     name.resize(name.size() - kSuffix.size());
     const json args = event.value("args", json::object());
-    events.push_back({event.value("ts", std::int64_t{0}), {std::move(name), tensors_of(args, "input_type_shape"), tensors_of(args, "output_type_shape")}});
+    events.push_back({event.value("ts", std::int64_t{0}), {std::move(name), tensors_of(args, "input_type_shape"), tensors_of(args, "output_type_shape"), {}}});
   }
   // Events are written when a node ends, so a control node comes behind its body; order by beginning.
   std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.begin < b.begin; });

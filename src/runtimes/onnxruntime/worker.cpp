@@ -44,7 +44,7 @@ Result<SessionOptions> session_options(const table::Setting& setting) {
     } else if (name == "spinning") {
       if (value != "0" && value != "1") return fail(Code::Usage, "onnxruntime: spinning '{}' is neither 0 nor 1", base::printable(value));
       options.spinning = value == "1";
-    } else {
+    } else if (name != "affinity") {  // the client pins the process; the runtime's one thread inherits it
       return fail(Code::Usage, "onnxruntime: no option '{}'; there are level and spinning", base::printable(name));
     }
   }
@@ -90,7 +90,7 @@ class OnnxRuntimeWorker final : public Worker {
     hello.build = api_.build();
     hello.options = {{"level", {{"0", "1", "2", "3", "99"}, "99"}}, {"spinning", {{"0", "1"}, "1"}}};
     hello.precisions = {"model"};
-    OPLAT_TRY(device, device_facts());
+    table::Device device = this_device();
     hello.most_threads = device.cores;
     hello.device = std::move(device);
     return hello;
@@ -102,8 +102,7 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(ready, ready_model(request.model, shapes, request.inputs));
     OPLAT_TRY(plan, make_plan(api_, ready.model, ready.inputs, options));
     OPLAT_TRY(hash, plan::model_hash(request.model));
-    OPLAT_TRY(device, device_facts());
-    plan.identity = plan::identity(hash, shapes, request.setting, device.isa);
+    plan.identity = plan::identity(hash, shapes, request.setting, this_device().isa);
     plan.model = std::filesystem::path(request.model).filename().string();
     plan.batch = ready.batch;
     return plan;

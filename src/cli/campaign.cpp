@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Campaigns from the command line.
+#include "cli/campaign.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/progress.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/plan/identity.hpp"
+
+namespace oplat::cli {
+namespace {
+
+class CampaignProgress final : public profile::Progress {
+ public:
+  explicit CampaignProgress(ProgressBar& bar) : bar_(bar) {}
+  void update(const profile::ProgressState& state) override {
+    const char* phase = state.phase == profile::Phase::Preparing ? "preparing" : state.phase == profile::Phase::Measuring ? "measuring" : "finishing";
+    bar_.update(phase, state.done, state.total, state.eta_seconds.value_or(-1), state.state.empty() ? state.current : state.state + " " + state.current);
+  }
+  void notice(const std::string& message) override { bar_.note("oplat: " + message); }
+
+ private:
+  ProgressBar& bar_;
+};
+
+Status remember(table::Table& table, const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
+  OPLAT_TRY(hash, plan::model_hash(path));
+  return table.remember_model_hash(absolute, info.st_size, std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec, hash);
+}
+
+}  // namespace
+
+Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std::vector<std::string>& models, const ModelOptions& options,
+                                              table::Table* table, const Loudness& loudness) {
+  OPLAT_TRY(shapes, shape_options(options));
+  OPLAT_TRY(inputs, input_options(options));
+  ProgressBar bar(loudness);
+  std::vector<PlannedModel> planned;
+  for (const std::string& path : models) {
+    bar.update("planning", static_cast<std::int64_t>(planned.size()), static_cast<std::int64_t>(models.size()), -1, path);
+    runtimes::PlanRequest request;
+    request.model = path;
+    request.shapes = shapes.shapes;
+    request.batch = shapes.batch;
+    request.inputs = inputs;
+    request.setting = session.setting;
+    OPLAT_TRY(plan, session.worker->plan(request));
+    if (table != nullptr) {
+      OPLAT_CHECK(table->put_plan(plan));
+      OPLAT_CHECK(remember(*table, path));
+    }
+    profile::ModelTarget target;
+    target.path = path;
+    target.name = plan.model;
+    target.plan_identity = plan.identity;
+    target.shapes = shapes.shapes;
+    target.batch = shapes.batch;
+    target.executed_batch = plan.batch;
+    target.inputs = inputs;
+    planned.push_back({path, std::move(plan), std::move(target)});
+  }
+  return planned;
+}
+
+Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
+                                      const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
+                                      const Loudness& loudness) {
+  profile::CampaignRequest request;
+  request.device = session.device;
+  request.setting = session.setting;
+  request.keys = keys;
+  for (const PlannedModel& model : models) request.models.push_back(model.target);
+  request.seed = flags.seed;
+  request.budget_seconds = flags.budget_seconds;
+  request.argv = flags.argv;
+  request.retry_refused = flags.retry_refused;
+  ProgressBar bar(loudness);
+  CampaignProgress progress(bar);
+  const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
+    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.setting.runtime, session.options));
+    return std::unique_ptr<measure::Instrument>(std::move(worker));
+  };
+  return profile::run(request, table, factory, progress);
+}
+
+Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,
+                                                                          const table::Setting& setting, const table::Device& device) {
+  OPLAT_TRY(rows, table.model_rows());
+  OPLAT_TRY(settings, table.settings());
+  OPLAT_TRY(devices, table.devices());
+  const auto fits = [&](const table::StoredModelRow& row) {
+    const bool setting_fits = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == row.setting && s.second == setting; });
+    const bool device_fits = std::any_of(devices.begin(), devices.end(), [&](const auto& d) { return d.first == row.device && d.second.name == device.name; });
+    return setting_fits && device_fits && std::holds_alternative<table::Timing>(row.row.outcome);
+  };
+  std::vector<std::optional<table::StoredModelRow>> found;
+  for (const PlannedModel& model : models) {
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.row.plan_identity == model.plan.identity && fits(row); });
+    found.push_back(at == rows.end() ? std::nullopt : std::optional(*at));
+  }
+  return found;
+}
+
+std::string command_line() {
+  std::string text = base::read_file("/proc/self/cmdline").value_or("");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+}  // namespace oplat::cli

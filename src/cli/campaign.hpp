@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What profile, measure and validate share: plans of models, and a campaign with its progress on the terminal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/runtime_session.hpp"
+#include "oplat/profile/campaign.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// A model with its plan under the session's setting.
+struct PlannedModel {
+  std::string path;
+  table::Plan plan;
+  profile::ModelTarget target;
+};
+
+/// Asks the runtime for the plan of each model. With a table, stores plans and model hashes in it.
+Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std::vector<std::string>& models, const ModelOptions& options,
+                                              table::Table* table, const Loudness& loudness);
+
+struct CampaignFlags {
+  std::optional<double> budget_seconds;
+  std::uint64_t seed = 1;
+  std::string argv;
+  bool retry_refused = false;
+};
+/// Runs a campaign in fresh workers of the session's kind; draws progress.
+Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
+                                      const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
+                                      const Loudness& loudness);
+
+/// Whole-model rows of these models in `table`, in their order; nothing where the table holds none with a time.
+Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,
+                                                                          const table::Setting& setting, const table::Device& device);
+
+/// The command line of this process, for the record.
+std::string command_line();
+
+}  // namespace oplat::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat estimate KEY...
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/question.hpp"
+#include "oplat/ir/key.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> keys;
+  std::string table;
+  QuestionOptions question;
+  std::optional<double> reuse_bytes;
+  FormOptions form;
+  Loudness loudness;
+};
+
+Result<int> run(const Flags& flags) {
+  std::vector<table::PlanKernel> kernels;
+  for (const std::string& text : flags.keys) {
+    auto key = ir::parse(text);
+    if (!key) return fail(Code::Usage, "KEY: {}", key.error().message);
+    kernels.push_back({"", text, 1});
+  }
+  OPLAT_CHECK(check_question(flags.question));
+  OPLAT_TRY(missing, predict::parse_missing_policy(flags.question.missing));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(selection, predict::select(table, flags.question.question));
+  OPLAT_TRY(estimates, predict::estimate_kernels(table, selection, kernels, flags.reuse_bytes, missing));
+  report::EstimateListing listing;
+  listing.kernels = estimates;
+  listing.level = flags.question.level;
+  listing.device = selection.device;
+  listing.setting = selection.setting;
+  listing.mismatch = selection.mismatch;
+  listing.warnings = selection.warnings;
+  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{listing, {}}));
+  print_warnings(selection.warnings, flags.loudness);
+  for (const predict::KernelPrediction& kernel : estimates) {
+    if (!kernel.latency_ns && kernel.source == estimate::Source::Missing && missing == predict::MissingPolicy::Error) {
+      return fail(Code::Missing, "no estimate for {}; measure it, or ask with --missing physics", kernel.key);
+    }
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_estimate(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("estimate", "estimate single kernels, given by key");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("KEY", flags->keys, "keys, as 'oplat plan' prints them")->required();
+  add_table(*command, flags->table);
+  add_question_options(*command, flags->question);
+  command->add_option("--reuse-bytes", flags->reuse_bytes, "bytes touched between two uses of a weight (default: hot)")->check(CLI::NonNegativeNumber);
+  add_form(*command, flags->form);
+  add_loudness(*command, flags->loudness);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

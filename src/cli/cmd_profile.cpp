@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat profile: measure kernels into a table.
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/campaign.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/question.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "oplat/ir/key.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> models;
+  std::string keys_file;
+  std::string table;
+  RunOptions run;
+  ModelOptions model_options;
+  std::string budget;
+  std::uint64_t seed = 1;
+  bool resume = false;
+  bool retry_refused = false;
+  bool json = false;
+  Loudness loudness;
+};
+
+/// One key a line; '#' begins a comment line.
+Result<std::vector<std::string>> read_keys(const std::string& path) {
+  OPLAT_TRY(text, base::read_file(path, std::uint64_t{1} << 30));
+  std::vector<std::string> keys;
+  std::int64_t line_number = 0;
+  for (std::string& line : base::split(text, '\n')) {
+    ++line_number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty() || line.front() == '#') continue;
+    if (auto key = ir::parse(line); !key) return fail(Code::Input, "{}:{}: no key: {}", path, line_number, key.error().message);
+    keys.push_back(std::move(line));
+  }
+  if (keys.empty()) return fail(Code::Input, "{}: holds no keys", path);
+  return keys;
+}
+
+std::string counts_text(const profile::Counts& c) {
+  std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
+  if (c.wide + c.few > 0) text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise, c.wide, c.few);
+  if (c.failed > 0) text += fmt::format(", {} failed", c.failed);
+  if (c.unsupported > 0) text += fmt::format(", {} unsupported", c.unsupported);
+  if (c.skipped > 0) text += fmt::format(", {} skipped", c.skipped);
+  if (c.left > 0) text += fmt::format(", {} left", c.left);
+  return text;
+}
+
+nlohmann::ordered_json counts_json(const profile::Counts& c) {
+  return {{"total", c.total}, {"precise", c.precise}, {"wide", c.wide}, {"few_blocks", c.few}, {"failed", c.failed},
+          {"unsupported", c.unsupported}, {"skipped", c.skipped}, {"left", c.left}};
+}
+
+void print_summary(const Flags& flags, const profile::Summary& s) {
+  if (flags.json) {
+    nlohmann::ordered_json refusals = nlohmann::ordered_json::array();
+    for (const auto& r : s.refusals) refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
+    const nlohmann::ordered_json document = {
+        {"schema", "oplat.profile/1"}, {"table", flags.table}, {"rows", counts_json(s.kernels)}, {"models", counts_json(s.models)},
+        {"view_keys", s.views}, {"blocks", s.blocks}, {"passes", s.passes}, {"processes", s.processes}, {"seconds", s.seconds},
+        {"budget_ended", s.budget_ended}, {"interrupted", s.interrupted}, {"refusals", refusals}};
+    fmt::print("{}\n", document.dump(2));
+    return;
+  }
+  fmt::print("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels), s.views);
+  if (s.models.total > 0) fmt::print("whole models: {}\n", counts_text(s.models));
+  fmt::print("{} blocks in {} processes, {} complete passes, {}; table {}\n", s.blocks, s.processes, s.passes, base::clock_text(s.seconds), flags.table);
+  for (const auto& r : s.refusals) fmt::print("{}: {}\n  {}\n", r.outcome, r.reason, r.key);
+}
+
+Result<int> run(const Flags& flags) {
+  CampaignFlags campaign;
+  campaign.seed = flags.seed;
+  campaign.argv = command_line();
+  campaign.retry_refused = flags.retry_refused;
+  if (!flags.budget.empty()) {
+    OPLAT_TRY(ns, base::parse_duration_ns(flags.budget));
+    campaign.budget_seconds = ns / 1e9;
+  }
+  if (flags.models.empty() && flags.keys_file.empty()) return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
+  OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(input_options(flags.model_options));
+  OPLAT_CHECK(check_runtime_name(flags.run.runtime));
+  for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
+  std::vector<std::string> keys;
+  if (!flags.keys_file.empty()) {
+    OPLAT_TRY(listed, read_keys(flags.keys_file));
+    keys = std::move(listed);
+  }
+  // A worker that does not start must not leave an empty table behind.
+  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(table, table::Table::open(flags.table, flags.resume ? table::Mode::Write : table::Mode::Create));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, &table, flags.loudness));
+  std::vector<table::Plan> plans;
+  for (const PlannedModel& model : planned) plans.push_back(model.plan);
+  for (std::string& key : profile::keys_of(plans)) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  }
+  OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
+  print_summary(flags, summary);
+  if (summary.interrupted) return fail(Code::Interrupted, "stopped; all that was measured is kept; go on with the same command and --resume");
+  if (summary.budget_ended && (summary.kernels.left > 0 || summary.kernels.few > 0)) {
+    fmt::print(stderr, "oplat: the budget ended with {} rows unmeasured and {} with fewer blocks than the rule's least; go on with --resume\n",
+               summary.kernels.left, summary.kernels.few);
+  }
+  if (summary.kernels.total > 0 && summary.kernels.measured() == 0 && summary.kernels.left == 0) {
+    return fail(Code::Runtime, "every kernel failed; the reasons stand above and in the table");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("profile", "measure the kernels of models into a table");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")->type_name("FILE")->take_all();
+  command->add_option("--keys", flags->keys_file, "file of keys, one a line")->type_name("FILE");
+  add_table(*command, flags->table);
+  add_run_options(*command, flags->run);
+  add_model_options(*command, flags->model_options, true);
+  command->add_option("--budget", flags->budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
+      ->type_name("TIME");
+  command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
+  command->add_flag("--resume", flags->resume, "go on with a table that exists; rows that are done stay as they are");
+  command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  command->add_flag("--json", flags->json, "print the summary as JSON");
+  add_loudness(*command, flags->loudness);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat table info|rows
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::string table;
+  FormOptions form;
+};
+
+Result<int> info(const Flags& flags) {
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(info, report::table_info(table));
+  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{info, {}}));
+  return kDone;
+}
+
+Result<int> rows(const Flags& flags) {
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(rows, report::table_rows(table));
+  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{rows, {}}));
+  return kDone;
+}
+
+void add_one(CLI::App& parent, const char* name, const char* help, Action& action, Result<int> (*run)(const Flags&)) {
+  CLI::App* command = parent.add_subcommand(name, help);
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
+  add_form(*command, flags->form);
+  command->callback([&action, flags, run] { action = [flags, run] { return run(*flags); }; });
+}
+
+}  // namespace
+
+void add_table_commands(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("table", "look into a table");
+  command->require_subcommand(1);
+  add_one(*command, "info", "devices, settings and how many rows of each", action, info);
+  add_one(*command, "rows", "every row", action, rows);
+}
+
+}  // namespace oplat::cli

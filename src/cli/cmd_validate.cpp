@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat validate MODEL...: predicted beside measured.
+#include <memory>
+
+#include "cli/campaign.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/question.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/predict/validation.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::vector<std::string> models;
+  std::string table;
+  RunOptions run;
+  ModelOptions model_options;
+  double level = 0.9;
+  bool measure_anew = false;
+  FormOptions form;
+  Loudness loudness;
+};
+
+/// End-to-end times: those of the table, and a measurement now of what it lacks (or of everything).
+Result<std::vector<std::optional<table::StoredModelRow>>> measured(const Flags& flags, const RuntimeSession& session, const table::Table& table,
+                                                                   const std::vector<PlannedModel>& planned) {
+  std::vector<std::optional<table::StoredModelRow>> rows(planned.size());
+  if (!flags.measure_anew) {
+    OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
+    rows = std::move(stored);
+  }
+  std::vector<PlannedModel> lacking;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!rows[i]) lacking.push_back(planned[i]);
+  }
+  if (lacking.empty()) return rows;
+  OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-validate"));
+  OPLAT_TRY(scratch, table::Table::open(folder.path() / "validate.oplat", table::Mode::Create));
+  CampaignFlags campaign;
+  campaign.argv = command_line();
+  OPLAT_TRY(summary, run_campaign(session, {}, lacking, campaign, scratch, flags.loudness));
+  if (summary.interrupted) return fail(Code::Interrupted, "stopped before every model was measured");
+  for (const auto& refusal : summary.refusals) fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+  OPLAT_TRY(fresh, measured_models(scratch, lacking, session.setting, session.device));
+  for (std::size_t i = 0, next = 0; i < planned.size(); ++i) {
+    if (!rows[i]) rows[i] = fresh[next++];
+  }
+  return rows;
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(check_runtime_name(flags.run.runtime));
+  for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  predict::Question question;
+  question.device = session.device.name;
+  question.runtime = session.setting.runtime;
+  question.version = session.setting.version;
+  question.precision = session.setting.precision;
+  question.threads = session.setting.threads;
+  question.build = session.setting.build;
+  question.options = session.setting.options;
+  OPLAT_TRY(selection, predict::select(table, question));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, nullptr, flags.loudness));
+  OPLAT_TRY(rows, measured(flags, session, table, planned));
+  predict::Validation validation;
+  validation.level = flags.level;
+  validation.device = selection.device;
+  validation.setting = selection.setting;
+  validation.warnings = selection.warnings;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!rows[i]) continue;
+    predict::Options how;
+    how.level = flags.level;
+    OPLAT_TRY(prediction, predict::predict(table, selection, planned[i].plan, how));
+    prediction.model = planned[i].plan.model;
+    validation.models.push_back(predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
+  }
+  if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
+  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{validation, {}}));
+  print_warnings(validation.warnings, flags.loudness);
+  std::size_t incomplete = 0;
+  for (const auto& model : validation.models) incomplete += model.predicted_ns ? 0U : 1U;
+  if (incomplete > 0) return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them", incomplete, validation.models.size());
+  return kDone;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("validate", "predict models and measure them, side by side");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("MODEL", flags->models, "model files (ONNX)")->required();
+  add_table(*command, flags->table);
+  add_run_options(*command, flags->run);
+  add_model_options(*command, flags->model_options, true);
+  command->add_option("--level", flags->level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
+  command->add_flag("--measure", flags->measure_anew, "measure every model now, also those whose time stands in the table");
+  add_form(*command, flags->form);
+  add_loudness(*command, flags->loudness);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

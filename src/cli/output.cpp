@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Printing.
+#include "cli/output.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "oplat/report/renderer.hpp"
+
+namespace oplat::cli {
+
+Status print_report(std::string_view form, report::ReportModel model) {
+  const char* no_color = std::getenv("NO_COLOR");
+  model.options.colour = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+  OPLAT_CHECK(report::render(form, model, std::cout));
+  std::cout.flush();
+  if (!std::cout) return fail(Code::Write, "cannot write to standard output");
+  return {};
+}
+
+void print_warnings(std::span<const std::string> warnings, const Loudness& loudness) {
+  if (loudness.quiet) return;
+  for (const std::string& warning : warnings) fmt::print(stderr, "oplat: warning: {}\n", warning);
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Results to stdout, warnings to stderr.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/options.hpp"
+#include "oplat/report/report_model.hpp"
+
+namespace oplat::cli {
+
+/// Renders to stdout. Colour only on a terminal without NO_COLOR.
+Status print_report(std::string_view form, report::ReportModel model);
+/// One line each on stderr.
+void print_warnings(std::span<const std::string> warnings, const Loudness& loudness);
+
+}  // namespace oplat::cli

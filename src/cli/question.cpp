@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From flags and a model file to a prediction.
+#include "cli/question.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/runtime_session.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/plan/identity.hpp"
+#include "oplat/runtimes/worker_client.hpp"
+
+namespace oplat::cli {
+
+void add_question_options(CLI::App& command, QuestionOptions& to) {
+  predict::Question& question = to.question;
+  command.add_option("--runtime", question.runtime, "rows of this runtime");
+  command.add_option("--runtime-version", question.version, "rows of this version of it");
+  command.add_option("--threads", question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
+  command.add_option("--device", question.device, "rows of this device");
+  command.add_option("--precision", question.precision, "rows computed in this precision");
+  command.add_flag("--allow-setting-mismatch", question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
+  command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one)")->capture_default_str();
+  command.add_option("--level", to.level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
+  command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero")->capture_default_str();
+}
+
+Status check_question(const QuestionOptions& options) {
+  if (options.plan.starts_with("rules:")) {
+    return fail(Code::Usage, "--plan {}: there are no rule files yet; use auto, cached or runtime", base::printable(options.plan));
+  }
+  if (options.plan != "auto" && options.plan != "cached" && options.plan != "runtime") {
+    return fail(Code::Usage, "--plan {}: use auto, cached or runtime", base::printable(options.plan));
+  }
+  OPLAT_CHECK(predict::parse_missing_policy(options.missing));
+  if (options.question.runtime) OPLAT_CHECK(check_runtime_name(*options.question.runtime));
+  return {};
+}
+
+Status check_model_file(const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return fail(Code::Input, "{}: {}", path, errno == ENOENT ? "no such file" : std::strerror(errno));
+  if (S_ISDIR(info.st_mode)) return fail(Code::Input, "{}: is a folder, not a model file", path);
+  if (!S_ISREG(info.st_mode)) return fail(Code::Input, "{}: is no regular file", path);
+  if (::access(path.c_str(), R_OK) != 0) return fail(Code::Input, "{}: cannot be read: {}", path, std::strerror(errno));
+  if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty, no model", path);
+  return {};
+}
+
+Result<std::string> model_hash(const table::Table& table, const std::string& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return fail(Code::Input, "{}: {}", path, std::strerror(errno));
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
+  const std::int64_t mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+  OPLAT_TRY(known, table.known_model_hash(absolute, info.st_size, mtime_ns));
+  if (known) return *known;
+  return plan::model_hash(path);
+}
+
+namespace {
+
+/// The installed runtime's plan. `selection` decides the setting; what differs on this machine is a warning.
+Result<table::Plan> runtime_plan(const predict::Selection& selection, const std::string& model, const ModelOptions& model_options,
+                                 const Loudness& loudness, std::vector<std::string>& warnings) {
+  RunOptions flags;
+  flags.runtime = selection.setting.runtime;
+  OPLAT_TRY(session, start_runtime(flags, loudness));
+  if (session.setting.version != selection.setting.version) {
+    warnings.push_back(fmt::format("the plan is that of {} {} on this machine; the rows are of version {}", flags.runtime, session.setting.version,
+                                   selection.setting.version));
+  }
+  if (session.device.isa != selection.device.isa) {
+    warnings.push_back(fmt::format("the plan is this machine's ({}), whose instruction set differs from that of {}; profile the model on the device "
+                                   "for its own plan", session.device.name, selection.device.name));
+  }
+  OPLAT_TRY(shapes, shape_options(model_options));
+  runtimes::PlanRequest request;
+  request.model = model;
+  request.shapes = shapes.shapes;
+  request.batch = shapes.batch;
+  request.setting = selection.setting;
+  return session.worker->plan(request);
+}
+
+}  // namespace
+
+Result<table::Plan> plan_for(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                             const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
+                             std::vector<std::string>& warnings) {
+  OPLAT_TRY(shapes, shape_options(model_options));
+  OPLAT_TRY(hash, model_hash(table, model));
+  if (options.plan != "runtime") {
+    OPLAT_TRY(stored, table.find_plan(plan::identity(hash, shapes, selection.setting, selection.device.isa)));
+    if (stored) {
+      stored->source = "cached";
+      return *stored;
+    }
+    if (options.plan == "cached") {
+      return fail(Code::Missing, "{}: the table holds no plan of it for {}; profile it on the device, or ask the installed runtime with --plan runtime",
+                  model, table::describe(selection.setting));
+    }
+  }
+  auto plan = runtime_plan(selection, model, model_options, loudness, warnings);
+  if (!plan && plan.error().code == Code::Runtime) {
+    return fail(Code::Runtime, "{}: the table holds no plan of it, and the runtime that could make one failed: {}", model, plan.error().message);
+  }
+  return plan;
+}
+
+Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                                          const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness) {
+  std::vector<std::string> warnings;
+  OPLAT_TRY(plan, plan_for(table, selection, model, model_options, options, loudness, warnings));
+  OPLAT_TRY(missing, predict::parse_missing_policy(options.missing));
+  predict::Options how;
+  how.level = options.level;
+  how.missing = missing;
+  OPLAT_TRY(prediction, predict::predict(table, selection, plan, how));
+  prediction.model = model;
+  prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
+  return std::move(prediction);
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the predicting subcommands share: which rows answer, and the plan of a model.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/options.hpp"
+#include "oplat/predict/prediction.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// --device, --runtime, --runtime-version, --precision, --threads, --allow-setting-mismatch, --plan, --level, --missing.
+struct QuestionOptions {
+  predict::Question question;
+  std::string plan = "auto";
+  double level = 0.9;
+  std::string missing = "error";
+};
+void add_question_options(CLI::App& command, QuestionOptions& to);
+/// Checks what can be checked before any file is looked at: runtime name, plan and missing policies.
+Status check_question(const QuestionOptions& options);
+
+/// A file that is there and can be read. Code::Input otherwise.
+Status check_model_file(const std::string& path);
+
+/// The plan of a model under the selected setting: the table's own, else the installed runtime's (--plan auto).
+/// `source` of the plan says which. Code::Missing where there is none, with the ways to get one.
+Result<table::Plan> plan_for(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                             const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
+                             std::vector<std::string>& warnings);
+
+/// Hash of a model, taken from the table's memory of it where path, size and time of change are the same.
+Result<std::string> model_hash(const table::Table& table, const std::string& path);
+
+/// Plan, estimates, composition of one model.
+Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                                          const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness);
+
+}  // namespace oplat::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the ONNX Runtime worker does on real input: plans, kernels, whole models, refusals.
+#include <algorithm>
+#include <numeric>
+
+#include "device/runtime_fixture.hpp"
+#include "oplat/base/files.hpp"
+
+namespace oplat::device_test {
+namespace {
+
+using measure::BlockRequest;
+using measure::OpenRequest;
+
+class OnnxRuntime : public OnnxRuntimeTest {
+ protected:
+  Result<table::Plan> plan(const std::string& path, std::optional<std::int64_t> batch = {}) {
+    runtimes::PlanRequest request;
+    request.model = path;
+    request.setting = setting_;
+    request.batch = batch;
+    return worker_->plan(request);
+  }
+};
+
+#define NETWORK_OR_SKIP(variable, name)      \
+  const std::string variable = network(name); \
+  if (variable.empty()) GTEST_SKIP() << "no models/tests/" << name << ".onnx; make it with scripts/models tests"
+
+TEST_F(OnnxRuntime, FusesResidualsAndActivationsIntoBlockedConvolutions) {
+  NETWORK_OR_SKIP(path, "tiny_cnn");
+  const auto made = plan(path);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto residual = std::find_if(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.ends_with("->(&3)"); });
+  if (worker_->hello().device.isa.find("avx") == std::string::npos) GTEST_SKIP() << "no blocked layout on this processor";
+  ASSERT_NE(residual, made->kernels.end()) << "no convolution writes over its residual operand";
+  EXPECT_TRUE(residual->key.starts_with("com.microsoft.nchwc:Conv/1@block=")) << residual->key;
+  EXPECT_GT(made->weight_bytes, 0);
+}
+
+TEST_F(OnnxRuntime, CountsTheIterationsOfALoop) {
+  NETWORK_OR_SKIP(path, "tiny_loop");
+  const auto made = plan(path);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_TRUE(std::none_of(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.starts_with("Loop"); }));
+  const auto body = std::find_if(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.find("Gemm") != std::string::npos; });
+  ASSERT_NE(body, made->kernels.end());
+  EXPECT_EQ(body->count, 5);  // the trip count of scripts/zoo's tiny_loop
+}
+
+TEST_F(OnnxRuntime, TheSameQuestionHasTheSameIdentityAndAnotherBatchAnother) {
+  NETWORK_OR_SKIP(path, "tiny_cnn");
+  const auto first = plan(path);
+  const auto second = plan(path);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->identity, second->identity);
+  EXPECT_EQ(first->kernels, second->kernels);
+  const auto fixed = plan(path, 1);
+  ASSERT_TRUE(fixed) << fixed.error().message;
+  EXPECT_NE(fixed->identity, first->identity);
+}
+
+TEST_F(OnnxRuntime, OpenDimensionsAreAskedForByName) {
+  NETWORK_OR_SKIP(path, "tiny_dynamic");
+  const auto refused = plan(path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::Usage);
+  EXPECT_NE(refused.error().message.find("--shape input="), std::string::npos) << refused.error().message;
+}
+
+TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
+  OpenRequest request;
+  request.key = "Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=0}(f32[64,256],f32c[256,256],f32c[256])->(f32[64,256])";
+  request.setting = setting_;
+  request.copies = 1;
+  const auto one = worker_->open(request);
+  ASSERT_TRUE(one && std::holds_alternative<measure::Opened>(*one));
+  request.copies = 32;
+  const auto many = worker_->open(request);
+  ASSERT_TRUE(many && std::holds_alternative<measure::Opened>(*many));
+  EXPECT_EQ(std::get<measure::Opened>(*many).topology, "chain");
+  BlockRequest block;
+  block.handles = {std::get<measure::Opened>(*one).handle, std::get<measure::Opened>(*many).handle};
+  block.duration = std::chrono::milliseconds(50);
+  const auto samples = worker_->block(block);
+  ASSERT_TRUE(samples && std::holds_alternative<measure::BlockSamples>(*samples));
+  const auto& ns = std::get<measure::BlockSamples>(*samples).ns;
+  ASSERT_EQ(ns.size(), 2U);
+  ASSERT_GE(ns[0].size(), 3U);
+  // 32 times the work takes several times as long on any machine, however busy: the least of each is compared.
+  EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()), 4 * *std::min_element(ns[0].begin(), ns[0].end()));
+}
+
+TEST_F(OnnxRuntime, WhatTheRuntimeHasNoKernelForIsUnsupportedAndTheWorkerLives) {
+  OpenRequest request;
+  request.key = "NoSuchOperator/1{}(f32[1,8])->(f32[1,8])";
+  request.setting = setting_;
+  const auto opened = worker_->open(request);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_FALSE(std::holds_alternative<measure::Opened>(*opened));
+  EXPECT_FALSE(worker_->dead());
+  request.key = "Reshape/14{allowzero=0}(f32[1,8],i64c[2])->(f32[2,4])";  // the value that decides the shape is missing
+  const auto without_value = worker_->open(request);
+  ASSERT_TRUE(without_value);
+  EXPECT_FALSE(std::holds_alternative<measure::Opened>(*without_value));
+  request.key = "Relu/14{}(f32[?,8])->(f32[?,8])";
+  const auto unknown = worker_->open(request);
+  ASSERT_TRUE(unknown);
+  ASSERT_TRUE(std::holds_alternative<table::Unsupported>(*unknown));
+  EXPECT_NE(std::get<table::Unsupported>(*unknown).reason.find("unknown dimension"), std::string::npos);
+}
+
+TEST_F(OnnxRuntime, ATooLargeKernelIsSkippedBeforeMemoryIsTouched) {
+  OpenRequest request;
+  request.key = "MatMul/13{}(f32[1,1000000],f32c[1000000,1000000])->(f32[1,1000000])";
+  request.setting = setting_;
+  const auto opened = worker_->open(request);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE(std::holds_alternative<table::Skipped>(*opened));
+}
+
+TEST_F(OnnxRuntime, ExternalDataIsReadFromBesideTheModelOnly) {
+  NETWORK_OR_SKIP(path, "tiny_external");
+  const auto folder = base::TemporaryFolder::create("oplat-external");
+  ASSERT_TRUE(folder);
+  const auto lone = folder->path() / "tiny_external.onnx";
+  std::filesystem::copy_file(path, lone);
+  const auto refused = plan(lone.string());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::Input);
+  EXPECT_NE(refused.error().message.find("tiny_external.onnx.data"), std::string::npos) << refused.error().message;
+  const auto complete = plan(path);
+  EXPECT_TRUE(complete) << complete.error().message;
+}
+
+TEST_F(OnnxRuntime, TruncatedModelsAreInputErrorsAtEveryLength) {
+  NETWORK_OR_SKIP(path, "tiny_lstm");
+  const auto bytes = base::read_file(path);
+  const auto folder = base::TemporaryFolder::create("oplat-truncated");
+  ASSERT_TRUE(bytes && folder);
+  for (std::size_t eighth = 0; eighth < 8; ++eighth) {
+    const std::string file = (folder->path() / "cut.onnx").string();
+    ASSERT_TRUE(base::write_file(file, std::string_view(*bytes).substr(0, bytes->size() * eighth / 8)));
+    const auto refused = plan(file);
+    ASSERT_FALSE(refused) << eighth;
+    EXPECT_EQ(refused.error().code, Code::Input) << refused.error().message;
+    EXPECT_FALSE(worker_->dead());
+  }
+}
+
+}  // namespace
+}  // namespace oplat::device_test
