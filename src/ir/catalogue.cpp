@@ -52,6 +52,8 @@ void compact(Value& value, const Shape& shape) {
   const auto elements = shape.elements();
   if (!elements) return;
   if (auto* list = std::get_if<List>(&value.data)) {
+    // Values of constants are flat; what a stranger nested stays as it is.
+    if (list->empty() || list->front().list() != nullptr) return;
     const bool alike = std::all_of(list->begin(), list->end(), [&](const Value& v) { return v == list->front(); });
     const bool scalar = shape.dims.empty() && list->size() == 1;
     if (scalar || (list->size() > 1 && static_cast<std::uint64_t>(*elements) == list->size() && alike &&

@@ -20,6 +20,18 @@ void sort_by_name(std::vector<NamedValue>& pairs) {
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
 }
 
+/// What is no dimension is one that the source does not know: exporters write -1 for it.
+void tidy_shapes(std::vector<Entry>& entries) {
+  for (Entry& entry : entries) {
+    auto* const tensor = std::get_if<TensorEntry>(&entry);
+    if (tensor == nullptr) continue;
+    if (!tensor->shape.ranked) tensor->shape.dims.clear();
+    for (Dim& dim : tensor->shape.dims) {
+      if (dim && *dim < 0) dim.reset();
+    }
+  }
+}
+
 bool has_unknown(const Value& value) {
   if (value.unknown()) return true;
   const List* const list = value.list();
@@ -87,6 +99,8 @@ const TensorEntry* Key::result(std::size_t i) const {
 void Key::canonicalise() {
   sort_by_name(tags);
   sort_by_name(attributes);
+  tidy_shapes(operands);
+  tidy_shapes(results);
 }
 
 base::Hash128 hash(const Key& key) { return base::hash128(print(key)); }

@@ -67,7 +67,7 @@ struct Key {
   [[nodiscard]] const TensorEntry* operand(std::size_t i) const;
   /// Result i; "&j" gives operand j (same dtype and shape). nullptr where absent or out of range.
   [[nodiscard]] const TensorEntry* result(std::size_t i) const;
-  /// Sorts tags and attributes; the form that print() expects and parse() gives.
+  /// Sorts tags and attributes, negative dimensions become unknown; the form that print() expects and parse() gives.
   void canonicalise();
   friend bool operator==(const Key&, const Key&) = default;
 };

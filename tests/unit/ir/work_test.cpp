@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bytes and operations of kernels, each number worked out by hand.
+#include "oplat/ir/work.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/ir/key_samples.hpp"
+
+namespace oplat::ir {
+namespace {
+
+struct Example {
+  std::string key;
+  double flops;
+};
+
+class Flops : public ::testing::TestWithParam<Example> {};
+
+TEST_P(Flops, AreThoseWorkedOutByHand) {
+  const auto counted = work(key_of(GetParam().key));
+  ASSERT_TRUE(counted.flops.has_value()) << GetParam().key;
+  EXPECT_EQ(*counted.flops, GetParam().flops) << GetParam().key;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convolutions, Flops,
+    ::testing::Values(
+        // ResNet-50's first: 64 x 112 x 112 results, each 3 x 7 x 7 multiply-adds; the bias is not counted.
+        Example{"Conv/11{group=1}(f32[1,3,224,224],f32c[64,3,7,7],f32c[64])->(f32[1,64,112,112])", 236'027'904},
+        // Depthwise: 96 x 56 x 56 results of 9 multiply-adds.
+        Example{sample_keys()[1], 5'419'008},
+        // Fused Sum and Relu: 64 x 56 x 56 results of 576; the Sum is not counted.
+        Example{sample_keys()[0], 231'211'008},
+        // Two groups of 8 -> 16 channels, dilated (which changes where is read, not how often): 32 x 10 x 10 of 8 x 9.
+        Example{"Conv/11{dilations=[2,2],group=2}(f32[1,16,14,14],f32c[32,8,3,3])->(f32[1,32,10,10])", 460'800},
+        // One dimension; batch of 2: 2 x 4 x 10 results of 3 x 5.
+        Example{"Conv/11{}(f32[2,3,14],f32c[4,3,5])->(f32[2,4,10])", 2'400},
+        // Channels last: 56 x 56 x 64 results of 64 x 9.
+        Example{sample_keys()[3], 231'211'008},
+        Example{"ConvInteger/10{}(u8[1,3,8,8],u8c[4,3,3,3])->(i32[1,4,6,6])", 7'776},
+        // 16 x 8 x 8 operand elements, each into 8 x 4 x 4 results.
+        Example{"ConvTranspose/11{}(f32[1,16,8,8],f32c[16,8,4,4])->(f32[1,8,16,16])", 262'144}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Products, Flops,
+    ::testing::Values(
+        Example{"Gemm/13{transA=0,transB=1}(f32[8,512],f32c[1000,512],f32c[1000])->(f32[8,1000])", 8'192'000},
+        Example{"Gemm/13{transA=1,transB=0}(f32[512,8],f32c[512,1000])->(f32[8,1000])", 8'192'000},
+        Example{"MatMul/13{}(f32[2,12,128,64],f32[2,12,64,128])->(f32[2,12,128,128])", 50'331'648},
+        // A vector, and a batch that only B has: 5 x 7 results of 3.
+        Example{"MatMul/13{}(f32[3],f32[5,3,7])->(f32[5,7])", 210},
+        Example{"com.microsoft:FusedMatMul/1{transA=1}(f32[2,64,128],f32[2,64,32])->(f32[2,128,32])", 1'048'576},
+        // transBatchA: A is [K, batch, M] under transA.
+        Example{"com.microsoft:FusedMatMul/1{transA=1,transBatchA=1}(f32[64,2,128],f32[2,64,32])->(f32[2,128,32])",
+                1'048'576},
+        Example{"QLinearMatMul/10{}(u8[4,16],f32c[],u8c[],i8c[16,8],f32c[],i8c[],f32c[],u8c[])->(u8[4,8])", 1'024},
+        Example{"com.microsoft:MatMulNBits/1{K=4096,N=1024,bits=4,block_size=32}(f32[1,4,4096],u8c[1024,128,16],"
+                "f32c[131072])->(f32[1,4,1024])",
+                33'554'432}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Others, Flops,
+    ::testing::Values(
+        Example{"MaxPool/12{kernel_shape=[3,3],strides=[2,2]}(f32[1,64,112,112])->(f32[1,64,56,56])", 1'806'336},
+        Example{"GlobalAveragePool/1{}(f32[1,512,7,7])->(f32[1,512,1,1])", 25'088},
+        // Broadcast: as many as the result has elements.
+        Example{"Add/14{}(f32[4,1],f32[1,8])->(f32[4,8])", 32}, Example{sample_keys()[7], 200'704},
+        Example{"Sigmoid/13{}(f32[10])->(f32[10])", 10},
+        Example{"Softmax/13{axis=-1}(f32[1,12,128,128])->(f32[1,12,128,128])", 983'040},
+        Example{"LayerNormalization/17{axis=-1}(f32[1,128,768],f32c[768],f32c[768])->(f32[1,128,768],-,-)", 688'128},
+        Example{"BatchNormalization/15{}(f32[1,8,4,4],f32c[8],f32c[8],f32c[8],f32c[8])->(f32[1,8,4,4])", 256},
+        Example{"LRN/13{size=5}(f32[1,8,4,4])->(f32[1,8,4,4])", 1'280},
+        Example{"ReduceMean/18{}(f32[1,64,7,7],i64c[2]=[2,3])->(f32[1,64,1,1])", 3'136},
+        Example{"ReduceL2/18{}(f32[1,64,7,7],i64c[2]=[2,3])->(f32[1,64,1,1])", 6'272},
+        // 20 steps x 4 sequences, each through 2048 x 64 and 2048 x 512 weights.
+        Example{sample_keys()[2], 188'743'680},
+        // Both directions of a GRU over 3 steps of 2 sequences: 2 x (12 x 5 + 12 x 4) weights.
+        Example{"GRU/14{direction=bidirectional,hidden_size=4}(f32[3,2,5],f32c[2,12,5],f32c[2,12,4])->(f32[3,2,2,4],-)",
+                2'592},
+        // Projection 128 x 768 x 2304 multiply-adds; 128 x 128 scores of 768 + 768 multiply-adds, and 12 softmaxes.
+        Example{sample_keys()[4], 504'299'520},
+        // 7 queries against 7 new and 3 earlier keys, 2 heads of 4.
+        Example{"com.microsoft:MultiHeadAttention/1{num_heads=2}(f32[1,7,8],f32[1,7,8],f32[1,7,8],-,-,-,f32[1,2,3,4],"
+                "f32[1,2,3,4])->(f32[1,7,8],-,-)",
+                2'940},
+        Example{"Concat/13{axis=1}(f32[1,2],f32[1,3])->(f32[1,5])", 0},
+        Example{"Reshape/14{}(f32[2,3],i64c[1]=[6])->(f32[6])", 0}, Example{sample_keys()[6], 0},
+        // Two dimensions change: four neighbours, a multiply-add each.
+        Example{"Resize/13{mode=linear}(f32[1,1,4,4],-,f32c[4]=[1.0,1.0,2.0,2.0])->(f32[1,1,8,8])", 512}));
+
+TEST(Work, BytesOfAConvolution) {
+  const Work w = work(key_of("Conv/11{}(f32[1,3,224,224],f32c[64,3,7,7],f32c[64])->(f32[1,64,112,112])"));
+  EXPECT_EQ(w.bytes_in, 602'112);
+  EXPECT_EQ(w.bytes_weights, 37'632 + 256);
+  EXPECT_EQ(w.bytes_out, 3'211'264);
+  EXPECT_EQ(w.bytes(), 602'112 + 37'888 + 3'211'264);
+  EXPECT_TRUE(w.complete);
+}
+
+TEST(Work, ATensorIsReadOnceAndWrittenOnce) {
+  const Work w = work(key_of(sample_keys()[7]));  // Mul(x, x), over x
+  EXPECT_EQ(w.bytes_in, 802'816);
+  EXPECT_EQ(w.bytes_weights, 0);
+  EXPECT_EQ(w.bytes_out, 802'816);
+  const Work sum = work(key_of(sample_keys()[0]));  // image and Sum, each 802 816 bytes
+  EXPECT_EQ(sum.bytes_in, 1'605'632);
+  EXPECT_EQ(sum.bytes_out, 802'816);
+}
+
+TEST(Work, AbsentResultsWriteNothing) { EXPECT_EQ(work(key_of(sample_keys()[2])).bytes_out, 20 * 4 * 512 * 4); }
+
+TEST(Work, ElementsBelowAByteArePacked) {
+  const Work w = work(key_of("x{}(i4[3],u4c[8],bool[3],f16[3])->(bf16[2])"));
+  EXPECT_EQ(w.bytes_in, 2 + 3 + 6);
+  EXPECT_EQ(w.bytes_weights, 4);
+  EXPECT_EQ(w.bytes_out, 4);
+}
+
+TEST(Work, UnknownOperatorsHaveBytesAndNoFlops) {
+  const Work w = work(key_of("my.domain:Foo/3{}(f32[2,3],i64c[5])->(f32[7])"));
+  EXPECT_EQ(w.flops, std::nullopt);
+  EXPECT_EQ(w.bytes_in, 24);
+  EXPECT_EQ(w.bytes_weights, 40);
+  EXPECT_EQ(w.bytes_out, 28);
+  EXPECT_TRUE(w.complete);
+}
+
+TEST(Work, WhatIsUnknownIsSaidNotGuessed) {
+  const Work nonzero = work(key_of(sample_keys()[8]));
+  EXPECT_FALSE(nonzero.complete);
+  EXPECT_EQ(nonzero.bytes_in, 100);
+  EXPECT_EQ(nonzero.bytes_out, 0);
+  for (const char* text : {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[?,4,6,6])",
+                           "Conv/11{}(f32[1,3,8,8])->(f32[1,4,6,6])", "Gemm/13{}(f32[?,?],f32[3,4])->(f32[2,4])",
+                           "Relu/14{}(f32[*])->(f32[*])", "MaxPool/12{kernel_shape=?}(f32[1])->(f32[1])",
+                           "LSTM/14{}()->()", "Resize/13{mode=linear}(f32[1,?])->(f32[1,4])"}) {
+    EXPECT_EQ(work(key_of(text)).flops, std::nullopt) << text;
+  }
+  EXPECT_FALSE(work(key_of("x{}(any[2])->()")).complete);
+  EXPECT_FALSE(work(key_of("x{}(f32[4611686018427387904,4611686018427387904])->()")).complete);
+}
+
+TEST(Work, EmptyTensorsCostNothing) {
+  const Work w = work(key_of("Conv/11{}(f32[0,3,8,8],f32c[0,3,3,3])->(f32[0,0,6,6])"));
+  EXPECT_EQ(w.flops, 0.0);
+  EXPECT_EQ(w.bytes(), 0);
+}
+
+}  // namespace
+}  // namespace oplat::ir
