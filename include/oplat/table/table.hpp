@@ -62,11 +62,11 @@ struct Counts {
   std::int64_t settings = 0;
   std::int64_t campaigns = 0;
   std::int64_t kernels = 0;
-  std::int64_t timings = 0;      ///< rows by outcome; their sum is the number of rows
+  std::int64_t timings = 0;  ///< rows by outcome; their sum is the number of rows
   std::int64_t unsupported = 0;
   std::int64_t skipped = 0;
   std::int64_t failed = 0;
-  std::int64_t foreign = 0;      ///< rows that were imported, of any outcome
+  std::int64_t foreign = 0;  ///< rows that were imported, of any outcome
   std::int64_t blocks = 0;
   std::int64_t model_rows = 0;
   std::int64_t model_blocks = 0;
@@ -120,12 +120,14 @@ class Table {
   Result<std::optional<Plan>> find_plan(std::string_view identity) const;
   Result<std::vector<Plan>> plans() const;
   /// The hash remembered for a model file whose path, size and time of change are as given.
-  Result<std::optional<std::string>> known_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns) const;
+  Result<std::optional<std::string>> known_model_hash(std::string_view path, std::int64_t size,
+                                                      std::int64_t mtime_ns) const;
 
   // Writing. Each call is one transaction unless inside transaction(). Code::Input for values that no table may hold:
-  // times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused where another writer took the table over.
-  Result<DeviceId> put_device(const Device& device);       ///< finds or adds; facts of an equal name are updated
-  Result<SettingId> put_setting(const Setting& setting);   ///< finds or adds
+  // times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused where another writer took the table
+  // over.
+  Result<DeviceId> put_device(const Device& device);      ///< finds or adds; facts of an equal name are updated
+  Result<SettingId> put_setting(const Setting& setting);  ///< finds or adds
   Result<CampaignId> add_campaign(DeviceId device, SettingId setting, const Campaign& c, const Environment& e);
   Status update_campaign(CampaignId id, const Campaign& c);
   /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces outcome and method;
@@ -136,10 +138,11 @@ class Table {
   /// Forgets the blocks of a row that is to be measured afresh.
   Status remove_blocks(RowId row);
   /// Finds or adds by (plan_identity, device, setting).
-  Result<RowId> put_model_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const ModelRow& row);
+  Result<RowId> put_model_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
+                              const ModelRow& row);
   Status add_model_block(RowId row, const Block& block);
   Status remove_model_blocks(RowId row);
-  Status put_plan(const Plan& plan);                        ///< replaces the plan of the same identity
+  Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity
   Status remember_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns, std::string_view hash);
   /// Runs `work` in one transaction; rolls back if it returns an error. Nests: an inner one that fails undoes its own
   /// part only, and the outer one goes on unless it hands the error on.
