@@ -3,6 +3,7 @@
 #include "oplat/measure/stopping.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "oplat/measure/statistics.hpp"
 
@@ -16,6 +17,20 @@ constexpr std::size_t kLeastUsedBlocks = 3;
 
 bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
   return value && usual && *value > kMostReferenceRatio * *usual;
+}
+
+/// Too few blocks say little about their spread, and Student's quantile of few is far too wide to extrapolate from.
+constexpr std::int64_t kLeastExtrapolated = 4;
+
+std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment, const std::optional<double>& width,
+                             const StopRule& rule) {
+  if (assessment.done) return blocks;
+  if (!width || blocks < kLeastExtrapolated) return std::max(rule.least_blocks, blocks + 1);
+  const double ratio = *width / rule.target(assessment.timing->median_ns);
+  const double wanted = std::ceil(static_cast<double>(blocks) * ratio * ratio);
+  const auto least = static_cast<double>(std::max(rule.least_blocks, blocks + 1));
+  return static_cast<std::int64_t>(
+      std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.most_blocks))));
 }
 
 }  // namespace
@@ -45,10 +60,11 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, co
   if (used.size() < kLeastUsedBlocks || 2 * used.size() < blocks.size()) used.assign(blocks.begin(), blocks.end());
 
   result.timing = summarise(used, rule.level, seed);
+  std::optional<double> width;
   const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;
   if (result.timing) {
     const table::Timing& timing = *result.timing;
-    const auto width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
+    width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
     result.precise = timing.blocks >= rule.least_blocks && width && *width <= rule.target(timing.median_ns);
     std::vector<double> values;
     for (const table::Block& block : used) values.push_back(block.value_ns);
@@ -60,6 +76,7 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, co
   if (result.disturbed > 0) result.flags.emplace_back("disturbed");
   std::sort(result.flags.begin(), result.flags.end());
   result.done = result.precise || spent;
+  result.expected_blocks = expected_blocks(static_cast<std::int64_t>(blocks.size()), result, width, rule);
   return result;
 }
 

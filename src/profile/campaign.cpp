@@ -126,7 +126,9 @@ void CampaignRun::mark_finished() {
   const measure::ReferenceMedians medians = references_.medians();
   for (Unit& unit : units_.all) {
     if (unit.blocks.empty()) continue;
-    if (measure::assess(unit.blocks, request_.stop, medians, unit.seed()).done) unit.finished = true;
+    const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
+    unit.expected_blocks = assessment.expected_blocks;
+    if (assessment.done) unit.finished = true;
   }
 }
 

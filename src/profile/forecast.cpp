@@ -28,7 +28,8 @@ double Forecast::cost(const Unit& unit) const {
 
 double Forecast::blocks_left(const Unit& unit) const {
   if (unit.finished) return 0;
-  const auto blocks = static_cast<double>(std::max<std::int64_t>(least_blocks_ - unit.attempts(), 1));
+  const std::int64_t wanted = std::max(least_blocks_, unit.expected_blocks);
+  const auto blocks = static_cast<double>(std::max<std::int64_t>(wanted - unit.attempts(), 1));
   return unit.need == Need::Unknown ? blocks / 2 : blocks;
 }
 

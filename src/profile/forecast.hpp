@@ -18,7 +18,7 @@ class Forecast {
   void add(Unit& unit, double seconds);
   /// Blocks that a unit still needs at least; a cold one that may not be wanted counts half.
   [[nodiscard]] double blocks_left(const Unit& unit) const;
-  /// Seconds until every unit has its least number of blocks, and one more block for those that are still too wide.
+  /// Seconds until every unit has the blocks that it is expected to take.
   [[nodiscard]] double seconds_left(std::span<const Unit> units) const;
   /// Seconds until every unit has a block.
   [[nodiscard]] double first_pass_left(std::span<const Unit> units) const;

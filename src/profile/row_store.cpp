@@ -25,6 +25,7 @@ RowStore::View RowStore::assess(Unit& unit, References& references) const {
   } else {
     view.outcome = table::Failed{"no usable block"};
   }
+  unit.expected_blocks = assessment.expected_blocks;
   if (assessment.done) unit.finished = true;
   return view;
 }

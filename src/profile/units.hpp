@@ -32,7 +32,8 @@ struct Unit {
   std::optional<table::Outcome> stored;   ///< what the table holds
   std::vector<std::string> stored_flags;
   bool finished = false;
-  double cost_seconds = 0;  ///< of all its blocks of this run
+  std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
+  double cost_seconds = 0;           ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
 
   [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }

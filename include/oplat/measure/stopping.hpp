@@ -40,6 +40,7 @@ struct Assessment {
   std::int64_t disturbed = 0;           ///< blocks with a disturbance
   bool precise = false;                 ///< enough blocks, and the interval is as narrow as the rule wants
   bool done = false;                    ///< precise, or as many blocks as the rule allows
+  std::int64_t expected_blocks = 0;     ///< that it will take in all, for forecasts: a width shrinks with their root
 };
 
 /// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks were left out, or

@@ -135,6 +135,17 @@ TEST(Stopping, ReachesItsTargetWithEnoughNoisyBlocks) {
   EXPECT_GE(values.size(), 5U);
 }
 
+TEST(Stopping, ForecastsBlocksByTheSquareOfTheWidth) {
+  EXPECT_EQ(assess(blocks_of({1e6}), {}, kUsual, 1).expected_blocks, 5);
+  // Logarithms -s, 0, 0, 0, s: sd s / sqrt(2), half-width 2.776 / sqrt(5) * sd = 0.878 s; about twice the target of 3 %
+  // at s = 0.0675: 5 * (0.0593 / 0.03)^2 = 19.5 blocks.
+  const double s = 0.0675;
+  EXPECT_EQ(assess(blocks_of({1e6 * std::exp(-s), 1e6, 1e6, 1e6, 1e6 * std::exp(s)}), {}, kUsual, 1).expected_blocks,
+            20);
+  EXPECT_EQ(assess(blocks_of({1e6, 5e6, 2e6, 9e6, 3e6}), {}, kUsual, 1).expected_blocks, 40) << "never above the cap";
+  EXPECT_EQ(assess(blocks_of({1e6, 1e6, 1e6, 1e6, 1e6}), {}, kUsual, 1).expected_blocks, 5);
+}
+
 TEST(Stopping, LeavesOutDisturbedBlocksForARecordedReasonOnly) {
   auto blocks = blocks_of({1e6, 1e6, 1e6, 1e6, 1e6, 9e6});
   const auto kept = assess(blocks, {}, kUsual, 1);
