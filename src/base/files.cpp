@@ -94,8 +94,9 @@ Status write_file(const fs::path& path, std::string_view bytes) {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
     if (::fsync(file.get()) != 0 && errno != EINVAL) {
+      const int error = errno;
       ::unlink(temporary.c_str());
-      return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(errno));
+      return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
     }
   }
   if (::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -131,7 +131,8 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
         row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
       }
     }
-    if (row.back() < best_distance) {
+    // Words that differ in every letter are no slips, however short.
+    if (row.back() < std::min(best_distance, std::max(word.size(), candidate.size()))) {
       best_distance = row.back();
       best = &candidate;
     }
