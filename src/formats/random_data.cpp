@@ -76,7 +76,11 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
     case Dtype::I32: case Dtype::U32: fill<std::int32_t>(out, count, [&] { return static_cast<std::int32_t>(integer()); }); break;
     case Dtype::I16: case Dtype::U16: fill<std::int16_t>(out, count, [&] { return static_cast<std::int16_t>(integer()); }); break;
     case Dtype::I8: case Dtype::U8: bytes(count); break;
-    case Dtype::I4: case Dtype::U4: case Dtype::F4E2M1: bytes(count / 2 + count % 2); break;
+    case Dtype::I4: case Dtype::U4: bytes(count / 2 + count % 2); break;
+    case Dtype::F4E2M1:
+      // Two of 1.0 (0b0010) and 1.5 (0b0011) a byte, with a sign each: neither zero nor the denormal 0.5.
+      fill<std::uint8_t>(out, count / 2 + count % 2, [&] { return static_cast<std::uint8_t>(0x22U | (random.next() >> 56U & 0x99U)); });
+      break;
     case Dtype::F8E4M3FN: case Dtype::F8E4M3FNUZ: case Dtype::F8E5M2: case Dtype::F8E5M2FNUZ:
       // 0x30..0x3F with a sign: normal numbers near one in all four encodings.
       fill<std::uint8_t>(out, count, [&] { return static_cast<std::uint8_t>(0x30U | (random.next() >> 60U) | (random.next() >> 63U << 7U)); });

@@ -34,9 +34,16 @@ void each_tensor(GraphT& graph, const Visit& visit) {
   }
 }
 
-Status take_in(wire::Tensor& tensor, const std::map<std::string, std::string>& files, const std::string& model) {
+struct Files {
+  std::map<std::string, std::string> bytes;  // by name
+  std::int64_t left = 0;                     // bytes that tensors may still take
+};
+// Tied weights may share bytes; a small file that thousands of tensors point at would fill the memory.
+constexpr std::int64_t kMostShares = 8;
+
+Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
   const std::string location = entry(tensor, "location");
-  const std::string& data = files.at(location);
+  const std::string& data = files.bytes.at(location);
   const auto wrong = [&](std::string_view what) {
     return fail(Code::Input, "{}: tensor '{}' in '{}': {}", model, base::printable(tensor.name()), location, what);
   };
@@ -50,16 +57,18 @@ Status take_in(wire::Tensor& tensor, const std::map<std::string, std::string>& f
   if (*length != *wanted) return wrong(fmt::format("{} bytes announced, {} needed for its dimensions", *length, *wanted));
   const auto size = static_cast<std::int64_t>(data.size());
   if (*offset > size || *length > size - *offset) {
-    return wrong(fmt::format("bytes {} to {} lie beyond the file's end at {}; the file is truncated or another one", *offset,
-                             *offset + *length, size));
+    return wrong(fmt::format("{} bytes from offset {} lie beyond the file's end at {}; the file is truncated or another one",
+                             *length, *offset, size));
   }
+  if (*length > files.left) return wrong(fmt::format("the model's tensors take its bytes more than {} times over", kMostShares));
+  files.left -= *length;
   tensor.set_raw_data(data.substr(static_cast<std::size_t>(*offset), static_cast<std::size_t>(*length)));
   tensor.clear_external_data();
   tensor.clear_data_location();
   return {};
 }
 
-Status take_in_graph(wire::Graph& graph, const std::map<std::string, std::string>& files, const std::string& model) {
+Status take_in_graph(wire::Graph& graph, Files& files, const std::string& model) {
   const auto one = [&](wire::Tensor& tensor) -> Status {
     return tensor.data_location() == kExternal ? take_in(tensor, files, model) : Status{};
   };
@@ -88,10 +97,11 @@ std::vector<std::string> external_files(const wire::Model& model) {
 }
 
 Status take_in_external_data(wire::Model& model, const base::Source& source) {
-  std::map<std::string, std::string> files;
+  Files files;
   for (const std::string& name : external_files(model)) {
     OPLAT_TRY(bytes, source.sibling(name));
-    files.emplace(name, std::move(bytes));
+    files.left += kMostShares * static_cast<std::int64_t>(bytes.size());
+    files.bytes.emplace(name, std::move(bytes));
   }
   return take_in_graph(*model.mutable_graph(), files, source.name());
 }

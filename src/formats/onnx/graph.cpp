@@ -70,6 +70,24 @@ ir::Shape shape_of(const wire::TensorType& type) {
   return shape;
 }
 
+/// The tensor that an attribute of a Constant node other than "value" stands for.
+std::optional<wire::Tensor> short_constant(const wire::Attribute& a) {
+  wire::Tensor tensor;
+  if (a.name() == "value_int" || a.name() == "value_ints") {
+    tensor.set_data_type(onnx_type_of(ir::Dtype::I64));
+    *tensor.mutable_int64_data() = a.ints();
+    if (a.name() == "value_int") tensor.add_int64_data(a.i());
+  } else if (a.name() == "value_float" || a.name() == "value_floats") {
+    tensor.set_data_type(onnx_type_of(ir::Dtype::F32));
+    *tensor.mutable_float_data() = a.floats();
+    if (a.name() == "value_float") tensor.add_float_data(a.f());
+  } else {
+    return std::nullopt;
+  }
+  if (a.name().ends_with('s')) tensor.add_dims(std::max(tensor.int64_data_size(), tensor.float_data_size()));
+  return tensor;
+}
+
 class Builder {
  public:
   Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets, const Builder* outer, const std::string& file)
@@ -194,7 +212,11 @@ class Builder {
     // A Constant node is an initialiser in other words; no runtime executes it.
     if (out.domain.empty() && out.op == "Constant" && node.output_size() == 1) {
       for (const wire::Attribute& attribute : node.attribute()) {
-        if (attribute.has_t()) add_constant(node.output(0), attribute.t());
+        if (attribute.has_t()) {
+          add_constant(node.output(0), attribute.t());
+        } else if (const auto tensor = short_constant(attribute)) {
+          add_constant(node.output(0), *tensor);
+        }
       }
     }
     graph_.nodes.push_back(std::move(out));

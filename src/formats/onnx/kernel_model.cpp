@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kDefaultOpset = 17;  // of the tail's Shape, where the kernel is of another domain
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
+constexpr std::int64_t kPrintedElements = 64;  // integer constants up to this size stand in keys with their value
 constexpr int kInt64 = 7;                   // TensorProto.DataType of Shape's result
 
 std::string indexed(std::string_view stem, std::size_t i) { return fmt::format("{}{}", stem, i); }
@@ -38,9 +39,11 @@ void append_number(std::string& raw, T value) {
 
 /// One printed value as raw bytes of `dtype`.
 Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
-  const double real = value.real() != nullptr ? *value.real() : value.integer() != nullptr ? static_cast<double>(*value.integer()) : 0;
-  const std::int64_t integer = value.integer() != nullptr ? *value.integer() : static_cast<std::int64_t>(real);
-  if (value.real() == nullptr && value.integer() == nullptr) return fail(Code::Missing, "a constant's value is no number");
+  if (value.integer() == nullptr && (value.real() == nullptr || !ir::is_float(dtype))) {
+    return fail(Code::Missing, "a constant's value is no {}", ir::is_float(dtype) ? "number" : "integer");
+  }
+  const std::int64_t integer = value.integer() != nullptr ? *value.integer() : 0;
+  const double real = value.real() != nullptr ? *value.real() : static_cast<double>(integer);
   switch (dtype) {
     case ir::Dtype::F32: append_number(raw, static_cast<float>(real)); return {};
     case ir::Dtype::F64: append_number(raw, real); return {};
@@ -74,15 +77,15 @@ Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
   const ir::TensorEntry* entry = carrier.operand(0);
   if (entry == nullptr || !entry->value) return fail(Code::Missing, "attribute {} has a tensor without values", attribute.name());
   OPLAT_TRY(dims, known_dims(*entry, "tensor attribute", 0));
-  wire::Tensor& tensor = *attribute.mutable_t();
-  std::int64_t count = 1;
-  for (const std::int64_t dim : dims) {
-    tensor.add_dims(dim);
-    count *= dim;
+  const auto count = entry->shape.elements();
+  if (!count || *count > kPrintedElements) {
+    return fail(Code::Refused, "attribute {} has a tensor of more than {} elements", attribute.name(), kPrintedElements);
   }
+  wire::Tensor& tensor = *attribute.mutable_t();
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
   tensor.set_data_type(onnx_type_of(entry->dtype));
   attribute.set_type(4);
-  return fill_with_value(tensor, entry->dtype, count, *entry->value);
+  return fill_with_value(tensor, entry->dtype, *count, *entry->value);
 }
 
 Status set_list(wire::Attribute& attribute, const ir::List& list) {
@@ -216,10 +219,14 @@ class KernelWriter {
       OPLAT_TRY(dims, known_dims(entry, "operand", i));
       const auto count = entry.shape.elements();
       const auto bits = ir::bits(entry.dtype);
-      if (!count || !bits) return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
+      if (!bits) return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
+      if (!count) return fail(Code::Refused, "operand {} holds more elements than can be counted", i);
       std::int64_t bytes = 0;
       if (__builtin_mul_overflow(*count, *bits / 8 + 1, &bytes) || bytes > kMostBytes) {
         return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can", i, *count);
+      }
+      if (entry.constant && lacks_value(i, entry, *count)) {
+        return fail(Code::Missing, "operand {} is a constant whose value the kernel needs, and the key does not print it", i);
       }
       if (entry.constant) {
         per_copy_[i] = options_.distinct_weights && !entry.value && *count > 1;
@@ -238,6 +245,13 @@ class KernelWriter {
       }
     }
     return {};
+  }
+
+  /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls irrelevant may be made up.
+  bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
+    if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype)) return false;
+    const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
+    return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) == info->unprinted_operands.end();
   }
 
   Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::int64_t count, std::size_t i,

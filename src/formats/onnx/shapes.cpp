@@ -75,6 +75,8 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
   bool any = false;
   for (const bool by_name : {true, false}) {
     for (wire::ValueInfo* input : inputs) {
+      // An input of unknown rank stays one: an empty shape would make it a scalar.
+      if (!input->type().tensor_type().has_shape()) continue;
       wire::TensorShape& shape = *input->mutable_type()->mutable_tensor_type()->mutable_shape();
       const int last = by_name ? shape.dim_size() : std::min(1, shape.dim_size());
       for (int i = 0; i < last; ++i) {
@@ -100,16 +102,14 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
 
 void bind_everywhere(wire::Graph& graph, const Symbols& symbols) {
   const auto one = [&](wire::ValueInfo& info) {
-    if (!info.has_type() || !info.type().has_tensor_type()) return;
+    if (!info.type().tensor_type().has_shape()) return;
     for (wire::Dimension& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
       const auto at = dim.has_dim_param() ? symbols.find(dim.dim_param()) : symbols.end();
       if (at != symbols.end()) dim.set_dim_value(at->second);
     }
   };
   for (wire::ValueInfo& info : *graph.mutable_input()) one(info);
-  for (wire::ValueInfo& info : *graph.mutable_output()) {
-    if (info.type().tensor_type().has_shape()) one(info);
-  }
+  for (wire::ValueInfo& info : *graph.mutable_output()) one(info);
 }
 
 }  // namespace
