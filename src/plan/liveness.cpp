@@ -2,8 +2,6 @@
 /// Buffers and their last readers.
 #include "plan/liveness.hpp"
 
-#include <algorithm>
-
 #include "oplat/ir/catalogue.hpp"
 
 namespace oplat::plan {
@@ -33,18 +31,24 @@ class Buffers {
 std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph) {
   const Buffers buffers(graph);
   constexpr std::size_t kNever = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> last_reader(graph.tensors.size(), 0);
+  struct LastRead {
+    std::size_t node = 0;
+    int times = 0;  // a node that reads a buffer twice must not write over it
+  };
+  std::vector<LastRead> last_reads(graph.tensors.size());
+  const auto last_read = [&](ir::TensorId tensor) -> LastRead& { return last_reads[static_cast<std::size_t>(buffers.of(tensor))]; };
   const auto read = [&](ir::TensorId tensor, std::size_t at) {
     if (tensor == ir::kNoTensor) return;
-    std::size_t& last = last_reader[static_cast<std::size_t>(buffers.of(tensor))];
-    if (last != kNever) last = std::max(last, at);
+    LastRead& last = last_read(tensor);
+    if (last.node != at) last = {at, 0};
+    ++last.times;
   };
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     for (const ir::TensorId id : graph.nodes[n].inputs) read(id, n);
     for (const ir::TensorId id : graph.nodes[n].captured) read(id, n);
   }
   const auto keep = [&](ir::TensorId tensor) {
-    if (tensor != ir::kNoTensor) last_reader[static_cast<std::size_t>(buffers.of(tensor))] = kNever;
+    if (tensor != ir::kNoTensor) last_read(tensor).node = kNever;
   };
   for (const ir::TensorId id : graph.inputs) keep(id);
   for (const ir::TensorId id : graph.outputs) keep(id);
@@ -58,10 +62,11 @@ std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& gra
     const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
     if (info == nullptr || node.outputs.empty() || node.outputs[0] == ir::kNoTensor) continue;
     // A result that leaves the graph is allocated by the caller.
-    if (last_reader[static_cast<std::size_t>(buffers.of(node.outputs[0]))] == kNever) continue;
+    if (last_read(node.outputs[0]).node == kNever) continue;
     for (const std::size_t operand : info->overwritable) {
       if (operand >= node.inputs.size() || node.inputs[operand] == ir::kNoTensor) continue;
-      if (last_reader[static_cast<std::size_t>(buffers.of(node.inputs[operand]))] == n) found[n].push_back(operand);
+      const LastRead& last = last_read(node.inputs[operand]);
+      if (last.node == n && last.times == 1) found[n].push_back(operand);
     }
   }
   return found;
