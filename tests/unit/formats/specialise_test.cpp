@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// --shape and --batch against what the model fixes and leaves open.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/formats/models.hpp"
+
+namespace oplat::formats::onnx {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the models of this folder
+using ::testing::HasSubstr;
+
+struct Input {
+  std::string name;
+  Names dims;
+};
+
+/// One Foo node over these inputs.
+wire::Model model_with(const std::vector<Input>& inputs) {
+  wire::Model model = empty_model();
+  Names names;
+  for (const Input& input : inputs) {
+    add_input(model, input.name, input.dims);
+    names.push_back(input.name);
+  }
+  add_node(*model.mutable_graph(), "Foo", names, {"y"});
+  add_output(model, "y", {"N"});
+  return model;
+}
+
+/// "a[2,3] b[2]": the inputs after specialising.
+Result<std::string> specialised(const wire::Model& source, const ShapeOptions& options) {
+  OPLAT_TRY(model, load(source));
+  OPLAT_CHECK(model.specialise(options));
+  OPLAT_TRY(infos, model.inputs());
+  std::string text;
+  for (const InputInfo& info : infos) {
+    ir::Key key;
+    key.op = "T";
+    key.operands.emplace_back(ir::TensorEntry{info.dtype, false, info.shape, {}});
+    const std::string printed = ir::print(key);  // T{}(f32[2,3])->()
+    text += (text.empty() ? "" : " ") + info.name + printed.substr(7, printed.size() - 12);
+  }
+  return text;
+}
+
+void expect_usage(const wire::Model& model, const ShapeOptions& options, const std::vector<std::string>& words) {
+  const auto result = specialised(model, options);
+  ASSERT_FALSE(result) << *result;
+  EXPECT_EQ(result.error().code, Code::Usage);
+  for (const std::string& word : words) EXPECT_THAT(result.error().message, HasSubstr(word));
+}
+
+TEST(Specialise, FixedModelsNeedNothing) { EXPECT_EQ(specialised(model_with({{"a", {"1", "3"}}}), {}), "a[1,3]"); }
+
+TEST(Specialise, OpenDimensionsNeedAFlag) {
+  expect_usage(model_with({{"a", {"1", "?"}}}), {}, {"input 'a'", "[1, ?]", "--shape a=", "--batch"});
+  expect_usage(model_with({{"a", {"N", "3"}}}), {}, {"[N, 3]"});
+}
+
+TEST(Shape, FillsWhatIsOpen) {
+  EXPECT_EQ(specialised(model_with({{"a", {"?", "3", "H"}}}), {.shapes = {{"a", {2, 3, 5}}}, .batch = {}}), "a[2,3,5]");
+}
+
+TEST(Shape, AgreesWithWhatIsFixedOrIsRefused) {
+  const wire::Model model = model_with({{"a", {"1", "3"}}});
+  EXPECT_EQ(specialised(model, {.shapes = {{"a", {1, 3}}}, .batch = {}}), "a[1,3]");
+  expect_usage(model, {.shapes = {{"a", {1, 4}}}, .batch = {}}, {"a=1x4", "asks for 4", "fixes 3", "dimension 1"});
+}
+
+TEST(Shape, HasTheInputsRank) {
+  const wire::Model model = model_with({{"a", {"?", "3"}}});
+  expect_usage(model, {.shapes = {{"a", {3}}}, .batch = {}}, {"1 dimensions", "has 2"});
+  expect_usage(model, {.shapes = {{"a", {1, 3, 1}}}, .batch = {}}, {"3 dimensions", "has 2"});
+}
+
+TEST(Shape, NamesAnInput) {
+  expect_usage(model_with({{"a", {"?"}}, {"b", {"?"}}}), {.shapes = {{"c", {1}}}, .batch = {}}, {"'c'", "a, b"});
+  wire::Model model = model_with({{"a", {"?"}}});  // an initialiser that is listed as an input is none
+  add_input(model, "w", {"1"});
+  add_tensor(*model.mutable_graph(), "w", kF32, {1});
+  expect_usage(model, {.shapes = {{"w", {1}}}, .batch = {}}, {"'w'", "inputs are: a"});
+}
+
+TEST(Shape, OfUnknownRankMustBeGiven) {
+  wire::Model model = model_with({{"a", {}}});
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  expect_usage(model, {}, {"rank unknown", "--shape a="});
+  EXPECT_EQ(specialised(model, {.shapes = {{"a", {2, 3}}}, .batch = {}}), "a[2,3]");
+  expect_usage(model, {.shapes = {}, .batch = 2}, {"--shape"});
+}
+
+TEST(Symbols, SharedByTwoInputsAreBoundInBoth) {
+  const wire::Model model = model_with({{"a", {"N", "L"}}, {"b", {"L", "4"}}});
+  EXPECT_EQ(specialised(model, {.shapes = {{"a", {2, 7}}}, .batch = {}}), "a[2,7] b[7,4]");
+}
+
+TEST(Symbols, ContradictionsAreRefused) {
+  const wire::Model two = model_with({{"a", {"L"}}, {"b", {"L"}}});
+  expect_usage(two, {.shapes = {{"a", {2}}, {"b", {3}}}, .batch = {}}, {"'L'", "2", "3"});
+  EXPECT_EQ(specialised(two, {.shapes = {{"a", {3}}, {"b", {3}}}, .batch = {}}), "a[3] b[3]");
+  expect_usage(model_with({{"a", {"L", "L"}}}), {.shapes = {{"a", {2, 3}}}, .batch = {}}, {"'L'"});
+  expect_usage(model_with({{"a", {"N"}}, {"b", {"N"}}}), {.shapes = {{"a", {2}}}, .batch = 3}, {"'N'"});
+}
+
+TEST(Symbols, AreBoundInOutputs) {
+  auto model = load(model_with({{"a", {"N"}}}));
+  ASSERT_TRUE(model);
+  ASSERT_TRUE(model->specialise({.shapes = {}, .batch = 6}));
+  const auto bytes = model->bytes();
+  ASSERT_TRUE(bytes);
+  wire::Model back;
+  ASSERT_TRUE(back.ParseFromString(*bytes));
+  EXPECT_EQ(back.graph().output(0).type().tensor_type().shape().dim(0).dim_value(), 6);
+}
+
+TEST(Batch, GoesToDimensionsOfThatName) {
+  EXPECT_EQ(
+      specialised(model_with({{"a", {"batch_size", "3"}}, {"b", {"4", "batch_size"}}}), {.shapes = {}, .batch = 8}),
+      "a[8,3] b[4,8]");
+  EXPECT_EQ(specialised(model_with({{"a", {"N", "3"}}}), {.shapes = {}, .batch = 8}), "a[8,3]");
+}
+
+TEST(Batch, ElseToTheLeadingOpenDimension) {
+  EXPECT_EQ(specialised(model_with({{"a", {"?", "3"}}, {"b", {"?"}}}), {.shapes = {}, .batch = 8}), "a[8,3] b[8]");
+  EXPECT_EQ(specialised(model_with({{"a", {"rows", "3"}}, {"b", {"5"}}}), {.shapes = {}, .batch = 8}), "a[8,3] b[5]");
+}
+
+TEST(Batch, LeavesOtherOpenDimensionsOpen) {
+  expect_usage(model_with({{"a", {"N", "L"}}}), {.shapes = {}, .batch = 8}, {"[8, L]", "--shape a="});
+}
+
+TEST(Batch, ThatTheModelFixesIsRefusedUnlessItAgrees) {
+  const wire::Model model = model_with({{"a", {"1", "3"}}});
+  expect_usage(model, {.shapes = {}, .batch = 8}, {"fixes its batch (a[1, 3])", "--shape"});
+  EXPECT_EQ(specialised(model, {.shapes = {}, .batch = 1}), "a[1,3]");
+}
+
+TEST(Batch, GoesWithShapes) {
+  EXPECT_EQ(specialised(model_with({{"a", {"N", "L"}}, {"b", {"N", "4"}}}), {.shapes = {{"a", {2, 5}}}, .batch = 2}),
+            "a[2,5] b[2,4]");
+}
+
+}  // namespace
+}  // namespace oplat::formats::onnx
