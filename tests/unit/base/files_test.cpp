@@ -24,7 +24,9 @@ class Files : public ::testing::Test {
     folder_.emplace(std::move(*made));
   }
   [[nodiscard]] fs::path at(const std::string& name) const { return folder_->path() / name; }
-  void put(const std::string& name, const std::string& text) const { std::ofstream(at(name), std::ios::binary) << text; }
+  void put(const std::string& name, const std::string& text) const {
+    std::ofstream(at(name), std::ios::binary) << text;
+  }
   [[nodiscard]] std::ptrdiff_t entries(const fs::path& path) const {
     return std::distance(fs::directory_iterator(path), fs::directory_iterator());
   }

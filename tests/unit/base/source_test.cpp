@@ -12,7 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// top/secret, top/models/{net, weights, sub/part, in, out, up}: "in" links to weights, "out" to ../secret, "up" to top.
+/// top/secret, top/models/{net, weights, sub/part, in, out, up}: "in" links to weights, "out" to ../secret, "up" to
+/// top.
 class Siblings : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -76,7 +77,8 @@ TEST_F(Siblings, AbsentOrNamelessAreErrors) {
 TEST_F(Siblings, MessageNamesTheModel) {
   const auto bytes = source_->sibling("../secret");
   ASSERT_FALSE(bytes);
-  EXPECT_TRUE(bytes.error().message.starts_with((top_->path() / "models/net").string() + ": ")) << bytes.error().message;
+  EXPECT_TRUE(bytes.error().message.starts_with((top_->path() / "models/net").string() + ": "))
+      << bytes.error().message;
 }
 
 // A folder whose name begins like the model's own is another folder; so is a file there.

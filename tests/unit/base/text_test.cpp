@@ -54,7 +54,8 @@ TEST(ParseDouble, TakesTheWholeTextOrNothing) {
   EXPECT_EQ(parse_double("-inf"), -std::numeric_limits<double>::infinity());
   ASSERT_TRUE(parse_double("nan"));
   EXPECT_TRUE(std::isnan(*parse_double("nan")));
-  for (const char* text : {"", " 1", "1 ", "1.5x", "+1", "1,5", "--1", "e5", "."}) EXPECT_FALSE(parse_double(text)) << text;
+  for (const char* text : {"", " 1", "1 ", "1.5x", "+1", "1,5", "--1", "e5", "."})
+    EXPECT_FALSE(parse_double(text)) << text;
 }
 
 TEST(ParseDouble, RefusesWhatNoDoubleHolds) { EXPECT_FALSE(parse_double("1e999")); }
@@ -64,7 +65,8 @@ TEST(ParseInt, TakesTheWholeTextOrNothing) {
   EXPECT_EQ(parse_int("-17"), -17);
   EXPECT_EQ(parse_int("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(parse_int("-9223372036854775808"), std::numeric_limits<std::int64_t>::min());
-  for (const char* text : {"", "9223372036854775808", "1.0", " 1", "1 ", "0x10", "+1"}) EXPECT_FALSE(parse_int(text)) << text;
+  for (const char* text : {"", "9223372036854775808", "1.0", " 1", "1 ", "0x10", "+1"})
+    EXPECT_FALSE(parse_int(text)) << text;
 }
 
 TEST(Split, KeepsEmptyParts) {
@@ -90,13 +92,13 @@ TEST(JsonQuote, EscapesBeyondAsciiAsUtf16) {
 }
 
 TEST(JsonQuote, ReplacesInvalidUtf8) {
-  EXPECT_EQ(json_quote("\xc3("), R"("\ufffd(")");                     // a lead byte without its second
-  EXPECT_EQ(json_quote("a\x80z"), R"("a\ufffdz")");                    // a continuation on its own
-  EXPECT_EQ(json_quote("\xc0\xaf"), R"("\ufffd\ufffd")");              // "/" in two bytes
-  EXPECT_EQ(json_quote("\xe0\x80\x80"), R"("\ufffd\ufffd\ufffd")");    // NUL in three
-  EXPECT_EQ(json_quote("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");    // half of a surrogate pair
+  EXPECT_EQ(json_quote("\xc3("), R"("\ufffd(")");                              // a lead byte without its second
+  EXPECT_EQ(json_quote("a\x80z"), R"("a\ufffdz")");                            // a continuation on its own
+  EXPECT_EQ(json_quote("\xc0\xaf"), R"("\ufffd\ufffd")");                      // "/" in two bytes
+  EXPECT_EQ(json_quote("\xe0\x80\x80"), R"("\ufffd\ufffd\ufffd")");            // NUL in three
+  EXPECT_EQ(json_quote("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");            // half of a surrogate pair
   EXPECT_EQ(json_quote("\xf4\x90\x80\x80"), R"("\ufffd\ufffd\ufffd\ufffd")");  // above U+10FFFF
-  EXPECT_EQ(json_quote("ab\xe2\x82"), R"("ab\ufffd\ufffd")");          // cut at the end
+  EXPECT_EQ(json_quote("ab\xe2\x82"), R"("ab\ufffd\ufffd")");                  // cut at the end
 }
 
 TEST(NearestWord, FindsSlipsOfTheFinger) {
