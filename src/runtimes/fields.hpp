@@ -75,9 +75,8 @@ class Fields {
     for (const Json& entry : *value) take_text(name, entry, to.emplace_back(), kMostText);
   }
   void text_map(const char* name, std::map<std::string, std::string>& to) {
-    each_member(name, [&](const std::string& member, const Json& value) {
-      take_text(name, value, to[member], kMostText);
-    });
+    each_member(name,
+                [&](const std::string& member, const Json& value) { take_text(name, value, to[member], kMostText); });
   }
   void integers_map(const char* name, std::map<std::string, std::vector<std::int64_t>>& to, std::int64_t low,
                     std::int64_t high, std::size_t most) {
@@ -148,7 +147,8 @@ class Fields {
     to = found;
   }
   void take_integer(const char* name, const Json& value, std::int64_t& to, std::int64_t low, std::int64_t high) {
-    if (!value.is_number_integer()) return complain(name, std::string("expected an integer, found ") + value.type_name());
+    if (!value.is_number_integer())
+      return complain(name, std::string("expected an integer, found ") + value.type_name());
     const bool too_large = value.is_number_unsigned() &&
                            value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
     if (too_large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high) {

@@ -35,10 +35,8 @@ constexpr std::size_t kMostHandles = 4096;
 constexpr std::size_t kMostKernels = 1'000'000;
 constexpr std::size_t kMostReason = 65'536;
 
-constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{{{Topology::Auto, "auto"},
-                                                                            {Topology::Chain, "chain"},
-                                                                            {Topology::Fan, "fan"},
-                                                                            {Topology::Single, "single"}}};
+constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{
+    {{Topology::Auto, "auto"}, {Topology::Chain, "chain"}, {Topology::Fan, "fan"}, {Topology::Single, "single"}}};
 
 template <class T>
 Result<T> finish(const Fields& fields, T value) {
@@ -59,10 +57,14 @@ void take_batch(Fields& fields, std::optional<std::int64_t>& batch) {
 }
 
 Json encode_device(const table::Device& device) {
-  return {{"name", device.name},           {"cpu", device.cpu},
-          {"architecture", device.architecture}, {"cores", device.cores},
-          {"memory_bytes", device.memory_bytes}, {"l1d_bytes", device.l1d_bytes},
-          {"l2_bytes", device.l2_bytes},   {"llc_bytes", device.llc_bytes},
+  return {{"name", device.name},
+          {"cpu", device.cpu},
+          {"architecture", device.architecture},
+          {"cores", device.cores},
+          {"memory_bytes", device.memory_bytes},
+          {"l1d_bytes", device.l1d_bytes},
+          {"l2_bytes", device.l2_bytes},
+          {"llc_bytes", device.llc_bytes},
           {"isa", device.isa}};
 }
 
@@ -207,13 +209,10 @@ Json encode(const table::Plan& plan) {
   for (const auto& kernel : plan.kernels) {
     kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}});
   }
-  return {{"model", plan.model},
-          {"identity", plan.identity},
-          {"source", plan.source},
-          {"batch", plan.batch},
-          {"weight_bytes", plan.weight_bytes},
-          {"activation_bytes", plan.activation_bytes},
-          {"kernels", std::move(kernels)}};
+  return {
+      {"model", plan.model},          {"identity", plan.identity},         {"source", plan.source},
+      {"batch", plan.batch},          {"weight_bytes", plan.weight_bytes}, {"activation_bytes", plan.activation_bytes},
+      {"kernels", std::move(kernels)}};
 }
 
 Result<table::Plan> decode_plan(const Json& json) {
@@ -301,8 +300,8 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
-  const auto* known = std::find_if(kTopologies.begin(), kTopologies.end(),
-                                   [&](const auto& entry) { return entry.second == topology; });
+  const auto* known =
+      std::find_if(kTopologies.begin(), kTopologies.end(), [&](const auto& entry) { return entry.second == topology; });
   if (known != kTopologies.end()) {
     request.topology = known->first;
   } else {

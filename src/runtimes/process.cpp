@@ -69,11 +69,16 @@ struct ChildFailure {
 
 std::string_view step_text(Step step) {
   switch (step) {
-    case Step::Group: return "cannot make a process group";
-    case Step::Descriptors: return "cannot set up its descriptors";
-    case Step::Pin: return "cannot pin it to the CPU";
-    case Step::Memory: return "cannot limit its memory";
-    case Step::Execute: return "cannot execute it";
+    case Step::Group:
+      return "cannot make a process group";
+    case Step::Descriptors:
+      return "cannot set up its descriptors";
+    case Step::Pin:
+      return "cannot pin it to the CPU";
+    case Step::Memory:
+      return "cannot limit its memory";
+    case Step::Execute:
+      return "cannot execute it";
   }
   return "cannot start it";
 }
@@ -134,27 +139,40 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 bool passes(std::string_view name) {
-  constexpr std::array kNames{"PATH",       "HOME",       "USER",           "LOGNAME",       "SHELL",      "TERM",
-                              "TMPDIR",     "TZ",         "PYTHONPATH",     "PYTHONHOME",    "VIRTUAL_ENV", "LD_LIBRARY_PATH",
-                              "SSH_AUTH_SOCK", "ANDROID_SERIAL", "ADB_SERVER_SOCKET"};
+  constexpr std::array kNames{"PATH",
+                              "HOME",
+                              "USER",
+                              "LOGNAME",
+                              "SHELL",
+                              "TERM",
+                              "TMPDIR",
+                              "TZ",
+                              "PYTHONPATH",
+                              "PYTHONHOME",
+                              "VIRTUAL_ENV",
+                              "LD_LIBRARY_PATH",
+                              "SSH_AUTH_SOCK",
+                              "ANDROID_SERIAL",
+                              "ADB_SERVER_SOCKET"};
   constexpr std::array kPrefixes{"OPLAT_", "XDG_", "ASAN_", "UBSAN_", "LSAN_", "CONDA_"};
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view known) { return name == known; }) ||
-         std::any_of(kPrefixes.begin(), kPrefixes.end(), [&](std::string_view p) { return name.substr(0, p.size()) == p; });
+         std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view p) { return name.substr(0, p.size()) == p; });
 }
 
 std::string signal_text(int signal) {
   constexpr std::array<std::pair<int, std::string_view>, 12> kNames{{{SIGSEGV, "SIGSEGV"},
-                                                                      {SIGABRT, "SIGABRT"},
-                                                                      {SIGBUS, "SIGBUS"},
-                                                                      {SIGILL, "SIGILL"},
-                                                                      {SIGFPE, "SIGFPE"},
-                                                                      {SIGKILL, "SIGKILL"},
-                                                                      {SIGTERM, "SIGTERM"},
-                                                                      {SIGINT, "SIGINT"},
-                                                                      {SIGHUP, "SIGHUP"},
-                                                                      {SIGPIPE, "SIGPIPE"},
-                                                                      {SIGTRAP, "SIGTRAP"},
-                                                                      {SIGSYS, "SIGSYS"}}};
+                                                                     {SIGABRT, "SIGABRT"},
+                                                                     {SIGBUS, "SIGBUS"},
+                                                                     {SIGILL, "SIGILL"},
+                                                                     {SIGFPE, "SIGFPE"},
+                                                                     {SIGKILL, "SIGKILL"},
+                                                                     {SIGTERM, "SIGTERM"},
+                                                                     {SIGINT, "SIGINT"},
+                                                                     {SIGHUP, "SIGHUP"},
+                                                                     {SIGPIPE, "SIGPIPE"},
+                                                                     {SIGTRAP, "SIGTRAP"},
+                                                                     {SIGSYS, "SIGSYS"}}};
   for (const auto& [number, name] : kNames) {
     if (number == signal) return fmt::format("signal {} ({})", signal, name);
   }
@@ -194,8 +212,8 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   auto variables = worker_environment();
   const auto argv = pointers(arguments);
   const auto environment = pointers(variables);
-  const ChildSetup setup{theirs.get(),  output.write.get(),  errors.write.get(),         report.write.get(),
-                         argv.data(), environment.data(), options.memory_limit_bytes, options.cpu};
+  const ChildSetup setup{theirs.get(), output.write.get(), errors.write.get(),         report.write.get(),
+                         argv.data(),  environment.data(), options.memory_limit_bytes, options.cpu};
   const pid_t pid = ::fork();
   if (pid < 0) return fail(Code::Runtime, "cannot start a process: {}", std::strerror(errno));
   if (pid == 0) run_child(setup);
@@ -274,7 +292,8 @@ void Process::drain_errors() {
       ::close(std::exchange(errors_, -1));  // at its end it would always be ready to read
       return;
     }
-    if (show_errors_) [[maybe_unused]] const auto written = ::write(2, piece.data(), static_cast<std::size_t>(read));
+    if (show_errors_) [[maybe_unused]]
+      const auto written = ::write(2, piece.data(), static_cast<std::size_t>(read));
     error_tail_.append(piece.data(), static_cast<std::size_t>(read));
     if (error_tail_.size() > kErrorTailBytes) error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
   }

@@ -17,14 +17,16 @@ const std::vector<RuntimeEntry>& runtimes() {
       {"onnxruntime", "ONNX Runtime, CPU", "pip install onnxruntime", create_onnxruntime},
 #endif
       {"reference", "plain loops over single operators, for checks", "", create_reference},
-      {"replay", "answers from a recorded table: replay TABLE [device=NAME] [runtime=NAME] [version=V]", "", create_replay},
+      {"replay", "answers from a recorded table: replay TABLE [device=NAME] [runtime=NAME] [version=V]", "",
+       create_replay},
   };
   return entries;
 }
 
 const RuntimeEntry* find_runtime(std::string_view name) {
   const auto& entries = runtimes();
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 

@@ -16,7 +16,13 @@ namespace oplat::runtimes {
 using Json = nlohmann::json;
 
 /// JSON-RPC's own error numbers, and the one that carries an oplat code in `data.code`.
-enum class RpcError { Parse = -32700, InvalidRequest = -32600, NoMethod = -32601, InvalidParams = -32602, Ours = -32000 };
+enum class RpcError {
+  Parse = -32700,
+  InvalidRequest = -32600,
+  NoMethod = -32601,
+  InvalidParams = -32602,
+  Ours = -32000
+};
 
 /// "usage", "runtime", ...: the names of Code on the wire.
 std::string_view code_name(Code code);

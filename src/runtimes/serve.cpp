@@ -34,7 +34,9 @@ struct MethodError {
 };
 using Answer = tl::expected<Json, MethodError>;
 
-tl::unexpected<MethodError> refuse(Error error) { return tl::unexpected(MethodError{RpcError::Ours, std::move(error)}); }
+tl::unexpected<MethodError> refuse(Error error) {
+  return tl::unexpected(MethodError{RpcError::Ours, std::move(error)});
+}
 tl::unexpected<MethodError> bad_params(Error error) {
   error.code = Code::Usage;
   return tl::unexpected(MethodError{RpcError::InvalidParams, std::move(error)});
@@ -59,7 +61,8 @@ Answer dispatch(Worker& worker, const Request& request) {
   }
   if (method == "plan") return answer(decode_plan_request(params), [&](const auto& r) { return worker.plan(r); });
   if (method == "open") return answer(decode_open_request(params), [&](const auto& r) { return worker.open(r); });
-  if (method == "block") return answer(decode_block_request(params), [&](const auto& r) { return run_block(worker, r); });
+  if (method == "block")
+    return answer(decode_block_request(params), [&](const auto& r) { return run_block(worker, r); });
   if (method == "put") {
     return answer(decode_put_request(params), [&](const PutRequest& r) -> Result<PutOutcome> {
       OPLAT_TRY(uploads, Uploads::standard());
@@ -73,8 +76,8 @@ Answer dispatch(Worker& worker, const Request& request) {
     return Json::object();
   }
   if (method == "shutdown") return Json::object();
-  return tl::unexpected(MethodError{
-      RpcError::NoMethod, Error{Code::Usage, fmt::format("unknown method \"{}\"", base::printable(method))}});
+  return tl::unexpected(MethodError{RpcError::NoMethod,
+                                    Error{Code::Usage, fmt::format("unknown method \"{}\"", base::printable(method))}});
 }
 
 /// No exception of a runtime may end the worker: the client would take it for a crash of the kernel.
@@ -129,8 +132,9 @@ void prepare_process() {
 }
 
 std::string too_long_line(std::size_t bytes) {
-  return error_line(nullptr, RpcError::InvalidRequest,
-                    Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}", bytes, kMostLineBytes)});
+  return error_line(
+      nullptr, RpcError::InvalidRequest,
+      Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}", bytes, kMostLineBytes)});
 }
 
 /// Reads requests and writes what `reply` makes of each, until it says to stop.
@@ -179,8 +183,9 @@ int serve(Worker& worker, int protocol_fd) {
     if (!result) return error_line(request.id, result.error().number, result.error().error);
     std::string line = result_line(request.id, *result);
     if (line.size() <= kMostLineBytes) return line;
-    return error_line(request.id, RpcError::Ours,
-                      Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}", line.size(), kMostLineBytes)});
+    return error_line(
+        request.id, RpcError::Ours,
+        Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}", line.size(), kMostLineBytes)});
   });
 }
 

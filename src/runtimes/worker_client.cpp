@@ -98,8 +98,7 @@ Lost WorkerClient::Impl::lose_by_end() {
 /// False where the worker no longer reads.
 bool WorkerClient::Impl::send(std::string_view line, std::size_t& sent) {
   while (sent < line.size()) {
-    const ssize_t wrote =
-        ::send(process->input(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t wrote = ::send(process->input(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (wrote > 0) {
       sent += static_cast<std::size_t>(wrote);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -189,8 +188,8 @@ Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& param
 
 Status WorkerClient::Impl::begin() {
   ProcessOptions start;
-  start.command = options.command.empty() ? std::vector<std::string>{"/proc/self/exe", "worker", runtime}
-                                          : options.command;
+  start.command =
+      options.command.empty() ? std::vector<std::string>{"/proc/self/exe", "worker", runtime} : options.command;
   start.command.insert(start.command.end(), options.arguments.begin(), options.arguments.end());
   start.memory_limit_bytes = options.memory_limit_bytes;
   start.cpu = options.cpu;
@@ -273,7 +272,8 @@ Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
   auto answer = impl_->exchange("plan", encode(request), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
-  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "plan of {}: {}", request.model, lost->reason);
+  if (auto* lost = std::get_if<Lost>(&answer))
+    return fail(Code::Runtime, "plan of {}: {}", request.model, lost->reason);
   auto plan = decode_plan(std::get<Json>(answer));
   if (plan) return plan;
   const auto lost = impl_->lose("worker sent rubbish: " + plan.error().message);

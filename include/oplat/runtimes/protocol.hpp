@@ -31,8 +31,8 @@ struct Hello {
   std::string runtime;
   std::string version;
   std::string build;
-  std::map<std::string, SettingOption> options;   ///< of Setting::options
-  std::vector<std::string> precisions;            ///< legal values of Setting::precision, default first
+  std::map<std::string, SettingOption> options;  ///< of Setting::options
+  std::vector<std::string> precisions;           ///< legal values of Setting::precision, default first
   std::int64_t most_threads = 1;
   table::Device device;
   bool shared_file_system = true;

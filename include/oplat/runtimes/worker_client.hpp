@@ -16,12 +16,12 @@
 namespace oplat::runtimes {
 
 struct WorkerOptions {
-  std::vector<std::string> command;       ///< argv of the worker; empty: this executable, "worker", runtime
-  std::vector<std::string> arguments;     ///< put behind the command ("replay" takes a table)
+  std::vector<std::string> command;    ///< argv of the worker; empty: this executable, "worker", runtime
+  std::vector<std::string> arguments;  ///< put behind the command ("replay" takes a table)
   std::chrono::seconds start_deadline{60};
   std::chrono::seconds request_deadline{120};
-  std::int64_t memory_limit_bytes = 0;    ///< address space of the worker; 0: no limit
-  std::optional<int> cpu;                 ///< pin the worker to this CPU (1-thread settings)
+  std::int64_t memory_limit_bytes = 0;  ///< address space of the worker; 0: no limit
+  std::optional<int> cpu;               ///< pin the worker to this CPU (1-thread settings)
 };
 
 /// One worker process. A request past its deadline kills the process group; the open handle becomes

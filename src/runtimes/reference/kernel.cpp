@@ -112,9 +112,7 @@ Window read_window(Reader& reader, std::size_t spatial, const Dims& default_kern
   return window;
 }
 
-std::array<std::int64_t, 2> spatial_size(const Dims& dims) {
-  return {dims.size() == 4 ? dims[2] : 1, dims.back()};
-}
+std::array<std::int64_t, 2> spatial_size(const Dims& dims) { return {dims.size() == 4 ? dims[2] : 1, dims.back()}; }
 
 /// Dimensions of a result with the given channels behind a window.
 Dims windowed(const Dims& input, std::int64_t channels, const Window& window) {
@@ -151,7 +149,8 @@ Planned plan_conv(const ir::Key& key) {
 
 Planned plan_pool(const ir::Key& key) {
   const Dims x = operand_dims(key, 0);
-  if (x.size() != 3 && x.size() != 4) return table::Unsupported{key.op + " of other than one or two spatial dimensions"};
+  if (x.size() != 3 && x.size() != 4)
+    return table::Unsupported{key.op + " of other than one or two spatial dimensions"};
   if (key.results.size() > 1 && !std::holds_alternative<ir::AbsentEntry>(key.results[1])) {
     return table::Unsupported{key.op + " with indices"};
   }
@@ -176,9 +175,8 @@ Planned plan_pool(const ir::Key& key) {
   if (key.op == "MaxPool") {
     return Plan{dims, [shape](const std::vector<Floats>& in, FloatsOut y) { max_pool(shape, in[0], y); }};
   }
-  return Plan{dims, [shape, include](const std::vector<Floats>& in, FloatsOut y) {
-                average_pool(shape, include, in[0], y);
-              }};
+  return Plan{dims,
+              [shape, include](const std::vector<Floats>& in, FloatsOut y) { average_pool(shape, include, in[0], y); }};
 }
 
 Planned plan_gemm(const ir::Key& key) {
@@ -329,11 +327,13 @@ std::optional<float> stated_value(const ir::TensorEntry& tensor) {
 
 Built build(const ir::Key& key) {
   const std::string full = key.domain.empty() ? key.op : key.domain + ":" + key.op;
-  const auto known = std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& o) { return o.name == key.op; });
+  const auto known =
+      std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& o) { return o.name == key.op; });
   if (!key.domain.empty() || known == kOperators.end()) {
     return table::Unsupported{"operator " + base::printable(full) + " has no plain loops"};
   }
-  if (key.operands.size() < known->least_operands || key.operands.size() > known->most_operands || key.results.empty()) {
+  if (key.operands.size() < known->least_operands || key.operands.size() > known->most_operands ||
+      key.results.empty()) {
     return misshapen(key);
   }
   Kernel kernel;
@@ -348,7 +348,8 @@ Built build(const ir::Key& key) {
     kernel.source.push_back(alias == nullptr ? i : alias->index);
     kernel.values.push_back(tensor == nullptr ? std::nullopt : stated_value(*tensor));
   }
-  if (rank_of(key, 0) == 0 && known->least_operands == 1 && key.op != "Relu" && key.op != "Sigmoid" && key.op != "Clip") {
+  if (rank_of(key, 0) == 0 && known->least_operands == 1 && key.op != "Relu" && key.op != "Sigmoid" &&
+      key.op != "Clip") {
     return misshapen(key);
   }
   auto planned = known->plan(key);
@@ -356,9 +357,10 @@ Built build(const ir::Key& key) {
   if (auto* failed = std::get_if<table::Failed>(&planned)) return std::move(*failed);
   auto& plan = std::get<Plan>(planned);
   const ir::TensorEntry* result = key.result(0);
-  if (result == nullptr || result->dtype != ir::Dtype::F32 || !result->shape.elements() || dims_of(*result) != plan.dims) {
-    return table::Failed{fmt::format("the result of {} has shape [{}], the key says another", key.op,
-                                     fmt::join(plan.dims, ","))};
+  if (result == nullptr || result->dtype != ir::Dtype::F32 || !result->shape.elements() ||
+      dims_of(*result) != plan.dims) {
+    return table::Failed{
+        fmt::format("the result of {} has shape [{}], the key says another", key.op, fmt::join(plan.dims, ","))};
   }
   kernel.result_elements = *result->shape.elements();
   if (kernel.result_elements > kMostElements) return table::Unsupported{key.op + " with a result that is too large"};

@@ -124,10 +124,9 @@ void max_pool(const PoolShape& shape, Floats x, FloatsOut y) {
     for (std::int64_t oy = 0; oy < rows; ++oy) {
       for (std::int64_t ox = 0; ox < columns; ++ox) {
         float largest = std::numeric_limits<float>::lowest();
-        each_tap(shape.window, shape.size, oy, ox,
-                 [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
-                   largest = std::max(largest, in[iy * shape.size[1] + ix]);
-                 });
+        each_tap(shape.window, shape.size, oy, ox, [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
+          largest = std::max(largest, in[iy * shape.size[1] + ix]);
+        });
         y[at++] = largest;
       }
     }
@@ -144,11 +143,10 @@ void average_pool(const PoolShape& shape, bool count_include_pad, Floats x, Floa
       for (std::int64_t ox = 0; ox < columns; ++ox) {
         float sum = 0;
         std::int64_t taps = 0;
-        each_tap(shape.window, shape.size, oy, ox,
-                 [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
-                   sum += in[iy * shape.size[1] + ix];
-                   ++taps;
-                 });
+        each_tap(shape.window, shape.size, oy, ox, [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
+          sum += in[iy * shape.size[1] + ix];
+          ++taps;
+        });
         if (count_include_pad) {
           taps = taps_with_padding(shape.window, 0, shape.size[0], oy) *
                  taps_with_padding(shape.window, 1, shape.size[1], ox);
@@ -209,8 +207,8 @@ void matmul(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOu
     return at;
   };
   for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
-    gemm(shape, a.subspan(place(a_outer, matrix) * a_size, a_size),
-         b.subspan(place(b_outer, matrix) * b_size, b_size), {}, y.subspan(matrix * y_size, y_size));
+    gemm(shape, a.subspan(place(a_outer, matrix) * a_size, a_size), b.subspan(place(b_outer, matrix) * b_size, b_size),
+         {}, y.subspan(matrix * y_size, y_size));
   }
 }
 

@@ -28,8 +28,8 @@ std::int64_t window_steps(const Window& window, std::size_t axis, std::int64_t s
 
 struct ConvShape {
   std::int64_t batch = 1;
-  std::int64_t channels = 1;       ///< of the input
-  std::int64_t filters = 1;        ///< channels of the result
+  std::int64_t channels = 1;  ///< of the input
+  std::int64_t filters = 1;   ///< channels of the result
   std::int64_t group = 1;
   std::array<std::int64_t, 2> size{1, 1};  ///< of the input
   Window window;

@@ -69,7 +69,8 @@ class Copies {
       std::vector<float>& result = results_[static_cast<std::size_t>(copy) % results_.size()];
       operands_.clear();
       for (const auto& sets : buffers_) operands_.emplace_back(sets[static_cast<std::size_t>(copy) % sets.size()]);
-      if (chain_ && copy > 0) operands_[*kernel_.chained] = results_[static_cast<std::size_t>(copy - 1) % results_.size()];
+      if (chain_ && copy > 0)
+        operands_[*kernel_.chained] = results_[static_cast<std::size_t>(copy - 1) % results_.size()];
       for (std::size_t i = 0; i < operands_.size(); ++i) operands_[i] = operands_[kernel_.source[i]];
       kernel_.call(operands_, result);
     }

@@ -35,9 +35,10 @@ Result<Choice> parse_arguments(const std::vector<std::string>& arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::size_t equals = arguments[i].find('=');
     const std::string name = arguments[i].substr(0, equals);
-    auto* to = name == "device" ? &choice.device : name == "runtime" ? &choice.runtime
-                                               : name == "version"  ? &choice.version
-                                                                     : nullptr;
+    auto* to = name == "device"    ? &choice.device
+               : name == "runtime" ? &choice.runtime
+               : name == "version" ? &choice.version
+                                   : nullptr;
     if (equals == std::string::npos || to == nullptr) {
       return fail(Code::Usage, "worker replay: \"{}\" is none of device=NAME, runtime=NAME, version=VERSION",
                   base::printable(arguments[i]));
@@ -71,7 +72,7 @@ class Noise {
 
 /// A recorded time that is called again and again.
 struct Recording {
-  double ns = 0;      ///< of one call without noise
+  double ns = 0;  ///< of one call without noise
   double sd_log = 0;
   Noise noise;
 };
@@ -142,8 +143,10 @@ class ReplayWorker final : public Worker {
     for (const auto& plan : plans) {
       if (plan.model != name || (request.batch && plan.batch != *request.batch)) continue;
       if (found != nullptr && (found->batch != plan.batch || !same_kernels(*found, plan))) {
-        return fail(Code::Usage, "{}: the table holds several plans of this model that differ; give --batch, or a table "
-                    "of one setting", name);
+        return fail(Code::Usage,
+                    "{}: the table holds several plans of this model that differ; give --batch, or a table "
+                    "of one setting",
+                    name);
       }
       if (found == nullptr) found = &plan;
     }
@@ -215,7 +218,8 @@ class ReplayWorker final : public Worker {
   }
 
   OpenOutcome keep(const OpenRequest& request, double ns, double sd_log, std::string topology) {
-    const std::uint64_t seed = base::hash64(request.key + request.model, request.seed) + static_cast<std::uint64_t>(request.copies);
+    const std::uint64_t seed =
+        base::hash64(request.key + request.model, request.seed) + static_cast<std::uint64_t>(request.copies);
     const Handle handle = next_++;
     open_.emplace(handle, Recording{ns, sd_log, Noise(seed)});
     return measure::Opened{handle, 0, std::move(topology)};
@@ -262,7 +266,8 @@ Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& ar
                       (!choice.version || setting->second.version == *choice.version);
     if (fits && (main == nullptr || population.timings > main->timings)) main = &population;
   }
-  if (main == nullptr) return fail(Code::Input, "{}: holds no rows to replay under the device and runtime asked for", choice.table);
+  if (main == nullptr)
+    return fail(Code::Input, "{}: holds no rows to replay under the device and runtime asked for", choice.table);
   const table::Setting& first = setting_of.at(main->setting);
   std::vector<std::pair<table::SettingId, table::Setting>> answered{{main->setting, first}};
   for (const auto& population : populations) {
@@ -272,7 +277,8 @@ Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& ar
                         setting->second.version == first.version;
     if (beside) answered.emplace_back(population.setting, setting->second);
   }
-  return std::make_unique<ReplayWorker>(std::move(table), device_of.at(main->device), main->device, std::move(answered));
+  return std::make_unique<ReplayWorker>(std::move(table), device_of.at(main->device), main->device,
+                                        std::move(answered));
 }
 
 }  // namespace oplat::runtimes

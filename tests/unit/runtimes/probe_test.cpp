@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/runtimes/probe.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "oplat/base/text.hpp"
+
+namespace {
+
+TEST(ProbeTest, TheClockNeverGoesBack) {
+  std::int64_t last = oplat_probe_now_ns();
+  for (int i = 0; i < 10'000; ++i) {
+    const std::int64_t now = oplat_probe_now_ns();
+    ASSERT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(ProbeTest, ReferencesCheckTheirArguments) {
+  double ns = 5;
+  EXPECT_EQ(oplat_probe_reference_compute(0, &ns), EINVAL);
+  EXPECT_EQ(oplat_probe_reference_compute(1002, &ns), EINVAL);
+  EXPECT_EQ(oplat_probe_reference_memory(0, &ns), EINVAL);
+  EXPECT_EQ(oplat_probe_reference_compute(1, nullptr), EINVAL);
+  EXPECT_EQ(ns, 5);
+  EXPECT_EQ(oplat_probe_reference_compute(2, &ns), 0);
+  EXPECT_GT(ns, 0);
+  EXPECT_NE(ns, 5);
+  EXPECT_EQ(oplat_probe_reference_memory(3, &ns), 0);
+  EXPECT_GT(ns, 0);
+}
+
+TEST(ProbeTest, ScrubGrowsAndRefusesWhatMemoryCannotHold) {
+  EXPECT_EQ(oplat_probe_scrub(0), 0);
+  EXPECT_EQ(oplat_probe_scrub(1), 0);
+  EXPECT_EQ(oplat_probe_scrub(5'000'000), 0);
+  EXPECT_EQ(oplat_probe_scrub(1000), 0);
+  EXPECT_EQ(oplat_probe_scrub(-1), EINVAL);
+  EXPECT_EQ(oplat_probe_scrub(std::numeric_limits<std::int64_t>::max()), EINVAL);
+  oplat_probe_release();
+  EXPECT_EQ(oplat_probe_scrub(4096), 0);
+  oplat_probe_release();
+}
+
+TEST(ProbeTest, ScrubTouchesItsPages) {
+  oplat_probe_release();
+  oplat_probe_counters before{};
+  oplat_probe_counters after{};
+  ASSERT_EQ(oplat_probe_read_counters(&before), 0);
+  ASSERT_EQ(oplat_probe_scrub(std::int64_t{64} << 20), 0);
+  ASSERT_EQ(oplat_probe_read_counters(&after), 0);
+  // 64 MiB are 16,384 small pages or 32 huge ones.
+  EXPECT_GE(after.faults - before.faults, 32);
+  oplat_probe_release();
+}
+
+TEST(ProbeTest, MachineFactsHangTogether) {
+  oplat_probe_machine machine{};
+  ASSERT_EQ(oplat_probe_read_machine(&machine), 0);
+  EXPECT_EQ(machine.cores, static_cast<std::int64_t>(std::thread::hardware_concurrency()));
+  EXPECT_GT(machine.memory_bytes, 0);
+  EXPECT_NE(std::string(machine.architecture), "");
+  EXPECT_GE(machine.llc_bytes, machine.l2_bytes);
+  const std::string isa = machine.isa;
+  if (!isa.empty()) {
+    const auto words = oplat::base::split(isa, ' ');
+    EXPECT_TRUE(std::is_sorted(words.begin(), words.end())) << isa;
+    EXPECT_EQ(std::adjacent_find(words.begin(), words.end()), words.end()) << isa;
+  }
+  EXPECT_EQ(oplat_probe_read_machine(nullptr), EINVAL);
+}
+
+TEST(ProbeTest, PinsTheCallingThreadOnly) {
+  cpu_set_t whole;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
+  int first = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(first), &whole)) ++first;
+  std::thread([first] {
+    EXPECT_EQ(oplat_probe_pin(first), 0);
+    cpu_set_t mine;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+    EXPECT_EQ(CPU_COUNT(&mine), 1);
+    EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(first), &mine));
+  }).join();
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&whole, &after));
+  EXPECT_EQ(oplat_probe_pin(-1), EINVAL);
+  EXPECT_EQ(oplat_probe_pin(1'000'000), EINVAL);
+}
+
+TEST(ProbeTest, FlushesDenormals) {
+  volatile float tiny = std::numeric_limits<float>::min();
+  if (oplat_probe_flush_denormals(1) == ENOTSUP) GTEST_SKIP() << "not known on this architecture";
+  volatile float flushed = tiny / 2.0F;
+  EXPECT_EQ(oplat_probe_flush_denormals(0), 0);
+  volatile float kept = tiny / 2.0F;
+  const bool flushed_is_zero = flushed == 0.0F;
+  EXPECT_TRUE(flushed_is_zero);
+  EXPECT_GT(kept, 0.0F);
+}
+
+TEST(ProbeTest, TheSharedLibraryCanBeLoadedByName) {
+  void* library = ::dlopen(OPLAT_PROBE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  const auto abi = reinterpret_cast<std::int32_t (*)()>(::dlsym(library, "oplat_probe_abi"));
+  ASSERT_NE(abi, nullptr);
+  EXPECT_EQ(abi(), OPLAT_PROBE_ABI);
+  EXPECT_NE(::dlsym(library, "oplat_probe_reference_memory"), nullptr);
+  EXPECT_EQ(::dlsym(library, "oplat_probe_kernel_stream"), nullptr) << "internal names must stay inside";
+  ::dlclose(library);
+}
+
+}  // namespace
