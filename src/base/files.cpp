@@ -39,7 +39,8 @@ Result<int> open_regular(const fs::path& path, std::uint64_t& size) {
   struct stat info = {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
-    return fail(Code::Input, "{}: {}", path.string(), S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file");
+    return fail(Code::Input, "{}: {}", path.string(),
+                S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file");
   }
   size = static_cast<std::uint64_t>(info.st_size);
   return fd;
@@ -74,7 +75,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
     bytes += piece;
     return bytes.size() <= most_bytes;
   }));
-  if (bytes.size() > most_bytes) return fail(Code::Input, "{}: grew past {} bytes while it was read", path.string(), most_bytes);
+  if (bytes.size() > most_bytes)
+    return fail(Code::Input, "{}: grew past {} bytes while it was read", path.string(), most_bytes);
   return bytes;
 }
 

@@ -54,10 +54,12 @@ Result<double> parse_duration_ns(std::string_view text) {
   if (unit_at != std::string_view::npos && unit_at > 0) {
     const std::optional<double> number = parse_double(text.substr(0, unit_at));
     for (const auto& [name, factor] : kUnits) {
-      if (text.substr(unit_at) == name && number && *number > 0 && std::isfinite(*number * factor)) return *number * factor;
+      if (text.substr(unit_at) == name && number && *number > 0 && std::isfinite(*number * factor))
+        return *number * factor;
     }
   }
-  return fail(Code::Usage, "'{}' is no duration; write a positive number with a unit: 800ns, 250us, 10ms, 90s, 30m or 1.5h",
+  return fail(Code::Usage,
+              "'{}' is no duration; write a positive number with a unit: 800ns, 250us, 10ms, 90s, 30m or 1.5h",
               printable(text));
 }
 

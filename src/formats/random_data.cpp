@@ -64,31 +64,66 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
   };
   using ir::Dtype;
   switch (dtype) {
-    case Dtype::F32: fill<float>(out, count, [&] { return static_cast<float>(real()); }); break;
-    case Dtype::F64: fill<double>(out, count, real); break;
-    case Dtype::F16: fill<std::uint16_t>(out, count, [&] { return half_bits(static_cast<float>(real())); }); break;
+    case Dtype::F32:
+      fill<float>(out, count, [&] { return static_cast<float>(real()); });
+      break;
+    case Dtype::F64:
+      fill<double>(out, count, real);
+      break;
+    case Dtype::F16:
+      fill<std::uint16_t>(out, count, [&] { return half_bits(static_cast<float>(real())); });
+      break;
     case Dtype::BF16:
       fill<std::uint16_t>(out, count, [&] {
         return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(real())) >> 16U);
       });
       break;
-    case Dtype::I64: case Dtype::U64: fill<std::int64_t>(out, count, integer); break;
-    case Dtype::I32: case Dtype::U32: fill<std::int32_t>(out, count, [&] { return static_cast<std::int32_t>(integer()); }); break;
-    case Dtype::I16: case Dtype::U16: fill<std::int16_t>(out, count, [&] { return static_cast<std::int16_t>(integer()); }); break;
-    case Dtype::I8: case Dtype::U8: bytes(count); break;
-    case Dtype::I4: case Dtype::U4: bytes(count / 2 + count % 2); break;
+    case Dtype::I64:
+    case Dtype::U64:
+      fill<std::int64_t>(out, count, integer);
+      break;
+    case Dtype::I32:
+    case Dtype::U32:
+      fill<std::int32_t>(out, count, [&] { return static_cast<std::int32_t>(integer()); });
+      break;
+    case Dtype::I16:
+    case Dtype::U16:
+      fill<std::int16_t>(out, count, [&] { return static_cast<std::int16_t>(integer()); });
+      break;
+    case Dtype::I8:
+    case Dtype::U8:
+      bytes(count);
+      break;
+    case Dtype::I4:
+    case Dtype::U4:
+      bytes(count / 2 + count % 2);
+      break;
     case Dtype::F4E2M1:
       // Two of 1.0 (0b0010) and 1.5 (0b0011) a byte, with a sign each: neither zero nor the denormal 0.5.
-      fill<std::uint8_t>(out, count / 2 + count % 2, [&] { return static_cast<std::uint8_t>(0x22U | (random.next() >> 56U & 0x99U)); });
+      fill<std::uint8_t>(out, count / 2 + count % 2,
+                         [&] { return static_cast<std::uint8_t>(0x22U | (random.next() >> 56U & 0x99U)); });
       break;
-    case Dtype::F8E4M3FN: case Dtype::F8E4M3FNUZ: case Dtype::F8E5M2: case Dtype::F8E5M2FNUZ:
+    case Dtype::F8E4M3FN:
+    case Dtype::F8E4M3FNUZ:
+    case Dtype::F8E5M2:
+    case Dtype::F8E5M2FNUZ:
       // 0x30..0x3F with a sign: normal numbers near one in all four encodings.
-      fill<std::uint8_t>(out, count, [&] { return static_cast<std::uint8_t>(0x30U | (random.next() >> 60U) | (random.next() >> 63U << 7U)); });
+      fill<std::uint8_t>(out, count, [&] {
+        return static_cast<std::uint8_t>(0x30U | (random.next() >> 60U) | (random.next() >> 63U << 7U));
+      });
       break;
-    case Dtype::Bool: fill<std::uint8_t>(out, count, [&] { return static_cast<std::uint8_t>(random.next() >> 63U); }); break;
-    case Dtype::C64: fill<float>(out, 2 * count, [&] { return static_cast<float>(real()); }); break;
-    case Dtype::C128: fill<double>(out, 2 * count, real); break;
-    case Dtype::String: case Dtype::Any: break;
+    case Dtype::Bool:
+      fill<std::uint8_t>(out, count, [&] { return static_cast<std::uint8_t>(random.next() >> 63U); });
+      break;
+    case Dtype::C64:
+      fill<float>(out, 2 * count, [&] { return static_cast<float>(real()); });
+      break;
+    case Dtype::C128:
+      fill<double>(out, 2 * count, real);
+      break;
+    case Dtype::String:
+    case Dtype::Any:
+      break;
   }
   return out;
 }

@@ -21,10 +21,11 @@ Result<std::string> model_hash(const std::filesystem::path& path) {
   return hasher.finish().hex();
 }
 
-std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting, std::string_view isa) {
+std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting,
+                     std::string_view isa) {
   // One field a line; names and values of options hold no line breaks (the worker's own legal values).
-  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat, model_hash, isa, setting.runtime,
-                                 setting.version, setting.build, setting.precision, setting.threads);
+  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat, model_hash, isa,
+                                 setting.runtime, setting.version, setting.build, setting.precision, setting.threads);
   for (const auto& [name, value] : setting.options) text += fmt::format("option {}={}\n", name, value);
   if (shapes.batch) text += fmt::format("batch={}\n", *shapes.batch);
   for (const auto& [name, dims] : shapes.shapes) text += fmt::format("shape {}={}\n", name, fmt::join(dims, "x"));

@@ -41,8 +41,8 @@ std::unordered_set<ir::TensorId> used_tensors(const ir::Graph& graph) {
 bool value_printed(const ir::OperatorInfo* info, std::size_t operand, const ir::TensorInfo& tensor) {
   if (!tensor.dtype || !tensor.small_value) return false;
   if (ir::is_float(*tensor.dtype)) {
-    return info != nullptr && std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(), operand) !=
-                                  info->printed_float_operands.end();
+    return info != nullptr && std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(),
+                                        operand) != info->printed_float_operands.end();
   }
   return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), operand) ==
                                 info->unprinted_operands.end();
@@ -52,7 +52,8 @@ bool value_printed(const ir::OperatorInfo* info, std::size_t operand, const ir::
 ir::Value key_value(const ir::Value& flat) {
   const ir::List* list = flat.list();
   if (list == nullptr || list->empty()) return flat;
-  const bool scalar_or_equal = std::all_of(list->begin(), list->end(), [&](const ir::Value& v) { return v == list->front(); });
+  const bool scalar_or_equal =
+      std::all_of(list->begin(), list->end(), [&](const ir::Value& v) { return v == list->front(); });
   if (!scalar_or_equal) return flat;
   return list->front();
 }
@@ -83,7 +84,8 @@ class KeyMaker {
     const std::vector<ir::TensorId>& inputs = place_.node->inputs;
     // The runtime lists the operands that are there. If the numbers differ (an operand that is no tensor), positions
     // cannot be told, and the graph's own knowledge has to do.
-    const auto present = static_cast<std::size_t>(std::count_if(inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    const auto present = static_cast<std::size_t>(
+        std::count_if(inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.inputs.size();
     std::size_t next = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -110,14 +112,18 @@ class KeyMaker {
     ir::TensorEntry entry;
     // A constant's own dimensions win: a runtime that pre-packs weights may show others.
     const bool use_run = run != nullptr && !info.constant;
-    entry.dtype = use_run && run->dtype ? *run->dtype : info.dtype ? *info.dtype : run != nullptr && run->dtype ? *run->dtype : ir::Dtype::Any;
+    entry.dtype = use_run && run->dtype          ? *run->dtype
+                  : info.dtype                   ? *info.dtype
+                  : run != nullptr && run->dtype ? *run->dtype
+                                                 : ir::Dtype::Any;
     entry.shape = use_run ? run->shape : info.shape;
     return entry;
   }
 
   void add_results() {
     const std::vector<ir::TensorId>& outputs = place_.node->outputs;
-    const auto present = static_cast<std::size_t>(std::count_if(outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    const auto present = static_cast<std::size_t>(
+        std::count_if(outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.outputs.size();
     std::size_t next = 0;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
@@ -139,7 +145,8 @@ class KeyMaker {
   std::optional<std::size_t> overwritten(const ir::TensorEntry& result) const {
     for (const std::size_t i : place_.overwritable) {
       const ir::TensorEntry* operand = key_.operand(i);
-      if (operand == nullptr || operand->constant || operand->dtype != result.dtype || operand->shape != result.shape) continue;
+      if (operand == nullptr || operand->constant || operand->dtype != result.dtype || operand->shape != result.shape)
+        continue;
       const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i]);
       return alias != nullptr ? alias->index : i;
     }
@@ -155,7 +162,8 @@ class KeyMaker {
 
 Result<const Place*> place_of(const Index& index, const NodeRun& run) {
   const auto at = index.find(run.node);
-  if (at == index.end()) return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold", base::printable(run.node));
+  if (at == index.end())
+    return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold", base::printable(run.node));
   return &at->second;
 }
 
@@ -195,7 +203,8 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
     for (const ir::TensorId id : place.node->inputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];
-      if (tensor.constant && counted.insert(tensor.constant_hash).second) sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
+      if (tensor.constant && counted.insert(tensor.constant_hash).second)
+        sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
     const ir::OperatorInfo* info = ir::find_operator(place.node->domain, place.node->op);
     if (info != nullptr && info->view) continue;

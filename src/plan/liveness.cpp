@@ -36,7 +36,9 @@ std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& gra
     int times = 0;  // a node that reads a buffer twice must not write over it
   };
   std::vector<LastRead> last_reads(graph.tensors.size());
-  const auto last_read = [&](ir::TensorId tensor) -> LastRead& { return last_reads[static_cast<std::size_t>(buffers.of(tensor))]; };
+  const auto last_read = [&](ir::TensorId tensor) -> LastRead& {
+    return last_reads[static_cast<std::size_t>(buffers.of(tensor))];
+  };
   const auto read = [&](ir::TensorId tensor, std::size_t at) {
     if (tensor == ir::kNoTensor) return;
     LastRead& last = last_read(tensor);

@@ -54,13 +54,16 @@ Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
   if (!wanted) return wrong("its type and dimensions have no size");
   const auto length = length_text.empty() ? wanted : base::parse_int(length_text);
   if (!offset || !length || *offset < 0 || *length < 0) return wrong("offset or length is no number");
-  if (*length != *wanted) return wrong(fmt::format("{} bytes announced, {} needed for its dimensions", *length, *wanted));
+  if (*length != *wanted)
+    return wrong(fmt::format("{} bytes announced, {} needed for its dimensions", *length, *wanted));
   const auto size = static_cast<std::int64_t>(data.size());
   if (*offset > size || *length > size - *offset) {
-    return wrong(fmt::format("{} bytes from offset {} lie beyond the file's end at {}; the file is truncated or another one",
-                             *length, *offset, size));
+    return wrong(
+        fmt::format("{} bytes from offset {} lie beyond the file's end at {}; the file is truncated or another one",
+                    *length, *offset, size));
   }
-  if (*length > files.left) return wrong(fmt::format("the model's tensors take its bytes more than {} times over", kMostShares));
+  if (*length > files.left)
+    return wrong(fmt::format("the model's tensors take its bytes more than {} times over", kMostShares));
   files.left -= *length;
   tensor.set_raw_data(data.substr(static_cast<std::size_t>(*offset), static_cast<std::size_t>(*length)));
   tensor.clear_external_data();

@@ -14,7 +14,7 @@
 namespace oplat::formats::onnx {
 namespace {
 
-constexpr int kMostDepth = 32;             // of nested bodies: far beyond real models, below any stack
+constexpr int kMostDepth = 32;               // of nested bodies: far beyond real models, below any stack
 constexpr std::int64_t kSmallIntegers = 64;  // DESIGN: integer constants of up to 64 elements are printed
 constexpr std::int64_t kSmallFloats = 16;
 
@@ -38,10 +38,14 @@ std::string tensor_text(const wire::Tensor& tensor) {
 
 std::optional<ir::Value> attribute_value(const wire::Attribute& a) {
   switch (a.type()) {
-    case kFloat: return ir::Value(static_cast<double>(a.f()));
-    case kInt: return ir::Value(std::int64_t{a.i()});
-    case kString: return ir::Value(a.s());
-    case kTensor: return ir::Value(tensor_text(a.t()));
+    case kFloat:
+      return ir::Value(static_cast<double>(a.f()));
+    case kInt:
+      return ir::Value(std::int64_t{a.i()});
+    case kString:
+      return ir::Value(a.s());
+    case kTensor:
+      return ir::Value(tensor_text(a.t()));
     case kFloats: {
       ir::List list;
       for (const float f : a.floats()) list.emplace_back(static_cast<double>(f));
@@ -57,7 +61,8 @@ std::optional<ir::Value> attribute_value(const wire::Attribute& a) {
       for (const std::string& s : a.strings()) list.emplace_back(s);
       return ir::Value(std::move(list));
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -90,7 +95,8 @@ std::optional<wire::Tensor> short_constant(const wire::Attribute& a) {
 
 class Builder {
  public:
-  Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets, const Builder* outer, const std::string& file)
+  Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets, const Builder* outer,
+          const std::string& file)
       : source_(source), outer_(outer), file_(file) {
     graph_.opsets = opsets;
     graph_.name = source.name();
@@ -112,7 +118,8 @@ class Builder {
       annotate_known(info);
       const ir::TensorId id = use(info.name());
       if (id == ir::kNoTensor) {
-        return fail(Code::Input, "{}: the graph's output '{}' is produced by nothing", file_, base::printable(info.name()));
+        return fail(Code::Input, "{}: the graph's output '{}' is produced by nothing", file_,
+                    base::printable(info.name()));
       }
       graph_.outputs.push_back(id);
     }

@@ -16,10 +16,12 @@ namespace {
 constexpr std::int64_t kDefaultOpset = 17;  // of the tail's Shape, where the kernel is of another domain
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
 constexpr std::int64_t kPrintedElements = 64;  // integer constants up to this size stand in keys with their value
-constexpr int kInt64 = 7;                   // TensorProto.DataType of Shape's result
+constexpr int kInt64 = 7;                      // TensorProto.DataType of Shape's result
 
 std::string indexed(std::string_view stem, std::size_t i) { return fmt::format("{}{}", stem, i); }
-std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) { return fmt::format("{}{}_{}", stem, i, copy); }
+std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) {
+  return fmt::format("{}{}_{}", stem, i, copy);
+}
 
 /// Dimensions of an entry as numbers; what is missing is named.
 Result<std::vector<std::int64_t>> known_dims(const ir::TensorEntry& entry, std::string_view which, std::size_t i) {
@@ -45,14 +47,33 @@ Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
   const std::int64_t integer = value.integer() != nullptr ? *value.integer() : 0;
   const double real = value.real() != nullptr ? *value.real() : static_cast<double>(integer);
   switch (dtype) {
-    case ir::Dtype::F32: append_number(raw, static_cast<float>(real)); return {};
-    case ir::Dtype::F64: append_number(raw, real); return {};
-    case ir::Dtype::I64: case ir::Dtype::U64: append_number(raw, integer); return {};
-    case ir::Dtype::I32: case ir::Dtype::U32: append_number(raw, static_cast<std::int32_t>(integer)); return {};
-    case ir::Dtype::I16: case ir::Dtype::U16: append_number(raw, static_cast<std::int16_t>(integer)); return {};
-    case ir::Dtype::I8: case ir::Dtype::U8: append_number(raw, static_cast<std::int8_t>(integer)); return {};
-    case ir::Dtype::Bool: append_number(raw, static_cast<std::uint8_t>(integer != 0)); return {};
-    default: return fail(Code::Missing, "values of type {} cannot be written", ir::name(dtype));
+    case ir::Dtype::F32:
+      append_number(raw, static_cast<float>(real));
+      return {};
+    case ir::Dtype::F64:
+      append_number(raw, real);
+      return {};
+    case ir::Dtype::I64:
+    case ir::Dtype::U64:
+      append_number(raw, integer);
+      return {};
+    case ir::Dtype::I32:
+    case ir::Dtype::U32:
+      append_number(raw, static_cast<std::int32_t>(integer));
+      return {};
+    case ir::Dtype::I16:
+    case ir::Dtype::U16:
+      append_number(raw, static_cast<std::int16_t>(integer));
+      return {};
+    case ir::Dtype::I8:
+    case ir::Dtype::U8:
+      append_number(raw, static_cast<std::int8_t>(integer));
+      return {};
+    case ir::Dtype::Bool:
+      append_number(raw, static_cast<std::uint8_t>(integer != 0));
+      return {};
+    default:
+      return fail(Code::Missing, "values of type {} cannot be written", ir::name(dtype));
   }
 }
 
@@ -64,7 +85,9 @@ Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count
     return fail(Code::Missing, "a constant of {} elements has {} values", count, list->size());
   }
   for (std::int64_t i = 0; i < count; ++i) {
-    const ir::Value& one = list == nullptr ? value : list->size() == 1 ? list->front() : (*list)[static_cast<std::size_t>(i)];
+    const ir::Value& one = list == nullptr     ? value
+                           : list->size() == 1 ? list->front()
+                                               : (*list)[static_cast<std::size_t>(i)];
     OPLAT_CHECK(append_value(raw, dtype, one));
   }
   tensor.set_raw_data(std::move(raw));
@@ -75,11 +98,13 @@ Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count
 Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
   OPLAT_TRY(carrier, ir::parse(fmt::format("T{{}}({})->()", text)));
   const ir::TensorEntry* entry = carrier.operand(0);
-  if (entry == nullptr || !entry->value) return fail(Code::Missing, "attribute {} has a tensor without values", attribute.name());
+  if (entry == nullptr || !entry->value)
+    return fail(Code::Missing, "attribute {} has a tensor without values", attribute.name());
   OPLAT_TRY(dims, known_dims(*entry, "tensor attribute", 0));
   const auto count = entry->shape.elements();
   if (!count || *count > kPrintedElements) {
-    return fail(Code::Refused, "attribute {} has a tensor of more than {} elements", attribute.name(), kPrintedElements);
+    return fail(Code::Refused, "attribute {} has a tensor of more than {} elements", attribute.name(),
+                kPrintedElements);
   }
   wire::Tensor& tensor = *attribute.mutable_t();
   for (const std::int64_t dim : dims) tensor.add_dims(dim);
@@ -128,8 +153,8 @@ Status add_attribute(wire::Node& node, const ir::NamedValue& named) {
 }
 
 bool quantised_operator(const ir::Key& key) {
-  return key.op.starts_with("QLinear") || key.op.starts_with("QGemm") || key.op == "QuantizeLinear" || key.op == "DequantizeLinear" ||
-         key.op.find("Integer") != std::string::npos;
+  return key.op.starts_with("QLinear") || key.op.starts_with("QGemm") || key.op == "QuantizeLinear" ||
+         key.op == "DequantizeLinear" || key.op.find("Integer") != std::string::npos;
 }
 
 /// What values a float constant takes: scales of quantised kernels small, vectors near one, matrices scaled by fan-in
@@ -162,14 +187,17 @@ std::int64_t integer_limit(const ir::Key& key, std::size_t operand) {
 }
 
 /// Operators that are defined for positive numbers, or reach infinity from others.
-bool wants_positive(const ir::Key& key) { return key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div"; }
+bool wants_positive(const ir::Key& key) {
+  return key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div";
+}
 
 class KernelWriter {
  public:
   KernelWriter(const ir::Key& key, const KernelModelOptions& options) : key_(key), options_(options) {}
 
   Result<KernelModel> write() {
-    if (options_.copies < 1 || options_.copies > 100'000) return fail(Code::Usage, "{} copies of a kernel", options_.copies);
+    if (options_.copies < 1 || options_.copies > 100'000)
+      return fail(Code::Usage, "{} copies of a kernel", options_.copies);
     set_header();
     OPLAT_CHECK(add_operands());
     choose_wiring();
@@ -226,7 +254,8 @@ class KernelWriter {
         return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can", i, *count);
       }
       if (entry.constant && lacks_value(i, entry, *count)) {
-        return fail(Code::Missing, "operand {} is a constant whose value the kernel needs, and the key does not print it", i);
+        return fail(Code::Missing,
+                    "operand {} is a constant whose value the kernel needs, and the key does not print it", i);
       }
       if (entry.constant) {
         per_copy_[i] = options_.distinct_weights && !entry.value && *count > 1;
@@ -247,15 +276,17 @@ class KernelWriter {
     return {};
   }
 
-  /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls irrelevant may be made up.
+  /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls irrelevant may be made
+  /// up.
   bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
     if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype)) return false;
     const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
-    return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) == info->unprinted_operands.end();
+    return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) ==
+                                  info->unprinted_operands.end();
   }
 
-  Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::int64_t count, std::size_t i,
-                     std::int64_t copy) {
+  Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::int64_t count,
+                     std::size_t i, std::int64_t copy) {
     wire::Tensor& tensor = *graph().add_initializer();
     tensor.set_name(per_copy_[i] ? indexed("w", i, copy) : indexed("w", i));
     tensor.set_data_type(onnx_type_of(entry.dtype));
@@ -288,9 +319,11 @@ class KernelWriter {
     const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
       const auto* entry = std::get_if<ir::TensorEntry>(&key_.operands[i]);
-      if (entry == nullptr || entry->constant || entry->dtype != result->dtype || entry->shape != result->shape) continue;
+      if (entry == nullptr || entry->constant || entry->dtype != result->dtype || entry->shape != result->shape)
+        continue;
       // The runtime would overwrite an intermediate operand, which is another kernel than the key's.
-      const bool overwritten = info != nullptr && std::find(info->overwritable.begin(), info->overwritable.end(), i) != info->overwritable.end();
+      const bool overwritten = info != nullptr && std::find(info->overwritable.begin(), info->overwritable.end(), i) !=
+                                                      info->overwritable.end();
       if (!overwritten) return i;
     }
     return std::nullopt;

@@ -33,7 +33,8 @@ bool open(const wire::Dimension& dim) { return !dim.has_dim_value() || dim.dim_v
 
 /// Whether a symbolic name is the customary one of a batch dimension.
 bool batch_name(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
   return name == "n" || name == "b" || name == "bs" || name.find("batch") != std::string::npos;
 }
 
@@ -42,14 +43,16 @@ using Symbols = std::map<std::string, std::int64_t>;
 Status bind(Symbols& symbols, const std::string& symbol, std::int64_t value, const std::string& file) {
   const auto [at, added] = symbols.emplace(symbol, value);
   if (!added && at->second != value) {
-    return fail(Code::Usage, "{}: dimension '{}' would be {} in one input and {} in another; give --shape values that agree",
-                file, base::printable(symbol), at->second, value);
+    return fail(Code::Usage,
+                "{}: dimension '{}' would be {} in one input and {} in another; give --shape values that agree", file,
+                base::printable(symbol), at->second, value);
   }
   return {};
 }
 
 /// Applies one --shape to one input.
-Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims, Symbols& symbols, const std::string& file) {
+Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims, Symbols& symbols,
+                   const std::string& file) {
   wire::TensorType& type = *input.mutable_type()->mutable_tensor_type();
   if (type.has_shape() && type.shape().dim_size() != static_cast<int>(dims.size())) {
     return fail(Code::Usage, "{}: --shape {}={} has {} dimensions, the input has {}: {}", file, input.name(),
@@ -61,8 +64,8 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
     wire::Dimension& dim = *shape.mutable_dim(i);
     const std::int64_t wanted = dims[static_cast<std::size_t>(i)];
     if (!open(dim) && dim.dim_value() != wanted) {
-      return fail(Code::Usage, "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})", file, input.name(),
-                  fmt::join(dims, "x"), wanted, dim.dim_value(), i, shape_text(shape));
+      return fail(Code::Usage, "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})", file,
+                  input.name(), fmt::join(dims, "x"), wanted, dim.dim_value(), i, shape_text(shape));
     }
     if (open(dim) && !dim.dim_param().empty()) OPLAT_CHECK(bind(symbols, dim.dim_param(), wanted, file));
     dim.set_dim_value(wanted);
@@ -71,7 +74,8 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
 }
 
 /// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of each input.
-Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Symbols& symbols, const std::string& file) {
+Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Symbols& symbols,
+                   const std::string& file) {
   bool any = false;
   for (const bool by_name : {true, false}) {
     for (wire::ValueInfo* input : inputs) {
@@ -95,9 +99,12 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
   };
   if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return {};
   std::vector<std::string> found;
-  for (const wire::ValueInfo* input : inputs) found.push_back(input->name() + shape_text(input->type().tensor_type().shape()));
-  return fail(Code::Usage, "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an open batch dimension, "
-              "or give --shape for an input with open dimensions", file, batch, base::join(found, ", "));
+  for (const wire::ValueInfo* input : inputs)
+    found.push_back(input->name() + shape_text(input->type().tensor_type().shape()));
+  return fail(Code::Usage,
+              "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an open batch dimension, "
+              "or give --shape for an input with open dimensions",
+              file, batch, base::join(found, ", "));
 }
 
 void bind_everywhere(wire::Graph& graph, const Symbols& symbols) {
@@ -150,7 +157,8 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
   for (const auto& [name, dims] : options.shapes) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file, base::printable(name), base::join(names, ", "));
+      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file, base::printable(name),
+                  base::join(names, ", "));
     }
     OPLAT_CHECK(apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
@@ -160,8 +168,9 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
     const wire::TensorType& type = input->type().tensor_type();
     const bool all_fixed = type.has_shape() && std::none_of(type.shape().dim().begin(), type.shape().dim().end(), open);
     if (!all_fixed) {
-      return fail(Code::Usage, "{}: input '{}' has open dimensions: {}; fix them with --shape {}=1x3x224x224 (its own numbers){}", file,
-                  input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown", input->name(),
+      return fail(Code::Usage,
+                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}=1x3x224x224 (its own numbers){}",
+                  file, input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown", input->name(),
                   options.batch ? "" : " or, where only the batch is open, --batch N");
     }
   }

@@ -13,10 +13,10 @@ using ir::Dtype;
 
 // Index: ONNX's TensorProto.DataType.
 constexpr std::array<std::optional<Dtype>, 24> kTypes = {
-    std::nullopt,     Dtype::F32,        Dtype::U8,     Dtype::I8,  Dtype::U16, Dtype::I16,      Dtype::I32,  Dtype::I64,
-    Dtype::String,    Dtype::Bool,       Dtype::F16,    Dtype::F64, Dtype::U32, Dtype::U64,      Dtype::C64,  Dtype::C128,
-    Dtype::BF16,      Dtype::F8E4M3FN,   Dtype::F8E4M3FNUZ,         Dtype::F8E5M2, Dtype::F8E5M2FNUZ, Dtype::U4, Dtype::I4,
-    Dtype::F4E2M1};
+    std::nullopt,      Dtype::F32,    Dtype::U8,         Dtype::I8,   Dtype::U16,  Dtype::I16,
+    Dtype::I32,        Dtype::I64,    Dtype::String,     Dtype::Bool, Dtype::F16,  Dtype::F64,
+    Dtype::U32,        Dtype::U64,    Dtype::C64,        Dtype::C128, Dtype::BF16, Dtype::F8E4M3FN,
+    Dtype::F8E4M3FNUZ, Dtype::F8E5M2, Dtype::F8E5M2FNUZ, Dtype::U4,   Dtype::I4,   Dtype::F4E2M1};
 
 template <class T>
 T read_as(const char* at) {
@@ -29,17 +29,28 @@ T read_as(const char* at) {
 std::optional<ir::Value> dense_element(Dtype dtype, const std::string& raw, std::size_t i) {
   const char* base = raw.data();
   switch (dtype) {
-    case Dtype::F32: return ir::Value(static_cast<double>(read_as<float>(base + 4 * i)));
-    case Dtype::F64: return ir::Value(read_as<double>(base + 8 * i));
-    case Dtype::I64: return ir::Value(read_as<std::int64_t>(base + 8 * i));
-    case Dtype::I32: return ir::Value(std::int64_t{read_as<std::int32_t>(base + 4 * i)});
-    case Dtype::U32: return ir::Value(std::int64_t{read_as<std::uint32_t>(base + 4 * i)});
-    case Dtype::I16: return ir::Value(std::int64_t{read_as<std::int16_t>(base + 2 * i)});
-    case Dtype::U16: return ir::Value(std::int64_t{read_as<std::uint16_t>(base + 2 * i)});
-    case Dtype::I8: return ir::Value(std::int64_t{read_as<std::int8_t>(base + i)});
-    case Dtype::U8: return ir::Value(std::int64_t{read_as<std::uint8_t>(base + i)});
-    case Dtype::Bool: return ir::Value(std::int64_t{base[i] != 0});
-    default: return std::nullopt;
+    case Dtype::F32:
+      return ir::Value(static_cast<double>(read_as<float>(base + 4 * i)));
+    case Dtype::F64:
+      return ir::Value(read_as<double>(base + 8 * i));
+    case Dtype::I64:
+      return ir::Value(read_as<std::int64_t>(base + 8 * i));
+    case Dtype::I32:
+      return ir::Value(std::int64_t{read_as<std::int32_t>(base + 4 * i)});
+    case Dtype::U32:
+      return ir::Value(std::int64_t{read_as<std::uint32_t>(base + 4 * i)});
+    case Dtype::I16:
+      return ir::Value(std::int64_t{read_as<std::int16_t>(base + 2 * i)});
+    case Dtype::U16:
+      return ir::Value(std::int64_t{read_as<std::uint16_t>(base + 2 * i)});
+    case Dtype::I8:
+      return ir::Value(std::int64_t{read_as<std::int8_t>(base + i)});
+    case Dtype::U8:
+      return ir::Value(std::int64_t{read_as<std::uint8_t>(base + i)});
+    case Dtype::Bool:
+      return ir::Value(std::int64_t{base[i] != 0});
+    default:
+      return std::nullopt;
   }
 }
 
@@ -58,10 +69,16 @@ std::optional<ir::Value> typed_element(Dtype dtype, const wire::Tensor& t, int i
     case Dtype::U32:
       if (i < t.uint64_data_size()) return ir::Value(static_cast<std::int64_t>(t.uint64_data(i)));
       break;
-    case Dtype::I32: case Dtype::I16: case Dtype::I8: case Dtype::U16: case Dtype::U8: case Dtype::Bool:
+    case Dtype::I32:
+    case Dtype::I16:
+    case Dtype::I8:
+    case Dtype::U16:
+    case Dtype::U8:
+    case Dtype::Bool:
       if (i < t.int32_data_size()) return ir::Value(std::int64_t{t.int32_data(i)});
       break;
-    default: break;
+    default:
+      break;
   }
   return std::nullopt;
 }
