@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "oplat/base/units.hpp"
 #include "oplat/ir/key.hpp"
@@ -27,12 +28,31 @@ struct Usable {
   bool floored = false;
 };
 
+/// z with P(|Z| <= z) = level of the standard normal distribution.
+double two_sided_quantile(double level) {
+  double low = 0, high = 8;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::erf(middle / std::numbers::sqrt2) < level ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+/// How unsure the row's median is: its confidence interval, where the row has one. The spread of single blocks
+/// (Timing::sd_log) is how much the machine varied, which more blocks average out.
+double sd_of_median(const table::Timing& timing) {
+  const bool has_interval = timing.ci_low_ns > 0 && timing.ci_high_ns > timing.ci_low_ns && std::isfinite(timing.ci_high_ns) &&
+                            timing.ci_level > 0 && timing.ci_level < 1;
+  const double sd = has_interval ? std::log(timing.ci_high_ns / timing.ci_low_ns) / (2 * two_sided_quantile(timing.ci_level)) : timing.sd_log;
+  return std::isfinite(sd) ? std::clamp(sd, 0.0, kMostSd) : kMostSd;
+}
+
 std::optional<Usable> usable(const table::StoredRow& stored) {
   const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
   if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0) return std::nullopt;
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false};
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
-  row.sd_log = std::isfinite(timing->sd_log) ? std::clamp(timing->sd_log, 0.0, kMostSd) : kMostSd;
+  row.sd_log = sd_of_median(*timing);
   if (timing->blocks < 2 && row.sd_log < kFewBlocksSd) {
     row.sd_log = kFewBlocksSd;
     row.floored = true;

@@ -45,7 +45,7 @@ TEST_F(ExactTest, ReturnsARowVerbatim) {
   const auto answer = ask(test::kCopy250, 5 * kMiB);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->median_ns, odd);
-  EXPECT_EQ(answer->sd_log, 0.0123);
+  EXPECT_NEAR(answer->sd_log, 0.0123, 1e-9);
   EXPECT_EQ(answer->source, Source::Measured);
   EXPECT_EQ(answer->tier, "exact");
   EXPECT_EQ(answer->why, "row " + std::to_string(id));
@@ -90,23 +90,23 @@ TEST_F(ExactTest, TheOnlyStateAnswersAndSaysSo) {
   // 1 MiB of weights at 10 bytes a ns may cost another 104858 ns; 3.6 times the hot time is the most ever seen.
   EXPECT_NEAR(far->sd_log, std::hypot(0.02, std::log(3.6)), 1e-9);
   const auto near = ask(test::kMatMul, 65536.0);
-  EXPECT_EQ(near->sd_log, 0.02);
+  EXPECT_NEAR(near->sd_log, 0.02, 1e-9);
   EXPECT_THAT(near->why, Not(HasSubstr("only")));
 }
 
 TEST_F(ExactTest, ColdNeedsNoMeasurementWithoutWeights) {
   row(test::kCopy250, 65536.0, timing(10000, 0.02));
-  EXPECT_EQ(ask(test::kCopy250, 100 * kMiB)->sd_log, 0.02);
+  EXPECT_NEAR(ask(test::kCopy250, 100 * kMiB)->sd_log, 0.02, 1e-9);
 }
 
 TEST_F(ExactTest, FewerThanTwoBlocksGetAFloor) {
   row(test::kCopy250, std::nullopt, timing(1000, 0.0, 1));
   row(test::kCopy1000, std::nullopt, timing(1000, 0.0, 2));
   row(test::kCopy4000, std::nullopt, timing(1000, 0.2, 1));
-  EXPECT_EQ(ask(test::kCopy250, 0)->sd_log, 0.08);
+  EXPECT_NEAR(ask(test::kCopy250, 0)->sd_log, 0.08, 1e-9);
   EXPECT_THAT(ask(test::kCopy250, 0)->why, HasSubstr("fewer than 2 blocks"));
-  EXPECT_EQ(ask(test::kCopy1000, 0)->sd_log, 0.0);
-  EXPECT_EQ(ask(test::kCopy4000, 0)->sd_log, 0.2);
+  EXPECT_NEAR(ask(test::kCopy1000, 0)->sd_log, 0.0, 1e-9);
+  EXPECT_NEAR(ask(test::kCopy4000, 0)->sd_log, 0.2, 1e-9);
 }
 
 TEST_F(ExactTest, SeveralForeignRowsGiveTheirGeometricMean) {

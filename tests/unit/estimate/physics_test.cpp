@@ -27,7 +27,7 @@ TEST(Roofline, IsWhatTheRowsAchieved) {
   EXPECT_NEAR(roofline->bytes_per_ns, kBandwidth, 1e-9);
   // Ratios to the bound: 1000 / 1190 = 0.84, 2000 / 1760 = 1.14, 100000 / 101000 = 0.99; the last is their median.
   EXPECT_NEAR(roofline->scale, 100.0 / 101.0, 1e-9);
-  EXPECT_EQ(roofline->sd_log, 0.7);
+  EXPECT_NEAR(roofline->sd_log, 0.7, 1e-9);
   EXPECT_EQ(roofline->rows, 3);
 }
 
@@ -38,7 +38,7 @@ TEST(Roofline, BoundsAKernelByItsBytes) {
   const auto answer = estimate_roofline(*roofline, *key);
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 32000 / kBandwidth), 1e-6);
-  EXPECT_EQ(answer->sd_log, 1.0);  // no formula for the operations
+  EXPECT_NEAR(answer->sd_log, 1.0, 1e-9);  // no formula for the operations
   EXPECT_EQ(answer->source, Source::Physics);
   EXPECT_EQ(answer->group, "physics");
 }
@@ -50,7 +50,7 @@ TEST(Roofline, BoundsAKernelByItsOperations) {
   const auto answer = estimate_roofline(*roofline, *key);
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 64 * 100000.0), 1e-3);
-  EXPECT_EQ(answer->sd_log, 0.7);
+  EXPECT_NEAR(answer->sd_log, 0.7, 1e-9);
 }
 
 TEST(Roofline, LargeKernelsSayNothingAboutDispatch) {
