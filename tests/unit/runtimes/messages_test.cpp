@@ -32,7 +32,7 @@ std::string any_text() {
   for (std::int64_t i = any_integer(0, 6); i > 0; --i) text += pieces[static_cast<std::size_t>(any_integer(0, 13))];
   return text;
 }
-std::string some_text() { return "t" + any_text(); }
+std::string some_text() { return any_text().append("t"); }
 std::string any_bytes() {
   std::string bytes;
   for (std::int64_t i = any_integer(0, 9); i > 0; --i) bytes += static_cast<char>(any_integer(0, 256));
