@@ -2,23 +2,44 @@
 /// What reports need beyond the values that other layers hand them.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
+#include "oplat/ir/work.hpp"
 #include "oplat/report/report_model.hpp"
 
 namespace oplat::report {
 
-std::vector<std::size_t> costliest(const predict::Prediction& prediction, std::size_t most) {
-  const auto cost = [&](std::size_t i) {
+std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::size_t most) {
+  std::vector<CostlyKernel> found;
+  std::map<std::string_view, std::size_t> place_of;
+  for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
     const auto& kernel = prediction.kernels[i];
-    return static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  };
-  std::vector<std::size_t> order(prediction.kernels.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cost(a) > cost(b); });
-  while (!order.empty() && cost(order.back()) <= 0) order.pop_back();
-  if (order.size() > most) order.resize(most);
-  return order;
+    const double time = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    if (time <= 0) continue;
+    const auto [at, added] = place_of.emplace(kernel.key, found.size());
+    if (added) found.push_back({i, 0, 0, 0});
+    CostlyKernel& costly = found[at->second];
+    costly.count += kernel.count;
+    costly.places += 1;
+    costly.time_ns += time;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+std::optional<Throughput> throughput(const predict::KernelPrediction& kernel) {
+  if (!kernel.latency_ns || *kernel.latency_ns <= 0) return std::nullopt;
+  const auto key = ir::parse(kernel.key);
+  if (!key) return std::nullopt;
+  const ir::Work work = ir::work(*key);
+  if (!work.complete || work.bytes() <= 0) return std::nullopt;
+  Throughput t;
+  t.gbytes = work.bytes() / *kernel.latency_ns;
+  if (work.flops) {
+    t.gflops = *work.flops / *kernel.latency_ns;
+    t.intensity = *work.flops / work.bytes();
+  }
+  return t;
 }
 
 Result<TableInfo> table_info(const table::Table& table) {

@@ -79,19 +79,29 @@ void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
   table.print(out);
 }
 
+std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.3g}", *rate) : "-"; }
+
 void print_costliest(const predict::Prediction& prediction, std::ostream& out) {
-  const auto order = costliest(prediction, kCostliest);
-  if (order.empty()) return;
+  const auto costly = costliest(prediction, kCostliest);
+  if (costly.empty()) return;
   const double known = known_ns(prediction);
   out << "\ncostliest kernels\n";
-  TextTable table(
-      {{"share", Align::Right}, {"time", Align::Right}, {"count", Align::Right}, {"source"}, {"name"}, {"key"}});
-  for (const std::size_t i : order) {
-    const auto& kernel = prediction.kernels[i];
-    const double time = static_cast<double>(kernel.count) * *kernel.latency_ns;
-    table.add({share_text(time / known), base::duration_text(time), std::to_string(kernel.count),
-               std::string(estimate::name(kernel.source)), name_text(kernel.name),
-               base::printable(kernel.key, kShortKey)});
+  TextTable table({{"share", Align::Right},
+                   {"time", Align::Right},
+                   {"count", Align::Right},
+                   {"GFLOP/s", Align::Right},
+                   {"GB/s", Align::Right},
+                   {"source"},
+                   {"name"},
+                   {"key"}});
+  for (const CostlyKernel& one : costly) {
+    const auto& kernel = prediction.kernels[one.first];
+    const auto rates = throughput(kernel);
+    std::string name = name_text(kernel.name);
+    if (one.places > 1) name += fmt::format(" and {} more", one.places - 1);
+    table.add({share_text(one.time_ns / known), base::duration_text(one.time_ns), std::to_string(one.count),
+               rate_text(rates ? rates->gflops : std::nullopt), rates ? rate_text(rates->gbytes) : "-",
+               std::string(estimate::name(kernel.source)), std::move(name), base::printable(kernel.key, kShortKey)});
   }
   table.print(out);
 }

@@ -66,7 +66,23 @@ struct ReportModel {
   Options options;
 };
 
-/// Indices of the kernels that take the most time of one run (count * latency), most first, at most `most`.
-std::vector<std::size_t> costliest(const predict::Prediction& prediction, std::size_t most);
+/// One distinct kernel of a model, all its executions together.
+struct CostlyKernel {
+  std::size_t first = 0;      ///< index of the first kernel with this key in Prediction::kernels
+  std::int64_t count = 0;     ///< executions per run
+  std::size_t places = 0;     ///< nodes that execute it
+  double time_ns = 0;         ///< of one run
+};
+/// The distinct kernels that take the most time of one run, most first, at most `most`; those without a time left out.
+std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::size_t most);
+
+/// What a kernel achieves by its estimate, and what it seems to be held up by.
+struct Throughput {
+  std::optional<double> gflops;      ///< 10^9 floating-point operations a second; nothing without a formula
+  double gbytes = 0;                 ///< 10^9 bytes of operands and results a second
+  std::optional<double> intensity;   ///< operations a byte
+};
+/// Nothing where the key's sizes are unknown or it takes no time.
+std::optional<Throughput> throughput(const predict::KernelPrediction& kernel);
 
 }  // namespace oplat::report

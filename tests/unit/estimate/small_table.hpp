@@ -46,6 +46,14 @@ inline table::Timing timing(double median_ns, double sd_log = 0.02, std::int64_t
   return t;
 }
 
+/// The same with an interval of round numbers, for tests of text.
+inline table::Timing round_timing(double median_ns, double sd_log = 0.02) {
+  table::Timing t = timing(median_ns, sd_log);
+  t.ci_low_ns = 0.98 * median_ns;
+  t.ci_high_ns = 1.02 * median_ns;
+  return t;
+}
+
 inline table::Setting setting_of(std::int64_t threads = 1, std::string runtime = "replay", std::string version = "1.0",
                                  std::string build = "b1") {
   table::Setting setting;

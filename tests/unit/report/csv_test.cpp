@@ -50,7 +50,7 @@ TEST(Csv, Plan) {
 
 TEST(Csv, RowsOfATable) {
   test::SmallTable small;
-  small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::timing(1500, 0.25));
+  small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::round_timing(1500, 0.25));
   small.row(small.device(), small.setting(), test::kCopy1000, std::nullopt, table::Failed{"crash, twice"});
   EXPECT_EQ(
       rendered("csv", test::must(table_rows(small.table()))),

@@ -112,7 +112,7 @@ TEST(OtherJson, PlanEstimatesAndTable) {
   EXPECT_EQ(json::parse(rendered("json", listing))["kernels"].size(), 3U);
 
   test::SmallTable small;
-  small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::timing(1500));
+  small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::round_timing(1500));
   small.row(small.device(), small.setting(), test::kCopy1000, std::nullopt, table::Failed{"crash"});
   const json info = json::parse(rendered("json", test::must(table_info(small.table()))));
   EXPECT_EQ(info["schema"], "oplat.table/1");

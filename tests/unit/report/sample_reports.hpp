@@ -54,8 +54,8 @@ inline predict::Prediction sample_missing() {
 
 inline predict::Validation sample_validation() {
   predict::Validation v;
-  v.models = {{"a.onnx", 1.04e6, predict::Interval{0.95e6, 1.1e6}, timing(1e6), {}},
-              {"b.onnx", std::nullopt, std::nullopt, timing(2e6), {kCopy250}}};
+  v.models = {{"a.onnx", 1.04e6, predict::Interval{0.95e6, 1.1e6}, round_timing(1e6), {}},
+              {"b.onnx", std::nullopt, std::nullopt, round_timing(2e6), {kCopy250}}};
   v.device.name = "desk";
   v.setting = setting_of();
   return v;
