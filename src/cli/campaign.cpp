@@ -9,6 +9,7 @@
 
 #include "cli/progress.hpp"
 #include "oplat/base/files.hpp"
+#include "oplat/base/interrupt.hpp"
 #include "oplat/plan/identity.hpp"
 
 namespace oplat::cli {
@@ -30,6 +31,11 @@ class CampaignProgress final : public profile::Progress {
 Status remember(table::Table& table, const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return {};
+  // Size and time of the main file say nothing about weights in files beside it.
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(siblings, reader->siblings(source));
+  if (!siblings.empty()) return {};
   std::error_code error;
   const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
   OPLAT_TRY(hash, plan::model_hash(path));
@@ -39,7 +45,7 @@ Status remember(table::Table& table, const std::string& path) {
 }  // namespace
 
 Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std::vector<std::string>& models, const ModelOptions& options,
-                                              table::Table* table, const Loudness& loudness) {
+                                              const Loudness& loudness) {
   OPLAT_TRY(shapes, shape_options(options));
   OPLAT_TRY(inputs, input_options(options));
   ProgressBar bar(loudness);
@@ -53,10 +59,6 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
     request.inputs = inputs;
     request.setting = session.setting;
     OPLAT_TRY(plan, session.worker->plan(request));
-    if (table != nullptr) {
-      OPLAT_CHECK(table->put_plan(plan));
-      OPLAT_CHECK(remember(*table, path));
-    }
     profile::ModelTarget target;
     target.path = path;
     target.name = plan.model;
@@ -70,9 +72,18 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
   return planned;
 }
 
+Status store_plans(table::Table& table, const std::vector<PlannedModel>& models) {
+  for (const PlannedModel& model : models) {
+    OPLAT_CHECK(table.put_plan(model.plan));
+    OPLAT_CHECK(remember(table, model.path));
+  }
+  return {};
+}
+
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
+  base::install_interrupt_handlers();  // from here on Ctrl-C ends the block in progress and keeps what was measured
   profile::CampaignRequest request;
   request.device = session.device;
   request.setting = session.setting;
@@ -85,7 +96,7 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   ProgressBar bar(loudness);
   CampaignProgress progress(bar);
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
-    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.setting.runtime, session.options));
+    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, session.options));
     return std::unique_ptr<measure::Instrument>(std::move(worker));
   };
   return profile::run(request, table, factory, progress);

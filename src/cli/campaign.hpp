@@ -20,9 +20,11 @@ struct PlannedModel {
   profile::ModelTarget target;
 };
 
-/// Asks the runtime for the plan of each model. With a table, stores plans and model hashes in it.
+/// Asks the runtime for the plan of each model.
 Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std::vector<std::string>& models, const ModelOptions& options,
-                                              table::Table* table, const Loudness& loudness);
+                                              const Loudness& loudness);
+/// Stores plans, and the hashes of models that stand in one file, so that a prediction need not read the model again.
+Status store_plans(table::Table& table, const std::vector<PlannedModel>& models);
 
 struct CampaignFlags {
   std::optional<double> budget_seconds;

@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 
 namespace oplat::cli {
@@ -30,6 +31,7 @@ std::string side(const predict::Prediction& p) {
 
 Result<int> run(const Flags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
@@ -47,12 +49,19 @@ Result<int> run(const Flags& flags) {
   if (flags.json) {
     nlohmann::ordered_json models = nlohmann::ordered_json::array();
     for (const auto& p : both) {
-      models.push_back({{"model", p.model}, {"latency_ns", *p.latency_ns}, {"interval_ns", {p.interval->lo_ns, p.interval->hi_ns}}});
+      nlohmann::ordered_json mismatch = nlohmann::ordered_json::array();
+      for (const auto& one : p.mismatch) mismatch.push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
+      models.push_back({{"model", p.model}, {"latency_ns", *p.latency_ns}, {"interval_ns", {p.interval->lo_ns, p.interval->hi_ns}},
+                        {"mismatch", mismatch}, {"warnings", p.warnings}});
     }
-    fmt::print("{}\n", nlohmann::ordered_json({{"schema", "oplat.comparison/1"}, {"models", models}, {"ratio", ratio}, {"intervals_apart", apart}}).dump(2));
+    print_json({{"schema", "oplat.comparison/1"}, {"models", models}, {"ratio", ratio}, {"intervals_apart", apart}});
   } else {
     fmt::print("A  {}\nB  {}\nB takes {:.3f} times as long as A{}\n", side(both[0]), side(both[1]), ratio,
                apart ? "" : "; the intervals overlap, so the order is not sure");
+  }
+  for (const auto& p : both) print_warnings(p.warnings, flags.loudness);
+  for (const auto& one : selection.mismatch) {
+    fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field, base::printable(one.asked), base::printable(one.used));
   }
   return kDone;
 }
@@ -66,7 +75,7 @@ void add_compare(CLI::App& app, Action& action) {
   command->add_option("B", flags->models[1], "model file")->required();
   add_table(*command, flags->table);
   add_question_options(*command, flags->question);
-  add_model_options(*command, flags->model_options, false);
+  add_model_options(*command, flags->model_options);
   command->add_flag("--json", flags->json, "print JSON");
   add_loudness(*command, flags->loudness);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

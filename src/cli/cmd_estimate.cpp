@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat estimate KEY...
+#include <cmath>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -32,6 +33,12 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
   OPLAT_TRY(estimates, predict::estimate_kernels(table, selection, kernels, flags.reuse_bytes, missing));
+  // Rows measured under another setting answer with a wider spread, as in a whole prediction.
+  for (predict::KernelPrediction& estimate : estimates) {
+    for (const predict::Mismatch& one : selection.mismatch) {
+      if (estimate.sd_log) estimate.sd_log = std::hypot(*estimate.sd_log, one.sd_log);
+    }
+  }
   report::EstimateListing listing;
   listing.kernels = estimates;
   listing.level = flags.question.level;
@@ -40,10 +47,10 @@ Result<int> run(const Flags& flags) {
   listing.mismatch = selection.mismatch;
   listing.warnings = selection.warnings;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{listing, {}}));
-  print_warnings(selection.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(selection.warnings, flags.loudness);
   for (const predict::KernelPrediction& kernel : estimates) {
-    if (!kernel.latency_ns && kernel.source == estimate::Source::Missing && missing == predict::MissingPolicy::Error) {
-      return fail(Code::Missing, "no estimate for {}; measure it, or ask with --missing physics", kernel.key);
+    if (!kernel.latency_ns && missing != predict::MissingPolicy::Zero) {
+      return fail(Code::Missing, "no estimate for {}; measure it{}", kernel.key, missing == predict::MissingPolicy::Error ? ", or ask with --missing physics" : "");
     }
   }
   return kDone;

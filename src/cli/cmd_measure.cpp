@@ -6,6 +6,7 @@
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/units.hpp"
@@ -24,7 +25,7 @@ struct Flags {
 };
 
 void print_text(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows) {
-  fmt::print("{:<32} {:>10} {:>24} {:>10} {:>10} {:>7} {:>9}\n", "model", "median", "95 % interval", "fastest", "slowest 10", "blocks", "processes");
+  fmt::print("{:<32} {:>10} {:>24} {:>10} {:>10} {:>7} {:>9}\n", "model", "median", "95 % interval", "best block", "p90 block", "blocks", "processes");
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (!rows[i]) continue;
     const auto& t = std::get<table::Timing>(rows[i]->row.outcome);
@@ -34,7 +35,7 @@ void print_text(const std::vector<PlannedModel>& models, const std::vector<std::
   }
 }
 
-void print_json(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows, const RuntimeSession& session) {
+void print_document(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows, const RuntimeSession& session) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < models.size(); ++i) {
     if (!rows[i]) continue;
@@ -43,10 +44,10 @@ void print_json(const std::vector<PlannedModel>& models, const std::vector<std::
                     {"ci_level", t.ci_level}, {"min_ns", t.min_ns}, {"p10_ns", t.p10_ns}, {"p90_ns", t.p90_ns}, {"sd_log", t.sd_log},
                     {"blocks", t.blocks}, {"processes", t.processes}, {"flags", rows[i]->row.method.flags}});
   }
-  const nlohmann::ordered_json document = {{"schema", "oplat.measurement/1"}, {"statistic", "median over blocks"}, {"device", session.device.name},
+  const nlohmann::ordered_json document = {{"schema", "oplat.measurement/1"}, {"statistic", "median; min, p10 and p90 too are of the blocks' medians"}, {"device", session.device.name},
                                            {"runtime", session.setting.runtime}, {"version", session.setting.version},
                                            {"threads", session.setting.threads}, {"models", list}};
-  fmt::print("{}\n", document.dump(2));
+  print_json(document);
 }
 
 Result<int> run(const Flags& flags) {
@@ -57,15 +58,17 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
   const std::string path = flags.table.empty() ? (folder.path() / "measure.oplat").string() : flags.table;
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, &table, flags.loudness));
+  OPLAT_CHECK(store_plans(table, planned));
   CampaignFlags campaign;
   campaign.seed = flags.seed;
   campaign.argv = command_line();
+  campaign.retry_refused = true;  // whoever asks for a measurement does not want to be told of an old failure
   OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.loudness));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   if (flags.json) {
-    print_json(planned, rows, session);
+    print_document(planned, rows, session);
   } else {
     print_text(planned, rows);
   }
@@ -83,7 +86,7 @@ void add_measure(CLI::App& app, Action& action) {
   command->add_option("MODEL", flags->models, "model files (ONNX)")->required();
   add_run_options(*command, flags->run);
   add_table(*command, flags->table, false);
-  add_model_options(*command, flags->model_options, true);
+  add_model_options(*command, flags->model_options);
   command->add_option("--seed", flags->seed, "of order and inputs")->capture_default_str();
   command->add_flag("--json", flags->json, "print JSON");
   add_loudness(*command, flags->loudness);

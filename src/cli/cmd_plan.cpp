@@ -43,7 +43,7 @@ void add_plan(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<Flags>();
   command->add_option("MODEL", flags->model, "model file (ONNX)")->required();
   add_run_options(*command, flags->run);
-  add_model_options(*command, flags->model_options, true);
+  add_model_options(*command, flags->model_options);
   add_form(*command, flags->form);
   add_loudness(*command, flags->loudness);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

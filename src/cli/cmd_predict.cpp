@@ -29,6 +29,7 @@ Result<int> run(const Flags& flags) {
     most_ns = ns;
   }
   OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
   OPLAT_CHECK(check_model_file(flags.model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
@@ -37,7 +38,7 @@ Result<int> run(const Flags& flags) {
   report::ReportModel report{prediction, {}};
   report.options.per_op = flags.per_op;
   OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
-  print_warnings(prediction.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);
   OPLAT_CHECK(predict::require_complete(prediction));
   if (most_ns > 0 && prediction.latency_ns && *prediction.latency_ns > most_ns) {
     return fail(Code::GateNotMet, "{}: {} predicted, more than --max-latency {}", flags.model, base::duration_text(*prediction.latency_ns), flags.max_latency);
@@ -53,7 +54,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("MODEL", flags->model, "model file (ONNX)")->required();
   add_table(*command, flags->table);
   add_question_options(*command, flags->question);
-  add_model_options(*command, flags->model_options, false);
+  add_model_options(*command, flags->model_options);
   add_form(*command, flags->form);
   command->add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
   command->add_option("--max-latency", flags->max_latency, "exit 7 if the prediction is above this: 10ms, 250us")->type_name("TIME");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat profile: measure kernels into a table.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
@@ -46,6 +47,11 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   return keys;
 }
 
+void keep_first_of_equals(std::vector<std::string>& keys) {
+  std::unordered_set<std::string> seen;
+  std::erase_if(keys, [&](const std::string& key) { return !seen.insert(key).second; });
+}
+
 std::string counts_text(const profile::Counts& c) {
   std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
   if (c.wide + c.few > 0) text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise, c.wide, c.few);
@@ -69,7 +75,7 @@ void print_summary(const Flags& flags, const profile::Summary& s) {
         {"schema", "oplat.profile/1"}, {"table", flags.table}, {"rows", counts_json(s.kernels)}, {"models", counts_json(s.models)},
         {"view_keys", s.views}, {"blocks", s.blocks}, {"passes", s.passes}, {"processes", s.processes}, {"seconds", s.seconds},
         {"budget_ended", s.budget_ended}, {"interrupted", s.interrupted}, {"refusals", refusals}};
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return;
   }
   fmt::print("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels), s.views);
@@ -97,15 +103,15 @@ Result<int> run(const Flags& flags) {
     OPLAT_TRY(listed, read_keys(flags.keys_file));
     keys = std::move(listed);
   }
-  // A worker that does not start must not leave an empty table behind.
+  // Neither a worker that does not start nor a model that is none may leave an empty table behind.
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
   OPLAT_TRY(table, table::Table::open(flags.table, flags.resume ? table::Mode::Write : table::Mode::Create));
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, &table, flags.loudness));
+  OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;
   for (const PlannedModel& model : planned) plans.push_back(model.plan);
-  for (std::string& key : profile::keys_of(plans)) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
-  }
+  for (std::string& key : profile::keys_of(plans)) keys.push_back(std::move(key));
+  keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
   print_summary(flags, summary);
   if (summary.interrupted) return fail(Code::Interrupted, "stopped; all that was measured is kept; go on with the same command and --resume");
@@ -124,15 +130,15 @@ Result<int> run(const Flags& flags) {
 void add_profile(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("profile", "measure the kernels of models into a table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")->type_name("FILE")->take_all();
+  command->add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")->type_name("FILE")->take_all()->allow_extra_args(false);
   command->add_option("--keys", flags->keys_file, "file of keys, one a line")->type_name("FILE");
   add_table(*command, flags->table);
   add_run_options(*command, flags->run);
-  add_model_options(*command, flags->model_options, true);
+  add_model_options(*command, flags->model_options);
   command->add_option("--budget", flags->budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
       ->type_name("TIME");
   command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
-  command->add_flag("--resume", flags->resume, "go on with a table that exists; rows that are done stay as they are");
+  command->add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
   command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
   command->add_flag("--json", flags->json, "print the summary as JSON");
   add_loudness(*command, flags->loudness);

@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/runtimes/worker_client.hpp"
 
@@ -37,7 +38,7 @@ State state_of(const runtimes::RuntimeEntry& entry) {
   return state;
 }
 
-int print_json() {
+int print_list() {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& entry : runtimes::runtimes()) {
     const State state = state_of(entry);
@@ -46,7 +47,7 @@ int print_json() {
     list.push_back({{"name", entry.name}, {"description", entry.description}, {"available", state.available}, {"version", state.version},
                     {"build", state.build}, {"options", options}, {"install", entry.install}, {"why", state.why}});
   }
-  fmt::print("{}\n", nlohmann::ordered_json({{"schema", "oplat.runtimes/1"}, {"runtimes", list}}).dump(2));
+  print_json({{"schema", "oplat.runtimes/1"}, {"runtimes", list}});
   return 0;
 }
 
@@ -73,7 +74,7 @@ void add_runtimes(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("runtimes", "list what can execute models here, and how to install what is absent");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "print JSON");
-  command->callback([&action, json] { action = [json]() -> Result<int> { return *json ? print_json() : print_text(); }; });
+  command->callback([&action, json] { action = [json]() -> Result<int> { return *json ? print_list() : print_text(); }; });
 }
 
 }  // namespace oplat::cli

@@ -53,6 +53,7 @@ Result<std::vector<std::optional<table::StoredModelRow>>> measured(const Flags& 
 
 Result<int> run(const Flags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
@@ -66,7 +67,7 @@ Result<int> run(const Flags& flags) {
   question.build = session.setting.build;
   question.options = session.setting.options;
   OPLAT_TRY(selection, predict::select(table, question));
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, nullptr, flags.loudness));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
   OPLAT_TRY(rows, measured(flags, session, table, planned));
   predict::Validation validation;
   validation.level = flags.level;
@@ -83,9 +84,12 @@ Result<int> run(const Flags& flags) {
   }
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{validation, {}}));
-  print_warnings(validation.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(validation.warnings, flags.loudness);
   std::size_t incomplete = 0;
   for (const auto& model : validation.models) incomplete += model.predicted_ns ? 0U : 1U;
+  if (validation.models.size() < planned.size()) {
+    return fail(Code::Runtime, "{} of {} models could not be measured and are left out above", planned.size() - validation.models.size(), planned.size());
+  }
   if (incomplete > 0) return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them", incomplete, validation.models.size());
   return kDone;
 }
@@ -98,7 +102,7 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_option("MODEL", flags->models, "model files (ONNX)")->required();
   add_table(*command, flags->table);
   add_run_options(*command, flags->run);
-  add_model_options(*command, flags->model_options, true);
+  add_model_options(*command, flags->model_options);
   command->add_option("--level", flags->level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
   command->add_flag("--measure", flags->measure_anew, "measure every model now, also those whose time stands in the table");
   add_form(*command, flags->form);

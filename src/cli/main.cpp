@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
-#include "oplat/base/interrupt.hpp"
 
 namespace {
 
@@ -32,7 +32,6 @@ int run(int argc, char** argv) {
     // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers it.
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
   }
-  base::install_interrupt_handlers();
   const Result<int> result = action();
   if (result) {
     if (std::fflush(stdout) != 0) {
@@ -52,6 +51,10 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("oplat: out of memory\n", stderr);
+  } catch (const std::system_error& error) {
+    // {fmt} throws this where standard output takes no more.
+    std::fprintf(stderr, "oplat: cannot write: %s\n", error.what());
+    return cli::kWrite;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "oplat: internal error: %s\n", error.what());
   }

@@ -11,14 +11,12 @@ void add_loudness(CLI::App& command, Loudness& to) {
   command.add_flag("--verbose", to.verbose, "say more on stderr; show what workers print");
 }
 
-void add_model_options(CLI::App& command, ModelOptions& to, bool with_inputs) {
-  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")->type_name("NAME=DIMS")->take_all();
+void add_model_options(CLI::App& command, ModelOptions& to) {
+  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")->type_name("NAME=DIMS")->take_all()->allow_extra_args(false);
   command.add_option("--batch", to.batch, "set the batch: symbolic batch dimensions, else leading open ones")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
-  if (with_inputs) {
-    command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
-        ->type_name("NAME=DATA")->take_all();
-  }
+  command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
+      ->type_name("NAME=DATA")->take_all()->allow_extra_args(false);
 }
 
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last) {
@@ -66,10 +64,11 @@ void add_run_options(CLI::App& command, RunOptions& to) {
   command.add_option("--threads", to.threads, "threads of the runtime")->check(CLI::Range(1, 4096))->capture_default_str();
   command.add_option("--precision", to.precision, "precision that the runtime computes in (default: its own)");
   command.add_option("--option", to.options, "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
-      ->type_name("NAME=VALUE")->take_all();
+      ->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
   command.add_option("--device", to.device, "name under which this machine's rows are filed (default: made from its processor)");
   command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)")->check(CLI::Range(0, 4095));
-  command.add_option("--worker-argument", to.worker_arguments, "argument of the worker; 'replay' takes a table")->take_all();
+  command.add_option("--worker-argument", to.worker_arguments, "argument of the worker; 'replay' takes a table")
+      ->take_all()->allow_extra_args(false);
 }
 
 void add_form(CLI::App& command, FormOptions& to) {

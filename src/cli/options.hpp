@@ -26,7 +26,7 @@ struct ModelOptions {
   std::optional<std::int64_t> batch;
   std::vector<std::string> inputs;
 };
-void add_model_options(CLI::App& command, ModelOptions& to, bool with_inputs);
+void add_model_options(CLI::App& command, ModelOptions& to);
 /// The flags as values. Code::Usage quotes the flag and shows its form.
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options);
 Result<std::map<std::string, std::string>> input_options(const ModelOptions& options);

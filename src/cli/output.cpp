@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "oplat/report/renderer.hpp"
 
@@ -18,6 +19,10 @@ Status print_report(std::string_view form, report::ReportModel model) {
   std::cout.flush();
   if (!std::cout) return fail(Code::Write, "cannot write to standard output");
   return {};
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
 void print_warnings(std::span<const std::string> warnings, const Loudness& loudness) {

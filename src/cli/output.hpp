@@ -2,6 +2,7 @@
 /// Results to stdout, warnings to stderr.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 
@@ -12,6 +13,8 @@ namespace oplat::cli {
 
 /// Renders to stdout. Colour only on a terminal without NO_COLOR.
 Status print_report(std::string_view form, report::ReportModel model);
+/// A document to stdout; bytes that are no UTF-8 are replaced, since names of files may hold any.
+void print_json(const nlohmann::ordered_json& document);
 /// One line each on stderr.
 void print_warnings(std::span<const std::string> warnings, const Loudness& loudness);
 

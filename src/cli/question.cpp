@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -80,10 +79,12 @@ Result<table::Plan> runtime_plan(const predict::Selection& selection, const std:
                                    "for its own plan", session.device.name, selection.device.name));
   }
   OPLAT_TRY(shapes, shape_options(model_options));
+  OPLAT_TRY(inputs, input_options(model_options));
   runtimes::PlanRequest request;
   request.model = model;
   request.shapes = shapes.shapes;
   request.batch = shapes.batch;
+  request.inputs = inputs;
   request.setting = selection.setting;
   return session.worker->plan(request);
 }
@@ -93,10 +94,13 @@ Result<table::Plan> runtime_plan(const predict::Selection& selection, const std:
 Result<table::Plan> plan_for(const table::Table& table, const predict::Selection& selection, const std::string& model,
                              const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
                              std::vector<std::string>& warnings) {
-  OPLAT_TRY(shapes, shape_options(model_options));
+  OPLAT_TRY(asked, shape_options(model_options));
+  OPLAT_TRY(asked_inputs, input_options(model_options));
   OPLAT_TRY(hash, model_hash(table, model));
+  OPLAT_TRY(shapes, plan::resolve_shapes(model, asked));
+  OPLAT_TRY(inputs, plan::resolve_inputs(asked_inputs));
   if (options.plan != "runtime") {
-    OPLAT_TRY(stored, table.find_plan(plan::identity(hash, shapes, selection.setting, selection.device.isa)));
+    OPLAT_TRY(stored, table.find_plan(plan::identity(hash, shapes, selection.setting, selection.device.isa, inputs)));
     if (stored) {
       stored->source = "cached";
       return *stored;

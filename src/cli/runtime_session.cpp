@@ -21,6 +21,7 @@ Status check_runtime_name(const std::string& name) {
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness) {
   OPLAT_CHECK(check_runtime_name(flags.runtime));
   RuntimeSession session;
+  session.worker_name = flags.runtime;
   if (loudness.verbose) ::setenv("OPLAT_WORKER_STDERR", "1", 1);
   session.options.arguments = flags.worker_arguments;
   session.options.cpu = flags.cpu;

@@ -13,6 +13,7 @@ namespace oplat::cli {
 Status check_runtime_name(const std::string& name);
 
 struct RuntimeSession {
+  std::string worker_name;  ///< of the worker: "replay" answers as the runtime that it recorded
   std::unique_ptr<runtimes::WorkerClient> worker;
   table::Setting setting;
   table::Device device;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "oplat/base/text.hpp"
+
 namespace oplat::predict {
 
 using estimate::Source;
@@ -43,9 +45,9 @@ Status compose(Prediction& prediction) {
   double sum = 0;
   for (const KernelPrediction& kernel : prediction.kernels) {
     auto& count = prediction.coverage.count[kernel.source];
-    if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", kernel.name, kernel.count);
+    if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name), kernel.count);
     if (kernel.count > std::numeric_limits<std::int64_t>::max() - count - composition.n_kernels)
-      return fail(Code::Input, "kernel {}: executed {} times, too often to count", kernel.name, kernel.count);
+      return fail(Code::Input, "kernel {}: executed {} times, too often to count", base::printable(kernel.name), kernel.count);
     count += kernel.count;
     if (kernel.source != Source::Free) composition.n_kernels += kernel.count;
     if (kernel.source == Source::Missing) {

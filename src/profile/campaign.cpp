@@ -262,8 +262,15 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     // A whole model shares its process with nothing: neither its memory nor its caches.
     if (unit.kind == UnitKind::Model) pool_.discard();
-    OPLAT_TRY(instrument, pool_.get());
-    Result<Measured> measured = measure_once(*instrument, unit);
+    const Result<measure::Instrument*> instrument = pool_.get();
+    // Interrupted inside a worker's start or a block: the campaign ends as between two blocks, with its summary.
+    if (!instrument && instrument.error().code == Code::Interrupted) return std::optional<Measured>();
+    if (!instrument) return fail(instrument.error());
+    Result<Measured> measured = measure_once(**instrument, unit);
+    if (!measured && measured.error().code == Code::Interrupted) {
+      pool_.discard();
+      return std::optional<Measured>();
+    }
     if (!measured && ends_the_campaign(measured.error().code)) return fail(std::move(measured).error());
     if (!measured) measured = table::Failed{measured.error().message};
     if (unit.kind == UnitKind::Model) pool_.discard();

@@ -8,6 +8,13 @@
 
 namespace oplat::report {
 
+namespace {
+
+constexpr std::size_t kBytesPerRow = 1024;
+constexpr std::size_t kMostListedBytes = std::size_t{4} << 30;
+
+}  // namespace
+
 std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::size_t most) {
   std::vector<CostlyKernel> found;
   std::map<std::string_view, std::size_t> place_of;
@@ -49,9 +56,7 @@ Result<TableInfo> table_info(const table::Table& table) {
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
   OPLAT_TRY(populations, table.populations());
-  OPLAT_TRY(campaigns, table.campaigns());
-  OPLAT_TRY(plans, table.plans());
-  OPLAT_TRY(models, table.model_rows());
+  OPLAT_TRY(counts, table.counts());
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   for (const table::Population& population : populations) {
@@ -60,9 +65,9 @@ Result<TableInfo> table_info(const table::Table& table) {
     if (device == device_of.end() || setting == setting_of.end()) continue;
     info.populations.push_back({device->second, setting->second, population.rows, population.timings});
   }
-  info.campaigns = static_cast<std::int64_t>(campaigns.size());
-  info.plans = static_cast<std::int64_t>(plans.size());
-  info.models = static_cast<std::int64_t>(models.size());
+  info.campaigns = counts.campaigns;
+  info.plans = counts.plans;
+  info.models = counts.model_rows;
   return info;
 }
 
@@ -72,8 +77,11 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   RowListing listing;
+  std::size_t bytes = 0;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& row) {
-    if (static_cast<std::int64_t>(listing.rows.size()) >= most) {
+    // Rows share keys in the file but not in memory: a stranger's table of one long key must not fill it.
+    bytes += row.row.key.size() + kBytesPerRow;
+    if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMostListedBytes) {
       listing.cut = true;
       return false;
     }

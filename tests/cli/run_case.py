@@ -36,7 +36,7 @@ class Run:
 
     def __init__(self, command, environment):
         self.command = command
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=240, env=environment,
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=240, env=environment,
                               stdin=subprocess.DEVNULL, errors="replace")
         self.status, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         self.expected_status = 0
@@ -73,6 +73,8 @@ def skip_reason(need, oplat, models):
             return probe.stderr.strip()
     if need == "unprivileged" and os.geteuid() == 0:
         return "the superuser may write everywhere"
+    if need not in ("models", "onnxruntime", "unprivileged"):
+        raise Failure(f"unknown need: {need}")
     return None
 
 
@@ -88,6 +90,8 @@ def run_case(oplat, case, models):
             run.check_status()
         if word == "needs":
             reason = skip_reason(rest, oplat, models)
+            if reason and os.environ.get("OPLAT_TEST_REQUIRE") == "1" and rest != "unprivileged":
+                raise Failure(f"OPLAT_TEST_REQUIRE is set, but {reason}")
             if reason:
                 print(f"skipped: {reason}")
                 return SKIP

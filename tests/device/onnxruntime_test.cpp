@@ -48,7 +48,7 @@ TEST_F(OnnxRuntime, CountsTheIterationsOfALoop) {
   EXPECT_EQ(body->count, 5);  // the trip count of scripts/zoo's tiny_loop
 }
 
-TEST_F(OnnxRuntime, TheSameQuestionHasTheSameIdentityAndAnotherBatchAnother) {
+TEST_F(OnnxRuntime, TheSameQuestionHasTheSameIdentityHoweverItIsAsked) {
   NETWORK_OR_SKIP(path, "tiny_cnn");
   const auto first = plan(path);
   const auto second = plan(path);
@@ -57,7 +57,23 @@ TEST_F(OnnxRuntime, TheSameQuestionHasTheSameIdentityAndAnotherBatchAnother) {
   EXPECT_EQ(first->kernels, second->kernels);
   const auto fixed = plan(path, 1);
   ASSERT_TRUE(fixed) << fixed.error().message;
-  EXPECT_NE(fixed->identity, first->identity);
+  EXPECT_EQ(fixed->identity, first->identity) << "the model fixes its batch to 1";
+}
+
+TEST_F(OnnxRuntime, OtherShapesAndOtherDataAreOtherQuestions) {
+  NETWORK_OR_SKIP(path, "tiny_dynamic");
+  runtimes::PlanRequest request;
+  request.model = path;
+  request.setting = setting_;
+  request.shapes = {{"input", {1, 3, 32, 32}}};
+  const auto one = worker_->plan(request);
+  request.shapes = {{"input", {2, 3, 32, 32}}};
+  const auto two = worker_->plan(request);
+  request.inputs = {{"input", "zeros"}};
+  const auto zeros = worker_->plan(request);
+  ASSERT_TRUE(one && two && zeros);
+  EXPECT_NE(one->identity, two->identity);
+  EXPECT_NE(two->identity, zeros->identity);
 }
 
 TEST_F(OnnxRuntime, OpenDimensionsAreAskedForByName) {

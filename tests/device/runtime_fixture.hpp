@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -20,6 +21,7 @@ class OnnxRuntimeTest : public testing::Test {
     if (!worker) {
       // Not installed is a reason to skip; anything else that keeps it from starting is a defect.
       ASSERT_NE(worker.error().message.find("not found"), std::string::npos) << worker.error().message;
+      if (required()) FAIL() << worker.error().message;
       GTEST_SKIP() << worker.error().message;
     }
     worker_ = std::move(*worker);
@@ -29,9 +31,16 @@ class OnnxRuntimeTest : public testing::Test {
     setting_.options = {{"level", "99"}, {"spinning", "1"}};
   }
 
+  /// scripts/test installs the runtime and makes the networks, so there nothing of this may be skipped.
+  static bool required() {
+    const char* text = std::getenv("OPLAT_TEST_REQUIRE");
+    return text != nullptr && std::string(text) == "1";
+  }
+
   /// A network of scripts/models tests, or "" with the test marked as skipped.
   static std::string network(const std::string& name) {
     const std::filesystem::path path = std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "../models/tests" / (name + ".onnx");
+    EXPECT_TRUE(!required() || std::filesystem::exists(path)) << path;
     return std::filesystem::exists(path) ? std::filesystem::canonical(path).string() : "";
   }
 

@@ -31,6 +31,9 @@ class FormatReader {
   [[nodiscard]] virtual Result<ir::Graph> read(const base::Source& source, const ShapeOptions& options) const = 0;
   /// Names of the further files that the model's bytes refer to, in order of first mention.
   [[nodiscard]] virtual Result<std::vector<std::string>> siblings(const base::Source& source) const = 0;
+  /// The same question in its only form: dimensions of just those inputs that the model leaves open, and no batch. So
+  /// `--batch 1`, the shape spelt out and a model that fixes it ask the same. Errors as read().
+  [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const = 0;
 };
 
 /// Every reader, most specific first (src/formats/registry.cpp).

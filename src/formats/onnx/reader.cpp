@@ -31,6 +31,20 @@ class OnnxReader final : public FormatReader {
     OPLAT_TRY(model, parse_model(source));
     return external_files(model);
   }
+
+  Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const override {
+    OPLAT_TRY(model, parse_model(source));
+    OPLAT_TRY(before, input_infos(model, source.name()));
+    OPLAT_CHECK(specialise_inputs(model, source.name(), options));
+    OPLAT_TRY(after, input_infos(model, source.name()));
+    ShapeOptions resolved;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].shape == after[i].shape) continue;
+      std::vector<std::int64_t>& dims = resolved.shapes[after[i].name];
+      for (const ir::Dim& dim : after[i].shape.dims) dims.push_back(dim.value_or(0));
+    }
+    return resolved;
+  }
 };
 
 }  // namespace

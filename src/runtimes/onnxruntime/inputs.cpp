@@ -15,6 +15,19 @@ namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
 
+/// Entries of the table that a Gather picks from.
+std::int64_t gathered_entries(const ir::Graph& graph, const ir::Node& gather) {
+  if (gather.inputs[0] == ir::kNoTensor) return 0;
+  const std::vector<ir::Dim>& dims = graph.tensors[static_cast<std::size_t>(gather.inputs[0])].shape.dims;
+  std::int64_t axis = 0;
+  for (const auto& [name, value] : gather.attributes) {
+    if (name == "axis" && value.integer() != nullptr) axis = *value.integer();
+  }
+  if (axis < 0) axis += static_cast<std::int64_t>(dims.size());
+  if (axis < 0 || axis >= static_cast<std::int64_t>(dims.size())) return 0;
+  return dims[static_cast<std::size_t>(axis)].value_or(0);
+}
+
 /// The least number of entries that the tensor `id` indexes, following casts and reshapes; 0 where it is no index.
 std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0) {
   std::int64_t least = 0;
@@ -23,8 +36,7 @@ std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0)
     if (at == node.inputs.end()) continue;
     std::int64_t range = 0;
     if (node.op == "Gather" && at - node.inputs.begin() == 1) {
-      const ir::Shape& table = graph.tensors[static_cast<std::size_t>(node.inputs[0])].shape;
-      range = table.dims.empty() ? 0 : table.dims[0].value_or(0);
+      range = gathered_entries(graph, node);
     } else if (depth < 4 && !node.outputs.empty() && (node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze")) {
       range = index_range(graph, node.outputs[0], depth + 1);
     }
@@ -60,10 +72,11 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
       low = *lo, high = *hi;
     }
     if (!ir::is_float(input.dtype)) {
-      const auto limit = static_cast<std::int64_t>(high) + 1;
-      if (low < 0 || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
+      constexpr double kMostInteger = 0x1p62;
+      if (!(low >= 0 && high < kMostInteger) || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
         return fail(Code::Usage, "--input {}={}: integers are drawn from 0 to HI; write uniform:0:HI", input.name, specification);
       }
+      const auto limit = static_cast<std::int64_t>(high) + 1;
       if (specification == "ones") {
         const auto bits = ir::bits(input.dtype).value_or(8);
         const std::size_t width = static_cast<std::size_t>(std::max(8, bits) / 8);

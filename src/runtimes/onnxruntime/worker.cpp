@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The worker: what the protocol asks, answered with sessions of the runtime.
-#include <unistd.h>
-
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -9,6 +8,7 @@
 #include "oplat/base/text.hpp"
 #include "oplat/formats/onnx.hpp"
 #include "oplat/ir/key.hpp"
+#include "oplat/ir/work.hpp"
 #include "oplat/plan/identity.hpp"
 #include "oplat/runtimes/probe.h"
 #include "oplat/runtimes/protocol.hpp"
@@ -23,7 +23,7 @@ namespace {
 using namespace onnxruntime;
 namespace onnx = formats::onnx;
 
-constexpr std::uint64_t kModelSeed = 1;
+constexpr std::uint64_t kPlanSeed = 1;
 // A model in memory, in its session and in a copy being packed.
 constexpr std::int64_t kCopiesWhileLoading = 3;
 
@@ -58,7 +58,8 @@ struct ReadyModel {
   std::int64_t batch = 1;
 };
 
-Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes, const std::map<std::string, std::string>& inputs) {
+Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes, const std::map<std::string, std::string>& inputs,
+                               std::uint64_t seed) {
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "onnx") return fail(Code::Input, "{}: a {} model; onnxruntime runs ONNX models", path, reader->name());
@@ -66,17 +67,38 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
   OPLAT_CHECK(model.specialise(shapes));
   OPLAT_TRY(infos, model.inputs());
   OPLAT_TRY(graph, model.graph());
-  OPLAT_TRY(data, model_inputs(infos, graph, inputs, kModelSeed));
+  OPLAT_TRY(data, model_inputs(infos, graph, inputs, seed));
   ReadyModel ready{std::move(model), std::move(data), 1};
   if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
   return ready;
 }
 
+/// Memory that processes may still take, page cache that can be given up included; nothing where the system does not say.
+std::optional<std::int64_t> available_memory() {
+  const auto text = base::read_file("/proc/meminfo", 1 << 20);
+  if (!text) return std::nullopt;
+  for (const std::string& line : base::split(*text, '\n')) {
+    if (!line.starts_with("MemAvailable:")) continue;
+    const std::size_t begin = line.find_first_of("0123456789");
+    const std::size_t end = line.find_last_of("0123456789");
+    const auto kib = begin == std::string::npos ? std::nullopt : base::parse_int(std::string_view(line).substr(begin, end - begin + 1));
+    if (kib) return *kib * 1024;
+  }
+  return std::nullopt;
+}
+
+/// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any amount.
+std::int64_t kernel_bytes(const ir::Key& key) {
+  const ir::Work work = ir::work(key);
+  constexpr double kMost = 1e18;
+  return static_cast<std::int64_t>(std::min(work.bytes(), kMost));
+}
+
 /// Whether `bytes` of model fit into memory while they are loaded.
 std::optional<table::Skipped> too_large(std::int64_t bytes) {
-  const std::int64_t available = static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  if (bytes < available / kCopiesWhileLoading) return std::nullopt;
-  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", bytes * kCopiesWhileLoading >> 20U, available >> 20U)};
+  const auto available = available_memory();
+  if (!available || bytes < *available / kCopiesWhileLoading) return std::nullopt;
+  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
 }
 
 class OnnxRuntimeWorker final : public Worker {
@@ -99,10 +121,12 @@ class OnnxRuntimeWorker final : public Worker {
   Result<table::Plan> plan(const PlanRequest& request) override {
     OPLAT_TRY(options, session_options(request.setting));
     const formats::ShapeOptions shapes{request.shapes, request.batch};
-    OPLAT_TRY(ready, ready_model(request.model, shapes, request.inputs));
+    OPLAT_TRY(ready, ready_model(request.model, shapes, request.inputs, kPlanSeed));
     OPLAT_TRY(plan, make_plan(api_, ready.model, ready.inputs, options));
     OPLAT_TRY(hash, plan::model_hash(request.model));
-    plan.identity = plan::identity(hash, shapes, request.setting, this_device().isa);
+    OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
+    OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
+    plan.identity = plan::identity(hash, resolved, request.setting, this_device().isa, inputs);
     plan.model = std::filesystem::path(request.model).filename().string();
     plan.batch = ready.batch;
     return plan;
@@ -129,7 +153,7 @@ class OnnxRuntimeWorker final : public Worker {
  private:
   Result<measure::OpenOutcome> open_model(const measure::OpenRequest& request) {
     OPLAT_TRY(options, session_options(request.setting));
-    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs));
+    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     return open_session(bytes, options, std::move(ready.inputs), "single");
   }
@@ -138,6 +162,7 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(options, session_options(request.setting));
     options.level = 0;  // the key is what remains after the optimisations
     OPLAT_TRY(key, ir::parse(request.key));
+    if (auto skipped = too_large(kernel_bytes(key))) return measure::OpenOutcome(std::move(*skipped));
     onnx::KernelModelOptions wanted;
     wanted.copies = request.copies;
     wanted.distinct_weights = request.distinct_weights;

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The layer rule of HACKING.md, held against every #include: a folder sees only what stands above it in its column."""
+import re
+import sys
+from pathlib import Path
+
+COMMON = ["base", "ir", "formats", "plan", "table"]
+SEES = {layer: COMMON[: COMMON.index(layer)] for layer in COMMON}
+SEES["estimate"] = COMMON
+SEES["predict"] = COMMON + ["estimate"]
+SEES["measure"] = COMMON
+SEES["runtimes"] = COMMON + ["measure"]
+SEES["profile"] = COMMON + ["measure", "runtimes", "estimate"]  # active sampling will fit estimators
+SEES["report"] = COMMON + ["estimate", "predict"]
+SEES["cli"] = COMMON + ["estimate", "predict", "measure", "runtimes", "profile", "report"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:oplat/)?(\w+)/')
+
+
+def main():
+    root = Path(sys.argv[1])
+    wrong = []
+    seen = 0
+    for layer, above in SEES.items():
+        for file in sorted([*(root / "src" / layer).rglob("*.[ch]pp"), *(root / "include/oplat" / layer).rglob("*.hpp")]):
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                found = INCLUDE.match(line)
+                if not found or found.group(1) not in SEES:
+                    continue
+                seen += 1
+                if found.group(1) != layer and found.group(1) not in above:
+                    wrong.append(f"{file.relative_to(root)}:{number}: {layer} may not use {found.group(1)}")
+    print("\n".join(wrong) if wrong else f"{seen} includes, every one upwards")
+    return 1 if wrong or seen < 100 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
