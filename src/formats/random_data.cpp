@@ -6,23 +6,10 @@
 #include <bit>
 #include <cstring>
 
+#include "oplat/base/random.hpp"
+
 namespace oplat::formats {
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
-class SplitMix {
- public:
-  explicit SplitMix(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15U);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-    return z ^ (z >> 31U);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 std::uint16_t half_bits(float value) {
   // Only normal values of moderate size come here (DataRange), so no rounding to denormals or infinity is needed.
@@ -45,7 +32,7 @@ void fill(std::string& out, std::int64_t count, Make make) {
 }  // namespace
 
 std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range, std::uint64_t seed) {
-  SplitMix random(seed);
+  base::Random random(seed);
   std::string out;
   const auto real = [&] {
     const std::uint64_t bits = random.next();

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 #include "oplat/measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -17,7 +17,7 @@ std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> bl
   std::vector<std::vector<double>> processes;
   for (auto& [process, values] : by_process) processes.push_back(std::move(values));
 
-  Random random(seed);
+  base::Random random(seed);
   std::vector<double> medians;
   medians.reserve(static_cast<std::size_t>(resamples));
   std::vector<double> drawn;

@@ -148,7 +148,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
     OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one.id(), many.id()}, round_ns)));
     if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
-    const double value = (timed.k_ns - timed.one_ns) / static_cast<double>(copies - 1);
+    const double value = slope(timed.one_ns, timed.k_ns, copies);
     const std::optional<std::int64_t> next =
         attempt == 0 ? next_copies(request, timed, copies, value, rule) : std::nullopt;
     if (next) {
@@ -201,7 +201,7 @@ Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& 
   if (timed == nullptr) return empty;
   empty.reference_compute_ns = timed->samples.reference_compute_ns;
   empty.reference_memory_ns = timed->samples.reference_memory_ns;
-  const double kernel_ns = (timed->k_ns - timed->one_ns) / static_cast<double>(kEmptyCallCopies - 1);
+  const double kernel_ns = slope(timed->one_ns, timed->k_ns, kEmptyCallCopies);
   const double call_ns = timed->one_ns - std::max(kernel_ns, 0.0);
   if (call_ns > 0) empty.ns = call_ns;
   return empty;

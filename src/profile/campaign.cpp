@@ -13,7 +13,7 @@
 #include "oplat/measure/environment.hpp"
 #include "oplat/measure/kernel_block.hpp"
 #include "oplat/measure/model_block.hpp"
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 #include "profile/forecast.hpp"
 #include "profile/instrument_pool.hpp"
 #include "profile/references.hpp"
@@ -220,7 +220,7 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, co
   block.key = unit.name;
   block.setting = request_.setting;
   block.state = unit.state;
-  block.seed = measure::mix_seed(request_.seed, unit.seed());
+  block.seed = base::mix_seed(request_.seed, unit.seed());
   block.empty_call_ns = campaign_.empty_call_ns;
   if (!unit.blocks.empty()) {
     block.expected_ns = unit.blocks.front().value_ns;

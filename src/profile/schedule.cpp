@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 
 namespace oplat::profile {
 
@@ -19,9 +19,9 @@ std::optional<std::int64_t> pass_level(std::span<const Unit> units) {
 std::deque<std::size_t> pass_order(std::span<const Unit> units, std::int64_t level, std::uint64_t seed) {
   std::vector<std::size_t> order(units.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  measure::Random random(measure::mix_seed(seed, static_cast<std::uint64_t>(level)));
+  base::Random random(base::mix_seed(seed, static_cast<std::uint64_t>(level)));
   // All units are shuffled and then sifted, so that what is finished already does not change the order of the rest.
-  measure::shuffle(order, random);
+  base::shuffle(order, random);
   std::deque<std::size_t> pass;
   for (std::size_t index : order) {
     if (!units[index].finished && units[index].attempts() == level) pass.push_back(index);

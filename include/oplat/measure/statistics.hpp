@@ -17,9 +17,9 @@ std::optional<double> median(std::span<const double> values);
 /// Sample standard deviation of the logarithms; nothing for fewer than two values or values <= 0.
 std::optional<double> sd_of_log(std::span<const double> values);
 
-/// Time of one copy from calls of one and of `copies` copies: (median Tk - median T1) / (k - 1), which cancels the cost
-/// of a call and of the timer. May be <= 0 where noise is larger than the kernel. Nothing for no samples or copies < 2.
-std::optional<double> slope(std::span<const double> one_copy, std::span<const double> k_copies, std::int64_t copies);
+/// Time of one copy from the medians of calls of one and of `copies` >= 2 copies: (Tk - T1) / (k - 1), which cancels the
+/// cost of a call and of the timer. May be <= 0 where noise is larger than the kernel.
+double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies);
 
 /// P(T <= t) of Student's distribution; `dof` > 0.
 double student_t_cdf(double t, double dof);

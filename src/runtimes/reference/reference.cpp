@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "oplat/base/random.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/base/version.hpp"
@@ -28,19 +29,15 @@ constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;
 /// Numbers of [-1, 1] that are neither 0 nor denormal, the same for the same seed everywhere.
 class Numbers {
  public:
-  explicit Numbers(std::uint64_t seed) : state_(seed) {}
+  explicit Numbers(std::uint64_t seed) : random_(seed) {}
   float next() {
-    state_ += 0x9E3779B97F4A7C15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    z ^= z >> 31;
+    const std::uint64_t z = random_.next();
     const float size = (static_cast<float>(z >> 41) + 1.0F) / 8388608.0F;
     return (z & 1U) != 0 ? size : -size;
   }
 
  private:
-  std::uint64_t state_;
+  base::Random random_;
 };
 
 /// k copies of one kernel, run one after the other.
@@ -111,7 +108,7 @@ class ReferenceWorker final : public Worker {
   }
 
   Result<table::Plan> plan(const PlanRequest& request) override {
-    return fail(Code::Runtime, "{}: the reference runtime has no plans of its own, use --plan rules",
+    return fail(Code::Runtime, "{}: the reference runtime has no plans of its own; it measures keys (oplat profile --keys)",
                 base::printable(request.model));
   }
 

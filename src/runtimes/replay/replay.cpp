@@ -5,12 +5,12 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "oplat/base/hash.hpp"
+#include "oplat/base/random.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/table/table.hpp"
 
@@ -48,33 +48,11 @@ Result<Choice> parse_arguments(const std::vector<std::string>& arguments) {
   return choice;
 }
 
-/// Normally distributed numbers, the same for the same seed everywhere.
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : state_(seed) {}
-  double next() {
-    const double radius = std::sqrt(-2.0 * std::log(uniform()));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform());
-  }
-
- private:
-  /// Of (0, 1].
-  double uniform() {
-    state_ += 0x9E3779B97F4A7C15U;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-    z ^= z >> 31;
-    return (static_cast<double>(z >> 11) + 1.0) / 9007199254740992.0;
-  }
-  std::uint64_t state_;
-};
-
 /// A recorded time that is called again and again.
 struct Recording {
   double ns = 0;  ///< of one call without noise
   double sd_log = 0;
-  Noise noise;
+  base::Random noise;
 };
 
 /// The outcome of a row without a time, as an answer to open.
@@ -171,7 +149,7 @@ class ReplayWorker final : public Worker {
     const auto found = open_.find(handle);
     if (found == open_.end()) return fail(Code::Usage, "unknown handle {}", handle);
     Recording& recording = found->second;
-    return recording.ns * std::exp(recording.sd_log * recording.noise.next());
+    return recording.ns * std::exp(recording.sd_log * recording.noise.normal());
   }
 
   Status close(Handle handle) override {

@@ -8,7 +8,7 @@
 #include "oplat/base/files.hpp"
 #include "oplat/measure/calibration.hpp"
 #include "oplat/measure/environment.hpp"
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 #include "oplat/measure/states.hpp"
 #include "oplat/measure/stopping.hpp"
 
@@ -114,7 +114,7 @@ TEST(Stopping, ShortKernelsMayBeLessPrecise) {
 }
 
 TEST(Stopping, GivesUpAtFortyBlocksAndSaysSo) {
-  Random random(3);
+  base::Random random(3);
   std::vector<double> values;
   for (int i = 0; i < 40; ++i) values.push_back(1e6 * std::exp(0.5 * random.normal()));
   const auto all = assess(blocks_of(values), {}, kUsual, 1);
@@ -124,7 +124,7 @@ TEST(Stopping, GivesUpAtFortyBlocksAndSaysSo) {
 }
 
 TEST(Stopping, ReachesItsTargetWithEnoughNoisyBlocks) {
-  Random random(8);
+  base::Random random(8);
   std::vector<double> values;
   bool done = false;
   while (!done && values.size() < 40) {

@@ -16,7 +16,7 @@
 
 #include "oplat/base/hash.hpp"
 #include "oplat/measure/instrument.hpp"
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 
 namespace oplat::measure {
 
@@ -66,7 +66,7 @@ class SimulatedInstrument final : public Instrument {
   explicit SimulatedInstrument(SimulatedWorld& world)
       : world_(&world),
         process_(++world.processes),
-        random_(mix_seed(world.seed, static_cast<std::uint64_t>(process_))) {
+        random_(base::mix_seed(world.seed, static_cast<std::uint64_t>(process_))) {
     world.now_seconds += world.start_seconds;
   }
   ~SimulatedInstrument() override { world_->open_handles -= static_cast<std::int64_t>(open_.size()); }
@@ -134,7 +134,7 @@ class SimulatedInstrument final : public Instrument {
 
   BlockSamples timed(const BlockRequest& request, const Copies& last, int nth) {
     const bool scrubbed = request.scrub_bytes > 0;
-    Random block_luck(mix_seed(base::hash64(last.name, world_->seed), static_cast<std::uint64_t>(2 * nth + scrubbed)));
+    base::Random block_luck(base::mix_seed(base::hash64(last.name, world_->seed), static_cast<std::uint64_t>(2 * nth + scrubbed)));
     const double luck = std::exp(world_->block_noise * block_luck.normal());
     const double scrub_ns = static_cast<double>(request.scrub_bytes) / 20;
     BlockSamples samples;
@@ -165,7 +165,7 @@ class SimulatedInstrument final : public Instrument {
 
   SimulatedWorld* world_;
   std::int64_t process_;
-  Random random_;
+  base::Random random_;
   double noise_ = 0;
   bool dead_ = false;
   Handle last_handle_ = 0;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -24,7 +24,7 @@ std::vector<table::Block> blocks_of(const Values& values) {
   return blocks;
 }
 
-Values log_normal(Random& random, std::size_t n, double centre, double sd) {
+Values log_normal(base::Random& random, std::size_t n, double centre, double sd) {
   Values values;
   for (std::size_t i = 0; i < n; ++i) values.push_back(centre * std::exp(sd * random.normal()));
   return values;
@@ -40,9 +40,8 @@ TEST(Quantile, IsLinearBetweenOrderStatistics) {
 
 TEST(Slope, CancelsTheCallCost) {
   // 1 us per call, 5 us per copy: 6 us for one, 51 us for ten.
-  EXPECT_DOUBLE_EQ(*slope(Values{6000, 6000, 90000}, Values{51000, 51000, 51000}, 10), 5000);
-  EXPECT_LT(*slope(Values{10}, Values{9}, 2), 0) << "a negative slope is not hidden";
-  EXPECT_FALSE(slope(Values{1}, Values{1}, 1).has_value());
+  EXPECT_DOUBLE_EQ(slope(6000, 51000, 10), 5000);
+  EXPECT_LT(slope(10, 9, 2), 0) << "a negative slope is not hidden";
 }
 
 TEST(StudentT, AgreesWithTabulatedQuantiles) {
@@ -88,7 +87,7 @@ TEST(LogTInterval, IsTheTextbookIntervalOnLogarithms) {
 
 TEST(LogTInterval, CoversTheTruthAboutAsOftenAsItSays) {
   // 400 trials at 95 %: the count is binomial with sd 4.36, so 380 +- 13 holds three standard deviations.
-  Random random(20240601);
+  base::Random random(20240601);
   int covered = 0;
   for (int trial = 0; trial < 400; ++trial) {
     const auto interval = log_t_interval(log_normal(random, 5, 1000, 0.1), 0.95);
@@ -100,7 +99,7 @@ TEST(LogTInterval, CoversTheTruthAboutAsOftenAsItSays) {
 TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
   // The percentile interval of a median of 12 values is a little narrow: its ends are near the 3rd and 10th value,
   // which hold the median in 96.1 % (binomial), the 4th and 9th in 85.4 %. Below 88 % something would be wrong.
-  Random random(7);
+  base::Random random(7);
   int covered = 0;
   for (int trial = 0; trial < 400; ++trial) {
     std::vector<BlockValue> blocks;
@@ -140,14 +139,14 @@ TEST(MannKendall, HandlesTiesByTheNormalApproximation) {
 }
 
 TEST(MannKendall, RarelyFlagsNoise) {
-  Random random(11);
+  base::Random random(11);
   int flagged = 0;
   for (int trial = 0; trial < 1000; ++trial) flagged += mann_kendall_p(log_normal(random, 12, 1, 0.1)) < 0.01 ? 1 : 0;
   EXPECT_LE(flagged, 20);  // expected 10 at most, sd 3.2
 }
 
 TEST(Bimodal, SeesTwoModesAndSeldomOne) {
-  Random random(5);
+  base::Random random(5);
   int seen = 0;
   int false_alarms = 0;
   for (int trial = 0; trial < 500; ++trial) {
@@ -185,7 +184,7 @@ TEST(Summarise, GivesASingleBlockTheAssumedSpread) {
 }
 
 TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
-  Random random(9);
+  base::Random random(9);
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t n = 1 + static_cast<std::size_t>(random.below(14));
     const auto timing = summarise(blocks_of(log_normal(random, n, 50, 1.0)), 0.95, 1);
@@ -195,8 +194,8 @@ TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
 }
 
 TEST(RandomNumbers, AreTheSameForOneSeedAndCoverTheRange) {
-  Random a(42);
-  Random b(42);
+  base::Random a(42);
+  base::Random b(42);
   std::vector<int> counts(6);
   for (int i = 0; i < 6000; ++i) {
     const auto drawn = a.below(6);
@@ -204,9 +203,9 @@ TEST(RandomNumbers, AreTheSameForOneSeedAndCoverTheRange) {
     ++counts[static_cast<std::size_t>(drawn)];
   }
   for (int count : counts) EXPECT_NEAR(count, 1000, 120);  // sd 29
-  EXPECT_NE(mix_seed(1, 2), mix_seed(2, 1));
+  EXPECT_NE(base::mix_seed(1, 2), base::mix_seed(2, 1));
   // First output of SplitMix64 from state 0, as published with the generator.
-  EXPECT_EQ(Random(0).next(), 0xe220a8397b1dcdafU);
+  EXPECT_EQ(base::Random(0).next(), 0xe220a8397b1dcdafU);
 }
 
 }  // namespace

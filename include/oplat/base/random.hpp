@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace oplat::measure {
+namespace oplat::base {
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): 64 bits of state, every seed is good.
 class Random {
@@ -36,4 +36,4 @@ void shuffle(std::vector<T>& items, Random& random) {
   }
 }
 
-}  // namespace oplat::measure
+}  // namespace oplat::base

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// SplitMix64 and what is drawn from it.
-#include "oplat/measure/random.hpp"
+#include "oplat/base/random.hpp"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-namespace oplat::measure {
+namespace oplat::base {
 
 std::uint64_t Random::next() {
   state_ += 0x9e3779b97f4a7c15U;
@@ -33,4 +33,4 @@ double Random::normal() {
 
 std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) { return Random(Random(a).next() ^ b).next(); }
 
-}  // namespace oplat::measure
+}  // namespace oplat::base
