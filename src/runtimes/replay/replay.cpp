@@ -199,7 +199,7 @@ class ReplayWorker final : public Worker {
     const std::uint64_t seed =
         base::hash64(request.key + request.model, request.seed) + static_cast<std::uint64_t>(request.copies);
     const Handle handle = next_++;
-    open_.emplace(handle, Recording{ns, sd_log, Noise(seed)});
+    open_.emplace(handle, Recording{ns, sd_log, base::Random(seed)});
     return measure::Opened{handle, 0, std::move(topology)};
   }
 
