@@ -2,15 +2,12 @@
 /// Campaigns from the command line.
 #include "cli/campaign.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <filesystem>
 
+#include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
-#include "oplat/plan/identity.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -27,20 +24,6 @@ class CampaignProgress final : public profile::Progress {
  private:
   ProgressBar& bar_;
 };
-
-Status remember(table::Table& table, const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return {};
-  // Size and time of the main file say nothing about weights in files beside it.
-  OPLAT_TRY(source, base::Source::open(path));
-  OPLAT_TRY(reader, formats::reader_for(source));
-  OPLAT_TRY(siblings, reader->siblings(source));
-  if (!siblings.empty()) return {};
-  std::error_code error;
-  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
-  OPLAT_TRY(hash, plan::model_hash(path));
-  return table.remember_model_hash(absolute, info.st_size, std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec, hash);
-}
 
 }  // namespace
 
@@ -75,7 +58,7 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
 Status store_plans(table::Table& table, const std::vector<PlannedModel>& models) {
   for (const PlannedModel& model : models) {
     OPLAT_CHECK(table.put_plan(model.plan));
-    OPLAT_CHECK(remember(table, model.path));
+    OPLAT_CHECK(remember_model(table, model.path));
   }
   return {};
 }

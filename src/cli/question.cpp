@@ -7,8 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
+#include "cli/model_memo.hpp"
 #include "cli/runtime_session.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/plan/identity.hpp"
@@ -49,17 +49,6 @@ Status check_model_file(const std::string& path) {
   if (::access(path.c_str(), R_OK) != 0) return fail(Code::Input, "{}: cannot be read: {}", path, std::strerror(errno));
   if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty, no model", path);
   return {};
-}
-
-Result<std::string> model_hash(const table::Table& table, const std::string& path) {
-  struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return fail(Code::Input, "{}: {}", path, std::strerror(errno));
-  std::error_code error;
-  const std::string absolute = std::filesystem::absolute(path, error).lexically_normal().string();
-  const std::int64_t mtime_ns = std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-  OPLAT_TRY(known, table.known_model_hash(absolute, info.st_size, mtime_ns));
-  if (known) return *known;
-  return plan::model_hash(path);
 }
 
 namespace {

@@ -31,9 +31,6 @@ Result<table::Plan> plan_for(const table::Table& table, const predict::Selection
                              const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
                              std::vector<std::string>& warnings);
 
-/// Hash of a model, taken from the table's memory of it where path, size and time of change are the same.
-Result<std::string> model_hash(const table::Table& table, const std::string& path);
-
 /// Plan, estimates, composition of one model.
 Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
                                           const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness);
