@@ -1,127 +1,86 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures networks, predicts them, and writes the page docs/accuracy.md.
+"""Measures the networks of data/zoo.tsv, predicts each from the others, and writes docs/accuracy.md.
 
-Every network is profiled into one table (a call that was cut short goes on where it stopped), measured end to end in the
-same campaign, predicted from the table, and set beside its measurement. The machine must have nothing else to do.
+For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one table, kernels and end to
+end; the runtime's own profile is taken as a baseline; the composition is fitted; each network is predicted from a fit
+without its family. A command that was cut short goes on where it stopped: facts beside the table (TABLE.bench.json) say
+what is done and how long it took. The machine should have nothing else to do.
 """
 import argparse
-import datetime
-import json
-import os
-import statistics
-import subprocess
 import sys
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-DEFAULT_NETWORKS = ["mobilenet_v2_224", "vit_tiny_224", "resnet18_int8"]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib import accuracy_page, baselines, steps, text  # noqa: E402
+from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
+from lib.settings import SETTINGS, choose_settings, networks_of, require_files, zoo_networks  # noqa: E402
+from lib.store import Store, write_atomically  # noqa: E402
 
 
-def oplat(*arguments, **options):
-    return subprocess.run([ROOT / "build/release/oplat", *map(str, arguments)], text=True, check=False, **options)
+def part_of(oplat, store, setting, networks, fit, options):
+    families = {network.name: network.family for network in networks}
+    measured = steps.measured_models(fit, setting, networks)
+    predictions = steps.predictions(oplat, setting, networks, options)
+    by_flops = baselines.flops_proportional(predictions, measured, families)
+    by_roofline = baselines.roofline_per_class(predictions, families)
+    profiled = store.section("session_profile", setting.name)
+    lines = []
+    for name, entry in measured.items():
+        ways = {"unfitted": entry["unfitted_ns"], "flops": by_flops.get(name), "roofline": by_roofline.get(name),
+                "profile": profiled.get(name, {}).get("sum_ns")}
+        lines.append(accuracy_page.Line(name, entry, ways))
+    absent = [network.name for network in networks_of(setting, networks) if network.name not in measured]
+    return accuracy_page.Part(setting, lines, absent, fit)
 
 
-def answer(*arguments):
-    done = oplat(*arguments, stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        sys.exit(f"oplat {' '.join(map(str, arguments))}: exit {done.returncode}")
-    return done.stdout
-
-
-def network_files(names):
-    files = [ROOT / "models" / f"{name}.onnx" for name in names]
-    for file in files:
-        if not file.exists():
-            sys.exit(f"{file}: no such network; make it with scripts/models {file.stem}")
-    return files
-
-
-def profile(files, options):
-    """Profiles one network after the other; gives seconds and row counts of those that were measured in this call."""
-    for file in files:
-        print(f"== {file.stem}", file=sys.stderr)
-        start = time.monotonic()
-        done = oplat("profile", "--model", file, "--table", options.table, "--runtime", "onnxruntime", "--threads", options.threads,
-                     "--quiet", "--json", stdout=subprocess.PIPE)
-        if done.returncode != 0:
-            sys.exit(f"profiling {file.name} ended with exit {done.returncode}; run this command again to go on")
-        summary = json.loads(done.stdout)
-        seconds_file = Path(f"{options.table}.seconds.json")
-        seconds = json.loads(seconds_file.read_text()) if seconds_file.exists() else {}
-        entry = seconds.setdefault(file.stem, {"seconds": 0.0, "rows": 0})
-        entry["seconds"] += time.monotonic() - start
-        entry["rows"] = summary["rows"]["total"]
-        seconds_file.write_text(json.dumps(seconds))
-
-
-def duration(ns):
-    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
-        if ns >= factor:
-            return f"{ns / factor:.3g} {unit}"
-    return f"{ns:.0f} ns"
-
-
-def page(report, options, machine):
-    models = report["models"]
-    errors = [m["signed_error"] for m in models if m["signed_error"] is not None]
-    halves = [(m["interval_ns"][1] - m["interval_ns"][0]) / 2 / m["predicted_ns"] for m in models if m["interval_ns"]]
-    seconds = json.loads(Path(f"{options.table}.seconds.json").read_text())
-    setting = report["setting"]
-    lines = [
-        "# Accuracy: predicted against measured end to end",
-        "",
-        f"Written by `bench/accuracy.py` on {datetime.date.today()}: {machine}. {setting['runtime']} {setting['version']}, "
-        f"{setting['threads']} thread(s). {answer('version').strip()}.",
-        "",
-        "Every kernel of each network is measured by itself; the prediction is their sum at the network's cache state plus the measured "
-        "empty call. Nothing is fitted to whole networks. *Measured* is the median over blocks of at least five fresh processes, with its own "
-        "95 % confidence interval: below about 1.5 % a difference is not one.",
-        "",
-        "| network | predicted | 90 % interval | measured | its CI | error | inside | kernel rows | profiling |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |",
-    ]
-    for m in models:
-        cost = seconds.get(Path(m["name"]).stem, {"seconds": 0, "rows": 0})
-        ci = m["measured"]["ci_ns"]
-        half = (ci[1] - ci[0]) / 2 / m["measured"]["median_ns"]
-        lines.append(
-            f"| {Path(m['name']).stem} | {duration(m['predicted_ns'])} | {duration(m['interval_ns'][0])} to {duration(m['interval_ns'][1])} "
-            f"| {duration(m['measured']['median_ns'])} | +-{100 * half:.1f} % | {100 * m['signed_error']:+.1f} % "
-            f"| {'yes' if m['inside_interval'] else 'no'} | {cost['rows']} | {cost['seconds']:.0f} s |")
-    within = lambda bound: sum(abs(e) <= bound for e in errors)
-    inside = sum(bool(m["inside_interval"]) for m in models)
-    lines += [
-        "",
-        f"{len(errors)} networks: MAPE {100 * statistics.fmean(map(abs, errors)):.1f} %, mean signed error {100 * statistics.fmean(errors):+.1f} %, "
-        f"within 5 %: {within(0.05)}, within 10 %: {within(0.10)}, inside the 90 % interval: {inside}, median half-width of the interval "
-        f"{100 * statistics.median(halves):.1f} %. Profiling took {sum(c['seconds'] for c in seconds.values()) / 60:.1f} minutes in all; rows that "
-        "networks share are measured once, with the first.",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def machine_text(report):
-    device = report["device"]
-    load = os.getloadavg()[0]
-    return f"{device['cpu']}, {device['cores']} cores, {device['llc_bytes'] >> 20} MiB last-level cache, load average {load:.1f} at the end"
+def run(options):
+    oplat = Oplat(options.oplat)
+    settings = choose_settings(options.settings)
+    networks = zoo_networks(options.networks)
+    require_files(networks)
+    store = Store(f"{options.table}.bench.json")
+    load_before = text.load()
+    say(f"load average {load_before} at the start")
+    if not options.skip_measuring:
+        store.section("load")["before"] = load_before
+        for setting in settings:
+            steps.profile(oplat, store, setting, networks, options)
+        for setting in settings:
+            steps.session_profiles(store, setting, networks)
+    settings = [setting for setting in settings if networks_of(setting, networks)]
+    fits = steps.fits(oplat, store, settings, options)
+    parts = [part_of(oplat, store, setting, networks, fits[setting.threads], options) for setting in settings]
+    parts = [part for part in parts if part.lines]
+    if not parts:
+        raise Failed(f"{options.table} holds none of these networks under these settings")
+    facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(),
+             "load_before": store.section("load").get("before", load_before)}
+    write_atomically(options.out, accuracy_page.page(parts, store, steps.seconds_of(store, settings), facts))
+    print(f"wrote {options.out}; load average {text.load()} at the end")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("networks", nargs="*", default=DEFAULT_NETWORKS, help="names of networks of scripts/models")
-    parser.add_argument("--table", default="accuracy.oplat", help="the table that is filled (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"default: all of {' '.join(s.name for s in SETTINGS)}")
+    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="default: all of data/zoo.tsv but its tests")
+    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table that is filled (default: accuracy.oplat)")
     parser.add_argument("--out", default=str(ROOT / "docs/accuracy.md"), help="the page (default: docs/accuracy.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--group", type=int, default=1, metavar="N", help="networks a call of oplat profile (default: 1)")
+    parser.add_argument("--budget", metavar="TIME", help="of each call of oplat profile (default: until every row is good enough)")
+    parser.add_argument("--recheck", action="store_true", help="ask oplat profile again about networks that are done")
+    parser.add_argument("--skip-measuring", action="store_true", help="only write the page from what the table holds")
     options = parser.parse_args()
-    files = network_files(options.networks)
-    profile(files, options)
-    report = json.loads(answer("validate", *files, "--table", options.table, "--runtime", "onnxruntime", "--threads", options.threads,
-                               "--quiet", "--json"))
-    Path(options.out).write_text(page(report, options, machine_text(report)))
-    print(f"wrote {options.out}")
+    options.table = Path(options.table).resolve()
+    try:
+        run(options)
+    except Failed as error:
+        sys.exit(f"bench/accuracy.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

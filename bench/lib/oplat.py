@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of the program under test."""
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PINNED_PYTHON = ROOT / ".venv" / "bin" / "python"
+RUNTIME = "onnxruntime"
+SAVE_SECONDS = 20
+
+
+class Failed(Exception):
+    """A call ended with another exit code than the ones allowed."""
+
+
+class Oplat:
+    """One binary of oplat. Calls run in the root of the project, where the runtime of .venv is found: name files in full."""
+
+    def __init__(self, path):
+        self.path = Path(path).resolve()
+        if not self.path.is_file():
+            raise Failed(f"{self.path}: no such program; build it with scripts/build release")
+
+    def command(self, *arguments):
+        return [str(self.path), *map(str, arguments)]
+
+    def text(self, *arguments, allowed=(0,), quiet=False):
+        """Standard output of a call; its messages go to ours."""
+        command = self.command(*arguments)
+        done = subprocess.run(command, text=True, check=False, cwd=ROOT, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL if quiet else None)
+        if done.returncode not in allowed:
+            raise Failed(f"{' '.join(command)}: exit {done.returncode}")
+        return done.stdout
+
+    def json(self, *arguments, **options):
+        return json.loads(self.text(*arguments, "--json", **options))
+
+    def version(self):
+        return self.text("version").strip()
+
+    def timed_json(self, seconds, save, *arguments):
+        """A long call. Adds its time to seconds["seconds"] while it runs and calls save(), so that a kill loses little."""
+        before, start = seconds.get("seconds", 0.0), time.monotonic()
+        with subprocess.Popen(self.command(*arguments, "--json"), text=True, cwd=ROOT, stdout=subprocess.PIPE) as child:
+            try:
+                while True:
+                    try:
+                        output, _ = child.communicate(timeout=SAVE_SECONDS)
+                        break
+                    except subprocess.TimeoutExpired:
+                        seconds["seconds"] = before + time.monotonic() - start
+                        save()
+            except BaseException:
+                child.terminate()
+                child.wait()
+                raise
+            finally:
+                seconds["seconds"] = before + time.monotonic() - start
+                save()
+        if child.returncode != 0:
+            raise Failed(f"oplat {arguments[0]}: exit {child.returncode}; run this command again to go on")
+        return json.loads(output)
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
