@@ -74,6 +74,8 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   for (const PlannedModel& model : models) request.models.push_back(model.target);
   request.seed = flags.seed;
   request.budget_seconds = flags.budget_seconds;
+  if (flags.least_blocks) request.stop.least_blocks = *flags.least_blocks;
+  request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
   request.argv = flags.argv;
   request.retry_refused = flags.retry_refused;
   ProgressBar bar(loudness);

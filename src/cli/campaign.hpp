@@ -31,6 +31,7 @@ struct CampaignFlags {
   std::uint64_t seed = 1;
   std::string argv;
   bool retry_refused = false;
+  std::optional<std::int64_t> least_blocks;  ///< of every row; nothing: as the stop rule says
 };
 /// Runs a campaign in fresh workers of the session's kind; draws progress.
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,

@@ -25,6 +25,7 @@ struct Flags {
   ModelOptions model_options;
   std::string budget;
   std::uint64_t seed = 1;
+  std::int64_t blocks = 0;
   bool resume = false;
   bool retry_refused = false;
   bool json = false;
@@ -89,6 +90,7 @@ Result<int> run(const Flags& flags) {
   campaign.seed = flags.seed;
   campaign.argv = command_line();
   campaign.retry_refused = flags.retry_refused;
+  if (flags.blocks > 0) campaign.least_blocks = flags.blocks;
   if (!flags.budget.empty()) {
     OPLAT_TRY(ns, base::parse_duration_ns(flags.budget));
     campaign.budget_seconds = ns / 1e9;
@@ -138,6 +140,7 @@ void add_profile(CLI::App& app, Action& action) {
   command->add_option("--budget", flags->budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
       ->type_name("TIME");
   command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
+  command->add_option("--blocks", flags->blocks, "at least this many blocks of every row, each in a process of its own (default: 5)")->check(CLI::Range(5, 1000));
   command->add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
   command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
   command->add_flag("--json", flags->json, "print the summary as JSON");

@@ -26,6 +26,7 @@ struct Usable {
   double median_ns = 0;
   double sd_log = 0;
   bool floored = false;
+  bool under_load = false;
 };
 
 /// z with P(|Z| <= z) = level of the standard normal distribution.
@@ -50,7 +51,9 @@ double sd_of_median(const table::Timing& timing) {
 std::optional<Usable> usable(const table::StoredRow& stored) {
   const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
   if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0) return std::nullopt;
-  Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false};
+  Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false, false};
+  const auto& flags = stored.row.method.flags;
+  row.under_load = std::find(flags.begin(), flags.end(), table::kUnderLoad) != flags.end();
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
   if (timing->blocks < 2 && row.sd_log < kFewBlocksSd) {
@@ -113,15 +116,15 @@ Estimate from_states(std::string_view key, const std::vector<Usable>& rows, cons
   if (state.above != state.below) {
     answer.tier = "state";
     answer.why =
-        fmt::format("rows {} and {}, {:.0f} % of the way from hot to cold", below.id, above.id, 100 * state.share);
+        fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way", below.id, above.id,
+                    base::bytes_text(*below.reuse_bytes), base::bytes_text(*above.reuse_bytes), 100 * state.share);
     return answer;
   }
   answer.why = fmt::format("row {}", below.id);
   if (rows.size() == 1) {
     const double own = std::max(*below.reuse_bytes, 1.0);
     const double asked = std::max(wanted, 1.0);
-    const double distance =
-        curve ? std::abs(cold_share(*curve, own) - cold_share(*curve, asked)) : (own == asked ? 0 : 1);
+    const double distance = curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
     if (distance > 0) {
       answer.sd_log = std::hypot(answer.sd_log, other_state_sd(key, below.median_ns, distance));
       answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})",
@@ -152,6 +155,10 @@ Result<std::optional<Estimate>> answer_one(const RowSource& source, const Query&
     Estimate answer =
         states.empty() ? from_stateless(rows) : from_states(query.key, states, source.curve, query.reuse_bytes);
     if (floored) answer.why += fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * kFewBlocksSd);
+    if (std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; })) {
+      answer.under_load = true;
+      answer.why += ", measured while the machine was busy";
+    }
     if (setting != source.settings.front()) answer.why += ", of another build";
     return std::optional<Estimate>(std::move(answer));
   }

@@ -15,7 +15,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kHotBlock{100'000'000};
+constexpr nanoseconds kBlock{100'000'000};
+// The scrub of a cold block takes milliseconds a round.
 constexpr nanoseconds kColdBlock{200'000'000};
 constexpr nanoseconds kCalibration{10'000'000};
 constexpr std::int64_t kLeastRounds = 5;
@@ -39,7 +40,7 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   open.setting = request.setting;
   open.copies = copies;
   open.topology = copies == 1 ? Topology::Single : Topology::Auto;
-  open.distinct_weights = copies > 1 && request.state.kind == CacheState::Cold;
+  open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
   OPLAT_TRY(outcome, instrument.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome)) return Handled(OpenHandle(instrument, std::move(*opened)));
@@ -48,14 +49,16 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   return Handled(Refusal(std::move(std::get<table::Failed>(outcome))));
 }
 
-BlockRequest block_of(const State& state, std::vector<Handle> handles, double round_ns) {
+BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles, double round_ns) {
+  const State& state = request.state;
   BlockRequest block;
   block.handles = std::move(handles);
-  block.duration = state.kind == CacheState::Cold ? kColdBlock : kHotBlock;
+  block.duration = state.kind == CacheState::Cold ? kColdBlock : kBlock;
   block.least_rounds = kLeastRounds;
   block.scrub_bytes = state.scrub_bytes;
+  block.scrub_threads = request.setting.threads;
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
-  const double rounds = state.kind == CacheState::Cold ? 1 : kWarmupNs / std::max(round_ns, 1.0);
+  const double rounds = state.kind != CacheState::Hot ? 1 : kWarmupNs / std::max(round_ns, 1.0);
   block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostWarmupRounds)));
   return block;
 }
@@ -82,6 +85,7 @@ KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, c
   KernelBlock result;
   result.block = block_facts(timed.samples);
   result.block.value_ns = value_ns;
+  result.other_load = timed.samples.other_load;
   result.method.copies = copies;
   result.method.topology = topology.substr(0, kMostTopologyText);
   return result;
@@ -100,13 +104,14 @@ KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>&
 }
 
 /// Time of one call, from a short block, to choose k by.
-Result<TimedOutcome> estimate_call(Instrument& instrument, const State& state, Handle one) {
+Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequest& request, Handle one) {
   BlockRequest block;
   block.handles = {one};
   block.duration = kCalibration;
   block.least_rounds = 1;
   block.warmup_rounds = 1;
-  block.scrub_bytes = state.scrub_bytes;
+  block.scrub_bytes = request.state.scrub_bytes;
+  block.scrub_threads = request.setting.threads;
   block.references = false;
   return timed_block(instrument, block);
 }
@@ -145,7 +150,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
     const auto& many = std::get<OpenHandle>(handled);
     const double kernel_ns = request.expected_ns.value_or(one_ns);
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
-    OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one.id(), many.id()}, round_ns)));
+    OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns)));
     if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
     const double value = slope(timed.one_ns, timed.k_ns, copies);
@@ -174,14 +179,14 @@ Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const Ke
   std::int64_t copies = request.copies.value_or(0);
   double one_ns = empty_ns + request.expected_ns.value_or(0);
   if (copies < 1) {
-    OPLAT_TRY(estimate, estimate_call(instrument, request.state, one.id()));
+    OPLAT_TRY(estimate, estimate_call(instrument, request, one.id()));
     if (auto* failed = std::get_if<table::Failed>(&estimate)) return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
     copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
   }
   if (copies > 1) return slope_block(instrument, request, one, one_ns, copies, rule);
 
-  OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one.id()}, one_ns)));
+  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id()}, one_ns)));
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
   return single_value(std::get<Timed>(outcome), request.empty_call_ns);
 }
@@ -196,7 +201,7 @@ Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& 
   const auto* one = std::get_if<OpenHandle>(&first);
   const auto* many = std::get_if<OpenHandle>(&second);
   if (one == nullptr || many == nullptr) return empty;
-  OPLAT_TRY(outcome, timed_block(instrument, block_of(request.state, {one->id(), many->id()}, 0)));
+  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one->id(), many->id()}, 0)));
   const auto* timed = std::get_if<Timed>(&outcome);
   if (timed == nullptr) return empty;
   empty.reference_compute_ns = timed->samples.reference_compute_ns;

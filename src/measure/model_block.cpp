@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// First call, warm-up, and a block of calls of a whole model.
+/// First call, which is no steady one, and a block of calls of a whole model.
 #include "oplat/measure/model_block.hpp"
 
 #include <chrono>
@@ -55,8 +55,7 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   ModelBlock result;
   result.block = block_facts(samples);
   result.block.value_ns = *median(samples.ns.front());
-  result.first_call_ns = std::get<BlockSamples>(first).ns.front().front();
-  result.calls_ns = std::move(samples.ns.front());
+  result.other_load = samples.other_load;
   if (!(result.block.value_ns > 0)) return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
   return ModelBlockOutcome(std::move(result));
 }

@@ -3,13 +3,16 @@
 #include "oplat/measure/states.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace oplat::measure {
 namespace {
 
-constexpr double kLeastColdWeightBytes = 64 * 1024;
-constexpr double kMemoryBytesPerNs = 10;  // 10 GB/s, one core of a modest machine
-constexpr double kLeastColdShare = 0.02;
+constexpr double kLeastEvictedWeightBytes = 64 * 1024;
+constexpr double kMemoryBytesPerNs = 10;     // 10 GB/s, one core of a modest machine
+constexpr double kLastLevelBytesPerNs = 40;  // what the last level gives less than the core's own cache, as a rate
+constexpr double kLeastShare = 0.02;
+constexpr std::int64_t kScrubsOfSecondLevel = 4;
 constexpr std::int64_t kScrubsOfCache = 3;
 constexpr std::int64_t kAssumedCacheBytes = std::int64_t{64} << 20;
 // Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer than the block.
@@ -17,9 +20,23 @@ constexpr std::int64_t kMostScrubBytes = std::int64_t{1} << 30;
 
 }  // namespace
 
-const char* name(CacheState state) { return state == CacheState::Hot ? "hot" : "cold"; }
+const char* name(CacheState state) {
+  switch (state) {
+    case CacheState::Hot: return "hot";
+    case CacheState::LastLevel: return "last-level";
+    case CacheState::Cold: return "cold";
+  }
+  return "hot";
+}
 
 State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0}; }
+
+std::optional<State> last_level_state(const table::Device& device) {
+  const std::int64_t scrub = device.l2_bytes * kScrubsOfSecondLevel;
+  // A last level that the scrub half fills would lose weights to it.
+  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * scrub) return std::nullopt;
+  return State{CacheState::LastLevel, static_cast<double>(scrub), scrub};
+}
 
 State cold_state(const table::Device& device) {
   const std::int64_t cache = device.llc_bytes > 0 ? device.llc_bytes : kAssumedCacheBytes;
@@ -28,10 +45,31 @@ State cold_state(const table::Device& device) {
   return {CacheState::Cold, static_cast<double>(bounded), bounded};
 }
 
-bool always_hot(const ir::Work& work) { return work.bytes_weights < kLeastColdWeightBytes; }
+std::vector<State> further_states(const ir::Work& work, const table::Device& device) {
+  std::vector<State> states;
+  if (always_hot(work)) return states;
+  const double own = hot_state(work).reuse_bytes;
+  // A kernel that passes twice the second level by itself has its weights in the last level when hot.
+  if (const auto last = last_level_state(device); last && own < 2 * static_cast<double>(device.l2_bytes)) {
+    states.push_back(*last);
+  }
+  // A kernel that touches more than the scrub is as cold as it gets when hot.
+  if (const State cold = cold_state(device); cold.reuse_bytes > own) states.push_back(cold);
+  return states;
+}
 
-bool needs_cold(const ir::Work& work, double hot_ns) {
-  return !always_hot(work) && work.bytes_weights / kMemoryBytesPerNs >= kLeastColdShare * hot_ns;
+bool always_hot(const ir::Work& work) { return work.bytes_weights < kLeastEvictedWeightBytes; }
+
+bool needs(CacheState state, const ir::Work& work, double hot_ns) {
+  if (state == CacheState::Hot) return true;
+  const double rate = state == CacheState::Cold ? kMemoryBytesPerNs : kLastLevelBytesPerNs;
+  return !always_hot(work) && work.bytes_weights / rate >= kLeastShare * hot_ns;
+}
+
+std::int64_t most_last_level_copies(const ir::Work& work, const table::Device& device) {
+  if (work.bytes_weights <= 0) return 2;
+  const double held = static_cast<double>(device.llc_bytes) / 2 / work.bytes_weights;
+  return static_cast<std::int64_t>(std::clamp(std::floor(held) - 1, 2.0, 1e6));
 }
 
 }  // namespace oplat::measure

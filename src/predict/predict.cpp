@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Plan -> estimates -> composition.
 #include <cmath>
+#include <set>
 #include <unordered_map>
 
 #include "compose.hpp"
@@ -35,6 +36,18 @@ Distinct distinct_keys(const std::vector<table::PlanKernel>& kernels) {
   for (const table::PlanKernel& kernel : kernels)
     if (distinct.index.emplace(kernel.key, distinct.keys.size()).second) distinct.keys.push_back(kernel.key);
   return distinct;
+}
+
+/// The load under which rows were measured is no part of their intervals, so the prediction says it.
+void warn_of_load(Prediction& prediction) {
+  std::set<std::string_view> loaded;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (kernel.under_load) loaded.insert(kernel.key);
+  if (loaded.empty()) return;
+  prediction.warnings.push_back(
+      fmt::format("{} of its kernels were measured while other programs kept the machine busy: their times may be too long and the interval does "
+                  "not know; measure again on a quiet machine",
+                  loaded.size()));
 }
 
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
@@ -87,6 +100,7 @@ Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table
       one.source = answer->source;
       one.group = answer->group;
       one.why = answer->why;
+      one.under_load = answer->under_load;
     } else {
       OPLAT_TRY(why, estimate::why_missing(rows, kernel.key));
       one.why = why;
@@ -123,6 +137,7 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
   prediction.kernels = std::move(kernels);
   OPLAT_TRY(composition, unfitted(table, selection, prediction.warnings));
   prediction.composition = composition;
+  warn_of_load(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }

@@ -31,6 +31,7 @@ constexpr std::int64_t kMostStoredCopies = 1024;
 struct MeasuredBlock {
   table::Block block;
   table::Method method;
+  std::optional<double> other_load;
 };
 using Measured = std::variant<MeasuredBlock, table::Unsupported, table::Skipped, table::Failed>;
 
@@ -224,12 +225,16 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, co
   block.empty_call_ns = campaign_.empty_call_ns;
   if (!unit.blocks.empty()) {
     block.expected_ns = unit.blocks.front().value_ns;
-    const std::int64_t copies = unit.method.copies;
-    if (copies >= 1 && copies <= kMostStoredCopies) block.copies = copies;
+    const std::int64_t stored = unit.method.copies;
+    if (stored >= 1 && stored <= kMostStoredCopies) block.copies = stored;
   }
-  OPLAT_TRY(outcome, measure::measure_kernel_block(instrument, block, request_.copies));
+  measure::CopyRule copies = request_.copies;
+  if (unit.state.kind == measure::CacheState::LastLevel) {
+    copies.own_weights_most = std::min(copies.own_weights_most, measure::most_last_level_copies(unit.work, request_.device));
+  }
+  OPLAT_TRY(outcome, measure::measure_kernel_block(instrument, block, copies));
   if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
-    return Measured(MeasuredBlock{measured->block, std::move(measured->method)});
+    return Measured(MeasuredBlock{measured->block, std::move(measured->method), measured->other_load});
   }
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
@@ -246,7 +251,7 @@ Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument, con
   block.seed = request_.seed;
   OPLAT_TRY(outcome, measure::measure_model_block(instrument, block));
   if (auto* measured = std::get_if<measure::ModelBlock>(&outcome)) {
-    return Measured(MeasuredBlock{measured->block, {}});
+    return Measured(MeasuredBlock{measured->block, {}, measured->other_load});
   }
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
@@ -289,9 +294,12 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     good->block.pass = pass;
     good->block.process = pool_.process();
     ++blocks_;
+    if (good->other_load.value_or(0) >= kLoadOfOthers) ++unit.loaded_blocks;
     std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     unit.method = std::move(good->method);
+    // A third of the blocks can move the median.
+    if (3 * unit.loaded_blocks > unit.attempts()) flags.insert(table::kUnderLoad);
     unit.method.flags.assign(flags.begin(), flags.end());
     return store_.add_block(unit, good->block, references_);
   }
@@ -327,7 +335,7 @@ Status CampaignRun::passes() {
     while (!order.empty()) {
       Unit& unit = units_.all[order.front()];
       order.pop_front();
-      if (unit.kind == UnitKind::Cold) decide_need(unit, units_.all[unit.hot]);
+      if (unit.kind == UnitKind::Evicted) decide_need(unit, units_.all[unit.hot]);
       if (unit.finished) continue;
       if (unit.need == Need::Unknown) {
         order.push_back(static_cast<std::size_t>(&unit - units_.all.data()));

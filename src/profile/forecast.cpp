@@ -7,7 +7,7 @@
 namespace oplat::profile {
 namespace {
 
-/// Block, opening and calibration of a kind before any was measured: hot, cold, model.
+/// Block, opening and calibration of a kind before any was measured: hot, evicted, model.
 constexpr std::array<double, 3> kDesignedSeconds{0.2, 0.4, 0.6};
 
 }  // namespace

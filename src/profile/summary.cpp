@@ -39,7 +39,7 @@ Summary summarise(const Units& units, const measure::StopRule& rule) {
   std::optional<std::int64_t> fewest;
   for (const Unit& unit : units.all) {
     if (unit.need == Need::No) continue;
-    // Whether a cold row is wanted is open until its hot one is measured: that one is counted instead.
+    // Whether an evicted row is wanted is open until its hot one is measured: that one is counted instead.
     if (unit.need == Need::Yes) count(unit.kind == UnitKind::Model ? summary.models : summary.kernels, unit, rule);
     if (unit.refusal) {
       summary.refusals.push_back(

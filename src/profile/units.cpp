@@ -14,7 +14,7 @@ namespace oplat::profile {
 namespace {
 
 /// Flags that say something the blocks do not: kept from campaign to campaign.
-bool is_lasting(const std::string& flag) { return flag == kFailedLater || flag == "empty_call_unknown"; }
+bool is_lasting(const std::string& flag) { return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown"; }
 
 /// Takes over what the table holds; a time without its blocks is measured anew.
 void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& method, std::vector<table::Block> blocks,
@@ -76,7 +76,7 @@ void add_models(std::vector<Unit>& units, const CampaignRequest& request) {
   }
 }
 
-/// The hot row of a key and, if its weights are large enough to ask, the cold one.
+/// The hot row of a key and, if its weights are large enough to ask, those of the other cache states.
 void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key& key, const table::Device& device) {
   Unit hot;
   hot.name = text;
@@ -85,33 +85,37 @@ void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key
   if (ir::has_unknown(key)) {
     hot.refusal = table::Skipped{"the key holds '?' or '*', so nothing says what to build"};
   }
-  Unit cold = hot;
-  units.push_back(std::move(hot));
-  const measure::State state = measure::cold_state(device);
-  // A kernel that touches more than the scrub is as cold as it gets when hot.
-  if (cold.refusal || measure::always_hot(cold.work) || state.reuse_bytes <= cold.state.reuse_bytes) return;
-  cold.kind = UnitKind::Cold;
-  cold.hot = units.size() - 1;
-  cold.state = state;
-  cold.need = Need::Unknown;
-  units.push_back(std::move(cold));
+  const std::size_t index = units.size();
+  units.push_back(hot);
+  if (hot.refusal) return;
+  for (const measure::State& state : measure::further_states(hot.work, device)) {
+    Unit evicted = hot;
+    evicted.kind = UnitKind::Evicted;
+    evicted.hot = index;
+    evicted.state = state;
+    evicted.need = Need::Unknown;
+    units.push_back(std::move(evicted));
+  }
 }
 
 }  // namespace
 
-std::uint64_t Unit::seed() const { return base::hash64(name, static_cast<std::uint64_t>(kind)); }
+std::uint64_t Unit::seed() const {
+  return base::hash64(name, kind == UnitKind::Model ? 0 : 1 + static_cast<std::uint64_t>(state.kind));
+}
 
 const char* Unit::state_name() const { return kind == UnitKind::Model ? "model" : measure::name(state.kind); }
 
-void decide_need(Unit& cold, const Unit& hot) {
-  if (cold.need != Need::Unknown) return;
+void decide_need(Unit& evicted, const Unit& hot) {
+  if (evicted.need != Need::Unknown) return;
   if (hot.refusal) {
-    cold.need = Need::No;
+    evicted.need = Need::No;
   } else if (!hot.blocks.empty()) {
     // The first block, not the median: a later look must not change its mind.
-    cold.need = measure::needs_cold(cold.work, hot.blocks.front().value_ns) ? Need::Yes : Need::No;
+    const bool wanted = measure::needs(evicted.state.kind, evicted.work, hot.blocks.front().value_ns);
+    evicted.need = wanted ? Need::Yes : Need::No;
   }
-  if (cold.need == Need::No) cold.finished = true;
+  if (evicted.need == Need::No) evicted.finished = true;
 }
 
 Result<Units> load_units(const CampaignRequest& request, const table::Table& table, table::DeviceId device,
@@ -136,7 +140,7 @@ Result<Units> load_units(const CampaignRequest& request, const table::Table& tab
   add_models(units.all, request);
   OPLAT_CHECK(load_models(units.all, request, table, device, setting));
   for (Unit& unit : units.all) {
-    if (unit.kind == UnitKind::Cold) decide_need(unit, units.all[unit.hot]);
+    if (unit.kind == UnitKind::Evicted) decide_need(unit, units.all[unit.hot]);
   }
   return units;
 }

@@ -14,15 +14,16 @@
 
 namespace oplat::profile {
 
-enum class UnitKind { Hot, Cold, Model };
-/// Whether a row is wanted: a cold one only once the hot time says so.
+/// Evicted: a kernel whose weights a scrub pushed out of one cache or all.
+enum class UnitKind { Hot, Evicted, Model };
+/// Whether a row is wanted: an evicted one only once the hot time says so.
 enum class Need { Yes, Unknown, No };
 
 struct Unit {
   UnitKind kind = UnitKind::Hot;
   std::string name;                    ///< key, or the model's name
   const ModelTarget* model = nullptr;  ///< of kind Model
-  std::size_t hot = 0;                 ///< of kind Cold: the unit that decides about this one
+  std::size_t hot = 0;                 ///< of kind Evicted: the unit that decides about this one
   ir::Work work;
   measure::State state;
   Need need = Need::Yes;
@@ -33,17 +34,20 @@ struct Unit {
   std::vector<std::string> stored_flags;
   bool finished = false;
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
+  std::int64_t loaded_blocks = 0;    ///< of this run, during which other programs kept a good part of a CPU busy
   double cost_seconds = 0;           ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
 
   [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }
   [[nodiscard]] std::uint64_t seed() const;
-  /// "hot", "cold", "model".
+  /// "hot", "last-level", "cold", "model".
   [[nodiscard]] const char* state_name() const;
 };
 
 /// Flag of a row that was measured and then failed, so that it was left as it is.
 inline constexpr const char* kFailedLater = "failed_later";
+/// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared caches and memory.
+inline constexpr double kLoadOfOthers = 0.25;
 
 struct Units {
   std::vector<Unit> all;
@@ -55,7 +59,7 @@ struct Units {
 Result<Units> load_units(const CampaignRequest& request, const table::Table& table, table::DeviceId device,
                          table::SettingId setting);
 
-/// Settles whether a cold row is wanted, if its hot row has been measured or refused.
-void decide_need(Unit& cold, const Unit& hot);
+/// Settles whether an evicted row is wanted, if its hot row has been measured or refused.
+void decide_need(Unit& evicted, const Unit& hot);
 
 }  // namespace oplat::profile

@@ -19,6 +19,7 @@ using measure::BlockSamples;
 /// The references are there to follow slow drift, for which a few are enough.
 constexpr std::int32_t kComputeRepeats = 5;
 constexpr std::int32_t kMemoryRepeats = 3;
+constexpr std::int64_t kLeastLoadNs = 50'000'000;
 
 std::optional<table::Failed> time_references(BlockSamples& samples) {
   double compute_ns = 0;
@@ -62,12 +63,17 @@ class BlockLoop {
     oplat_probe_counters before{};
     oplat_probe_counters after{};
     oplat_probe_read_counters(&before);
+    const std::int64_t begin_ns = oplat_probe_now_ns();
     if (auto failed = timed_rounds(real)) return *failed;
     oplat_probe_read_counters(&after);
+    const std::int64_t elapsed_ns = oplat_probe_now_ns() - begin_ns;
     samples_.faults = after.faults - before.faults;
     samples_.switches = after.involuntary_switches - before.involuntary_switches;
     if (before.steal_known != 0 && after.steal_known != 0) {
       samples_.steal_ticks = std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
+      // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
+      const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
+      if (real && elapsed_ns >= kLeastLoadNs) samples_.other_load = std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
     }
     return std::move(samples_);
   }
@@ -92,7 +98,7 @@ class BlockLoop {
 
   bool scrub() {
     if (request_.scrub_bytes == 0) return true;
-    const int error = oplat_probe_scrub(request_.scrub_bytes);
+    const int error = oplat_probe_scrub(request_.scrub_bytes, static_cast<std::int32_t>(request_.scrub_threads));
     if (error != 0) scrub_error_ = fmt::format("scrub of {} bytes: {}", request_.scrub_bytes, std::strerror(error));
     return error == 0;
   }

@@ -351,6 +351,7 @@ Json encode(const BlockRequest& request) {
           {"most_rounds", request.most_rounds},
           {"warmup_rounds", request.warmup_rounds},
           {"scrub_bytes", request.scrub_bytes},
+          {"scrub_threads", request.scrub_threads},
           {"references", request.references}};
 }
 
@@ -364,6 +365,7 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   fields.integer("least_rounds", request.least_rounds, Need::Optional, 1, kMostRounds);
   fields.integer("warmup_rounds", request.warmup_rounds, Need::Optional, 0, kMostRounds);
   fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMostBytes);
+  fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMostThreads);
   fields.boolean("references", request.references, Need::Optional);
   request.duration = std::chrono::nanoseconds(duration_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
@@ -383,7 +385,8 @@ Json encode(const BlockOutcome& outcome) {
             {"reference_memory_ns", or_null(samples.reference_memory_ns)},
             {"faults", samples.faults},
             {"switches", samples.switches},
-            {"steal_ticks", samples.steal_ticks}}}};
+            {"steal_ticks", samples.steal_ticks},
+            {"other_load", or_null(samples.other_load)}}}};
 }
 
 Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles) {
@@ -414,6 +417,7 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
   inner.integer("faults", samples.faults, Need::Optional, 0, kAny);
   inner.integer("switches", samples.switches, Need::Optional, 0, kAny);
   inner.integer("steal_ticks", samples.steal_ticks, Need::Optional, 0, kAny);
+  inner.number("other_load", samples.other_load);
   return finish(inner, BlockOutcome(std::move(samples)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Cache state: from rows measured hot and cold to the time at a model's own footprint.
+/// Cache state: from rows measured hot, out of the core's own cache, and cold, to the time at a model's own footprint.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,27 @@
 
 namespace oplat::estimate {
 
-/// Between two uses of a weight byte `reuse_bytes` other bytes are touched: below `lo_bytes` it is still in the
-/// last-level cache, above `hi_bytes` it is gone. 0 < lo_bytes < hi_bytes.
-struct ReuseCurve {
+/// How a cache loses a weight byte: with `lo_bytes` or less touched between two of its uses the byte is still there,
+/// with `hi_bytes` or more it is gone. 0 < lo_bytes < hi_bytes.
+struct Ramp {
   double lo_bytes = 0;
   double hi_bytes = 0;
+  /// 0 up to lo_bytes, 1 from hi_bytes, linear in log(reuse_bytes) between.
+  [[nodiscard]] double gone(double reuse_bytes) const;
+  friend bool operator==(const Ramp&, const Ramp&) = default;
+};
+
+/// The two ways that matter: out of the core's own (second-level) cache, and out of the last level.
+struct ReuseCurve {
+  std::optional<Ramp> own;  ///< nothing: the size of that cache is unknown, only the last level counts
+  Ramp last;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 
-/// Start values until a fit on whole models replaces them: a quarter of the last-level cache is safely kept beside
-/// activations and other users, and a quarter more than all of it safely is not. Nothing where the size is unknown.
+/// Start values until a fit on whole models replaces them, as shares of the cache's size: half to twice the core's own
+/// cache; a quarter to five quarters of the last level, which activations and other users share. Nothing where the
+/// size of the last level is unknown.
 std::optional<ReuseCurve> default_curve(const table::Device& device);
-
-/// 0 fully hot, 1 fully cold, linear in log(reuse_bytes) between.
-double cold_share(const ReuseCurve& curve, double reuse_bytes);
 
 /// A row of known cache state.
 struct StatePoint {
@@ -43,7 +50,8 @@ struct StateAnswer {
   double share = 0;  ///< how far from below to above, 0 to 1
 };
 
-/// `points` is not empty. Without a curve the outermost points are its ends.
+/// `points` is not empty. Without a curve the outermost points are the ends of one ramp. The first ramp counts only where
+/// a point stands between the two: a kernel that was not measured there does not feel it.
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve, double reuse_bytes);
 
 }  // namespace oplat::estimate

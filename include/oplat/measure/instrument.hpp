@@ -52,6 +52,7 @@ struct BlockRequest {
   std::int64_t most_rounds = 100'000;
   std::int64_t warmup_rounds = 1;   ///< untimed rounds before the first
   std::int64_t scrub_bytes = 0;     ///< read before each timed call, outside the timer; 0: nothing
+  std::int64_t scrub_threads = 1;   ///< each reads them on a core of its own: caches of several cores hold weights
   bool references = true;           ///< time the reference kernels at the start
 };
 
@@ -62,6 +63,7 @@ struct BlockSamples {
   std::int64_t faults = 0;
   std::int64_t switches = 0;       ///< involuntary
   std::int64_t steal_ticks = 0;
+  std::optional<double> other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;
 

@@ -22,9 +22,8 @@ struct ModelBlockRequest {
 };
 
 struct ModelBlock {
-  table::Block block;            ///< the value is the median call; pass and process are the caller's to fill
-  double first_call_ns = 0;      ///< the first after loading: 1.0 to 4.7 times a steady one
-  std::vector<double> calls_ns;  ///< of the block, for percentiles
+  table::Block block;  ///< the value is the median call; pass and process are the caller's to fill
+  std::optional<double> other_load;  ///< see BlockSamples
 };
 using ModelBlockOutcome = std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cache states in which a kernel is measured (docs/measuring.md): hot always, cold where the weights are large
-/// enough to make a difference.
+/// The cache states in which a kernel is measured (docs/measuring.md): hot always, the others where the weights are
+/// large enough to make a difference.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "oplat/ir/work.hpp"
 #include "oplat/table/records.hpp"
 
 namespace oplat::measure {
 
-enum class CacheState { Hot, Cold };
+/// Where the weights are when the kernel starts: as near as its own size allows, pushed out of the core's own cache into
+/// the last level, or in memory.
+enum class CacheState { Hot, LastLevel, Cold };
 
 struct State {
   CacheState kind = CacheState::Hot;
@@ -19,17 +23,27 @@ struct State {
   friend bool operator==(const State&, const State&) = default;
 };
 
-/// "hot", "cold".
+/// "hot", "last-level", "cold".
 const char* name(CacheState state);
 
 /// Copies that share their weights touch the kernel's own bytes between two uses of one weight byte.
 State hot_state(const ir::Work& work);
+/// Four times the core's second-level cache is read in between. Nothing where the device does not say its sizes or the
+/// last level is too small to hold that besides weights.
+std::optional<State> last_level_state(const table::Device& device);
 /// Three times the last-level cache is read in between; 64 MiB are assumed where the device does not say its size.
 State cold_state(const table::Device& device);
+/// The states beside hot in which this kernel may have to be measured on this device, by rising reuse_bytes; which ones
+/// have to be, `needs` says once the hot time is known.
+std::vector<State> further_states(const ir::Work& work, const table::Device& device);
 
-/// Whether the weights are so small (below 64 KiB) that cold equals hot whatever the hot time.
+/// Whether the weights are so small (below 64 KiB) that every state equals hot whatever the hot time.
 bool always_hot(const ir::Work& work);
-/// Whether reading the weights at 10 GB/s takes 2 % of the hot time or more.
-bool needs_cold(const ir::Work& work, double hot_ns);
+/// Whether reading the weights takes 2 % of the hot time or more: from memory at 10 GB/s when cold, from the last level
+/// at 40 GB/s.
+bool needs(CacheState state, const ir::Work& work, double hot_ns);
+
+/// The most copies with weights of their own that the last-level cache holds beside one more and a scrub; at least 2.
+std::int64_t most_last_level_copies(const ir::Work& work, const table::Device& device);
 
 }  // namespace oplat::measure

@@ -40,6 +40,7 @@ struct KernelPrediction {
   estimate::Source source = estimate::Source::Missing;
   std::string group;
   std::string why;
+  bool under_load = false;  ///< see Estimate
 };
 
 /// latency = c0 + c1 * n_kernels + sum of count * latency.

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a function or a structure below changes its meaning or layout. */
-#define OPLAT_PROBE_ABI 1
+#define OPLAT_PROBE_ABI 2
 
 /** OPLAT_PROBE_ABI of the library that was loaded: compare it before any other call. */
 OPLAT_PROBE_API int32_t oplat_probe_abi(void);
@@ -38,8 +38,11 @@ OPLAT_PROBE_API int oplat_probe_reference_compute(int32_t repeats, double* media
 OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median_ns);
 
 /** Reads `bytes` of a buffer of its own, so that caches hold nothing else. The buffer is allocated at the first call,
- * grows with demand and is made of distinct, touched pages. EINVAL if negative or above half of the memory, ENOMEM. */
-OPLAT_PROBE_API int oplat_probe_scrub(int64_t bytes);
+ * grows with demand and is made of distinct, touched pages. Where a kernel runs on several threads, the second-level
+ * caches of several cores hold its weights: each of `threads` reads the whole buffer, one of them the caller, the others
+ * on the remaining CPUs that the process may use (no more than there are). EINVAL if `bytes` is negative or above half
+ * of the memory or `threads` is below 1, ENOMEM, EAGAIN where no thread could be made. */
+OPLAT_PROBE_API int oplat_probe_scrub(int64_t bytes, int32_t threads);
 
 /** Gives back the buffers of the memory reference and of the scrub. */
 OPLAT_PROBE_API void oplat_probe_release(void);
@@ -49,8 +52,10 @@ struct oplat_probe_counters {
   int64_t involuntary_switches; /**< of this process */
   int64_t faults;               /**< page faults of this process, minor and major */
   int64_t steal_ticks;          /**< taken by the hypervisor, all CPUs; meaningful only if steal_known */
-  int32_t steal_known;          /**< 1 where the system tells steal_ticks */
+  int32_t steal_known;          /**< 1 where the system tells steal_ticks and busy_ns */
   int32_t reserved;
+  int64_t busy_ns;              /**< all CPUs spent on any program or the kernel; meaningful only if steal_known */
+  int64_t own_cpu_ns;           /**< this process spent, on all its threads */
 };
 OPLAT_PROBE_API int oplat_probe_read_counters(struct oplat_probe_counters* out);
 

@@ -70,6 +70,9 @@ struct Block {
   std::int64_t steal_ticks = 0;
 };
 
+/// Flag of a row measured while other programs kept the machine busy.
+inline constexpr const char* kUnderLoad = "under_load";
+
 /// How a row was measured.
 struct Method {
   std::int64_t copies = 1;       ///< k of the slope

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
@@ -30,8 +31,10 @@ enum Slot : std::size_t {
   kSetOptimizedModelFilePath = 11, kEnableProfiling = 14, kSetGraphOptimizationLevel = 23, kSetIntraOpThreads = 24,
   kSetInterOpThreads = 25, kInputCount = 30, kOutputCount = 31, kInputName = 36, kOutputName = 37, kCreateTensor = 49,
   kCreateCpuMemoryInfo = 69, kAllocatorFree = 76, kDefaultAllocator = 78, kReleaseStatus = 93, kReleaseSession = 95,
-  kReleaseValue = 96, kReleaseSessionOptions = 100, kEndProfiling = 110, kAddConfigEntry = 130, kRunWithBinding = 133,
-  kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutputToDevice = 138, kBuildInfo = 254,
+  kReleaseValue = 96, kReleaseSessionOptions = 100, kEndProfiling = 110, kCreateEnvWithPool = 119, kDisablePerSessionThreads = 120,
+  kCreateThreadingOptions = 121, kReleaseThreadingOptions = 122, kAddConfigEntry = 130, kRunWithBinding = 133,
+  kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutputToDevice = 138, kSetGlobalIntraOpThreads = 147,
+  kSetGlobalInterOpThreads = 148, kSetGlobalSpinControl = 149, kBuildInfo = 254,
 };
 
 template <class Function>
@@ -57,6 +60,13 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kErrorCode, api.error_code);
   take(table, kErrorMessage, api.error_message);
   take(table, kCreateEnv, api.create_env);
+  take(table, kCreateEnvWithPool, api.create_env_with_pool);
+  take(table, kDisablePerSessionThreads, api.disable_per_session_threads);
+  take(table, kCreateThreadingOptions, api.create_threading_options);
+  take(table, kReleaseThreadingOptions, api.release_threading_options);
+  take(table, kSetGlobalIntraOpThreads, api.set_global_intra_op_threads);
+  take(table, kSetGlobalInterOpThreads, api.set_global_inter_op_threads);
+  take(table, kSetGlobalSpinControl, api.set_global_spin_control);
   take(table, kCreateSessionFromArray, api.create_session_from_array);
   take(table, kCreateSessionOptions, api.create_session_options);
   take(table, kSetOptimizedModelFilePath, api.set_optimized_model_file_path);
@@ -89,10 +99,26 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   OPLAT_TRY(hash, base::hash_file(library));
   // The hash tells builds apart that call themselves the same; the text tells a person which it is.
   api.build_ = fmt::format("{} ({})", hash.hex().substr(0, 12), base::printable(build_info(), 200));
-  OPLAT_CHECK(api.check(api.create_env(kLogErrors, "oplat", &api.env_)));
   OPLAT_CHECK(api.check(api.create_cpu_memory_info(kArenaAllocator, kDefaultMemory, &api.cpu_memory_)));
   OPLAT_CHECK(api.check(api.default_allocator(&api.allocator_)));
   return &api;
+}
+
+Result<OrtEnv*> Api::env(const std::optional<Pool>& pool) const {
+  if (env_ != nullptr) return env_;
+  if (!pool) {
+    OPLAT_CHECK(check(create_env(kLogErrors, "oplat", &env_)));
+    return env_;
+  }
+  OrtThreadingOptions* raw = nullptr;
+  OPLAT_CHECK(check(create_threading_options(&raw)));
+  const std::unique_ptr<OrtThreadingOptions, void (*)(OrtThreadingOptions*)> options(raw, release_threading_options);
+  OPLAT_CHECK(check(set_global_intra_op_threads(raw, static_cast<int>(pool->threads))));
+  OPLAT_CHECK(check(set_global_inter_op_threads(raw, 1)));
+  OPLAT_CHECK(check(set_global_spin_control(raw, pool->spinning ? 1 : 0)));
+  OPLAT_CHECK(check(create_env_with_pool(kLogErrors, "oplat", raw, &env_)));
+  pool_ = pool;
+  return env_;
 }
 
 Status Api::check(OrtStatus* status, int* code) const {

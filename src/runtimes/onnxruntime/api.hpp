@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "oplat/base/result.hpp"
@@ -21,6 +22,7 @@ struct OrtValue;
 struct OrtMemoryInfo;
 struct OrtIoBinding;
 struct OrtAllocator;
+struct OrtThreadingOptions;
 
 /// Codes of GetErrorCode that are told apart here.
 inline constexpr int kOrtNotImplemented = 9;
@@ -32,6 +34,13 @@ class Api {
   static Result<const Api*> load(const std::filesystem::path& library);
 
   OrtStatus* (*create_env)(int log_level, const char* id, OrtEnv**) = nullptr;
+  OrtStatus* (*create_env_with_pool)(int log_level, const char* id, const OrtThreadingOptions*, OrtEnv**) = nullptr;
+  OrtStatus* (*disable_per_session_threads)(OrtSessionOptions*) = nullptr;
+  OrtStatus* (*create_threading_options)(OrtThreadingOptions**) = nullptr;
+  void (*release_threading_options)(OrtThreadingOptions*) = nullptr;
+  OrtStatus* (*set_global_intra_op_threads)(OrtThreadingOptions*, int threads) = nullptr;
+  OrtStatus* (*set_global_inter_op_threads)(OrtThreadingOptions*, int threads) = nullptr;
+  OrtStatus* (*set_global_spin_control)(OrtThreadingOptions*, int spin) = nullptr;
   OrtStatus* (*create_session_from_array)(const OrtEnv*, const void* bytes, std::size_t length, const OrtSessionOptions*, OrtSession**) = nullptr;
   OrtStatus* (*create_session_options)(OrtSessionOptions**) = nullptr;
   OrtStatus* (*set_optimized_model_file_path)(OrtSessionOptions*, const char* path) = nullptr;
@@ -64,7 +73,17 @@ class Api {
   [[nodiscard]] const std::string& version() const { return version_; }
   /// The runtime's own build text, or the library's hash where it has none.
   [[nodiscard]] const std::string& build() const { return build_; }
-  [[nodiscard]] OrtEnv* env() const { return env_; }
+  /// The environment, of which a process has one: made at the first call, with a pool of threads for all sessions where
+  /// `pool` asks for one. Kernels are timed in turn with another session open: with a pool each, the idle threads of
+  /// one would spin against the working ones of the other, which no application does.
+  struct Pool {
+    std::int64_t threads = 1;
+    bool spinning = true;
+    friend bool operator==(const Pool&, const Pool&) = default;
+  };
+  Result<OrtEnv*> env(const std::optional<Pool>& pool) const;
+  /// Whether sessions can share the environment's pool of this kind.
+  [[nodiscard]] bool shares(const Pool& pool) const { return pool_ == pool; }
   [[nodiscard]] OrtMemoryInfo* cpu_memory() const { return cpu_memory_; }
   [[nodiscard]] OrtAllocator* allocator() const { return allocator_; }
 
@@ -74,7 +93,9 @@ class Api {
  private:
   std::string version_;
   std::string build_;
-  OrtEnv* env_ = nullptr;
+  // Made late, since the pool is known only with the first session.
+  mutable OrtEnv* env_ = nullptr;
+  mutable std::optional<Pool> pool_;
   OrtMemoryInfo* cpu_memory_ = nullptr;
   OrtAllocator* allocator_ = nullptr;
 };

@@ -28,8 +28,9 @@ Result<int> element_type(ir::Dtype dtype) {
   }
 }
 
-Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options) {
+Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options, bool shared_pool) {
   OPLAT_CHECK(api.check(api.set_graph_optimization_level(raw, options.level)));
+  if (shared_pool) OPLAT_CHECK(api.check(api.disable_per_session_threads(raw)));
   OPLAT_CHECK(api.check(api.set_intra_op_threads(raw, static_cast<int>(options.threads))));
   OPLAT_CHECK(api.check(api.set_inter_op_threads(raw, 1)));
   OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.intra_op.allow_spinning", options.spinning ? "1" : "0")));
@@ -45,10 +46,15 @@ tl::expected<std::unique_ptr<Session>, SessionError> Session::create(const Api& 
   OrtSessionOptions* raw = nullptr;
   if (auto status = api.check(api.create_session_options(&raw)); !status) return tl::unexpected(SessionError{status.error()});
   const std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)> owned(raw, api.release_session_options);
-  if (auto status = configure(api, raw, options); !status) return tl::unexpected(SessionError{status.error()});
+  // One thread is the caller's: there is no pool to share.
+  std::optional<Api::Pool> pool;
+  if (options.shared_pool && options.threads > 1) pool = Api::Pool{options.threads, options.spinning};
+  const auto env = api.env(pool);
+  if (!env) return tl::unexpected(SessionError{env.error()});
+  if (auto status = configure(api, raw, options, pool && api.shares(*pool)); !status) return tl::unexpected(SessionError{status.error()});
   std::unique_ptr<Session> session(new Session(api));
   int code = 0;
-  if (auto status = api.check(api.create_session_from_array(api.env(), model.data(), model.size(), raw, &session->session_), &code); !status) {
+  if (auto status = api.check(api.create_session_from_array(*env, model.data(), model.size(), raw, &session->session_), &code); !status) {
     return tl::unexpected(SessionError{status.error(), code == kOrtNotImplemented});
   }
   return session;

@@ -27,6 +27,7 @@ struct SessionOptions {
   std::int64_t threads = 1;
   bool spinning = true;
   bool prepacking = true;
+  bool shared_pool = false;     ///< threads of the environment's pool instead of the session's own
   std::string optimized_model;  ///< file that the optimised model is written to; empty: not written
   std::string profile_prefix;   ///< of the profile's file name; empty: not profiled
 };

@@ -161,6 +161,7 @@ class OnnxRuntimeWorker final : public Worker {
   Result<measure::OpenOutcome> open_kernel(const measure::OpenRequest& request) {
     OPLAT_TRY(options, session_options(request.setting));
     options.level = 0;  // the key is what remains after the optimisations
+    options.shared_pool = true;
     OPLAT_TRY(key, ir::parse(request.key));
     if (auto skipped = too_large(kernel_bytes(key))) return measure::OpenOutcome(std::move(*skipped));
     onnx::KernelModelOptions wanted;

@@ -4,6 +4,7 @@
 #include "oplat/runtimes/probe.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,16 +112,52 @@ int oplat_probe_reference_memory(int32_t repeats, double* median_ns) {
   return 0;
 }
 
-int oplat_probe_scrub(int64_t bytes) {
-  if (bytes < 0) return EINVAL;
+/* What one further thread of a scrub reads, and where. */
+struct scrub_share {
+  size_t words;
+  int cpu;
+};
+
+static void* scrub_elsewhere(void* argument) {
+  const struct scrub_share* share = argument;
+  /* Without its own CPU the share still does its reading. */
+  (void)oplat_probe_pin((int32_t)share->cpu);
+  oplat_probe_kernel_stream(scrub_buffer.data, share->words);
+  return NULL;
+}
+
+/* Reads the buffer on the caller's core and on up to `threads - 1` others. */
+static int scrub_on(size_t words, int32_t threads) {
+  enum { kMostScrubThreads = 64 };
+  pthread_t made[kMostScrubThreads];
+  struct scrub_share shares[kMostScrubThreads];
+  int count = 0;
+  int error = 0;
+  cpu_set_t allowed;
+  const int here = sched_getcpu();
+  if (threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < threads - 1 && count < kMostScrubThreads && error == 0; ++cpu) {
+      if (!CPU_ISSET((size_t)cpu, &allowed) || cpu == here) continue;
+      shares[count].words = words;
+      shares[count].cpu = cpu;
+      error = pthread_create(&made[count], NULL, scrub_elsewhere, &shares[count]);
+      if (error == 0) ++count;
+    }
+  }
+  oplat_probe_kernel_stream(scrub_buffer.data, words);
+  for (int i = 0; i < count; ++i) (void)pthread_join(made[i], NULL);
+  return error;
+}
+
+int oplat_probe_scrub(int64_t bytes, int32_t threads) {
+  if (bytes < 0 || threads < 1) return EINVAL;
   if (bytes == 0) return 0;
   const int64_t memory = memory_bytes();
   if (memory > 0 && bytes > memory / 2) return EINVAL;
   const int error = reserve(&scrub_buffer, bytes);
   if (error != 0) return error;
   const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  oplat_probe_kernel_stream(scrub_buffer.data, (size_t)rounded / sizeof(uint64_t));
-  return 0;
+  return scrub_on((size_t)rounded / sizeof(uint64_t), threads);
 }
 
 void oplat_probe_release(void) {
@@ -129,17 +166,24 @@ void oplat_probe_release(void) {
 }
 
 /* First line of /proc/stat: "cpu" user nice system idle iowait irq softirq steal. */
-static int read_steal(int64_t* ticks) {
+static int read_cpu_line(int64_t* steal_ticks, int64_t* busy_ns) {
   FILE* file = fopen("/proc/stat", "re");
   if (file == NULL) return 0;
-  long long field[8] = {0};
-  const int found = fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &field[0], &field[1], &field[2],
-                           &field[3], &field[4], &field[5], &field[6], &field[7]);
+  enum { kUser, kNice, kSystem, kIdle, kWait, kInterrupt, kSoftInterrupt, kSteal, kFields };
+  long long field[kFields] = {0};
+  const int found = fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &field[kUser], &field[kNice],
+                           &field[kSystem], &field[kIdle], &field[kWait], &field[kInterrupt], &field[kSoftInterrupt],
+                           &field[kSteal]);
   fclose(file);
-  if (found != 8) return 0;
-  *ticks = field[7];
+  const long ticks_per_second = sysconf(_SC_CLK_TCK);
+  if (found != kFields || ticks_per_second <= 0) return 0;
+  *steal_ticks = field[kSteal];
+  const int64_t busy = field[kUser] + field[kNice] + field[kSystem] + field[kInterrupt] + field[kSoftInterrupt];
+  *busy_ns = busy * (1000000000 / ticks_per_second);
   return 1;
 }
+
+static int64_t ns_of(struct timeval time) { return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_usec * 1000; }
 
 int oplat_probe_read_counters(struct oplat_probe_counters* out) {
   struct rusage usage;
@@ -148,7 +192,8 @@ int oplat_probe_read_counters(struct oplat_probe_counters* out) {
   memset(out, 0, sizeof *out);
   out->involuntary_switches = usage.ru_nivcsw;
   out->faults = (int64_t)usage.ru_minflt + (int64_t)usage.ru_majflt;
-  out->steal_known = read_steal(&out->steal_ticks);
+  out->own_cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
+  out->steal_known = read_cpu_line(&out->steal_ticks, &out->busy_ns);
   return 0;
 }
 

@@ -28,7 +28,7 @@ class ExactTest : public ::testing::Test {
     must(exact->estimate({&query, 1}, {&answer, 1}));
     return answer;
   }
-  RowSource source() { return {&small_.table(), device_, {setting_}, ReuseCurve{2 * kMiB, 10 * kMiB}}; }
+  RowSource source() { return {&small_.table(), device_, {setting_}, ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}}}; }
   table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome,
                    const std::string& origin = "own") {
     return small_.row(device_, setting_, key, reuse, std::move(outcome), origin);
@@ -70,7 +70,7 @@ TEST_F(ExactTest, HotAndColdAreInterpolatedAtTheFootprint) {
   EXPECT_NEAR(middle->median_ns, 20000, 1e-5);
   EXPECT_EQ(middle->source, Source::Measured);
   EXPECT_EQ(middle->tier, "state");
-  EXPECT_THAT(middle->why, HasSubstr("50 % of the way from hot to cold"));
+  EXPECT_THAT(middle->why, HasSubstr("50 % of the way"));
   EXPECT_EQ(ask(test::kMatMul, 1 * kMiB)->median_ns, 10000);
   EXPECT_EQ(ask(test::kMatMul, 100 * kMiB)->median_ns, 40000);
 }

@@ -10,23 +10,46 @@ namespace oplat::estimate {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
-const ReuseCurve kCurve{2 * kMiB, 10 * kMiB};
+const ReuseCurve kCurve{std::nullopt, {2 * kMiB, 10 * kMiB}};
+const ReuseCurve kBoth{Ramp{0.5 * kMiB, 2 * kMiB}, {8 * kMiB, 32 * kMiB}};
+const std::vector<StatePoint> kThree = {{65536, 1000, 0.02}, {4 * kMiB, 1210, 0.03}, {96 * kMiB, 4000, 0.04}};
 const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMiB, 4000, 0.04}};
 
-TEST(ReuseCurve, StartsAtAQuarterAndEndsAtFiveQuartersOfTheCache) {
+TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
   table::Device device;
   device.llc_bytes = 8 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{2 * kMiB, 10 * kMiB}));
+  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}}));
+  device.l2_bytes = 1 << 20;
+  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMiB, 2 * kMiB}, {2 * kMiB, 10 * kMiB}}));
+  device.l2_bytes = 2 << 20;
+  EXPECT_FALSE(default_curve(device)->own) << "the ramps would overlap";
   device.llc_bytes = 0;
   EXPECT_FALSE(default_curve(device));
 }
 
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
-  EXPECT_EQ(cold_share(kCurve, 1 * kMiB), 0);
-  EXPECT_EQ(cold_share(kCurve, 2 * kMiB), 0);
-  EXPECT_NEAR(cold_share(kCurve, std::sqrt(20.0) * kMiB), 0.5, 1e-12);
-  EXPECT_EQ(cold_share(kCurve, 10 * kMiB), 1);
-  EXPECT_EQ(cold_share(kCurve, 1e18), 1);
+  const Ramp ramp{2 * kMiB, 10 * kMiB};
+  EXPECT_EQ(ramp.gone(1 * kMiB), 0);
+  EXPECT_EQ(ramp.gone(2 * kMiB), 0);
+  EXPECT_NEAR(ramp.gone(std::sqrt(20.0) * kMiB), 0.5, 1e-12);
+  EXPECT_EQ(ramp.gone(10 * kMiB), 1);
+  EXPECT_EQ(ramp.gone(1e18), 1);
+}
+
+TEST(AtReuse, ThreeStatesAreJoinedByTwoRamps) {
+  EXPECT_EQ(at_reuse(kThree, kBoth, 0.4 * kMiB).median_ns, 1000);
+  // Half of the first ramp: the geometric mean of 1000 and 1210.
+  EXPECT_NEAR(at_reuse(kThree, kBoth, 1 * kMiB).median_ns, 1100, 1e-6);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 3 * kMiB).median_ns, 1210);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 8 * kMiB).median_ns, 1210);
+  EXPECT_NEAR(at_reuse(kThree, kBoth, 16 * kMiB).median_ns, 2200, 1e-6);  // sqrt(1210 * 4000)
+  EXPECT_EQ(at_reuse(kThree, kBoth, 40 * kMiB).median_ns, 4000);
+}
+
+TEST(AtReuse, AKernelNotMeasuredInTheLastLevelDoesNotFeelTheFirstRamp) {
+  const std::vector<StatePoint> two = {kThree.front(), kThree.back()};
+  EXPECT_EQ(at_reuse(two, kBoth, 4 * kMiB).median_ns, 1000);
+  EXPECT_NEAR(at_reuse(two, kBoth, 16 * kMiB).median_ns, 2000, 1e-6);
 }
 
 TEST(AtReuse, MidpointOfLogarithmsIsTheGeometricMean) {

@@ -65,11 +65,60 @@ TEST(States, ColdScrubsThreeCaches) {
 TEST(States, ColdIsMeasuredWhereWeightsMatter) {
   ir::Work work;
   work.bytes_weights = 65535;
-  EXPECT_FALSE(needs_cold(work, 1)) << "below 64 KiB";
+  EXPECT_FALSE(needs(CacheState::Cold, work, 1)) << "below 64 KiB";
   // 1 MB at 10 GB/s is 100 us: 2 % of 5 ms.
   work.bytes_weights = 1e6;
-  EXPECT_TRUE(needs_cold(work, 4.9e6));
-  EXPECT_FALSE(needs_cold(work, 5.1e6));
+  EXPECT_TRUE(needs(CacheState::Cold, work, 4.9e6));
+  EXPECT_FALSE(needs(CacheState::Cold, work, 5.1e6));
+}
+
+TEST(States, LastLevelScrubsFourSecondLevels) {
+  table::Device device;
+  device.l2_bytes = 1 << 20;
+  device.llc_bytes = 32 << 20;
+  ASSERT_TRUE(last_level_state(device));
+  EXPECT_EQ(last_level_state(device)->scrub_bytes, 4 << 20);
+  EXPECT_EQ(last_level_state(device)->reuse_bytes, 4.0 * (1 << 20));
+  device.llc_bytes = 7 << 20;
+  EXPECT_FALSE(last_level_state(device)) << "the scrub would take more than half of it";
+  device.llc_bytes = 32 << 20;
+  device.l2_bytes = 0;
+  EXPECT_FALSE(last_level_state(device));
+}
+
+TEST(States, FurtherStatesStandAboveTheKernelsOwnBytes) {
+  table::Device device;
+  device.l2_bytes = 1 << 20;
+  device.llc_bytes = 32 << 20;
+  const auto kinds = [&](double weights) {
+    ir::Work work;
+    work.bytes_weights = weights;
+    std::vector<CacheState> kinds;
+    for (const State& state : further_states(work, device)) kinds.push_back(state.kind);
+    return kinds;
+  };
+  EXPECT_EQ(kinds(65535), std::vector<CacheState>{});
+  EXPECT_EQ(kinds(65536), (std::vector{CacheState::LastLevel, CacheState::Cold}));
+  EXPECT_EQ(kinds(2 << 20), std::vector{CacheState::Cold}) << "twice the second level: hot is the last level";
+  EXPECT_EQ(kinds(96 << 20), std::vector<CacheState>{}) << "as large as the scrub";
+}
+
+TEST(States, LastLevelIsMeasuredWhereWeightsMatter) {
+  ir::Work work;
+  // 1 MB at 40 GB/s is 25 us: 2 % of 1.25 ms.
+  work.bytes_weights = 1e6;
+  EXPECT_TRUE(needs(CacheState::LastLevel, work, 1.2e6));
+  EXPECT_FALSE(needs(CacheState::LastLevel, work, 1.3e6));
+}
+
+TEST(States, TheLastLevelHoldsAllCopies) {
+  table::Device device;
+  device.llc_bytes = 32 << 20;
+  ir::Work work;
+  work.bytes_weights = 2 << 20;
+  EXPECT_EQ(most_last_level_copies(work, device), 7) << "eight times 2 MiB are half of 32 MiB, one is T1's";
+  work.bytes_weights = 16 << 20;
+  EXPECT_EQ(most_last_level_copies(work, device), 2);
 }
 
 std::vector<table::Block> blocks_of(const std::vector<double>& values) {

@@ -183,6 +183,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     request.most_rounds = any_integer(10, 1000);
     request.warmup_rounds = any_integer(0, 10);
     request.scrub_bytes = any_size();
+    request.scrub_threads = 3;
     request.references = any_bool();
     const auto back = decode_block_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -192,6 +193,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     EXPECT_EQ(back->most_rounds, request.most_rounds);
     EXPECT_EQ(back->warmup_rounds, request.warmup_rounds);
     EXPECT_EQ(back->scrub_bytes, request.scrub_bytes);
+    EXPECT_EQ(back->scrub_threads, request.scrub_threads);
     EXPECT_EQ(back->references, request.references);
   });
 }
@@ -210,6 +212,7 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
     samples.faults = any_size();
     samples.switches = any_size();
     samples.steal_ticks = any_size();
+    samples.other_load = 0.25;
     const auto back = decode_block_outcome(wire(encode(measure::BlockOutcome(samples))), samples.ns.size());
     ASSERT_TRUE(back) << back.error().message;
     const auto& found = std::get<measure::BlockSamples>(*back);
@@ -219,6 +222,7 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
     EXPECT_EQ(found.faults, samples.faults);
     EXPECT_EQ(found.switches, samples.switches);
     EXPECT_EQ(found.steal_ticks, samples.steal_ticks);
+    EXPECT_EQ(found.other_load, samples.other_load);
   });
 }
 

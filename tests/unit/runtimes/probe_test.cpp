@@ -39,14 +39,15 @@ TEST(ProbeTest, ReferencesCheckTheirArguments) {
 }
 
 TEST(ProbeTest, ScrubGrowsAndRefusesWhatMemoryCannotHold) {
-  EXPECT_EQ(oplat_probe_scrub(0), 0);
-  EXPECT_EQ(oplat_probe_scrub(1), 0);
-  EXPECT_EQ(oplat_probe_scrub(5'000'000), 0);
-  EXPECT_EQ(oplat_probe_scrub(1000), 0);
-  EXPECT_EQ(oplat_probe_scrub(-1), EINVAL);
-  EXPECT_EQ(oplat_probe_scrub(std::numeric_limits<std::int64_t>::max()), EINVAL);
+  EXPECT_EQ(oplat_probe_scrub(0, 1), 0);
+  EXPECT_EQ(oplat_probe_scrub(1, 1), 0);
+  EXPECT_EQ(oplat_probe_scrub(5'000'000, 1), 0);
+  EXPECT_EQ(oplat_probe_scrub(1000, 2), 0);
+  EXPECT_EQ(oplat_probe_scrub(-1, 1), EINVAL);
+  EXPECT_EQ(oplat_probe_scrub(4096, 0), EINVAL);
+  EXPECT_EQ(oplat_probe_scrub(std::numeric_limits<std::int64_t>::max(), 1), EINVAL);
   oplat_probe_release();
-  EXPECT_EQ(oplat_probe_scrub(4096), 0);
+  EXPECT_EQ(oplat_probe_scrub(4096, 1000), 0);
   oplat_probe_release();
 }
 
@@ -55,7 +56,7 @@ TEST(ProbeTest, ScrubTouchesItsPages) {
   oplat_probe_counters before{};
   oplat_probe_counters after{};
   ASSERT_EQ(oplat_probe_read_counters(&before), 0);
-  ASSERT_EQ(oplat_probe_scrub(std::int64_t{64} << 20), 0);
+  ASSERT_EQ(oplat_probe_scrub(std::int64_t{64} << 20, 2), 0);
   ASSERT_EQ(oplat_probe_read_counters(&after), 0);
   // 64 MiB are 16,384 small pages or 32 huge ones.
   EXPECT_GE(after.faults - before.faults, 32);
