@@ -70,7 +70,7 @@ def state_text(state):
     return "-" if state is None else f"{state / 2**20:.3g} MiB"
 
 
-def section(provenance, first_facts, again_facts, first, pairs, asked):
+def section(provenance, keys, first_facts, again_facts, first, pairs, asked):
     timings = [row for row in first.values() if row.outcome == "timing"]
     seconds = first_facts["seconds"]
     rate = len(timings) / seconds * 3600
@@ -83,7 +83,7 @@ def section(provenance, first_facts, again_facts, first, pairs, asked):
         target("rows (key, cache state) an hour at the stop rule", f"{rate:,.0f}", f">= {LEAST_ROWS_AN_HOUR:,}", rate >= LEAST_ROWS_AN_HOUR),
         target(f"rows of {asked} that differ by at most {text.percent(MOST_DIFFERENCE, 0)} when measured again with {PROCESSES} processes",
                f"{near} ({text.percent(share, 0)})", f">= {text.percent(LEAST_SHARE, 0)}", share >= LEAST_SHARE)]), "",
-        f"{len({row.key for row in first.values()})} keys of `data/keys-200.txt`: {len(timings)} rows with a time, {precise} of them within the target of the "
+        f"{len({row.key for row in first.values()})} keys of `{keys}`: {len(timings)} rows with a time, {precise} of them within the target of the "
         f"stop rule, {refused} without one, in {seconds / 60:.1f} minutes and {first_facts['summary']['blocks']} blocks (load {first_facts['load']} before, "
         f"{first_facts['load_after']} after). Median half-width of a row's interval: {text.percent(statistics.median(row.half_width for row in timings), 2)}. "
         f"Measuring {asked} rows again took {again_facts['seconds'] / 60:.1f} minutes; a row that was not measured again counts as differing."]
@@ -118,7 +118,8 @@ def run(options):
     pairs = differences(first, rows_of(again_table), chosen)
     device = oplat.json("table", "info", first_table)["populations"][0]["device"]
     provenance = speed_page.provenance("bench/throughput.py", device, oplat.version(), load_before)
-    speed_page.write_section(options.out, speed_page.MEASURING, section(provenance, first_facts, again_facts, first, pairs, len(chosen)))
+    speed_page.write_section(options.out, speed_page.MEASURING, section(provenance, Path(options.keys).name, first_facts, again_facts, first, pairs,
+                                                                          len(chosen)))
     print(f"wrote {options.out}")
 
 
