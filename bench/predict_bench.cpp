@@ -60,9 +60,12 @@ void predict_100_kernels_again(benchmark::State& state) {
   const SmallTable small;
   const auto table = small.open();
   const auto selection = must(predict::select(table, {}));
-  for (auto _ : state) benchmark::DoNotOptimize(must(predict::predict(table, selection, small.plan, {})));
+  const auto predictor = must(predict::Predictor::create(table, selection));
+  predict::Options options;
+  options.explain = state.range(0) != 0;
+  for (auto _ : state) benchmark::DoNotOptimize(must(predictor.predict(small.plan, options)));
 }
-BENCHMARK(predict_100_kernels_again)->Unit(benchmark::kMicrosecond);
+BENCHMARK(predict_100_kernels_again)->ArgName("explain")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 /// The table is open and asked about these kernels for the first time.
 void predict_100_kernels_first(benchmark::State& state) {

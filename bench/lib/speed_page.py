@@ -18,4 +18,4 @@ def provenance(script, device, oplat, load_before):
 
 
 def target_row(what, figure, target, met):
-    return [what, figure, target, "met" if met else "**not met**"]
+    return [what, figure, target, "" if met is None else "met" if met else "**not met**"]

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat compare A B
 #include <array>
-#include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -24,11 +21,6 @@ struct Flags {
   Loudness loudness;
 };
 
-std::string side(const predict::Prediction& p) {
-  return fmt::format("{}  {} ({} to {}, {:.0f} %)", p.model, base::duration_text(*p.latency_ns), base::duration_text(p.interval->lo_ns),
-                     base::duration_text(p.interval->hi_ns), 100 * p.level);
-}
-
 Result<int> run(const Flags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
@@ -36,30 +28,16 @@ Result<int> run(const Flags& flags) {
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
-  std::vector<predict::Prediction> both;
-  for (const std::string& model : flags.models) {
+  report::Comparison comparison;
+  for (std::size_t i = 0; i < flags.models.size(); ++i) {
+    const std::string& model = flags.models[i];
     OPLAT_TRY(prediction, predict_model(table, selection, model, flags.model_options, flags.question, flags.loudness));
     OPLAT_CHECK(predict::require_complete(prediction));
     if (!prediction.latency_ns || !prediction.interval) return fail(Code::Missing, "{}: no prediction to compare", model);
-    both.push_back(std::move(prediction));
+    comparison.models[i] = std::move(prediction);
   }
-  const double ratio = *both[1].latency_ns / *both[0].latency_ns;
-  // Both come from one table, whose errors they share: overlapping intervals do not mean equal, but say so.
-  const bool apart = both[0].interval->hi_ns < both[1].interval->lo_ns || both[1].interval->hi_ns < both[0].interval->lo_ns;
-  if (flags.json) {
-    nlohmann::ordered_json models = nlohmann::ordered_json::array();
-    for (const auto& p : both) {
-      nlohmann::ordered_json mismatch = nlohmann::ordered_json::array();
-      for (const auto& one : p.mismatch) mismatch.push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
-      models.push_back({{"model", p.model}, {"latency_ns", *p.latency_ns}, {"interval_ns", {p.interval->lo_ns, p.interval->hi_ns}},
-                        {"mismatch", mismatch}, {"warnings", p.warnings}});
-    }
-    print_json({{"schema", "oplat.comparison/1"}, {"models", models}, {"ratio", ratio}, {"intervals_apart", apart}});
-  } else {
-    fmt::print("A  {}\nB  {}\nB takes {:.3f} times as long as A{}\n", side(both[0]), side(both[1]), ratio,
-               apart ? "" : "; the intervals overlap, so the order is not sure");
-  }
-  for (const auto& p : both) print_warnings(p.warnings, flags.loudness);
+  OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{comparison, {}}));
+  for (const auto& p : comparison.models) print_warnings(p.warnings, flags.loudness);
   for (const auto& one : selection.mismatch) {
     fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field, base::printable(one.asked), base::printable(one.used));
   }

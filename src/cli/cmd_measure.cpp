@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat measure MODEL...: whole models, end to end.
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
@@ -9,7 +8,6 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/files.hpp"
-#include "oplat/base/units.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -24,30 +22,16 @@ struct Flags {
   Loudness loudness;
 };
 
-void print_text(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows) {
-  fmt::print("{:<32} {:>10} {:>24} {:>10} {:>10} {:>7} {:>9}\n", "model", "median", "95 % interval", "best block", "p90 block", "blocks", "processes");
+report::Measurement measurement(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows,
+                                const RuntimeSession& session) {
+  report::Measurement measurement;
+  measurement.device = session.device;
+  measurement.setting = session.setting;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!rows[i]) continue;
-    const auto& t = std::get<table::Timing>(rows[i]->row.outcome);
-    fmt::print("{:<32} {:>10} {:>24} {:>10} {:>10} {:>7} {:>9}\n", models[i].plan.model, base::duration_text(t.median_ns),
-               fmt::format("{} to {}", base::duration_text(t.ci_low_ns), base::duration_text(t.ci_high_ns)), base::duration_text(t.min_ns),
-               base::duration_text(t.p90_ns), t.blocks, t.processes);
+    const auto* timing = rows[i] ? std::get_if<table::Timing>(&rows[i]->row.outcome) : nullptr;
+    if (timing != nullptr) measurement.models.push_back({models[i].path, models[i].plan.model, models[i].plan.batch, *timing, rows[i]->row.method.flags});
   }
-}
-
-void print_document(const std::vector<PlannedModel>& models, const std::vector<std::optional<table::StoredModelRow>>& rows, const RuntimeSession& session) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    if (!rows[i]) continue;
-    const auto& t = std::get<table::Timing>(rows[i]->row.outcome);
-    list.push_back({{"model", models[i].path}, {"batch", models[i].plan.batch}, {"latency_ns", t.median_ns}, {"ci_ns", {t.ci_low_ns, t.ci_high_ns}},
-                    {"ci_level", t.ci_level}, {"min_ns", t.min_ns}, {"p10_ns", t.p10_ns}, {"p90_ns", t.p90_ns}, {"sd_log", t.sd_log},
-                    {"blocks", t.blocks}, {"processes", t.processes}, {"flags", rows[i]->row.method.flags}});
-  }
-  const nlohmann::ordered_json document = {{"schema", "oplat.measurement/1"}, {"statistic", "median; min, p10 and p90 too are of the blocks' medians"}, {"device", session.device.name},
-                                           {"runtime", session.setting.runtime}, {"version", session.setting.version},
-                                           {"threads", session.setting.threads}, {"models", list}};
-  print_json(document);
+  return measurement;
 }
 
 Result<int> run(const Flags& flags) {
@@ -60,6 +44,7 @@ Result<int> run(const Flags& flags) {
   const std::string path = flags.table.empty() ? (folder.path() / "measure.oplat").string() : flags.table;
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
+  OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   CampaignFlags campaign;
   campaign.seed = flags.seed;
@@ -67,11 +52,7 @@ Result<int> run(const Flags& flags) {
   campaign.retry_refused = true;  // whoever asks for a measurement does not want to be told of an old failure
   OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.loudness));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
-  if (flags.json) {
-    print_document(planned, rows, session);
-  } else {
-    print_text(planned, rows);
-  }
+  OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{measurement(planned, rows, session), {}}));
   for (const auto& refusal : summary.refusals) fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
   if (summary.interrupted) return fail(Code::Interrupted, "stopped; {}", flags.table.empty() ? "give --table to keep what is measured" : "what was measured is kept");
   if (summary.models.measured() == 0) return fail(Code::Runtime, "no model could be measured");

@@ -35,7 +35,8 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
   OPLAT_TRY(prediction, predict_model(table, selection, flags.model, flags.model_options, flags.question, flags.loudness));
-  report::ReportModel report{prediction, {}};
+  OPLAT_TRY(ceilings, predict::find_ceilings(table, selection, prediction));
+  report::ReportModel report{report::PredictionReport{prediction, predict::diagnose(prediction, ceilings)}, {}};
   report.options.per_op = flags.per_op;
   OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);

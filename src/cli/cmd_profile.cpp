@@ -109,6 +109,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
   OPLAT_TRY(table, table::Table::open(flags.table, flags.resume ? table::Mode::Write : table::Mode::Create));
+  OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;
   for (const PlannedModel& model : planned) plans.push_back(model.plan);

@@ -16,6 +16,8 @@ void add_predict(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
+void add_fit(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_estimate(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);

@@ -2,12 +2,36 @@
 /// Starting a runtime.
 #include "cli/runtime_session.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "oplat/base/text.hpp"
+#include "oplat/profile/device_facts.hpp"
 
 namespace oplat::cli {
+namespace {
+
+/// What a worker may reserve: the machine's memory, and what threads reserve without touching it (a stack and an arena of the
+/// allocator each). A kernel that needs more then fails by itself instead of driving the machine into its swap space. No limit
+/// where the system does not tell, and in builds with sanitizers, which reserve more than any machine has.
+std::int64_t worker_memory_limit(std::int64_t threads) {
+#if defined(__SANITIZE_ADDRESS__)
+  (void)threads;
+  return 0;
+#else
+  constexpr std::int64_t kBase = std::int64_t{1} << 30;
+  constexpr std::int64_t kPerThread = std::int64_t{80} << 20;
+  constexpr std::int64_t kMostSlack = std::int64_t{4} << 30;
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return 0;
+  return pages * page + std::min(kBase + threads * kPerThread, kMostSlack);
+#endif
+}
+
+}  // namespace
 
 Status check_runtime_name(const std::string& name) {
   if (runtimes::find_runtime(name) != nullptr) return {};
@@ -25,6 +49,7 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
   if (loudness.verbose) ::setenv("OPLAT_WORKER_STDERR", "1", 1);
   session.options.arguments = flags.worker_arguments;
   session.options.cpu = flags.cpu;
+  session.options.memory_limit_bytes = worker_memory_limit(flags.threads);
   OPLAT_TRY(worker, runtimes::WorkerClient::start(flags.runtime, session.options));
   session.worker = std::move(worker);
   const runtimes::Hello& hello = session.worker->hello();
@@ -63,6 +88,21 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
     setting.options[pair.first] = pair.second;
   }
   return session;
+}
+
+Status check_device(const table::Table& table, const table::Device& device) {
+  OPLAT_TRY(devices, table.devices());
+  for (const auto& [id, recorded] : devices) {
+    if (recorded.name != device.name) continue;
+    std::vector<std::string> differences;
+    for (const auto& fact : profile::differing_facts(recorded, device)) {
+      differences.push_back(fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
+    }
+    if (differences.empty()) continue;
+    return fail(Code::Refused, "{}: holds rows of another machine named '{}': {}; file this machine's rows under a name of its own with --device NAME",
+                table.path().string(), base::printable(device.name), base::join(differences, "; "));
+  }
+  return {};
 }
 
 }  // namespace oplat::cli

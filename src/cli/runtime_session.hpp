@@ -6,6 +6,7 @@
 
 #include "cli/options.hpp"
 #include "oplat/runtimes/worker_client.hpp"
+#include "oplat/table/table.hpp"
 
 namespace oplat::cli {
 
@@ -21,5 +22,8 @@ struct RuntimeSession {
 };
 /// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a flag is not legal for it.
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness);
+
+/// Code::Refused where the table holds rows of another machine under this one's name: theirs and ours would be mixed.
+Status check_device(const table::Table& table, const table::Device& device);
 
 }  // namespace oplat::cli

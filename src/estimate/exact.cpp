@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
+#include <unordered_map>
 
+#include "oplat/base/hash.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/ir/key.hpp"
 #include "oplat/ir/work.hpp"
@@ -29,8 +32,10 @@ struct Usable {
   bool under_load = false;
 };
 
-/// z with P(|Z| <= z) = level of the standard normal distribution.
+/// z with P(|Z| <= z) = level of the standard normal distribution. Rows mostly share one level, and the search for its
+/// quantile would take a third of a prediction.
 double two_sided_quantile(double level) {
+  if (level == 0.95) return 1.959963984540054;
   double low = 0, high = 8;
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
@@ -65,7 +70,8 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
 
 /// Whether the text holds "?" or "*" as a value or dimension; a string attribute may hold either as a character.
 bool matches_nothing(std::string_view key) {
-  if (key.find_first_of("?*") == std::string_view::npos) return false;
+  // find_first_of() would search the set once for each byte of the key.
+  if (key.find('?') == std::string_view::npos && key.find('*') == std::string_view::npos) return false;
   const auto parsed = ir::parse(key);
   return !parsed || ir::has_unknown(*parsed);
 }
@@ -76,8 +82,7 @@ double weight_bytes(std::string_view key) {
 }
 
 /// How wrong one state can be about the other: the weights' way from memory is in one of the two times.
-double other_state_sd(std::string_view key, double median_ns, double distance) {
-  const double bytes = weight_bytes(key);
+double other_state_sd(double bytes, double median_ns, double distance) {
   if (bytes < kWeightsThatMatter) return 0;
   return distance * std::log(std::min(1 + bytes / kMemoryBytesPerNs / median_ns, kMostStateRatio));
 }
@@ -103,35 +108,51 @@ Estimate from_stateless(const std::vector<Usable>& rows) {
   return answer;
 }
 
-Estimate from_states(std::string_view key, const std::vector<Usable>& rows, const std::optional<ReuseCurve>& curve,
-                     std::optional<double> reuse_bytes) {
-  std::vector<StatePoint> points;
-  for (const Usable& row : rows) points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
+/// What the rows of one key come to, kept since a search asks for the same kernels again and again.
+struct Known {
+  bool found = false;                 ///< a row with a time stands there
+  std::optional<Estimate> stateless;  ///< the answer where no row has a cache state
+  std::vector<Usable> states;         ///< rows with one
+  std::vector<StatePoint> points;     ///< of them
+  double weight_bytes = 0;            ///< of the kernel; known where one state is all there is
+  bool floored = false;
+  bool under_load = false;
+  bool other_build = false;
+};
+
+/// Whether a row of one state is all there is, which says less about another state.
+void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& curve, double wanted, bool explain,
+                          Estimate& answer) {
+  const Usable& row = known.states.front();
+  const double own = std::max(*row.reuse_bytes, 1.0);
+  const double asked = std::max(wanted, 1.0);
+  const double distance = curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
+  if (distance <= 0) return;
+  answer.sd_log = std::hypot(answer.sd_log, other_state_sd(known.weight_bytes, row.median_ns, distance));
+  if (!explain) return;
+  answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})", base::bytes_text(own), base::bytes_text(asked));
+}
+
+Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
+                     std::optional<double> reuse_bytes, bool explain) {
+  const std::vector<Usable>& rows = known.states;
   // Nobody said how large the model is: one use right after the other.
   const double wanted = reuse_bytes.value_or(0);
-  const StateAnswer state = at_reuse(points, curve, wanted);
+  const StateAnswer state = at_reuse(known.points, curve, wanted);
   Estimate answer{state.median_ns, state.sd_log, "measured", Source::Measured, "exact", {}};
   const Usable& below = rows[state.below];
   const Usable& above = rows[state.above];
   if (state.above != state.below) {
     answer.tier = "state";
-    answer.why =
-        fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way", below.id, above.id,
-                    base::bytes_text(*below.reuse_bytes), base::bytes_text(*above.reuse_bytes), 100 * state.share);
+    if (explain) {
+      answer.why = fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way", below.id, above.id,
+                               base::bytes_text(*below.reuse_bytes), base::bytes_text(*above.reuse_bytes), 100 * state.share);
+    }
     return answer;
   }
-  answer.why = fmt::format("row {}", below.id);
-  if (rows.size() == 1) {
-    const double own = std::max(*below.reuse_bytes, 1.0);
-    const double asked = std::max(wanted, 1.0);
-    const double distance = curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
-    if (distance > 0) {
-      answer.sd_log = std::hypot(answer.sd_log, other_state_sd(key, below.median_ns, distance));
-      answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})",
-                                base::bytes_text(own), base::bytes_text(asked));
-    }
-  }
-  if (!reuse_bytes) answer.why += ", taken as hot because no footprint was given";
+  if (explain) answer.why = fmt::format("row {}", below.id);
+  if (rows.size() == 1) widen_for_lone_state(known, curve, wanted, explain, answer);
+  if (explain && !reuse_bytes) answer.why += ", taken as hot because no footprint was given";
   return answer;
 }
 
@@ -143,29 +164,48 @@ Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_vie
   return rows;
 }
 
-Result<std::optional<Estimate>> answer_one(const RowSource& source, const Query& query) {
-  if (matches_nothing(query.key)) return std::optional<Estimate>();
+Result<Known> look_up(const RowSource& source, std::string_view key) {
+  Known known;
+  if (matches_nothing(key)) return known;
   for (const table::SettingId setting : source.settings) {
-    OPLAT_TRY(rows, usable_rows(source, query.key, setting));
+    OPLAT_TRY(rows, usable_rows(source, key, setting));
     if (rows.empty()) continue;
-    const bool floored = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.floored; });
-    std::vector<Usable> states;
-    for (const Usable& row : rows)
-      if (row.reuse_bytes) states.push_back(row);
-    Estimate answer =
-        states.empty() ? from_stateless(rows) : from_states(query.key, states, source.curve, query.reuse_bytes);
-    if (floored) answer.why += fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * kFewBlocksSd);
-    if (std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; })) {
-      answer.under_load = true;
-      answer.why += ", measured while the machine was busy";
+    known.found = true;
+    known.floored = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.floored; });
+    known.under_load = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
+    known.other_build = setting != source.settings.front();
+    for (const Usable& row : rows) {
+      if (!row.reuse_bytes) continue;
+      known.states.push_back(row);
+      known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
     }
-    if (setting != source.settings.front()) answer.why += ", of another build";
-    return std::optional<Estimate>(std::move(answer));
+    if (known.states.empty()) known.stateless = from_stateless(rows);
+    if (known.states.size() == 1) known.weight_bytes = weight_bytes(key);
+    break;
   }
-  return std::optional<Estimate>();
+  return known;
 }
 
-/// Holds no state of its own: the table memoises, so there is nothing to fit or to save.
+Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve, const Query& query) {
+  Estimate answer = known.stateless ? *known.stateless : from_states(known, curve, query.reuse_bytes, query.explain);
+  answer.under_load = known.under_load;
+  if (!query.explain) {
+    answer.why.clear();
+    return answer;
+  }
+  if (known.floored) answer.why += fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * kFewBlocksSd);
+  if (known.under_load) answer.why += ", measured while the machine was busy";
+  if (known.other_build) answer.why += ", of another build";
+  return answer;
+}
+
+/// Keys are long and alike at their beginnings: a fast hash of all of it.
+struct KeyHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
+};
+
+/// There is nothing to fit or to save; what was looked up is kept.
 class Exact final : public Estimator {
  public:
   explicit Exact(RowSource rows) : rows_(std::move(rows)) {}
@@ -174,10 +214,15 @@ class Exact final : public Estimator {
   std::string_view do_name() const override { return "exact"; }
   Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
   Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
+    const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (answers[i]) continue;
-      OPLAT_TRY(answer, answer_one(rows_, queries[i]));
-      answers[i] = std::move(answer);
+      auto at = known_.find(queries[i].key);
+      if (at == known_.end()) {
+        OPLAT_TRY(known, look_up(rows_, queries[i].key));
+        at = known_.emplace(std::string(queries[i].key), std::move(known)).first;
+      }
+      if (at->second.found) answers[i] = answer_from(at->second, rows_.curve, queries[i]);
     }
     return {};
   }
@@ -188,6 +233,8 @@ class Exact final : public Estimator {
   }
 
   RowSource rows_;
+  mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
+  mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
 }  // namespace

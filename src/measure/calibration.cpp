@@ -13,9 +13,9 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
     return kernel_ns * most <= ns ? most : std::floor(ns / kernel_ns);
   };
   const double allowed = std::max(2.0, copies_within(rule.most_call_ns, static_cast<double>(rule.most_copies)));
-  if (state != CacheState::Hot) {
+  if (state == CacheState::Cold) {
     const auto k = static_cast<std::int64_t>(allowed);
-    return std::clamp(k, std::min(rule.own_weights_least, rule.own_weights_most), rule.own_weights_most);
+    return std::clamp(k, rule.cold_least, rule.cold_most);
   }
   // One more than the difference needs, since the slope is over k - 1 copies.
   const double needed = kernel_ns * (allowed - 1) <= rule.least_difference_ns
@@ -25,11 +25,8 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
 }
 
 std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state, const CopyRule& rule) {
-  // A slope that failed with eight copies may have twice as many: the bound of eight is about cost, not validity. That
-  // of the last level is what the cache holds.
-  const std::int64_t most = state == CacheState::Cold        ? 2 * rule.own_weights_most
-                            : state == CacheState::LastLevel ? rule.own_weights_most
-                                                             : rule.most_copies;
+  // A cold slope that failed with eight copies may have twice as many: the bound of eight is about cost, not validity.
+  const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_most : rule.most_copies;
   const std::int64_t more = std::min(4 * copies, most);
   if (more <= copies) return std::nullopt;
   return more;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "measure/block_reply.hpp"
+#include "oplat/base/random.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/measure/statistics.hpp"
 
@@ -49,7 +50,22 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   return Handled(Refusal(std::move(std::get<table::Failed>(outcome))));
 }
 
-BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles, double round_ns) {
+/// Of the weights of the waking copy: others than those that are to be cold.
+constexpr std::uint64_t kWakingSeed = 0x77616b65;
+
+/// A further copy, which stands ready where a scrub would let the pool of a kernel on several threads fall asleep: it
+/// wakes as many threads as the kernel itself takes. Nothing where there is no such need or no memory.
+Result<std::optional<OpenHandle>> open_waker(Instrument& instrument, const KernelBlockRequest& request) {
+  if (request.setting.threads < 2 || request.state.scrub_bytes == 0) return std::optional<OpenHandle>();
+  KernelBlockRequest waking = request;
+  waking.seed = base::mix_seed(request.seed, kWakingSeed);
+  OPLAT_TRY(handled, open_copies(instrument, waking, 1));
+  if (auto* handle = std::get_if<OpenHandle>(&handled)) return std::optional(std::move(*handle));
+  return std::optional<OpenHandle>();
+}
+
+BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles, double round_ns,
+                      const std::optional<OpenHandle>& waker = std::nullopt) {
   const State& state = request.state;
   BlockRequest block;
   block.handles = std::move(handles);
@@ -57,8 +73,9 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   block.least_rounds = kLeastRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
+  if (waker) block.wake = waker->id();
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
-  const double rounds = state.kind != CacheState::Hot ? 1 : kWarmupNs / std::max(round_ns, 1.0);
+  const double rounds = state.scrub_bytes > 0 ? 1 : kWarmupNs / std::max(round_ns, 1.0);
   block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostWarmupRounds)));
   return block;
 }
@@ -135,7 +152,7 @@ std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const
 
 /// Tk beside T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request, const OpenHandle& one,
-                                       double one_ns, std::int64_t copies, const CopyRule& rule) {
+                                       double one_ns, const std::optional<OpenHandle>& waker, std::int64_t copies, const CopyRule& rule) {
   std::string before;
   for (int attempt = 0;; ++attempt) {
     OPLAT_TRY(handled, open_copies(instrument, request, copies));
@@ -150,7 +167,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
     const auto& many = std::get<OpenHandle>(handled);
     const double kernel_ns = request.expected_ns.value_or(one_ns);
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
-    OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns)));
+    OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns, waker)));
     if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
     const double value = slope(timed.one_ns, timed.k_ns, copies);
@@ -174,19 +191,21 @@ Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const Ke
   OPLAT_TRY(first, open_copies(instrument, request, 1));
   if (auto* refusal = std::get_if<Refusal>(&first)) return as_outcome(std::move(*refusal));
   const auto& one = std::get<OpenHandle>(first);
+  OPLAT_TRY(waker, open_waker(instrument, request));
   const double empty_ns = request.empty_call_ns.value_or(0);
 
   std::int64_t copies = request.copies.value_or(0);
   double one_ns = empty_ns + request.expected_ns.value_or(0);
+  if (copies < 1) copies = request.state.copies;
   if (copies < 1) {
     OPLAT_TRY(estimate, estimate_call(instrument, request, one.id()));
     if (auto* failed = std::get_if<table::Failed>(&estimate)) return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
     copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
   }
-  if (copies > 1) return slope_block(instrument, request, one, one_ns, copies, rule);
+  if (copies > 1) return slope_block(instrument, request, one, one_ns, waker, copies, rule);
 
-  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id()}, one_ns)));
+  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id()}, one_ns, waker)));
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
   return single_value(std::get<Timed>(outcome), request.empty_call_ns);
 }

@@ -12,7 +12,8 @@ constexpr double kLeastEvictedWeightBytes = 64 * 1024;
 constexpr double kMemoryBytesPerNs = 10;     // 10 GB/s, one core of a modest machine
 constexpr double kLastLevelBytesPerNs = 40;  // what the last level gives less than the core's own cache, as a rate
 constexpr double kLeastShare = 0.02;
-constexpr std::int64_t kScrubsOfSecondLevel = 4;
+constexpr std::int64_t kPoolsOfSecondLevel = 4;
+constexpr std::int64_t kMostPoolCopies = 256;  // as many nodes as any measurement has
 constexpr std::int64_t kScrubsOfCache = 3;
 constexpr std::int64_t kAssumedCacheBytes = std::int64_t{64} << 20;
 // Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer than the block.
@@ -29,32 +30,31 @@ const char* name(CacheState state) {
   return "hot";
 }
 
-State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0}; }
+State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0, 0}; }
 
-std::optional<State> last_level_state(const table::Device& device) {
-  const std::int64_t scrub = device.l2_bytes * kScrubsOfSecondLevel;
-  // A last level that the scrub half fills would lose weights to it.
-  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * scrub) return std::nullopt;
-  return State{CacheState::LastLevel, static_cast<double>(scrub), scrub};
+std::optional<State> last_level_state(const ir::Work& work, const table::Device& device) {
+  const std::int64_t pool = device.l2_bytes * kPoolsOfSecondLevel;
+  // A last level that the pool half fills would lose weights to whatever else runs.
+  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool || always_hot(work)) return std::nullopt;
+  if (hot_state(work).reuse_bytes >= 2 * static_cast<double>(device.l2_bytes)) return std::nullopt;
+  const double wanted = std::ceil(static_cast<double>(pool) / work.bytes_weights);
+  const auto copies = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMostPoolCopies)));
+  return State{CacheState::LastLevel, static_cast<double>(pool), 0, copies};
 }
 
 State cold_state(const table::Device& device) {
   const std::int64_t cache = device.llc_bytes > 0 ? device.llc_bytes : kAssumedCacheBytes;
   const std::int64_t scrub = std::min(cache, kMostScrubBytes) * kScrubsOfCache;
   const std::int64_t bounded = std::min(scrub, kMostScrubBytes);
-  return {CacheState::Cold, static_cast<double>(bounded), bounded};
+  return {CacheState::Cold, static_cast<double>(bounded), bounded, 0};
 }
 
 std::vector<State> further_states(const ir::Work& work, const table::Device& device) {
   std::vector<State> states;
   if (always_hot(work)) return states;
-  const double own = hot_state(work).reuse_bytes;
-  // A kernel that passes twice the second level by itself has its weights in the last level when hot.
-  if (const auto last = last_level_state(device); last && own < 2 * static_cast<double>(device.l2_bytes)) {
-    states.push_back(*last);
-  }
+  if (const auto last = last_level_state(work, device)) states.push_back(*last);
   // A kernel that touches more than the scrub is as cold as it gets when hot.
-  if (const State cold = cold_state(device); cold.reuse_bytes > own) states.push_back(cold);
+  if (const State cold = cold_state(device); cold.reuse_bytes > hot_state(work).reuse_bytes) states.push_back(cold);
   return states;
 }
 
@@ -64,12 +64,6 @@ bool needs(CacheState state, const ir::Work& work, double hot_ns) {
   if (state == CacheState::Hot) return true;
   const double rate = state == CacheState::Cold ? kMemoryBytesPerNs : kLastLevelBytesPerNs;
   return !always_hot(work) && work.bytes_weights / rate >= kLeastShare * hot_ns;
-}
-
-std::int64_t most_last_level_copies(const ir::Work& work, const table::Device& device) {
-  if (work.bytes_weights <= 0) return 2;
-  const double held = static_cast<double>(device.llc_bytes) / 2 / work.bytes_weights;
-  return static_cast<std::int64_t>(std::clamp(std::floor(held) - 1, 2.0, 1e6));
 }
 
 }  // namespace oplat::measure

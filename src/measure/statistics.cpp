@@ -34,6 +34,22 @@ double sample_sd(std::span<const double> values) {
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
+/// `values` are positive and at least one.
+Interval row_interval(std::span<const double> values, std::span<const BlockValue> units, double level,
+                      std::uint64_t seed) {
+  if (values.size() == 1) {
+    // So many degrees of freedom that Student's distribution is the normal one: the spread is assumed, not estimated.
+    const double reach = student_t_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
+    return {values[0] * std::exp(-reach), values[0] * std::exp(reach)};
+  }
+  Interval interval = *log_t_interval(values, level, kRowPrior);
+  if (values.size() >= kLeastBootstrapBlocks) {
+    const Interval resampled = *bootstrap_median_interval(units, level, seed);
+    interval = {std::min(interval.low, resampled.low), std::max(interval.high, resampled.high)};
+  }
+  return interval;
+}
+
 }  // namespace
 
 std::optional<double> quantile(std::span<const double> values, double p) {
@@ -58,11 +74,14 @@ double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies) {
   return (k_copies_ns - one_copy_ns) / static_cast<double>(copies - 1);
 }
 
-std::optional<Interval> log_t_interval(std::span<const double> values, double level) {
+std::optional<Interval> log_t_interval(std::span<const double> values, double level, const SpreadPrior& prior) {
   if (values.size() < 2 || !all_positive(values)) return std::nullopt;
   const std::vector<double> logs = logarithms(values);
   const auto n = static_cast<double>(logs.size());
-  const double reach = student_t_quantile(0.5 + level / 2, n - 1) * sample_sd(logs) / std::sqrt(n);
+  const double sd = sample_sd(logs);
+  const double degrees = n - 1 + prior.degrees;
+  const double variance = ((n - 1) * sd * sd + prior.degrees * prior.sd_log * prior.sd_log) / degrees;
+  const double reach = student_t_quantile(0.5 + level / 2, degrees) * std::sqrt(variance / n);
   const double centre = mean(logs);
   return Interval{std::exp(centre - reach), std::exp(centre + reach)};
 }
@@ -93,19 +112,12 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
   timing.blocks = static_cast<std::int64_t>(values.size());
   timing.processes = static_cast<std::int64_t>(processes.size());
 
-  std::optional<Interval> interval;
-  if (values.size() >= kLeastBootstrapBlocks) {
-    interval = bootstrap_median_interval(units, level, seed);
-  } else if (values.size() >= 2) {
-    interval = log_t_interval(values, level);
-  } else {
-    // So many degrees of freedom that Student's distribution is the normal one: the spread is assumed, not estimated.
-    const double reach = student_t_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
-    interval = Interval{values[0] * std::exp(-reach), values[0] * std::exp(reach)};
-  }
+  const Interval interval = row_interval(values, units, level, seed);
   // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the median just outside.
-  timing.ci_low_ns = std::min(interval->low, timing.median_ns);
-  timing.ci_high_ns = std::max(interval->high, timing.median_ns);
+  const double below = std::max(0.0, std::log(timing.median_ns / interval.low));
+  const double above = std::max(0.0, std::log(interval.high / timing.median_ns));
+  timing.ci_low_ns = timing.median_ns * std::exp(-kLookFactor * below);
+  timing.ci_high_ns = timing.median_ns * std::exp(kLookFactor * above);
   return timing;
 }
 

@@ -53,10 +53,14 @@ Verdict judge(double difference, double reach) {
 
 const char* name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Same: return "same";
-    case Verdict::Slower: return "slower";
-    case Verdict::Faster: return "faster";
-    case Verdict::Unclear: return "unclear";
+    case Verdict::Same:
+      return "same";
+    case Verdict::Slower:
+      return "slower";
+    case Verdict::Faster:
+      return "faster";
+    case Verdict::Unclear:
+      return "unclear";
   }
   return "unclear";
 }
@@ -66,8 +70,7 @@ std::optional<Comparison> compare(const table::Timing& before, const table::Timi
   const std::optional<LogError> b = log_error(after);
   if (!a || !b || !(level > 0) || !(level < 1)) return std::nullopt;
   const double difference = std::log(after.median_ns / before.median_ns);
-  const double reach =
-      student_t_quantile(0.5 + level / 2, welch_degrees(*a, *b)) * std::sqrt(a->squared + b->squared);
+  const double reach = student_t_quantile(0.5 + level / 2, welch_degrees(*a, *b)) * std::sqrt(a->squared + b->squared);
   return Comparison{std::exp(difference), std::exp(difference - reach), std::exp(difference + reach),
                     judge(difference, reach)};
 }

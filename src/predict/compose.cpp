@@ -15,8 +15,7 @@ namespace oplat::predict {
 
 using estimate::Source;
 
-Result<Composition> unfitted(const table::Table& table, const Selection& selection,
-                             std::vector<std::string>& warnings) {
+Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection) {
   OPLAT_TRY(campaigns, table.campaigns());
   std::vector<double> calls;
   for (const table::StoredCampaign& campaign : campaigns) {
@@ -26,15 +25,45 @@ Result<Composition> unfitted(const table::Table& table, const Selection& selecti
     const auto& call = campaign.campaign.empty_call_ns;
     if (call && std::isfinite(*call) && *call >= 0) calls.push_back(*call);
   }
-  Composition composition;
-  if (calls.empty()) {
-    warnings.emplace_back("no campaign measured an empty call: the overhead of a call is taken as 0");
-    return composition;
-  }
+  if (calls.empty()) return std::optional<double>();
   std::sort(calls.begin(), calls.end());
   const std::size_t half = calls.size() / 2;
-  composition.c0_ns = calls.size() % 2 == 1 ? calls[half] : 0.5 * (calls[half - 1] + calls[half]);
+  return std::optional(calls.size() % 2 == 1 ? calls[half] : 0.5 * (calls[half - 1] + calls[half]));
+}
+
+Result<Composition> composition_of(const table::Table& table, const Selection& selection,
+                                   std::vector<std::string>& warnings) {
+  Composition composition;
+  if (selection.fit) {
+    const CompositionFit& fit = *selection.fit;
+    composition.c0_ns = fit.c0_ns;
+    composition.c1_ns = fit.c1_ns;
+    composition.fitted = true;
+    composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
+    composition.sd_log = fit.sd_log;
+    composition.measured_correlation = fit.measured_correlation;
+    composition.scores = fit.scores;
+    return composition;
+  }
+  OPLAT_TRY(empty, empty_call_ns(table, selection));
+  if (!empty) warnings.emplace_back("no campaign measured an empty call: the overhead of a call is taken as 0");
+  composition.c0_ns = empty.value_or(0);
   return composition;
+}
+
+std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns) {
+  std::vector<Term> terms;
+  std::unordered_map<std::string_view, std::size_t> term_of;
+  for (const KernelPrediction& kernel : kernels) {
+    if (!kernel.latency_ns || !kernel.sd_log || !(total_ns > 0)) continue;
+    const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total_ns;
+    const auto [at, added] = term_of.emplace(kernel.key, terms.size());
+    if (added)
+      terms.push_back({share, *kernel.sd_log, kernel.group});
+    else
+      terms[at->second].share += share;
+  }
+  return terms;
 }
 
 Status compose(Prediction& prediction) {
@@ -74,22 +103,10 @@ Status compose(Prediction& prediction) {
                     "the interval does not know",
                     prediction.missing.size()));
 
-  // Kernels of one key share the rows, and so the error: one term.
-  std::vector<Term> terms;
-  std::unordered_map<std::string_view, std::size_t> term_of;
-  for (const KernelPrediction& kernel : prediction.kernels) {
-    if (!kernel.latency_ns || !kernel.sd_log || total <= 0) continue;
-    const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total;
-    const auto [at, added] = term_of.emplace(kernel.key, terms.size());
-    if (added)
-      terms.push_back({share, *kernel.sd_log, kernel.group});
-    else
-      terms[at->second].share += share;
-  }
-  double spread = total_spread(terms, composition.sd_log);
+  double spread = total_spread(terms_of(prediction.kernels, total), composition.sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level, composition.calibration_models));
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}));
   if (!std::isfinite(bounds.hi_ns))
     return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
   prediction.interval = bounds;

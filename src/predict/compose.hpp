@@ -6,9 +6,16 @@
 
 namespace oplat::predict {
 
-/// Coefficients of a table without a fit: c0 is the median empty call of the selection's campaigns, c1 is 0. Notes in
-/// `warnings` where no campaign measured an empty call.
-Result<Composition> unfitted(const table::Table& table, const Selection& selection, std::vector<std::string>& warnings);
+/// Coefficients of the selection's fit. Without one c0 is the median empty call of the selection's campaigns and c1 is 0;
+/// notes in `warnings` where no campaign measured an empty call.
+Result<Composition> composition_of(const table::Table& table, const Selection& selection,
+                                   std::vector<std::string>& warnings);
+
+/// Median empty call of the selection's campaigns; nothing where none was measured.
+Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection);
+
+/// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows, and so the error.
+std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns);
 
 /// Fills latency, spread, interval, coverage and missing from `kernels`, `composition`, `mismatch`, `level` and
 /// `policy`. Code::Input where the numbers run over.

@@ -19,10 +19,20 @@ constexpr double kOtherDetailSd = 0.1;
 constexpr std::size_t kMostListed = 12;
 
 struct Candidate {
-  table::Population population;
+  table::PopulationOutline outline;
   const table::Device* device = nullptr;
   const table::Setting* setting = nullptr;
+  std::optional<table::Population> population = std::nullopt;  ///< counted where several candidates are compared
 };
+
+/// Counting reads every row of the candidates: only where their numbers decide.
+Status count_rows(const table::Table& table, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    OPLAT_TRY(population, table.population_of(candidate.outline.device, candidate.outline.setting));
+    candidate.population = population;
+  }
+  return {};
+}
 
 /// A field that a flag chooses. `weight` orders how far a row is from the question: a row of another runtime is further
 /// away than rows of all other differences together, and so on down.
@@ -97,17 +107,17 @@ std::pair<int, double> distance(const Question& question, const Candidate& candi
   return {weight, sd};
 }
 
-/// More times first, then the newer setting.
+/// More times first, then the newer setting. Both are counted.
 bool better_filled(const Candidate& a, const Candidate& b) {
-  if (a.population.timings != b.population.timings) return a.population.timings > b.population.timings;
-  return a.population.setting > b.population.setting;
+  if (a.population->timings != b.population->timings) return a.population->timings > b.population->timings;
+  return a.outline.setting > b.outline.setting;
 }
 
 bool same_but_build(const Candidate& a, const Candidate& b) {
   table::Setting x = *a.setting, y = *b.setting;
   x.build.clear();
   y.build.clear();
-  return a.population.device == b.population.device && x == y;
+  return a.outline.device == b.outline.device && x == y;
 }
 
 std::string list_values(const std::set<std::string>& values) {
@@ -157,15 +167,15 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
     return question.build && c.setting->build == *question.build;
   });
   const Candidate chosen = asked_build == candidates.end() ? candidates.front() : *asked_build;
-  selection.device_id = chosen.population.device;
+  selection.device_id = chosen.outline.device;
   selection.device = *chosen.device;
   selection.setting = *chosen.setting;
-  selection.setting_ids.push_back(chosen.population.setting);
+  selection.setting_ids.push_back(chosen.outline.setting);
   std::size_t other_options = 0;
   for (const Candidate& candidate : candidates) {
-    if (candidate.population.setting == chosen.population.setting) continue;
+    if (candidate.outline.setting == chosen.outline.setting) continue;
     if (same_but_build(candidate, chosen))
-      selection.setting_ids.push_back(candidate.population.setting);
+      selection.setting_ids.push_back(candidate.outline.setting);
     else
       ++other_options;
   }
@@ -186,21 +196,37 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
   return selection;
 }
 
-}  // namespace
+/// The selection's fit, where there is one that can be read and is of these rows; else what to do about it.
+Status take_fit(const table::Table& table, Selection& selection) {
+  OPLAT_TRY(found, table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
+  if (!found) return {};
+  if (!found->current) {
+    selection.warnings.push_back(
+        fmt::format("the table was measured further after its fit, which is left out: run oplat fit {}", table.path().string()));
+    return {};
+  }
+  auto fit = decode_composition(found->fit.blob);
+  if (fit) {
+    selection.fit = std::move(*fit);
+  } else {
+    selection.warnings.push_back(fit.error().message);
+  }
+  return {};
+}
 
-Result<Selection> select(const table::Table& table, const Question& question) {
+Result<Selection> choose(const table::Table& table, const Question& question) {
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
-  OPLAT_TRY(populations, table.populations());
+  OPLAT_TRY(outlines, table.population_outlines());
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
 
   std::vector<Candidate> all;
-  for (const table::Population& population : populations) {
-    const auto device = device_of.find(population.device);
-    const auto setting = setting_of.find(population.setting);
-    if (population.rows > 0 && device != device_of.end() && setting != setting_of.end())
-      all.push_back({population, &device->second, &setting->second});
+  for (const table::PopulationOutline& outline : outlines) {
+    const auto device = device_of.find(outline.device);
+    const auto setting = setting_of.find(outline.setting);
+    if (device != device_of.end() && setting != setting_of.end())
+      all.push_back({outline, &device->second, &setting->second});
   }
   const std::string path = table.path().string();
   if (all.empty())
@@ -212,6 +238,7 @@ Result<Selection> select(const table::Table& table, const Question& question) {
   std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
                [&](const Candidate& c) { return mismatches(question, c).empty(); });
   if (fitting.empty()) {
+    OPLAT_CHECK(count_rows(table, all));
     const auto nearest = std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
       const auto da = distance(question, a), db = distance(question, b);
       return da != db ? da < db : better_filled(a, b);
@@ -220,7 +247,7 @@ Result<Selection> select(const table::Table& table, const Question& question) {
       return fail(Code::Refused,
                   "{}: no row for {}; the nearest are {} rows of {} on device {}: {}accept them with "
                   "--allow-setting-mismatch",
-                  path, asked_text(mismatches(question, *nearest)), nearest->population.rows,
+                  path, asked_text(mismatches(question, *nearest)), nearest->population->rows,
                   table::describe(*nearest->setting), shown(nearest->device->name), flags_for(question, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
@@ -232,11 +259,20 @@ Result<Selection> select(const table::Table& table, const Question& question) {
   // Settings under which nothing could be timed are no choice as long as there is another.
   std::vector<Candidate> timed;
   std::copy_if(fitting.begin(), fitting.end(), std::back_inserter(timed),
-               [](const Candidate& c) { return c.population.timings > 0; });
+               [](const Candidate& c) { return c.outline.timed; });
   if (!timed.empty()) fitting = std::move(timed);
   if (const auto open = choices(fitting); !open.empty())
     return fail(Code::Usage, "{}: several settings fit: {}", path, base::join(open, "; "));
+  if (fitting.size() > 1) OPLAT_CHECK(count_rows(table, fitting));
   return finish(question, std::move(fitting));
+}
+
+}  // namespace
+
+Result<Selection> select(const table::Table& table, const Question& question) {
+  OPLAT_TRY(selection, choose(table, question));
+  OPLAT_CHECK(take_fit(table, selection));
+  return std::move(selection);
 }
 
 }  // namespace oplat::predict

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compose.hpp"
+#include "oplat/base/hash.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/estimate/chain.hpp"
 #include "oplat/ir/catalogue.hpp"
@@ -18,23 +19,57 @@ namespace {
 /// A message names this many keys; all of them stand in Prediction::missing.
 constexpr std::size_t kMostNamedKeys = 5;
 
+/// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
+bool names_a_view(std::string_view key) {
+  const std::string_view head = key.substr(0, key.find_first_of("/@{("));
+  const std::size_t colon = head.rfind(':');
+  const bool own = colon == std::string_view::npos;
+  const ir::OperatorInfo* info = ir::find_operator(own ? std::string_view() : head.substr(0, colon), own ? head : head.substr(colon + 1));
+  return info != nullptr && info->view;
+}
+
 bool is_view(std::string_view key) {
+  if (!names_a_view(key)) return false;  // parsing every key would take half of a prediction
   const auto parsed = ir::parse(key);
   if (!parsed) return false;
   const ir::OperatorInfo* info = ir::find_operator(parsed->domain, parsed->op);
   return info != nullptr && info->view;
 }
 
+struct KeyHash {
+  std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
+};
+
 /// One answer per distinct key.
 struct Distinct {
   std::vector<std::string_view> keys;
-  std::unordered_map<std::string_view, std::size_t> index;
+  std::unordered_map<std::string_view, std::size_t, KeyHash> index;
+  std::vector<std::size_t> of;  ///< beside the kernels
 };
+
+/// A view moves nothing, but the runtime dispatches its node all the same.
+Result<estimate::Estimate> view_estimate(const estimate::Chain& chain, const table::Setting& setting) {
+  estimate::Estimate view{0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing", false};
+  const estimate::Query query{plan::kDispatchKey, &setting, std::nullopt, {}};
+  std::optional<estimate::Estimate> dispatch;
+  OPLAT_CHECK(estimate::estimate_all(chain, {&query, 1}, {&dispatch, 1}));
+  if (!dispatch) return view;
+  view.median_ns = dispatch->median_ns;
+  view.sd_log = dispatch->sd_log;
+  view.under_load = dispatch->under_load;
+  view.why += ", its dispatch costs what the least kernel does: " + dispatch->why;
+  return view;
+}
 
 Distinct distinct_keys(const std::vector<table::PlanKernel>& kernels) {
   Distinct distinct;
-  for (const table::PlanKernel& kernel : kernels)
-    if (distinct.index.emplace(kernel.key, distinct.keys.size()).second) distinct.keys.push_back(kernel.key);
+  distinct.index.reserve(kernels.size());
+  distinct.of.reserve(kernels.size());
+  for (const table::PlanKernel& kernel : kernels) {
+    const auto [at, added] = distinct.index.emplace(kernel.key, distinct.keys.size());
+    if (added) distinct.keys.push_back(kernel.key);
+    distinct.of.push_back(at->second);
+  }
   return distinct;
 }
 
@@ -65,35 +100,73 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   return fail(Code::Usage, "--missing {}: is error, physics or zero", base::printable(text));
 }
 
-Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
-                                                       const std::vector<table::PlanKernel>& kernels,
-                                                       std::optional<double> reuse_bytes, MissingPolicy missing) {
-  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids,
-                                 estimate::default_curve(selection.device)};
+struct Predictor::Impl {
+  const table::Table* table = nullptr;
+  Selection selection;
+  estimate::RowSource rows;
+  estimate::Chain chain;
+  estimate::Estimate view;
+  Composition composition;
+  std::vector<std::string> warnings;  ///< of the selection and of the composition
+  mutable std::unordered_map<std::string, bool> views;
+
+  /// Keys are parsed once: a search asks for the same kernels again and again.
+  bool view_at(std::string_view key) const {
+    if (!names_a_view(key)) return false;
+    const auto [at, added] = views.try_emplace(std::string(key), false);
+    if (added) at->second = is_view(key);
+    return at->second;
+  }
+};
+
+Predictor::Predictor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+Predictor::~Predictor() = default;
+
+Result<Predictor> Predictor::create(const table::Table& table, Selection selection) {
+  auto impl = std::make_unique<Impl>();
+  impl->table = &table;
+  impl->selection = std::move(selection);
+  const Selection& chosen = impl->selection;
+  const auto curve = chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device);
+  impl->rows = estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve};
+  OPLAT_TRY(chain, estimate::make_chain(impl->rows, {}));
+  impl->chain = std::move(chain);
+  OPLAT_TRY(view, view_estimate(impl->chain, chosen.setting));
+  impl->view = std::move(view);
+  impl->warnings = chosen.warnings;
+  OPLAT_TRY(composition, composition_of(table, chosen, impl->warnings));
+  impl->composition = std::move(composition);
+  return Predictor(std::move(impl));
+}
+
+Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+                                                          MissingPolicy missing, bool explain) const {
   const Distinct distinct = distinct_keys(kernels);
   std::vector<estimate::Query> queries;
+  queries.reserve(distinct.keys.size());
   std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
-    queries.push_back({distinct.keys[i], &selection.setting, reuse_bytes, {}});
-    if (is_view(distinct.keys[i]))
-      answers[i] = estimate::Estimate{0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing"};
+    queries.push_back({distinct.keys[i], &impl_->selection.setting, reuse_bytes, {}, explain});
+    if (impl_->view_at(distinct.keys[i])) answers[i] = impl_->view;
   }
-  OPLAT_TRY(chain, estimate::make_chain(rows, {}));
-  OPLAT_CHECK(estimate::estimate_all(chain, queries, answers));
+  OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Physics && any_open(answers)) {
-    OPLAT_TRY(with_physics, estimate::make_chain(rows, {.physics = true}));
+    OPLAT_TRY(with_physics, estimate::make_chain(impl_->rows, {.physics = true}));
     OPLAT_CHECK(estimate::estimate_all(with_physics, queries, answers));
   }
 
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
-  for (const table::PlanKernel& kernel : kernels) {
-    KernelPrediction one;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const table::PlanKernel& kernel = kernels[i];
+    KernelPrediction& one = predictions.emplace_back();
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
-    const auto& answer = answers[distinct.index.at(kernel.key)];
+    const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;
       one.sd_log = answer->sd_log;
@@ -102,20 +175,19 @@ Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table
       one.why = answer->why;
       one.under_load = answer->under_load;
     } else {
-      OPLAT_TRY(why, estimate::why_missing(rows, kernel.key));
+      OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why;
       if (missing == MissingPolicy::Physics) one.why += "; no roofline either";
       if (missing == MissingPolicy::Zero) one.why += "; counted as zero";
     }
-    predictions.push_back(std::move(one));
   }
   return predictions;
 }
 
-Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
-                           const Options& options) {
+Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
   // Before any work, so that a wrong level is told even where kernels are missing.
-  OPLAT_CHECK(interval(1, 0, options.level, 0).map([](const Interval&) {}));
+  OPLAT_CHECK(interval(1, 0, options.level, {}).map([](const Interval&) {}));
+  const Selection& selection = impl_->selection;
   Prediction prediction;
   prediction.model = plan.model;
   prediction.level = options.level;
@@ -128,18 +200,30 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
   prediction.device = selection.device;
   prediction.setting = selection.setting;
   prediction.mismatch = selection.mismatch;
-  prediction.warnings = selection.warnings;
-  prediction.table_path = table.path();
+  prediction.warnings = impl_->warnings;
+  prediction.table_path = impl_->table->path();
   prediction.schema_version = table::Table::schema_version();
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
-  OPLAT_TRY(kernels, estimate_kernels(table, selection, plan.kernels, prediction.reuse_bytes, options.missing));
+  OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
-  OPLAT_TRY(composition, unfitted(table, selection, prediction.warnings));
-  prediction.composition = composition;
+  prediction.composition = impl_->composition;
   warn_of_load(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
+}
+
+Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
+                                                       const std::vector<table::PlanKernel>& kernels,
+                                                       std::optional<double> reuse_bytes, MissingPolicy missing) {
+  OPLAT_TRY(predictor, Predictor::create(table, selection));
+  return predictor.estimate(kernels, reuse_bytes, missing);
+}
+
+Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
+                           const Options& options) {
+  OPLAT_TRY(predictor, Predictor::create(table, selection));
+  return predictor.predict(plan, options);
 }
 
 Status require_complete(const Prediction& prediction) {

@@ -2,6 +2,7 @@
 /// Correlated spread of a sum, quantiles, intervals.
 #include "oplat/predict/spread.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -66,13 +67,13 @@ double quantile(Tail tail_of, double p) {
 
 }  // namespace
 
-double correlation(std::string_view group) {
-  if (group == "measured") return 0.3;
+double correlation(std::string_view group, double measured) {
+  if (group == "measured") return measured;
   if (group == "interpolated" || group == "learned") return 0.5;
   return 0.9;
 }
 
-double total_spread(std::span<const Term> terms, double composition_sd) {
+double total_spread(std::span<const Term> terms, double composition_sd, double measured) {
   struct Sums {
     double linear = 0;
     double squares = 0;
@@ -86,7 +87,7 @@ double total_spread(std::span<const Term> terms, double composition_sd) {
   }
   double variance = composition_sd * composition_sd;
   for (const auto& [group, sums] : groups) {
-    const double rho = correlation(group);
+    const double rho = correlation(group, measured);
     variance += rho * sums.linear * sums.linear + (1 - rho) * sums.squares;
   }
   return std::sqrt(variance);
@@ -99,12 +100,20 @@ double student_quantile(double p, std::int64_t freedom) {
   return quantile([degrees](double t) { return student_tail(t, degrees); }, p);
 }
 
-Result<Interval> interval(double median_ns, double sd_log, double level, std::int64_t calibration_models) {
+double interval_quantile(double level, const Calibration& calibration) {
+  const double p = 0.5 + 0.5 * level;
+  const double q = calibration.models < 2 ? normal_quantile(p) : student_quantile(p, calibration.models - 1);
+  const auto n = static_cast<std::int64_t>(calibration.scores.size());
+  if (n < kLeastConformalModels) return q;
+  const auto rank = static_cast<std::int64_t>(std::ceil(static_cast<double>(n + 1) * level));
+  if (rank > n) return std::max(q, calibration.scores.back());
+  return calibration.scores[static_cast<std::size_t>(std::max<std::int64_t>(rank, 1) - 1)];
+}
+
+Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration) {
   if (!(level > 0 && level < 1))
     return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
-  const double p = 0.5 + 0.5 * level;
-  const double q = calibration_models < 2 ? normal_quantile(p) : student_quantile(p, calibration_models - 1);
-  const double factor = std::exp(q * sd_log);
+  const double factor = std::exp(interval_quantile(level, calibration) * sd_log);
   return Interval{median_ns / factor, median_ns * factor};
 }
 

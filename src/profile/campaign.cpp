@@ -228,11 +228,7 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, co
     const std::int64_t stored = unit.method.copies;
     if (stored >= 1 && stored <= kMostStoredCopies) block.copies = stored;
   }
-  measure::CopyRule copies = request_.copies;
-  if (unit.state.kind == measure::CacheState::LastLevel) {
-    copies.own_weights_most = std::min(copies.own_weights_most, measure::most_last_level_copies(unit.work, request_.device));
-  }
-  OPLAT_TRY(outcome, measure::measure_kernel_block(instrument, block, copies));
+  OPLAT_TRY(outcome, measure::measure_kernel_block(instrument, block, request_.copies));
   if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
     return Measured(MeasuredBlock{measured->block, std::move(measured->method), measured->other_load});
   }
@@ -299,7 +295,11 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     unit.method = std::move(good->method);
     // A third of the blocks can move the median.
-    if (3 * unit.loaded_blocks > unit.attempts()) flags.insert(table::kUnderLoad);
+    if (unit.loaded_before || 3 * unit.loaded_blocks > unit.attempts() + 1) {
+      flags.insert(table::kUnderLoad);
+    } else {
+      flags.erase(table::kUnderLoad);
+    }
     unit.method.flags.assign(flags.begin(), flags.end());
     return store_.add_block(unit, good->block, references_);
   }

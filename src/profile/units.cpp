@@ -32,6 +32,7 @@ void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& m
   if (unit.blocks.empty()) return;
   unit.method = method;
   std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
+  unit.loaded_before = std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0;
   const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
   if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
   unit.finished = failed_later && !request.retry_refused;
@@ -135,6 +136,10 @@ Result<Units> load_units(const CampaignRequest& request, const table::Table& tab
       continue;
     }
     add_kernel(units.all, text, *key, request.device);
+  }
+  if (units.views > 0 && !request.empty_call_key.empty() && seen.insert(request.empty_call_key).second) {
+    OPLAT_TRY(dispatch, ir::parse(request.empty_call_key));
+    add_kernel(units.all, request.empty_call_key, dispatch, request.device);
   }
   for (Unit& unit : units.all) OPLAT_CHECK(load_kernel(unit, request, table, device, setting));
   add_models(units.all, request);

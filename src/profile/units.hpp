@@ -34,6 +34,7 @@ struct Unit {
   std::vector<std::string> stored_flags;
   bool finished = false;
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
+  bool loaded_before = false;        ///< an earlier campaign measured the row under load
   std::int64_t loaded_blocks = 0;    ///< of this run, during which other programs kept a good part of a CPU busy
   double cost_seconds = 0;           ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;

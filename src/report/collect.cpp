@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "oplat/ir/work.hpp"
 #include "oplat/report/report_model.hpp"
 
 namespace oplat::report {
@@ -34,19 +33,16 @@ std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::
   return found;
 }
 
-std::optional<Throughput> throughput(const predict::KernelPrediction& kernel) {
-  if (!kernel.latency_ns || *kernel.latency_ns <= 0) return std::nullopt;
-  const auto key = ir::parse(kernel.key);
-  if (!key) return std::nullopt;
-  const ir::Work work = ir::work(*key);
-  if (!work.complete || work.bytes() <= 0) return std::nullopt;
-  Throughput t;
-  t.gbytes = work.bytes() / *kernel.latency_ns;
-  if (work.flops) {
-    t.gflops = *work.flops / *kernel.latency_ns;
-    t.intensity = *work.flops / work.bytes();
-  }
-  return t;
+std::optional<double> Comparison::ratio() const {
+  const auto &first = models[0].latency_ns, &second = models[1].latency_ns;
+  if (!first || !second || *first <= 0) return std::nullopt;
+  return *second / *first;
+}
+
+bool Comparison::intervals_apart() const {
+  const auto &first = models[0].interval, &second = models[1].interval;
+  if (!first || !second) return false;
+  return first->hi_ns < second->lo_ns || second->hi_ns < first->lo_ns;
 }
 
 Result<TableInfo> table_info(const table::Table& table) {

@@ -4,6 +4,8 @@
 #include <ostream>
 
 #include "csv.hpp"
+#include "csv_verification.hpp"
+#include "oplat/base/text.hpp"
 #include "renderers.hpp"
 
 namespace oplat::report {
@@ -13,8 +15,57 @@ class Writer {
  public:
   explicit Writer(std::ostream& out) : out_(out) {}
 
-  void operator()(const predict::Prediction& prediction) { kernels(prediction.kernels); }
-  void operator()(const EstimateListing& listing) { kernels(listing.kernels); }
+  void operator()(const PredictionReport& report) {
+    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes", "gflops_per_s",
+          "gbytes_per_s", "bound", "bound_share", "uncertainty_share", "movement"});
+    for (std::size_t i = 0; i < report.prediction.kernels.size(); ++i) {
+      const auto& kernel = report.prediction.kernels[i];
+      const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
+            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why),
+            csv_number(more.flops), csv_number(more.bytes), csv_number(more.gflops_per_s),
+            csv_number(more.gbytes_per_s), more.bound ? std::string(name(*more.bound)) : "",
+            csv_number(more.bound_share), csv_number(more.uncertainty_share),
+            more.movement ? std::string(name(*more.movement)) : ""});
+    }
+  }
+
+  void operator()(const Comparison& comparison) {
+    line({"name", "latency_ns", "interval_lo_ns", "interval_hi_ns"});
+    for (const auto& model : comparison.models) {
+      std::optional<double> lo, hi;
+      if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
+      line({csv_field(model.model), csv_number(model.latency_ns), csv_number(lo), csv_number(hi)});
+    }
+  }
+
+  void operator()(const Measurement& measurement) {
+    line({"path", "batch", "median_ns", "ci_low_ns", "ci_high_ns", "min_block_ns", "p10_block_ns", "p90_block_ns",
+          "sd_log", "blocks", "processes", "flags"});
+    for (const auto& model : measurement.models) {
+      const table::Timing& t = model.timing;
+      line({csv_field(model.path), csv_number(model.batch), csv_number(t.median_ns), csv_number(t.ci_low_ns),
+            csv_number(t.ci_high_ns), csv_number(t.min_ns), csv_number(t.p10_ns), csv_number(t.p90_ns),
+            csv_number(t.sd_log), csv_number(t.blocks), csv_number(t.processes),
+            csv_field(base::join(model.flags, ";"))});
+    }
+  }
+
+  void operator()(const FitReport& fit) {
+    line({"model", "group", "predicted_ns", "interval_low_ns", "interval_high_ns", "measured_ns", "unfitted_ns", "calibrates"});
+    for (const auto& model : fit.result.left_out)
+      line({csv_field(model.name), csv_field(model.group), csv_number(model.predicted_ns), csv_number(model.interval.lo_ns),
+            csv_number(model.interval.hi_ns), csv_number(model.measured.median_ns), csv_number(model.unfitted_ns),
+            model.calibrates ? "true" : "false"});
+  }
+
+  void operator()(const Verification& verification) { write_verification_csv(verification, out_); }
+  void operator()(const EstimateListing& listing) {
+    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why"});
+    for (const auto& kernel : listing.kernels)
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
+            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
+  }
 
   void operator()(const table::Plan& plan) {
     line({"name", "key", "count"});
@@ -78,13 +129,6 @@ class Writer {
     std::string text;
     for (const auto& [name, value] : setting.options) text += (text.empty() ? "" : ";") + name + "=" + value;
     return text;
-  }
-
-  void kernels(const std::vector<predict::KernelPrediction>& all) {
-    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why"});
-    for (const auto& kernel : all)
-      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
-            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
   }
 
   std::ostream& out_;

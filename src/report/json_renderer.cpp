@@ -3,12 +3,79 @@
 #include <ostream>
 
 #include "json_values.hpp"
+#include "json_fit.hpp"
+#include "json_verification.hpp"
 #include "renderers.hpp"
 
 namespace oplat::report {
 namespace {
 
-Json document(const predict::Prediction& p) {
+/// Kernels named in "uncertainty"; every kernel's share stands beside it.
+constexpr std::size_t kMostUncertain = 5;
+
+template <class Name>
+Json word(const std::optional<Name>& value) {
+  return value ? Json(name(*value)) : Json(nullptr);
+}
+
+Json kernels_of(const PredictionReport& report) {
+  Json list = json_of(report.prediction.kernels);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
+    list[i]["flops"] = number(more.flops);
+    list[i]["bytes"] = number(more.bytes);
+    list[i]["gflops_per_s"] = number(more.gflops_per_s);
+    list[i]["gbytes_per_s"] = number(more.gbytes_per_s);
+    list[i]["bound"] = word(more.bound);
+    list[i]["bound_share"] = number(more.bound_share);
+    list[i]["uncertainty_share"] = number(more.uncertainty_share);
+    list[i]["movement"] = word(more.movement);
+  }
+  return list;
+}
+
+Json uncertainty_of(const PredictionReport& report) {
+  const auto& uncertainty = report.diagnosis.uncertainty;
+  if (!uncertainty) return nullptr;
+  Json most = Json::array();
+  for (const predict::UncertainKernel& one : uncertainty->most) {
+    if (most.size() == kMostUncertain) break;
+    most.push_back({{"key", report.prediction.kernels.at(one.first).key},
+                    {"count", one.count},
+                    {"share", one.share},
+                    {"remedy", name(one.remedy)}});
+  }
+  return {{"kernels", uncertainty->kernels},
+          {"composition", uncertainty->composition},
+          {"mismatch", uncertainty->mismatch},
+          {"most", std::move(most)}};
+}
+
+Json inserted_of(const predict::Diagnosis& diagnosis) {
+  Json list = Json::array();
+  for (const predict::MovementSum& sum : diagnosis.movement)
+    list.push_back({{"kind", name(sum.movement)},
+                    {"by_runtime", by_runtime(sum.movement) ? Json(true) : Json(nullptr)},
+                    {"kernels", sum.kernels},
+                    {"time_ns", sum.time_ns},
+                    {"time_share", number(sum.time_share)}});
+  return list;
+}
+
+Json ceilings_of(const predict::Ceilings& ceilings) {
+  Json flops = Json::object();
+  for (const auto& [dtype, rate] : ceilings.flops_per_ns) flops[std::string(ir::name(dtype))] = rate;
+  Json memory = Json::array();
+  for (const predict::MemoryLevel& level : ceilings.memory)
+    memory.push_back({{"up_to_bytes", number(level.up_to_bytes)}, {"gbytes_per_s", level.bytes_per_ns}});
+  return {{"node_ns", number(ceilings.node_ns)},
+          {"gflops_per_s", std::move(flops)},
+          {"memory", std::move(memory)},
+          {"rows", ceilings.rows}};
+}
+
+Json document(const PredictionReport& report) {
+  const predict::Prediction& p = report.prediction;
   Json time = Json::object();
   for (const auto& [source, share] : p.coverage.time) time[std::string(estimate::name(source))] = share;
   if (p.coverage.overhead) time["overhead"] = *p.coverage.overhead;
@@ -28,7 +95,10 @@ Json document(const predict::Prediction& p) {
                          {"calibration_models", p.composition.calibration_models}};
   json["coverage"] = {{"time", std::move(time)}, {"count", std::move(count)}};
   json["missing"] = p.missing;
-  json["kernels"] = json_of(p.kernels);
+  json["kernels"] = kernels_of(report);
+  json["uncertainty"] = uncertainty_of(report);
+  json["inserted"] = inserted_of(report.diagnosis);
+  json["ceilings"] = ceilings_of(report.diagnosis.ceilings);
   json["device"] = json_of(p.device);
   json["setting"] = json_of(p.setting);
   json["mismatch"] = json_of(p.mismatch);
@@ -36,6 +106,46 @@ Json document(const predict::Prediction& p) {
   json["table"] = {{"path", p.table_path.string()}, {"schema_version", p.schema_version}};
   json["plan"] = {{"source", p.plan_source}, {"hash", p.plan_hash}};
   return json;
+}
+
+Json document(const Comparison& comparison) {
+  Json models = Json::array();
+  for (const predict::Prediction& p : comparison.models)
+    models.push_back({{"model", p.model},
+                      {"latency_ns", number(p.latency_ns)},
+                      {"interval_ns", json_of(p.interval)},
+                      {"mismatch", json_of(p.mismatch)},
+                      {"warnings", p.warnings}});
+  return {{"schema", "oplat.comparison/1"},
+          {"models", std::move(models)},
+          {"ratio", number(comparison.ratio())},
+          {"intervals_apart", comparison.intervals_apart()}};
+}
+
+Json document(const Measurement& measurement) {
+  Json models = Json::array();
+  for (const auto& model : measurement.models) {
+    const table::Timing& t = model.timing;
+    models.push_back({{"model", model.path},
+                      {"batch", model.batch},
+                      {"latency_ns", t.median_ns},
+                      {"ci_ns", {t.ci_low_ns, t.ci_high_ns}},
+                      {"ci_level", t.ci_level},
+                      {"min_ns", t.min_ns},
+                      {"p10_ns", t.p10_ns},
+                      {"p90_ns", t.p90_ns},
+                      {"sd_log", t.sd_log},
+                      {"blocks", t.blocks},
+                      {"processes", t.processes},
+                      {"flags", model.flags}});
+  }
+  return {{"schema", "oplat.measurement/1"},
+          {"statistic", "median; min, p10 and p90 too are of the blocks' medians"},
+          {"device", measurement.device.name},
+          {"runtime", measurement.setting.runtime},
+          {"version", measurement.setting.version},
+          {"threads", measurement.setting.threads},
+          {"models", std::move(models)}};
 }
 
 Json document(const predict::Validation& validation) {
@@ -132,6 +242,9 @@ Json document(const RowListing& listing) {
   }
   return {{"schema", "oplat.rows/1"}, {"cut", listing.cut}, {"rows", std::move(rows)}};
 }
+
+Json document(const Verification& verification) { return verification_document(verification); }
+Json document(const FitReport& fit) { return fit_document(fit); }
 
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }

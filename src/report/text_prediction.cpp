@@ -2,7 +2,9 @@
 /// Predictions, estimates and validations for people.
 #include "text_prediction.hpp"
 
+#include <map>
 #include <ostream>
+#include <vector>
 
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
@@ -13,6 +15,11 @@ namespace oplat::report {
 namespace {
 
 constexpr std::size_t kCostliest = 5;
+constexpr std::size_t kMostUncertain = 3;
+/// A part of the variance that is worth a word: without it the interval would be a tenth narrower.
+constexpr double kMuch = 0.2;
+/// ... and of a single kernel.
+constexpr double kSome = 0.05;
 constexpr std::size_t kShortKey = 100;
 constexpr std::size_t kWholeKey = 1 << 16;
 constexpr std::size_t kLongName = 48;
@@ -34,23 +41,39 @@ void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vect
   for (const auto& warning : warnings) out << "warning: " << warning << "\n";
 }
 
-void print_kernel_table(const std::vector<predict::KernelPrediction>& kernels, const std::optional<double>& total,
-                        std::ostream& out) {
+std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.3g}", *rate) : "-"; }
+
+/// "compute 87 %": how much of the time the bound explains; "none 2 %" where no bound explains more.
+std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
+  if (!diagnosis.bound_share) return "-";
+  return fmt::format("{} {:.0f} %", diagnosis.bound ? name(*diagnosis.bound) : "none", 100 * *diagnosis.bound_share);
+}
+
+void print_kernel_table(const PredictionReport& report, std::ostream& out) {
   TextTable table({{"name"},
                    {"count", Align::Right},
                    {"each", Align::Right},
                    {"+-", Align::Right},
                    {"share", Align::Right},
+                   {"GFLOP/s", Align::Right},
+                   {"GB/s", Align::Right},
+                   {"bound"},
+                   {"of variance", Align::Right},
                    {"source"},
                    {"why"},
                    {"key"}});
-  for (const auto& kernel : kernels) {
+  const auto& total = report.prediction.latency_ns;
+  for (std::size_t i = 0; i < report.prediction.kernels.size(); ++i) {
+    const auto& kernel = report.prediction.kernels[i];
+    const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
     std::string share = "-";
     if (kernel.latency_ns && total && *total > 0)
       share = share_text(static_cast<double>(kernel.count) * *kernel.latency_ns / *total);
     table.add({name_text(kernel.name), std::to_string(kernel.count), time_text(kernel.latency_ns),
-               percent_of_spread(kernel.sd_log), share, std::string(estimate::name(kernel.source)),
-               base::printable(kernel.why, kWholeKey), base::printable(kernel.key, kWholeKey)});
+               percent_of_spread(kernel.sd_log), share, rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s),
+               bound_text(more), more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
+               std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),
+               base::printable(kernel.key, kWholeKey)});
   }
   if (!table.empty()) table.print(out);
 }
@@ -79,9 +102,12 @@ void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
   table.print(out);
 }
 
-std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.3g}", *rate) : "-"; }
+std::string places_text(const predict::KernelPrediction& kernel, std::size_t places) {
+  return name_text(kernel.name) + (places > 1 ? fmt::format(" and {} more", places - 1) : "");
+}
 
-void print_costliest(const predict::Prediction& prediction, std::ostream& out) {
+void print_costliest(const PredictionReport& report, std::ostream& out) {
+  const predict::Prediction& prediction = report.prediction;
   const auto costly = costliest(prediction, kCostliest);
   if (costly.empty()) return;
   const double known = known_ns(prediction);
@@ -91,19 +117,87 @@ void print_costliest(const predict::Prediction& prediction, std::ostream& out) {
                    {"count", Align::Right},
                    {"GFLOP/s", Align::Right},
                    {"GB/s", Align::Right},
+                   {"bound"},
                    {"source"},
                    {"name"},
                    {"key"}});
   for (const CostlyKernel& one : costly) {
     const auto& kernel = prediction.kernels[one.first];
-    const auto rates = throughput(kernel);
-    std::string name = name_text(kernel.name);
-    if (one.places > 1) name += fmt::format(" and {} more", one.places - 1);
+    const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
     table.add({share_text(one.time_ns / known), base::duration_text(one.time_ns), std::to_string(one.count),
-               rate_text(rates ? rates->gflops : std::nullopt), rates ? rate_text(rates->gbytes) : "-",
-               std::string(estimate::name(kernel.source)), std::move(name), base::printable(kernel.key, kShortKey)});
+               rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s), bound_text(more),
+               std::string(estimate::name(kernel.source)), places_text(kernel, one.places),
+               base::printable(kernel.key, kShortKey)});
   }
   table.print(out);
+}
+
+/// What would narrow the interval, by what makes it wide.
+void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty, std::ostream& out) {
+  bool measure = false, more_blocks = false;
+  for (std::size_t i = 0; i < uncertainty.most.size() && i < kMostUncertain; ++i) {
+    if (uncertainty.most[i].share < kSome) break;
+    measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
+    more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
+  }
+  const std::string command = fmt::format("oplat profile --keys FILE --table {} --runtime {} --threads {}",
+                                          base::printable(p.table_path.string(), kShortKey),
+                                          name_text(p.setting.runtime), p.setting.threads);
+  if (uncertainty.mismatch > kMuch)
+    out << "narrower with rows of the asked device and setting\n";
+  if (uncertainty.composition > kMuch)
+    out << (p.composition.fitted ? "narrower with a fit on more whole models: oplat profile --model, then oplat fit\n"
+                                 : "narrower with a fit on whole models: oplat profile --model, then oplat fit\n");
+  if (measure || more_blocks)
+    out << fmt::format("narrower with the keys above {}, one a line in FILE: {}\n",
+                       measure ? "measured" : "in more blocks", command);
+}
+
+void print_uncertainty(const PredictionReport& report, std::ostream& out) {
+  const auto& uncertainty = report.diagnosis.uncertainty;
+  if (!uncertainty) return;
+  const predict::Prediction& p = report.prediction;
+  out << fmt::format("\nmost uncertain, as shares of the variance: kernels {}, composition {}",
+                     share_text(uncertainty->kernels), share_text(uncertainty->composition));
+  if (uncertainty->mismatch > 0) out << fmt::format(", mismatch {}", share_text(uncertainty->mismatch));
+  out << "\n";
+  TextTable table({{"share", Align::Right},
+                   {"+-", Align::Right},
+                   {"count", Align::Right},
+                   {"source"},
+                   {"to do"},
+                   {"name"},
+                   {"key"}});
+  for (std::size_t i = 0; i < uncertainty->most.size() && i < kMostUncertain; ++i) {
+    const predict::UncertainKernel& one = uncertainty->most[i];
+    const auto& kernel = p.kernels.at(one.first);
+    table.add({share_text(one.share), percent_of_spread(kernel.sd_log), std::to_string(one.count),
+               std::string(estimate::name(kernel.source)), std::string(name(one.remedy)),
+               places_text(kernel, one.places), base::printable(kernel.key, kShortKey)});
+  }
+  if (!table.empty()) table.print(out);
+  print_remedies(p, *uncertainty, out);
+}
+
+std::string movement_text(const predict::MovementSum& sum) {
+  static const std::map<predict::Movement, std::string_view> kWords = {
+      {predict::Movement::Reorder, "layout reorders"},
+      {predict::Movement::Copy, "copies between devices"},
+      {predict::Movement::Cast, "casts"},
+      {predict::Movement::Quantisation, "quantise and dequantise"},
+      {predict::Movement::Transpose, "transposes"}};
+  return fmt::format("{} {} ({})", sum.kernels, kWords.at(sum.movement),
+                     sum.time_share ? share_text(*sum.time_share) : "-");
+}
+
+void print_movement(const predict::Diagnosis& diagnosis, std::ostream& out) {
+  std::vector<std::string> inserted, others;
+  for (const predict::MovementSum& sum : diagnosis.movement)
+    (by_runtime(sum.movement) ? inserted : others).push_back(movement_text(sum));
+  if (!inserted.empty() || !others.empty()) out << "\n";
+  if (!inserted.empty()) out << "data movement put in by the runtime: " << base::join(inserted, ", ") << "\n";
+  if (!others.empty())
+    out << "the model's own or put in, which a plan does not tell: " << base::join(others, ", ") << "\n";
 }
 
 std::string composition_text(const predict::Composition& composition) {
@@ -114,7 +208,8 @@ std::string composition_text(const predict::Composition& composition) {
 
 }  // namespace
 
-void print_prediction(const predict::Prediction& p, const Options& options, std::ostream& out) {
+void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out) {
+  const predict::Prediction& p = report.prediction;
   const Paint paint{options.colour};
   out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch, name_text(p.device.name),
                      base::printable(table::describe(p.setting), 400));
@@ -125,14 +220,16 @@ void print_prediction(const predict::Prediction& p, const Options& options, std:
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);
-  print_costliest(p, out);
+  print_costliest(report, out);
+  print_uncertainty(report, out);
+  print_movement(report.diagnosis, out);
   if (!p.missing.empty()) {
     out << "\n" << paint.alarm("missing kernels") << "\n";
     for (const auto& key : p.missing) out << "  " << base::printable(key, kWholeKey) << "\n";
   }
   if (options.per_op) {
     out << "\nkernels in order of execution\n";
-    print_kernel_table(p.kernels, p.latency_ns, out);
+    print_kernel_table(report, out);
   }
   out << fmt::format("\nplan: {}, {} kernels executed, {} of weights and activations\n", base::printable(p.plan_source),
                      p.composition.n_kernels, base::bytes_text(p.reuse_bytes));
@@ -148,7 +245,7 @@ void print_estimates(const EstimateListing& listing, const Options& options, std
   for (const auto& kernel : listing.kernels) {
     std::string latency = "-";
     if (kernel.latency_ns && kernel.sd_log) {
-      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, 0);
+      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {});
       latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level) : time_text(kernel.latency_ns);
     }
     table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),

@@ -8,7 +8,7 @@
 
 namespace oplat::report {
 
-void print_prediction(const predict::Prediction& prediction, const Options& options, std::ostream& out);
+void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out);
 void print_validation(const predict::Validation& validation, const Options& options, std::ostream& out);
 void print_estimates(const EstimateListing& listing, const Options& options, std::ostream& out);
 

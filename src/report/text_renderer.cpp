@@ -8,6 +8,8 @@
 #include "text_prediction.hpp"
 #include "text_table.hpp"
 #include "text_values.hpp"
+#include "text_fit.hpp"
+#include "text_verification.hpp"
 
 namespace oplat::report {
 namespace {
@@ -18,9 +20,44 @@ class Writer {
  public:
   Writer(const Options& options, std::ostream& out) : options_(options), out_(out) {}
 
-  void operator()(const predict::Prediction& prediction) { print_prediction(prediction, options_, out_); }
+  void operator()(const PredictionReport& report) { print_prediction(report, options_, out_); }
   void operator()(const predict::Validation& validation) { print_validation(validation, options_, out_); }
+  void operator()(const FitReport& fit) { print_fit(fit, out_); }
+
+  void operator()(const Verification& verification) { print_verification(verification, options_, out_); }
   void operator()(const EstimateListing& listing) { print_estimates(listing, options_, out_); }
+
+  void operator()(const Comparison& comparison) {
+    std::string_view letter = "A";
+    for (const predict::Prediction& p : comparison.models) {
+      out_ << fmt::format("{}  {}  {}\n", letter, base::printable(p.model),
+                          p.latency_ns ? latency_text(*p.latency_ns, p.interval, p.level) : "no latency");
+      letter = "B";
+    }
+    if (const auto ratio = comparison.ratio())
+      out_ << fmt::format("B takes {:.3f} times as long as A{}\n", *ratio,
+                          comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is not sure");
+  }
+
+  void operator()(const Measurement& measurement) {
+    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the median of its "
+            "runs\n";
+    TextTable table({{"model"},
+                     {"median", Align::Right},
+                     {"interval", Align::Right},
+                     {"best block", Align::Right},
+                     {"p90 block", Align::Right},
+                     {"blocks", Align::Right},
+                     {"processes", Align::Right}});
+    for (const auto& model : measurement.models) {
+      const table::Timing& t = model.timing;
+      table.add({base::printable(model.name), base::duration_text(t.median_ns),
+                 fmt::format("{} ({})", range_text(t.ci_low_ns, t.ci_high_ns), level_text(t.ci_level)),
+                 base::duration_text(t.min_ns), base::duration_text(t.p90_ns), std::to_string(t.blocks),
+                 std::to_string(t.processes)});
+    }
+    if (!table.empty()) table.print(out_);
+  }
 
   void operator()(const table::Plan& plan) {
     out_ << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",

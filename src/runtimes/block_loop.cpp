@@ -19,6 +19,8 @@ using measure::BlockSamples;
 /// The references are there to follow slow drift, for which a few are enough.
 constexpr std::int32_t kComputeRepeats = 5;
 constexpr std::int32_t kMemoryRepeats = 3;
+// Several times what a sleeping thread takes to be on its CPU again.
+constexpr std::int64_t kWakeNs = 200'000;
 constexpr std::int64_t kLeastLoadNs = 50'000'000;
 
 std::optional<table::Failed> time_references(BlockSamples& samples) {
@@ -87,12 +89,22 @@ class BlockLoop {
       if (round >= request_.least_rounds && elapsed_ns >= static_cast<double>(request_.duration.count())) break;
       for (std::size_t i = 0; i < request_.handles.size(); ++i) {
         if (real && !scrub()) return table::Failed{scrub_error_};
+        if (auto failed = real ? wake() : std::nullopt) return failed;
         auto ns = run_once(worker_, request_.handles[i]);
         if (!ns) return table::Failed{ns.error().message};
         samples_.ns[i].push_back(*ns);
         virtual_ns += *ns;
       }
     }
+    return std::nullopt;
+  }
+
+  std::optional<table::Failed> wake() {
+    if (!request_.wake || request_.scrub_bytes == 0) return std::nullopt;
+    const std::int64_t begin_ns = oplat_probe_now_ns();
+    do {
+      if (auto ns = run_once(worker_, *request_.wake); !ns) return table::Failed{ns.error().message};
+    } while (oplat_probe_now_ns() - begin_ns < kWakeNs);
     return std::nullopt;
   }
 

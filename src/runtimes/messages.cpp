@@ -352,7 +352,8 @@ Json encode(const BlockRequest& request) {
           {"warmup_rounds", request.warmup_rounds},
           {"scrub_bytes", request.scrub_bytes},
           {"scrub_threads", request.scrub_threads},
-          {"references", request.references}};
+          {"references", request.references},
+          {"wake", request.wake ? Json(*request.wake) : Json(nullptr)}};
 }
 
 Result<BlockRequest> decode_block_request(const Json& json) {
@@ -367,6 +368,9 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMostBytes);
   fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMostThreads);
   fields.boolean("references", request.references, Need::Optional);
+  if (const Json* wake = fields.find("wake", Need::Optional); wake != nullptr && !wake->is_null()) {
+    fields.integer("wake", request.wake.emplace(), Need::Required, 0, kAny);
+  }
   request.duration = std::chrono::nanoseconds(duration_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
   if (request.least_rounds > request.most_rounds) fields.complain("least_rounds", "is above \"most_rounds\"");

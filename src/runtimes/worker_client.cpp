@@ -299,6 +299,7 @@ Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& r
     if (generation_of(handle) != impl_->generation) return table::Failed{"the worker that held this handle has ended"};
     handle = inner_of(handle);
   }
+  if (inner.wake) inner.wake = inner_of(*inner.wake);  // opened beside the others, by the same process
   // The duration is the caller's wish, not a delay of the worker's.
   const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) + request.duration;
   auto answer = impl_->exchange("block", encode(inner), deadline);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a table holds in numbers, and whether the file is sound.
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "oplat/base/text.hpp"
@@ -48,6 +49,31 @@ Status count_outcomes(Database& database, Counts& counts) {
   }
 }
 
+using Pair = std::pair<DeviceId, SettingId>;
+constexpr std::int64_t kBeforeAllIds = std::numeric_limits<std::int64_t>::min();
+
+/// The pair of a line whose first columns are device and setting.
+Result<std::optional<Pair>> read_pair(Statement& statement) {
+  OPLAT_TRY(line, statement.step());
+  if (!line) return std::nullopt;
+  Cells cells(statement, "rows of device");
+  const Pair pair{cells.id(), cells.integer(1)};
+  OPLAT_CHECK(cells.status());
+  return std::optional(pair);
+}
+
+/// The next pair under which rows stand. Two searches: SQLite would scan every row of the device for one comparison of
+/// pairs.
+Result<std::optional<Pair>> pair_after(Database& database, const Pair& at) {
+  OPLAT_TRY(same_device, database.prepare("SELECT device, setting FROM \"row\" WHERE device = ?1 AND setting > ?2 "
+                                          "ORDER BY setting LIMIT 1"));
+  OPLAT_TRY(found, read_pair(same_device.add(at.first).add(at.second)));
+  if (found) return found;
+  OPLAT_TRY(later_device, database.prepare("SELECT device, setting FROM \"row\" WHERE device > ?1 "
+                                           "ORDER BY device, setting LIMIT 1"));
+  return read_pair(later_device.add(at.first));
+}
+
 constexpr std::size_t kMostFindings = 100;
 
 Status add_findings(Database& database, std::string_view sql, std::vector<std::string>& findings) {
@@ -75,6 +101,34 @@ Result<std::vector<Population>> Table::populations() const {
     all.push_back({cells.id(), cells.integer(1), cells.count(2), cells.count(3)});
     OPLAT_CHECK(cells.status());
   }
+}
+
+Result<std::vector<PopulationOutline>> Table::population_outlines() const {
+  Database& database = *impl_->database;
+  std::vector<PopulationOutline> all;
+  Pair at{kBeforeAllIds, kBeforeAllIds};
+  while (true) {
+    OPLAT_TRY(found, pair_after(database, at));
+    if (!found) return all;
+    // A damaged index can lead in circles.
+    if (*found <= at) return database.corrupt("rows of device {}, setting {} come twice", found->first, found->second);
+    at = *found;
+    OPLAT_TRY(any_timing, database.prepare("SELECT 1 FROM \"row\" WHERE device = ?1 AND setting = ?2 AND "
+                                           "outcome = 'timing' LIMIT 1"));
+    OPLAT_TRY(timed, any_timing.add(at.first).add(at.second).step());
+    all.push_back({at.first, at.second, timed});
+  }
+}
+
+Result<Population> Table::population_of(DeviceId device, SettingId setting) const {
+  OPLAT_TRY(statement, impl_->database->prepare("SELECT ?1, coalesce(sum(1), 0), coalesce(sum(outcome = 'timing'), 0) "
+                                                "FROM \"row\" WHERE device = ?1 AND setting = ?2"));
+  OPLAT_TRY(line, statement.add(device).add(setting).step());
+  if (!line) return Population{device, setting, 0, 0};
+  Cells cells(statement, "rows of device");
+  const Population population{device, setting, cells.count(1), cells.count(2)};
+  OPLAT_CHECK(cells.status());
+  return population;
 }
 
 Result<Counts> Table::counts() const {

@@ -32,6 +32,7 @@ struct Query {
   const table::Setting* setting = nullptr;  ///< nullptr: the one the estimator was made for
   std::optional<double> reuse_bytes;        ///< the model's footprint; nothing: not known, taken as hot
   std::span<const double> features;         ///< empty: none were computed
+  bool explain = true;                      ///< whether Estimate::why is wanted: its sentence costs more than the number
 };
 
 struct FitOptions {

@@ -26,7 +26,8 @@ struct TensorInfo {
   bool outer = false;  ///< in a body: belongs to an enclosing graph
   std::uint64_t constant_bytes = 0;    ///< stored size of a constant
   std::uint64_t constant_hash = 0;     ///< of its bytes, so that shared weights are counted once
-  std::optional<Value> small_value;    ///< flat, of integer and boolean constants of <= 64 elements and floats of <= 16
+  std::optional<Value> small_value;    ///< flat, of integer and boolean constants of <= 64 elements and floats of <= 16; one
+                                       ///< value of larger ones of integers that are all equal
 };
 
 struct Graph;

@@ -54,6 +54,9 @@ struct BlockRequest {
   std::int64_t scrub_bytes = 0;     ///< read before each timed call, outside the timer; 0: nothing
   std::int64_t scrub_threads = 1;   ///< each reads them on a core of its own: caches of several cores hold weights
   bool references = true;           ///< time the reference kernels at the start
+  /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall asleep during one,
+  /// and inside a network they are awake.
+  std::optional<Handle> wake = std::nullopt;
 };
 
 struct BlockSamples {

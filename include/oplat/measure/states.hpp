@@ -19,7 +19,8 @@ enum class CacheState { Hot, LastLevel, Cold };
 struct State {
   CacheState kind = CacheState::Hot;
   double reuse_bytes = 0;        ///< bytes touched between two uses of one weight byte: what the row stores
-  std::int64_t scrub_bytes = 0;  ///< read before every timed call; 0 when hot
+  std::int64_t scrub_bytes = 0;  ///< read before every timed call; 0: nothing
+  std::int64_t copies = 0;       ///< with weights of their own, of which the state consists; 0: the slope decides
   friend bool operator==(const State&, const State&) = default;
 };
 
@@ -28,9 +29,10 @@ const char* name(CacheState state);
 
 /// Copies that share their weights touch the kernel's own bytes between two uses of one weight byte.
 State hot_state(const ir::Work& work);
-/// Four times the core's second-level cache is read in between. Nothing where the device does not say its sizes or the
-/// last level is too small to hold that besides weights.
-std::optional<State> last_level_state(const table::Device& device);
+/// Copies with weights of their own, in all four times the core's second-level cache, run in turn: between two uses of a
+/// weight byte all others are touched, as in a network. Nothing where the device does not say its sizes, where the last
+/// level is less than twice that, or where the kernel alone passes twice the second level and so is there when hot.
+std::optional<State> last_level_state(const ir::Work& work, const table::Device& device);
 /// Three times the last-level cache is read in between; 64 MiB are assumed where the device does not say its size.
 State cold_state(const table::Device& device);
 /// The states beside hot in which this kernel may have to be measured on this device, by rising reuse_bytes; which ones
@@ -42,8 +44,5 @@ bool always_hot(const ir::Work& work);
 /// Whether reading the weights takes 2 % of the hot time or more: from memory at 10 GB/s when cold, from the last level
 /// at 40 GB/s.
 bool needs(CacheState state, const ir::Work& work, double hot_ns);
-
-/// The most copies with weights of their own that the last-level cache holds beside one more and a scrub; at least 2.
-std::int64_t most_last_level_copies(const ir::Work& work, const table::Device& device);
 
 }  // namespace oplat::measure

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oplat/base/result.hpp"
+#include "oplat/predict/composition_fit.hpp"
 #include "oplat/table/table.hpp"
 
 namespace oplat::predict {
@@ -46,6 +47,7 @@ struct Selection {
   table::Setting setting;                     ///< of setting_ids.front()
   std::vector<Mismatch> mismatch;
   std::vector<std::string> warnings;
+  std::optional<CompositionFit> fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
 };
 
 /// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing fits, the nearest is

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text);
 struct Options {
   double level = 0.9;
   MissingPolicy missing = MissingPolicy::Error;
+  bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models saves half of its time without
 };
 
 /// One kernel of the plan with its estimate.
@@ -51,6 +53,8 @@ struct Composition {
   bool fitted = false;
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;
+  double measured_correlation = kMeasuredCorrelation;
+  std::vector<double> scores;  ///< of the calibration models; see CompositionFit
 };
 
 /// Where the time and the kernels come from.
@@ -88,6 +92,26 @@ struct Prediction {
 Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
                                                        const std::vector<table::PlanKernel>& kernels,
                                                        std::optional<double> reuse_bytes, MissingPolicy missing);
+
+/// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before costs no query. The
+/// table must outlive it and stay as it is. One thread at a time.
+class Predictor {
+ public:
+  static Result<Predictor> create(const table::Table& table, Selection selection);
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+  ~Predictor();
+  /// As predict() below.
+  Result<Prediction> predict(const table::Plan& plan, const Options& options) const;
+  /// As estimate_kernels() above.
+  Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+                                                 MissingPolicy missing, bool explain = true) const;
+
+ private:
+  struct Impl;
+  explicit Predictor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns and ::missing.
 Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,

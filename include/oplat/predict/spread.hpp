@@ -15,9 +15,12 @@ namespace oplat::predict {
 /// whole models. Replaced by a fit on whole models.
 inline constexpr double kCompositionSd = 0.03;
 
-/// Correlation of errors inside a group (start values): measured 0.3, interpolated and learned 0.5, physics,
-/// extrapolated and what is not known 0.9.
-double correlation(std::string_view group);
+/// Correlation of the errors of measured kernels on a table without a fit.
+inline constexpr double kMeasuredCorrelation = 0.3;
+
+/// Correlation of errors inside a group: `measured` for measured ones; start values for the others: interpolated and
+/// learned 0.5, physics, extrapolated and what is not known 0.9.
+double correlation(std::string_view group, double measured = kMeasuredCorrelation);
 
 /// A part of a sum.
 struct Term {
@@ -27,7 +30,7 @@ struct Term {
 };
 
 /// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] + composition_sd^2.
-double total_spread(std::span<const Term> terms, double composition_sd);
+double total_spread(std::span<const Term> terms, double composition_sd, double measured = kMeasuredCorrelation);
 
 struct Interval {
   double lo_ns = 0;
@@ -40,8 +43,20 @@ double normal_quantile(double p);
 /// t with P(T <= t) = p of Student's distribution with `freedom` >= 1 degrees of freedom; 0 < p < 1.
 double student_quantile(double p, std::int64_t freedom);
 
-/// median * exp(+- q s). q is the t-quantile with calibration_models - 1 degrees of freedom, or the normal one where
-/// fewer than two models calibrated the table. Code::Usage unless 0 < level < 1.
-Result<Interval> interval(double median_ns, double sd_log, double level, std::int64_t calibration_models);
+/// How an interval was calibrated: scores of models that were left out of the fit (CompositionFit::scores).
+struct Calibration {
+  std::int64_t models = 0;
+  std::span<const double> scores = {};  ///< ascending; empty: only their number is known
+};
+/// Models from which on their own scores give the quantile.
+inline constexpr std::int64_t kLeastConformalModels = 19;
+
+/// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
+/// ceil((models + 1) level)-th smallest score, beyond the largest the larger of that and the t-quantile. Below, the
+/// t-quantile with models - 1 degrees of freedom, or the normal one for fewer than two models.
+double interval_quantile(double level, const Calibration& calibration);
+
+/// median * exp(+- q s) with q = interval_quantile(). Code::Usage unless 0 < level < 1.
+Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration);
 
 }  // namespace oplat::predict

@@ -2,6 +2,7 @@
 /// What a report can be about, collected once; renderers only format.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,11 +11,44 @@
 #include <vector>
 
 #include "oplat/base/result.hpp"
+#include "oplat/predict/diagnosis.hpp"
 #include "oplat/predict/prediction.hpp"
 #include "oplat/predict/validation.hpp"
+#include "oplat/report/fit_report.hpp"
+#include "oplat/report/verification.hpp"
 #include "oplat/table/table.hpp"
 
 namespace oplat::report {
+
+/// `oplat predict MODEL`.
+struct PredictionReport {
+  predict::Prediction prediction;
+  predict::Diagnosis diagnosis;  ///< of this very prediction
+};
+
+/// `oplat compare A B`.
+struct Comparison {
+  std::array<predict::Prediction, 2> models;
+  /// Latency of the second over that of the first; nothing where either has none.
+  [[nodiscard]] std::optional<double> ratio() const;
+  /// Whether the intervals do not overlap. Both models share a table and its errors, so that overlapping ones do not
+  /// mean that the models are equally fast.
+  [[nodiscard]] bool intervals_apart() const;
+};
+
+/// `oplat measure MODEL...`.
+struct Measurement {
+  struct Line {
+    std::string path;
+    std::string name;
+    std::int64_t batch = 1;
+    table::Timing timing;
+    std::vector<std::string> flags;
+  };
+  std::vector<Line> models;
+  table::Device device;
+  table::Setting setting;
+};
 
 /// `oplat estimate KEY...`.
 struct EstimateListing {
@@ -62,7 +96,9 @@ struct Options {
 
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
-  std::variant<predict::Prediction, predict::Validation, table::Plan, EstimateListing, TableInfo, RowListing> subject;
+  std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan, EstimateListing, TableInfo,
+               RowListing, Verification, FitReport>
+      subject;
   Options options;
 };
 
@@ -75,14 +111,5 @@ struct CostlyKernel {
 };
 /// The distinct kernels that take the most time of one run, most first, at most `most`; those without a time left out.
 std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::size_t most);
-
-/// What a kernel achieves by its estimate, and what it seems to be held up by.
-struct Throughput {
-  std::optional<double> gflops;      ///< 10^9 floating-point operations a second; nothing without a formula
-  double gbytes = 0;                 ///< 10^9 bytes of operands and results a second
-  std::optional<double> intensity;   ///< operations a byte
-};
-/// Nothing where the key's sizes are unknown or it takes no time.
-std::optional<Throughput> throughput(const predict::KernelPrediction& kernel);
 
 }  // namespace oplat::report

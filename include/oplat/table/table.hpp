@@ -56,6 +56,24 @@ struct Population {
   std::int64_t timings = 0;  ///< rows that hold a time
 };
 
+/// A (device, setting) pair under which rows stand, without their number.
+struct PopulationOutline {
+  DeviceId device = 0;
+  SettingId setting = 0;
+  bool timed = false;  ///< whether any row holds a time
+};
+
+/// Something that was learned from the rows of a (device, setting) pair: a cache that can be made again.
+struct Fit {
+  std::string format;  ///< of the blob: name and version
+  std::uint64_t seed = 0;
+  std::string blob;
+};
+struct FoundFit {
+  Fit fit;
+  bool current = false;  ///< of the rows that stand there now
+};
+
 /// How much a table holds.
 struct Counts {
   std::int64_t devices = 0;
@@ -97,6 +115,10 @@ class Table {
   Result<std::vector<std::pair<DeviceId, Device>>> devices() const;
   Result<std::vector<std::pair<SettingId, Setting>>> settings() const;
   Result<std::vector<Population>> populations() const;
+  /// The same pairs at a cost that does not grow with the number of rows.
+  Result<std::vector<PopulationOutline>> population_outlines() const;
+  /// Zero rows where none stand under this pair.
+  Result<Population> population_of(DeviceId device, SettingId setting) const;
   Result<std::vector<StoredCampaign>> campaigns() const;
   Result<std::optional<DeviceId>> find_device(std::string_view name) const;
   Result<std::optional<SettingId>> find_setting(const Setting& setting) const;
@@ -123,6 +145,9 @@ class Table {
   Result<std::optional<std::string>> known_model_hash(std::string_view path, std::int64_t size,
                                                       std::int64_t mtime_ns) const;
 
+  /// The fit of this format for the pair, whatever rows it is of.
+  Result<std::optional<FoundFit>> find_fit(std::string_view format, DeviceId device, SettingId setting) const;
+
   // Writing. Each call is one transaction unless inside transaction(). Code::Input for values that no table may hold:
   // times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused where another writer took the table
   // over.
@@ -142,6 +167,8 @@ class Table {
                               const ModelRow& row);
   Status add_model_block(RowId row, const Block& block);
   Status remove_model_blocks(RowId row);
+  /// Replaces the fit of the same format for the pair, and notes of which rows it is: those that stand there now.
+  Status put_fit(DeviceId device, SettingId setting, const Fit& fit);
   Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity
   Status remember_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns, std::string_view hash);
   /// Runs `work` in one transaction; rolls back if it returns an error. Nests: an inner one that fails undoes its own

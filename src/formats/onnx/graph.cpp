@@ -185,6 +185,9 @@ class Builder {
     const bool is_float = info.dtype && ir::is_float(*info.dtype);
     if (auto elements = small_elements(tensor, is_float ? kSmallFloats : kSmallIntegers)) {
       info.small_value = ir::Value(std::move(*elements));
+    } else if (info.dtype && !is_float) {
+      // Zero points of many channels mostly are all zero, and a runtime picks its algorithm by that.
+      if (auto element = equal_element(tensor)) info.small_value = ir::Value(ir::List{std::move(*element)});
     }
   }
 

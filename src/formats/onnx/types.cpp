@@ -131,4 +131,25 @@ std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t 
   return elements;
 }
 
+std::optional<ir::Value> equal_element(const wire::Tensor& tensor) {
+  const auto dtype = dtype_of(tensor.data_type());
+  const auto count = element_count(tensor);
+  if (!dtype || !count || *count < 1) return std::nullopt;
+  if (tensor.has_raw_data()) {
+    const std::string& raw = tensor.raw_data();
+    if (static_cast<std::int64_t>(raw.size()) != dense_bytes(tensor)) return std::nullopt;
+    const std::size_t width = raw.size() / static_cast<std::size_t>(*count);
+    // Packed types share bytes between elements.
+    if (width == 0 || raw.size() % static_cast<std::size_t>(*count) != 0) return std::nullopt;
+    if (std::memcmp(raw.data(), raw.data() + width, raw.size() - width) != 0) return std::nullopt;
+    return dense_element(*dtype, raw, 0);
+  }
+  auto first = typed_element(*dtype, tensor, 0);
+  if (!first) return std::nullopt;
+  for (std::int64_t i = 1; i < *count; ++i) {
+    if (typed_element(*dtype, tensor, static_cast<int>(i)) != first) return std::nullopt;
+  }
+  return first;
+}
+
 }  // namespace oplat::formats::onnx

@@ -22,5 +22,7 @@ std::optional<std::int64_t> dense_bytes(const wire::Tensor& tensor);
 /// Elements as a flat list (integers and booleans as integers, floats as floats), if there are at most `most` and the
 /// data is there; half-precision types are not decoded.
 std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t most);
+/// The one element of which a tensor of any size consists, if all are equal and the data is there.
+std::optional<ir::Value> equal_element(const wire::Tensor& tensor);
 
 }  // namespace oplat::formats::onnx

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The worker: what the protocol asks, answered with sessions of the runtime.
+#include <sched.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -188,6 +190,7 @@ class OnnxRuntimeWorker final : public Worker {
       if (session.error().not_implemented) return measure::OpenOutcome(table::Unsupported{session.error().error.message});
       return measure::OpenOutcome(table::Failed{session.error().error.message});
     }
+    if (options.shared_pool && options.threads > 1) keep_place();
     if (auto status = (*session)->bind(std::move(inputs)); !status) return measure::OpenOutcome(table::Failed{status.error().message});
     // The first run allocates and may fail where the data does not suit the kernel: better here than inside a block.
     if (auto status = (*session)->run(); !status) return measure::OpenOutcome(table::Failed{status.error().message});
@@ -196,7 +199,17 @@ class OnnxRuntimeWorker final : public Worker {
     return measure::OpenOutcome(measure::Opened{handle, size, topology});
   }
 
+  /// Keeps the calling thread on its CPU from the time when the pool has threads of its own: a caller that the system moves
+  /// onto the CPU of a pool's thread halves the speed until it is moved away, and blocks fall into two modes.
+  void keep_place() {
+    if (in_place_) return;
+    in_place_ = true;
+    const int cpu = ::sched_getcpu();
+    if (cpu >= 0) (void)oplat_probe_pin(cpu);
+  }
+
   const Api& api_;
+  bool in_place_ = false;
   std::map<measure::Handle, std::unique_ptr<Session>> sessions_;
   measure::Handle next_handle_ = 1;
 };

@@ -79,7 +79,9 @@ TEST(Constants, RawAndTypedStorageAreTheSame) {
 TEST(Constants, ValuesAreKeptUpTo64IntegersAnd16Floats) {
   const auto of = [](std::int32_t type, std::int64_t count, std::size_t size) {
     const auto tensor = constant([&](wire::Graph& g) {
-      add_tensor(g, "t", type, {count}).set_raw_data(std::string(static_cast<std::size_t>(count) * size, '\0'));
+      std::string bytes(static_cast<std::size_t>(count) * size, '\0');
+      bytes.back() = '\1';
+      add_tensor(g, "t", type, {count}).set_raw_data(bytes);
     });
     return tensor && tensor->constant && tensor->small_value.has_value();
   };
@@ -87,6 +89,25 @@ TEST(Constants, ValuesAreKeptUpTo64IntegersAnd16Floats) {
   EXPECT_FALSE(of(kI64, 65, 8));
   EXPECT_TRUE(of(kF32, 16, 4));
   EXPECT_FALSE(of(kF32, 17, 4));
+}
+
+TEST(Constants, LargeOnesOfEqualIntegersKeepTheOneValue) {
+  const auto of = [](std::string bytes) {
+    return constant([&](wire::Graph& g) { add_tensor(g, "t", kU8, {144}).set_raw_data(bytes); });
+  };
+  const auto equal = of(std::string(144, '\x80'));
+  ASSERT_TRUE(equal);
+  EXPECT_EQ(equal->small_value, ir::Value(ir::List{128}));
+  const auto typed = constant([](wire::Graph& g) {
+    wire::Tensor& t = add_tensor(g, "t", kU8, {70});
+    for (int i = 0; i < 70; ++i) t.add_int32_data(3);
+  });
+  ASSERT_TRUE(typed);
+  EXPECT_EQ(typed->small_value, ir::Value(ir::List{3}));
+  EXPECT_FALSE(of(std::string(143, '\x80') + '\x81')->small_value);
+  EXPECT_FALSE(of(std::string(143, '\x80'))->small_value) << "a byte is missing";
+  const auto floats = constant([](wire::Graph& g) { add_tensor(g, "t", kF32, {70}).set_raw_data(std::string(280, '\0')); });
+  EXPECT_FALSE(floats->small_value) << "weights";
 }
 
 TEST(Constants, BytesThatDisagreeWithDimensionsGiveNoValue) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -109,6 +110,52 @@ TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
   }
   EXPECT_GE(covered, 352);
   EXPECT_LE(covered, 396);
+}
+
+/// Values 1..n with probabilities of their medians counted over all n^n draws.
+Interval counted_interval(int n, double level) {
+  std::vector<double> medians;
+  std::vector<int> draw(static_cast<std::size_t>(n), 1);
+  for (bool more = true; more;) {
+    const std::vector<double> values(draw.begin(), draw.end());
+    medians.push_back(*median(values));
+    more = false;
+    for (int& value : draw) {
+      if (value < n) {
+        ++value;
+        more = true;
+        break;
+      }
+      value = 1;
+    }
+  }
+  std::sort(medians.begin(), medians.end());
+  const double count = static_cast<double>(medians.size());
+  const auto tail = static_cast<std::size_t>(std::ceil((1 - level) / 2 * count)) - 1;
+  return {medians[tail], medians[medians.size() - 1 - tail]};
+}
+
+TEST(Bootstrap, OfOneBlockAProcessIsTheLimitOfAllResamples) {
+  for (const int n : {2, 3, 4, 5, 6, 7}) {
+    for (const double level : {0.5, 0.8, 0.9, 0.95, 0.99}) {
+      std::vector<BlockValue> blocks;
+      for (int i = n; i >= 1; --i) blocks.push_back({i, static_cast<double>(i)});
+      const Interval counted = counted_interval(n, level);
+      const auto interval = bootstrap_median_interval(blocks, level, 1);
+      EXPECT_EQ(interval->low, counted.low) << n << " values at " << level;
+      EXPECT_EQ(interval->high, counted.high) << n << " values at " << level;
+    }
+  }
+}
+
+TEST(LogTInterval, PoolsTheSpreadWithAPrior) {
+  // Logarithms 1, 2, 3: sd 1 of 2 degrees; with a prior of sd 2 of 3 degrees the variance is (2 * 1 + 3 * 4) / 5 = 2.8.
+  const Values values = {std::exp(1.0), std::exp(2.0), std::exp(3.0)};
+  const double reach = 2.570582 * std::sqrt(2.8 / 3);  // t(0.975, 5) = 2.570582
+  const auto interval = log_t_interval(values, 0.95, {2, 3});
+  ASSERT_TRUE(interval.has_value());
+  EXPECT_NEAR(std::log(interval->low), 2 - reach, 1e-5);
+  EXPECT_NEAR(std::log(interval->high), 2 + reach, 1e-5);
 }
 
 TEST(Bootstrap, IsReproducibleAndDrawsWholeProcesses) {

@@ -46,20 +46,20 @@ TEST(Quantile, Student) {
 }
 
 TEST(Interval, IsSymmetricInTheLogarithm) {
-  const auto bounds = interval(1000, 0.1, 0.9, 0);
+  const auto bounds = interval(1000, 0.1, 0.9, {});
   ASSERT_TRUE(bounds);
   EXPECT_NEAR(bounds->hi_ns, 1000 * std::exp(0.16448536270), 1e-6);
   EXPECT_NEAR(bounds->lo_ns, 1000 * std::exp(-0.16448536270), 1e-6);
 }
 
 TEST(Interval, FewCalibrationModelsWidenIt) {
-  EXPECT_NEAR(interval(1000, 0.1, 0.9, 3)->hi_ns, 1000 * std::exp(0.29199856), 1e-3);
-  EXPECT_EQ(*interval(1000, 0.1, 0.9, 1), *interval(1000, 0.1, 0.9, 0));
+  EXPECT_NEAR(interval(1000, 0.1, 0.9, {3, {}})->hi_ns, 1000 * std::exp(0.29199856), 1e-3);
+  EXPECT_EQ(*interval(1000, 0.1, 0.9, {1, {}}), *interval(1000, 0.1, 0.9, {}));
 }
 
 TEST(Interval, LevelMustBeAShare) {
   for (const double level : {0.0, 1.0, -0.5, 90.0, std::nan("")}) {
-    const auto bounds = interval(1000, 0.1, level, 0);
+    const auto bounds = interval(1000, 0.1, level, {});
     ASSERT_FALSE(bounds) << level;
     EXPECT_EQ(bounds.error().code, Code::Usage);
   }

@@ -21,17 +21,42 @@ TEST(CsvField, QuotesOnlyWhereNeeded) {
 }
 
 TEST(Csv, PredictionHasOneLinePerKernel) {
-  EXPECT_EQ(rendered("csv", test::sample_prediction()),
-            "name,key,count,latency_ns,sd_log,source,why\n"
-            "\"conv, \"\"first\"\"\",test:copy{}(f32[250])->(f32[250]),3,2e+06,0.02,measured,row 1\n"
-            "gemm,test:copy{}(f32[1000])->(f32[1000]),1,5e+06,1.0,physics,\"roofline of 2 rows, bytes only\"\n"
-            "view,\"Reshape/14{allowzero=0}(f32[1,1000],i64c[2]=[10,100])->(f32[10,100])\",1,0.0,0.0,free,"
-            "a view: the runtime moves nothing\n");
+  predict::Prediction p = test::sample_prediction();
+  p.sd_log.reset();
+  p.kernels[2].key = "Transpose/13{perm=[1,0]}(f32[2,3])->(f32[3,2])";
+  EXPECT_EQ(rendered("csv", p),
+            "name,key,count,latency_ns,sd_log,source,why,flops,bytes,gflops_per_s,gbytes_per_s,bound,bound_share,"
+            "uncertainty_share,movement\n"
+            "\"conv, \"\"first\"\"\",test:copy{}(f32[250])->(f32[250]),3,2e+06,0.02,measured,row 1,,2000.0,,0.001,memory,"
+            "1.0,,\n"
+            "gemm,test:copy{}(f32[1000])->(f32[1000]),1,5e+06,1.0,physics,\"roofline of 2 rows, bytes only\",,8000.0,,"
+            "0.0016,memory,1.6,,\n"
+            "view,\"Transpose/13{perm=[1,0]}(f32[2,3])->(f32[3,2])\",1,0.0,0.0,free,"
+            "a view: the runtime moves nothing,0.0,48.0,,,,,,transpose\n");
+}
+
+TEST(Csv, UncertaintyStandsBesideEachKernel) {
+  predict::Prediction p = test::sample_prediction();
+  p.kernels = {p.kernels[1]};
+  p.kernels[0].latency_ns = p.latency_ns;
+  p.kernels[0].sd_log = 0.04;  // and 0.03 of the composition: 16 of 25 parts
+  EXPECT_THAT(rendered("csv", p), ::testing::ContainsRegex(",0\\.6(4|40000[0-9]*|3999[0-9]*),\n"));
+}
+
+TEST(Csv, ComparisonAndMeasurement) {
+  EXPECT_EQ(rendered("csv", test::sample_comparison()),
+            "name,latency_ns,interval_lo_ns,interval_hi_ns\n"
+            "net.onnx,1.2e+07,1.15e+07,1.26e+07\n"
+            "big.onnx,1.8e+07,1.7e+07,1.9e+07\n");
+  EXPECT_EQ(rendered("csv", test::sample_measurement()),
+            "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_log,blocks,processes,"
+            "flags\n"
+            "models/a.onnx,2,1e+06,980000.0,1020000.0,900000.0,950000.0,1.1e+06,0.02,5,1,ci_not_reached;disturbed\n");
 }
 
 TEST(Csv, AMissingNumberIsAnEmptyField) {
   EXPECT_THAT(rendered("csv", test::sample_missing()),
-              ::testing::HasSubstr("\ngemm,test:copy{}(f32[1000])->(f32[1000]),1,,,missing,no row\n"));
+              ::testing::HasSubstr("\ngemm,test:copy{}(f32[1000])->(f32[1000]),1,,,missing,no row,,8000.0,,,,,,\n"));
 }
 
 TEST(Csv, Validation) {

@@ -23,7 +23,8 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
   EXPECT_EQ(names(doc), (std::set<std::string>{"schema", "latency_ns", "interval_ns", "level", "statistic", "batch",
                                                "composition", "coverage", "missing", "kernels", "device", "setting",
-                                               "mismatch", "warnings", "table", "plan"}));
+                                               "mismatch", "warnings", "table", "plan", "uncertainty", "inserted",
+                                               "ceilings"}));
   EXPECT_EQ(doc["schema"], "oplat.prediction/1");
   EXPECT_TRUE(doc["latency_ns"].is_number());
   EXPECT_EQ(doc["latency_ns"], 12e6);
@@ -44,7 +45,9 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_TRUE(doc["missing"].is_array() && doc["missing"].empty());
   ASSERT_EQ(doc["kernels"].size(), 3U);
   EXPECT_EQ(names(doc["kernels"][0]),
-            (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why"}));
+            (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes",
+                                   "gflops_per_s", "gbytes_per_s", "bound", "bound_share", "uncertainty_share",
+                                   "movement"}));
   EXPECT_EQ(doc["kernels"][0]["name"], "conv, \"first\"");
   EXPECT_EQ(doc["kernels"][0]["source"], "measured");
   EXPECT_EQ(doc["device"]["name"], "desk");
@@ -57,6 +60,42 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_EQ(doc["plan"], (json{{"source", "runtime"}, {"hash", "abc"}}));
 }
 
+TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
+  const json doc = json::parse(rendered("json", test::sample_prediction()));
+  const json& conv = doc["kernels"][0];
+  EXPECT_TRUE(conv["flops"].is_null() && conv["gflops_per_s"].is_null() && conv["movement"].is_null());
+  EXPECT_EQ(conv["bytes"], 2000);
+  EXPECT_EQ(conv["gbytes_per_s"], 0.001);
+  EXPECT_EQ(conv["bound"], "memory");
+  EXPECT_NEAR(conv["bound_share"].get<double>(), 1, 1e-12);
+  // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.03 of the composition.
+  const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.03 * 0.03;
+  EXPECT_NEAR(conv["uncertainty_share"].get<double>(), 0.0001 / variance, 1e-12);
+  EXPECT_EQ(names(doc["uncertainty"]), (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
+  EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0009 / variance, 1e-12);
+  EXPECT_EQ(doc["uncertainty"]["mismatch"], 0);
+  ASSERT_EQ(doc["uncertainty"]["most"].size(), 2U);
+  EXPECT_EQ(doc["uncertainty"]["most"][0]["key"], test::kCopy1000);
+  EXPECT_EQ(doc["uncertainty"]["most"][0]["remedy"], "measure");
+  EXPECT_NEAR(doc["uncertainty"]["most"][0]["share"].get<double>(), 25.0 / 144 / variance, 1e-12);
+  EXPECT_EQ(doc["ceilings"], (json{{"node_ns", nullptr},
+                                   {"gflops_per_s", json::object()},
+                                   {"memory", json::array({{{"up_to_bytes", nullptr}, {"gbytes_per_s", 0.001}}})},
+                                   {"rows", 7}}));
+}
+
+TEST(PredictionJson, InsertedTellsWhatOnlyARuntimePutsIn) {
+  predict::Prediction p = test::sample_prediction();
+  EXPECT_EQ(json::parse(rendered("json", p))["inserted"], json::array());
+  p.kernels[0].key = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
+  p.kernels[1].key = "Cast/13{to=10}(f32[1])->(f16[1])";
+  const json inserted = json::parse(rendered("json", p))["inserted"];
+  ASSERT_EQ(inserted.size(), 2U);
+  EXPECT_EQ(inserted[0], (json{{"kind", "reorder"}, {"by_runtime", true}, {"kernels", 3}, {"time_ns", 6e6}, {"time_share", 0.5}}));
+  EXPECT_EQ(inserted[1]["kind"], "cast");
+  EXPECT_TRUE(inserted[1]["by_runtime"].is_null());
+}
+
 TEST(PredictionJson, MissingKernelsGiveNulls) {
   const json doc = json::parse(rendered("json", test::sample_missing()));
   EXPECT_TRUE(doc["latency_ns"].is_null());
@@ -65,6 +104,9 @@ TEST(PredictionJson, MissingKernelsGiveNulls) {
   EXPECT_TRUE(doc["kernels"][1]["latency_ns"].is_null());
   EXPECT_TRUE(doc["kernels"][1]["sd_log"].is_null());
   EXPECT_EQ(doc["kernels"][1]["source"], "missing");
+  EXPECT_TRUE(doc["kernels"][1]["gbytes_per_s"].is_null() && doc["kernels"][1]["uncertainty_share"].is_null());
+  EXPECT_EQ(doc["kernels"][1]["bytes"], 8000);
+  EXPECT_TRUE(doc["uncertainty"].is_null());
   EXPECT_FALSE(doc["coverage"]["time"].contains("missing"));
   EXPECT_EQ(doc["coverage"]["count"]["missing"], 1);
 }
@@ -96,6 +138,39 @@ TEST(ValidationJson, Fields) {
   EXPECT_EQ(doc["summary"]["predicted"], 1);
   EXPECT_NEAR(doc["summary"]["mape"].get<double>(), 0.04, 1e-12);
   EXPECT_TRUE(doc["summary"]["rank_correlation"].is_null());
+}
+
+TEST(OtherJson, Comparison) {
+  const json doc = json::parse(rendered("json", test::sample_comparison()));
+  EXPECT_EQ(doc["schema"], "oplat.comparison/1");
+  EXPECT_EQ(names(doc), (std::set<std::string>{"schema", "models", "ratio", "intervals_apart"}));
+  EXPECT_EQ(doc["ratio"], 1.5);
+  EXPECT_EQ(doc["intervals_apart"], true);
+  EXPECT_EQ(doc["models"][1], (json{{"model", "big.onnx"},
+                                    {"latency_ns", 18e6},
+                                    {"interval_ns", {17e6, 19e6}},
+                                    {"mismatch", json::array()},
+                                    {"warnings", {"a warning"}}}));
+}
+
+TEST(OtherJson, Measurement) {
+  const json doc = json::parse(rendered("json", test::sample_measurement()));
+  EXPECT_EQ(doc["schema"], "oplat.measurement/1");
+  EXPECT_EQ(doc["device"], "desk");
+  EXPECT_EQ(doc["runtime"], "replay");
+  EXPECT_EQ(doc["threads"], 1);
+  EXPECT_EQ(doc["models"], (json::array({{{"model", "models/a.onnx"},
+                                          {"batch", 2},
+                                          {"latency_ns", 1e6},
+                                          {"ci_ns", {0.98e6, 1.02e6}},
+                                          {"ci_level", 0.95},
+                                          {"min_ns", 0.9e6},
+                                          {"p10_ns", 0.95e6},
+                                          {"p90_ns", 1.1e6},
+                                          {"sd_log", 0.02},
+                                          {"blocks", 5},
+                                          {"processes", 1},
+                                          {"flags", {"ci_not_reached", "disturbed"}}}})));
 }
 
 TEST(OtherJson, PlanEstimatesAndTable) {

@@ -20,7 +20,8 @@ inline predict::Prediction sample_prediction() {
   p.sd_log = 0.03;
   p.batch = 1;
   p.reuse_bytes = 2048;
-  p.composition = {.c0_ns = 1e6, .n_kernels = 4};
+  p.composition.c0_ns = 1e6;
+  p.composition.n_kernels = 4;
   p.coverage.time = {{Source::Measured, 0.5}, {Source::Physics, 5.0 / 12}, {Source::Free, 0}};
   p.coverage.overhead = 1.0 / 12;
   p.coverage.count = {{Source::Measured, 3}, {Source::Physics, 1}, {Source::Free, 1}};
@@ -61,11 +62,45 @@ inline predict::Validation sample_validation() {
   return v;
 }
 
+/// As `oplat predict` reports it, held against memory that gives one byte in 1000 ns and no other ceiling.
+inline report::PredictionReport report_of(predict::Prediction p) {
+  predict::Ceilings ceilings;
+  ceilings.memory = {{std::nullopt, 0.001}};
+  ceilings.rows = 7;
+  predict::Diagnosis diagnosis = predict::diagnose(p, ceilings);
+  return {std::move(p), std::move(diagnosis)};
+}
+
+inline report::Comparison sample_comparison() {
+  report::Comparison comparison;
+  comparison.models = {sample_prediction(), sample_prediction()};
+  comparison.models[1].model = "big.onnx";
+  comparison.models[1].latency_ns = 18e6;
+  comparison.models[1].interval = predict::Interval{17e6, 19e6};
+  comparison.models[1].warnings = {"a warning"};
+  return comparison;
+}
+
+inline report::Measurement sample_measurement() {
+  report::Measurement measurement;
+  table::Timing t = round_timing(1e6);
+  t.min_ns = 0.9e6;
+  t.p10_ns = 0.95e6;
+  t.p90_ns = 1.1e6;
+  measurement.models = {{"models/a.onnx", "a.onnx", 2, t, {"ci_not_reached", "disturbed"}}};
+  measurement.device.name = "desk";
+  measurement.setting = setting_of();
+  return measurement;
+}
+
 template <class Subject>
 std::string rendered(const char* form, Subject subject, report::Options options = {}) {
   std::ostringstream out;
   must(report::render(form, {std::move(subject), options}, out));
   return out.str();
+}
+inline std::string rendered(const char* form, const predict::Prediction& p, report::Options options = {}) {
+  return rendered(form, report_of(p), options);
 }
 
 }  // namespace oplat::test

@@ -38,16 +38,70 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   EXPECT_THAT(text, HasSubstr("measured        3  6.00 ms  50.0 %\n"));
   EXPECT_THAT(text, HasSubstr("overhead           1.00 ms   8.3 %\n"));
   // 2000 bytes in 2 ms; no formula for the operations of an operator that the catalogue does not know.
-  EXPECT_THAT(text, HasSubstr("50.0 %  6.00 ms      3        -   0.001  measured  conv, \"first\"  test:copy{}(f32[250])->"));
+  EXPECT_THAT(text, HasSubstr("50.0 %  6.00 ms      3        -   0.001  memory 100 %  measured  conv, \"first\"  "
+                              "test:copy{}(f32[250])->"));
   EXPECT_THAT(text, HasSubstr("not fitted"));
   EXPECT_THAT(text, Not(HasSubstr("kernels in order of execution")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
+}
+
+TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
+  const std::string text = rendered("text", test::sample_prediction());
+  // Parts of the spread: 0.01 of the measured kernel, 0.41667 of the guessed one, 0.03 of the composition.
+  EXPECT_THAT(text, HasSubstr("most uncertain, as shares of the variance: kernels 99.5 %, composition 0.5 %\n"));
+  EXPECT_THAT(text, HasSubstr("99.4 %  100.0 %      1  physics   measure  gemm"));
+  EXPECT_THAT(text, HasSubstr(" 0.1 %    2.0 %      3  measured  nothing  conv, \"first\""));
+  EXPECT_THAT(text, HasSubstr("oplat profile --keys FILE --table t.oplat --runtime replay --threads 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("whole models: oplat profile")));
+  EXPECT_THAT(rendered("text", test::sample_missing()), Not(HasSubstr("most uncertain")));
+}
+
+TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
+  predict::Prediction p = test::sample_prediction();
+  p.kernels[1].sd_log = 0.01;
+  EXPECT_THAT(rendered("text", p), HasSubstr("narrower with a fit on whole models"));
+  p.composition.fitted = true;
+  EXPECT_THAT(rendered("text", p), HasSubstr("narrower with a fit on more whole models"));
+  p.mismatch = {{"threads", "2", "4", 0.7}};
+  EXPECT_THAT(rendered("text", p), HasSubstr("narrower with rows of the asked device and setting"));
+}
+
+TEST(Text, OnlyReordersAreSaidToBeTheRuntimes) {
+  predict::Prediction p = test::sample_prediction();
+  EXPECT_THAT(rendered("text", p), Not(HasSubstr("put in")));
+  p.kernels[0].key = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
+  p.kernels[1].key = "Cast/13{to=10}(f32[1])->(f16[1])";
+  const std::string text = rendered("text", p);
+  EXPECT_THAT(text, HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %)\n"));
+  EXPECT_THAT(text, HasSubstr("\nthe model's own or put in, which a plan does not tell: 1 casts (41.7 %)\n"));
+}
+
+TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
+  report::Comparison comparison = test::sample_comparison();
+  EXPECT_EQ(rendered("text", comparison),
+            "A  net.onnx  12.0 ms (11.5 to 12.6 ms, 90 %)\n"
+            "B  big.onnx  18.0 ms (17.0 to 19.0 ms, 90 %)\n"
+            "B takes 1.500 times as long as A\n");
+  comparison.models[1].interval->lo_ns = 12e6;
+  EXPECT_THAT(rendered("text", comparison), HasSubstr("as A; the intervals overlap, so the order is not sure\n"));
+  comparison.models[0].latency_ns.reset();
+  EXPECT_THAT(rendered("text", comparison), HasSubstr("A  net.onnx  no latency\n"));
+}
+
+TEST(Text, MeasurementSaysThatItsQuantilesAreOfBlocks) {
+  EXPECT_EQ(rendered("text", test::sample_measurement()),
+            "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the median of its "
+            "runs\n"
+            "model    median                interval  best block  p90 block  blocks  processes\n"
+            "a.onnx  1.00 ms  980 us to 1.02 ms (95 %)      900 us    1.10 ms       5          1\n");
 }
 
 TEST(Text, PerOpListsEveryKernel) {
   const std::string text = rendered("text", test::sample_prediction(), {.per_op = true});
   EXPECT_THAT(text, HasSubstr("kernels in order of execution"));
   EXPECT_THAT(text, HasSubstr("a view: the runtime moves nothing"));
+  EXPECT_THAT(text, HasSubstr("name           count     each       +-   share  GFLOP/s    GB/s  bound         of variance"));
+  EXPECT_THAT(text, HasSubstr("gemm               1  5.00 ms  100.0 %  41.7 %        -  0.0016  memory 160 %       99.4 %"));
 }
 
 TEST(Text, ColourOnlyIfAsked) {
@@ -98,20 +152,6 @@ TEST(Costliest, EqualKeysAreOneKernelInSeveralPlaces) {
   EXPECT_THAT(rendered("text", p), HasSubstr("gemm and 1 more"));
 }
 
-TEST(Throughput, FollowsFromWorkAndTime) {
-  predict::KernelPrediction kernel;
-  kernel.key = "MatMul/13{}(f32[100,200],f32c[200,50])->(f32[100,50])";
-  kernel.latency_ns = 1000.0;
-  const auto t = throughput(kernel);
-  ASSERT_TRUE(t && t->gflops);
-  EXPECT_DOUBLE_EQ(*t->gflops, 2.0 * 100 * 200 * 50 / 1000);                  // 2 MNK a microsecond
-  EXPECT_DOUBLE_EQ(t->gbytes, 4.0 * (100 * 200 + 200 * 50 + 100 * 50) / 1000);
-  kernel.key = "test:copy{}(f32[250])->(f32[250])";
-  EXPECT_FALSE(throughput(kernel)->gflops);
-  kernel.latency_ns.reset();
-  EXPECT_FALSE(throughput(kernel));
-}
-
 TEST(Renderers, AreListedAndUnknownOnesRefused) {
   std::vector<std::string> names;
   for (const auto& entry : renderers()) {
@@ -128,7 +168,7 @@ TEST(Renderers, AreListedAndUnknownOnesRefused) {
 TEST(Renderers, AStreamThatFailsIsAWriteError) {
   std::ostringstream out;
   out.setstate(std::ios::badbit);
-  EXPECT_EQ(render("json", {test::sample_prediction(), {}}, out).error().code, Code::Write);
+  EXPECT_EQ(render("json", {test::report_of(test::sample_prediction()), {}}, out).error().code, Code::Write);
 }
 
 }  // namespace

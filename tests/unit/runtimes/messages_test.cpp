@@ -184,6 +184,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     request.warmup_rounds = any_integer(0, 10);
     request.scrub_bytes = any_size();
     request.scrub_threads = 3;
+    if (any_bool()) request.wake = 17;
     request.references = any_bool();
     const auto back = decode_block_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -194,6 +195,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     EXPECT_EQ(back->warmup_rounds, request.warmup_rounds);
     EXPECT_EQ(back->scrub_bytes, request.scrub_bytes);
     EXPECT_EQ(back->scrub_threads, request.scrub_threads);
+    EXPECT_EQ(back->wake, request.wake);
     EXPECT_EQ(back->references, request.references);
   });
 }

@@ -158,6 +158,12 @@ TEST_F(ReplayTest, ColdAndHotAnswerFromTheirOwnRows) {
   EXPECT_DOUBLE_EQ(time_of(open(kRelu, 1, true)), 1500) << "the only state there is";
 }
 
+TEST_F(ReplayTest, TheSlopeOverColdCopiesIsTheColdTime) {
+  // A campaign opens the single copy without saying that it will be cold.
+  EXPECT_DOUBLE_EQ((time_of(open(kGemm, 8, true)) - time_of(open(kGemm, 1, false))) / 7, 40'000);
+  EXPECT_DOUBLE_EQ((time_of(open(kGemm, 8, false)) - time_of(open(kGemm, 1, false))) / 7, 11'000);
+}
+
 TEST_F(ReplayTest, SettingsAreKeptApart) { EXPECT_DOUBLE_EQ(time_of(open(kRelu, 1, false, 2)), 1300); }
 
 TEST_F(ReplayTest, NeverInvents) {

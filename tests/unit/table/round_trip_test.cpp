@@ -427,5 +427,40 @@ TEST_F(RoundTrip, CountsAndPopulations) {
   EXPECT_TRUE(must(table.integrity()).empty());
 }
 
+TEST_F(RoundTrip, OutlinesNameEveryPairWithRowsAndWhetherOneIsTimed) {
+  Table table = must_open(file(), Mode::Create);
+  EXPECT_TRUE(must(table.population_outlines()).empty());
+  std::vector<DeviceId> devices;
+  std::vector<SettingId> settings;
+  for (const char* name : {"a", "b", "c"}) {
+    Device device = sample_device();
+    device.name = name;
+    devices.push_back(must(table.put_device(device)));
+    Setting setting = sample_setting();
+    setting.build = name;
+    settings.push_back(must(table.put_setting(setting)));
+  }
+  // Device b has no rows; a has two settings, the middle one without a time; c has the last setting only.
+  must(table.put_row(devices[2], settings[2], std::nullopt, sample_row(kRelu, 3)));
+  must(table.put_row(devices[0], settings[2], std::nullopt, sample_row(kRelu, 4)));
+  must(table.put_row(devices[0], settings[2], std::nullopt, {kAdd, 1.0, "own", Failed{"f"}, {}}));
+  must(table.put_row(devices[0], settings[1], std::nullopt, {kAdd, 1.0, "own", Failed{"f"}, {}}));
+  must(table.put_row(devices[0], settings[1], std::nullopt, {kRelu, 1.0, "own", Skipped{"s"}, {}}));
+  const auto outlines = must(table.population_outlines());
+  ASSERT_EQ(outlines.size(), 3U);
+  const auto expect = [&](std::size_t index, DeviceId device, SettingId setting, bool timed) {
+    EXPECT_EQ(outlines[index].device, device);
+    EXPECT_EQ(outlines[index].setting, setting);
+    EXPECT_EQ(outlines[index].timed, timed);
+  };
+  expect(0, devices[0], settings[1], false);
+  expect(1, devices[0], settings[2], true);
+  expect(2, devices[2], settings[2], true);
+  const Population counted = must(table.population_of(devices[0], settings[2]));
+  EXPECT_EQ(counted.rows, 2);
+  EXPECT_EQ(counted.timings, 1);
+  EXPECT_EQ(must(table.population_of(devices[1], settings[0])).rows, 0);
+}
+
 }  // namespace
 }  // namespace oplat::table

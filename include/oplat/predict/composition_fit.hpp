@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What `oplat fit` learns about sums from whole models, and how it stands in the table's fit record.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/estimate/reuse.hpp"
+#include "oplat/predict/spread.hpp"
+
+namespace oplat::predict {
+
+/// latency = c0 + c1 n + sum of the kernels at the model's footprint on this curve; see spread.hpp for the rest.
+struct CompositionFit {
+  double c0_ns = 0;
+  double c1_ns = 0;
+  std::optional<estimate::ReuseCurve> curve;
+  double sd_log = kCompositionSd;
+  double measured_correlation = kMeasuredCorrelation;
+  /// |ln(measured / predicted)| in units of the predicted spread, of each calibration model predicted from a fit without
+  /// its group; ascending.
+  std::vector<double> scores;
+  friend bool operator==(const CompositionFit&, const CompositionFit&) = default;
+};
+
+/// Name of the format in the table's fit record.
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/1";
+
+/// JSON text (docs/format.md), so that it can be read without this program.
+std::string encode(const CompositionFit& fit);
+/// Code::Input naming what is wrong: a stranger's table may hold anything.
+Result<CompositionFit> decode_composition(std::string_view text);
+
+}  // namespace oplat::predict

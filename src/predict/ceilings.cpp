@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The best rates among rows.
+#include "oplat/predict/ceilings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <unordered_set>
+
+namespace oplat::predict {
+namespace {
+
+/// A kernel of this size finishes its work in less time than any runtime known needs to reach it.
+constexpr double kTinyBytes = 4096;
+constexpr double kTinyFlops = 16384;
+/// Below this many times a node's own time, a rate says more about the node than about the work.
+constexpr double kLongInNodes = 5;
+/// A row whose reuse_bytes are above this multiple of its own bytes was measured with its weights driven out.
+constexpr double kDrivenOut = 1.5;
+constexpr std::size_t kFewRates = 20;
+
+constexpr std::array<std::string_view, 8> kPicking = {"Gather", "GatherElements", "GatherND", "Slice",
+                                                      "Shape",  "Size",           "GatherBlockQuantized",
+                                                      "EmbedLayerNormalization"};
+
+struct Measured {
+  ir::Work work;
+  std::optional<ir::Dtype> dtype;
+  std::optional<double> reuse_bytes;
+  double ns = 0;
+};
+
+std::optional<Measured> measured(const TimedKey& row) {
+  if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
+  const auto key = ir::parse(row.key);
+  if (!key) return std::nullopt;
+  Measured one{moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
+  if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0) return std::nullopt;
+  if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
+  return one;
+}
+
+std::optional<double> node_time(const std::vector<Measured>& rows) {
+  std::vector<double> times;
+  for (const Measured& row : rows)
+    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops) times.push_back(row.ns);
+  if (times.empty()) return std::nullopt;
+  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+  std::nth_element(times.begin(), quartile, times.end());
+  return *quartile;
+}
+
+/// `rates` is not empty.
+double best(std::vector<double> rates) {
+  const std::size_t left_out = rates.size() < kFewRates ? 0 : std::max<std::size_t>(2, rates.size() / 1000);
+  const auto at = rates.begin() + static_cast<std::ptrdiff_t>(left_out);
+  std::nth_element(rates.begin(), at, rates.end(), std::greater<>());
+  return *at;
+}
+
+/// Ends of the levels, nearest first.
+std::vector<std::optional<double>> level_ends(const table::Device& device) {
+  std::vector<std::optional<double>> ends;
+  if (device.l2_bytes > 0 && device.l2_bytes < device.llc_bytes) ends.emplace_back(static_cast<double>(device.l2_bytes));
+  if (device.llc_bytes > 0) ends.emplace_back(static_cast<double>(device.llc_bytes));
+  ends.emplace_back(std::nullopt);
+  return ends;
+}
+
+/// The bytes that came from the level at which the row stands: all of them, or only the weights where other things were
+/// touched between two uses of them. 0: none did.
+double bytes_from_level(const Measured& row) {
+  const double all = row.work.bytes();
+  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.work.bytes_weights : all;
+}
+
+std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double shortest_ns,
+                                       const table::Device& device) {
+  const auto ends = level_ends(device);
+  std::vector<std::vector<double>> rates(ends.size());
+  for (const Measured& row : rows) {
+    const double bytes = bytes_from_level(row);
+    if (row.ns < shortest_ns || bytes <= 0) continue;
+    const double reuse = row.reuse_bytes.value_or(row.work.bytes());
+    std::size_t level = 0;
+    while (ends[level] && reuse > *ends[level]) ++level;
+    rates[level].push_back(bytes / row.ns);
+  }
+  std::vector<MemoryLevel> levels;
+  for (std::size_t i = ends.size(); i-- > 0;) {
+    if (rates[i].empty()) continue;
+    double rate = best(std::move(rates[i]));
+    // What memory gives, a cache gives too: few rows may stand in the cache.
+    if (!levels.empty()) rate = std::max(rate, levels.back().bytes_per_ns);
+    levels.push_back({ends[i], rate});
+  }
+  std::reverse(levels.begin(), levels.end());
+  // Nothing is known of what lies beyond the last level that has rows.
+  if (!levels.empty()) levels.back().up_to_bytes.reset();
+  return levels;
+}
+
+std::optional<double> usable_time(const table::StoredRow& stored) {
+  const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
+  if (timing == nullptr) return std::nullopt;
+  return timing->median_ns;
+}
+
+/// Gathers rows of the selection, each once.
+class Gatherer {
+ public:
+  explicit Gatherer(const Selection& selection) : selection_(selection) {}
+
+  void add(const table::StoredRow& stored) {
+    const auto& settings = selection_.setting_ids;
+    const auto ns = usable_time(stored);
+    if (ns && stored.device == selection_.device_id &&
+        std::find(settings.begin(), settings.end(), stored.setting) != settings.end() && seen_.insert(stored.id).second)
+      rows_.push_back({stored.row.key, stored.row.reuse_bytes, *ns});
+  }
+  [[nodiscard]] const std::vector<TimedKey>& rows() const { return rows_; }
+
+ private:
+  const Selection& selection_;
+  std::unordered_set<table::RowId> seen_;
+  std::vector<TimedKey> rows_;
+};
+
+/// The largest id up to which rows seem to stand, at most 2^40: they count up from 1 and are not removed. To count rows
+/// would be to read the whole of an index.
+Result<table::RowId> last_row(const table::Table& table) {
+  constexpr table::RowId kMostRows = table::RowId{1} << 40;
+  table::RowId held = 0, free = 1;
+  while (free < kMostRows) {
+    OPLAT_TRY(row, table.row(free));
+    if (!row) break;
+    held = free;
+    free *= 2;
+  }
+  while (held + 1 < free) {
+    const table::RowId middle = held + (free - held) / 2;
+    OPLAT_TRY(row, table.row(middle));
+    (row ? held : free) = middle;
+  }
+  return held;
+}
+
+Status sample(const table::Table& table, std::int64_t most, Gatherer& gatherer) {
+  OPLAT_TRY(last, last_row(table));
+  if (last <= most) {
+    std::int64_t visited = 0;
+    return table.each_row([&](const table::StoredRow& row) {
+      gatherer.add(row);
+      return ++visited < most;
+    });
+  }
+  for (std::int64_t i = 0; i < most; ++i) {
+    const double step = static_cast<double>(i) / static_cast<double>(most);
+    OPLAT_TRY(stored, table.row(1 + static_cast<table::RowId>(step * static_cast<double>(last))));
+    if (stored) gatherer.add(*stored);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<double> Ceilings::bytes_per_ns(double reuse_bytes) const {
+  for (const MemoryLevel& level : memory)
+    if (!level.up_to_bytes || reuse_bytes <= *level.up_to_bytes) return level.bytes_per_ns;
+  return std::nullopt;
+}
+
+Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device) {
+  Ceilings ceilings;
+  ceilings.rows = static_cast<std::int64_t>(rows.size());
+  std::vector<Measured> known;
+  for (const TimedKey& row : rows)
+    if (auto one = measured(row)) known.push_back(*one);
+  ceilings.node_ns = node_time(known);
+  const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
+  std::map<ir::Dtype, std::vector<double>> rates;
+  for (const Measured& row : known)
+    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) > 0)
+      rates[*row.dtype].push_back(*row.work.flops / row.ns);
+  for (auto& [dtype, some] : rates) ceilings.flops_per_ns[dtype] = best(std::move(some));
+  ceilings.memory = memory_levels(known, shortest_ns, device);
+  return ceilings;
+}
+
+Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection, const Prediction& prediction,
+                               std::int64_t most_rows) {
+  Gatherer gatherer(selection);
+  std::unordered_set<std::string_view> keys;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    if (!keys.insert(kernel.key).second) continue;
+    for (const table::SettingId setting : selection.setting_ids) {
+      OPLAT_TRY(rows, table.rows_of(kernel.key, selection.device_id, setting));
+      for (const table::StoredRow& row : rows) gatherer.add(row);
+    }
+  }
+  OPLAT_CHECK(sample(table, most_rows, gatherer));
+  return ceilings_of(gatherer.rows(), selection.device);
+}
+
+ir::Work moved_work(const ir::Key& key) {
+  ir::Work work = ir::work(key);
+  if (std::find(kPicking.begin(), kPicking.end(), key.op) != kPicking.end()) {
+    work.bytes_in = std::min(work.bytes_in, work.bytes_out);
+    work.bytes_weights = std::min(work.bytes_weights, work.bytes_out);
+  }
+  return work;
+}
+
+std::optional<ir::Dtype> work_dtype(const ir::Key& key) {
+  std::optional<ir::Dtype> dtype;
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    const ir::TensorEntry* operand = key.operand(i);
+    if (operand == nullptr) continue;
+    if (!dtype) dtype = operand->dtype;
+    if (operand->constant && operand->shape.ranked && operand->shape.dims.size() >= 2) {
+      dtype = operand->dtype;
+      break;
+    }
+  }
+  return dtype == ir::Dtype::U8 ? ir::Dtype::I8 : dtype;
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A composition as JSON text and back.
+#include "oplat/predict/composition_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace oplat::predict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostScores = 100'000;
+constexpr double kMostNs = 1e15;
+constexpr double kMostBytes = 1e18;
+constexpr double kMostSpread = 5;
+
+Json ramp_json(const estimate::Ramp& ramp) { return {{"lo_bytes", ramp.lo_bytes}, {"hi_bytes", ramp.hi_bytes}}; }
+
+/// Reads fields, keeping the first complaint.
+class Reader {
+ public:
+  double number(const Json& object, const char* name, double least, double most) {
+    const auto at = object.is_object() ? object.find(name) : object.end();
+    if (!object.is_object() || at == object.end() || !at->is_number()) return complain(name, "is no number");
+    const double value = at->get<double>();
+    if (!(value >= least && value <= most)) return complain(name, fmt::format("is {}, not between {} and {}", value, least, most));
+    return value;
+  }
+  estimate::Ramp ramp(const Json& object, const char* name) {
+    const auto at = object.is_object() ? object.find(name) : object.end();
+    if (!object.is_object() || at == object.end()) {
+      complain(name, "is absent");
+      return {};
+    }
+    estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMostBytes), number(*at, "hi_bytes", 1, kMostBytes)};
+    if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not rise");
+    return ramp;
+  }
+  double complain(const char* name, std::string_view what) {
+    if (complaint_.empty()) complaint_ = fmt::format("\"{}\" {}", name, what);
+    return 0;
+  }
+  [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
+ private:
+  std::string complaint_;
+};
+
+}  // namespace
+
+std::string encode(const CompositionFit& fit) {
+  Json curve = nullptr;
+  if (fit.curve) curve = {{"own", fit.curve->own ? ramp_json(*fit.curve->own) : Json(nullptr)}, {"last", ramp_json(fit.curve->last)}};
+  const Json json = {{"schema", kCompositionFormat},
+                     {"c0_ns", fit.c0_ns},
+                     {"c1_ns", fit.c1_ns},
+                     {"curve", curve},
+                     {"sd_log", fit.sd_log},
+                     {"measured_correlation", fit.measured_correlation},
+                     {"scores", fit.scores}};
+  return json.dump();
+}
+
+Result<CompositionFit> decode_composition(std::string_view text) {
+  const auto bad = [](std::string_view why) { return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why); };
+  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!json.is_object() || json.value("schema", Json()) != Json(kCompositionFormat)) return bad("is no such document");
+  CompositionFit fit;
+  Reader reader;
+  fit.c0_ns = reader.number(json, "c0_ns", 0, kMostNs);
+  fit.c1_ns = reader.number(json, "c1_ns", -kMostNs, kMostNs);
+  fit.sd_log = reader.number(json, "sd_log", 0, kMostSpread);
+  fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
+  if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
+    fit.curve.emplace();
+    fit.curve->last = reader.ramp(*curve, "last");
+    const auto own = curve->is_object() ? curve->find("own") : curve->end();
+    if (curve->is_object() && own != curve->end() && !own->is_null()) fit.curve->own = reader.ramp(*curve, "own");
+  }
+  const auto scores = json.find("scores");
+  if (scores == json.end() || !scores->is_array() || scores->size() > kMostScores) return bad("\"scores\" is no list");
+  for (const Json& score : *scores) {
+    if (!score.is_number() || !(score.get<double>() >= 0) || !std::isfinite(score.get<double>())) return bad("a score is no number >= 0");
+    fit.scores.push_back(score.get<double>());
+  }
+  std::sort(fit.scores.begin(), fit.scores.end());
+  if (!reader.complaint().empty()) return bad(reader.complaint());
+  return fit;
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From kernels with times to rates, bounds, shares of the variance and sums of moved data.
+#include "oplat/predict/diagnosis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace oplat::predict {
+
+using estimate::Source;
+
+namespace {
+
+/// A bound that explains half of the time is what holds the kernel up, whatever the rest is.
+constexpr double kMostOfTheTime = 0.5;
+/// Below this, to call a kernel held up by its operations or bytes would mislead.
+constexpr double kLeastShare = 0.1;
+/// The measuring rule is content with +-5 % at 95 % for short kernels: this standard deviation.
+constexpr double kWellMeasuredSd = 0.05 / 1.96;
+
+/// All executions of one key: they share rows, and so time and error.
+struct Distinct {
+  std::size_t first = 0;
+  std::int64_t count = 0;
+  std::size_t places = 0;
+  double part = 0;  ///< share of the total times sd_log; 0 where either is unknown
+  double uncertainty_share = 0;
+};
+
+struct Grouped {
+  std::vector<Distinct> distinct;
+  std::vector<std::size_t> of;  ///< beside Prediction::kernels
+};
+
+Grouped group(const Prediction& prediction) {
+  Grouped grouped;
+  std::unordered_map<std::string_view, std::size_t> place_of;
+  for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
+    const auto [at, added] = place_of.emplace(prediction.kernels[i].key, grouped.distinct.size());
+    if (added) grouped.distinct.push_back({i, 0, 0, 0, 0});
+    Distinct& one = grouped.distinct[at->second];
+    one.count += prediction.kernels[i].count;
+    one.places += 1;
+    grouped.of.push_back(at->second);
+  }
+  return grouped;
+}
+
+std::optional<double> positive(const std::optional<double>& value) {
+  return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
+}
+
+/// How long the bytes would take: weights from as far as the model's footprint drives them, the rest from no further
+/// than the kernel's own bytes do.
+std::optional<double> memory_ns(const ir::Work& work, const Ceilings& ceilings, double reuse_bytes) {
+  const auto near = ceilings.bytes_per_ns(work.bytes());
+  const auto far = ceilings.bytes_per_ns(std::max(reuse_bytes, work.bytes()));
+  if (!near || !far) return std::nullopt;
+  return (work.bytes_in + work.bytes_out) / *near + work.bytes_weights / *far;
+}
+
+void set_bound(KernelDiagnosis& diagnosis, Bound bound, double bound_ns, double ns) {
+  diagnosis.bound_share = bound_ns / ns;
+  if (*diagnosis.bound_share >= kLeastShare) diagnosis.bound = bound;
+}
+
+void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& work, const Ceilings& ceilings,
+                double reuse_bytes, double ns) {
+  if (ceilings.node_ns && *ceilings.node_ns >= kMostOfTheTime * ns)
+    return set_bound(diagnosis, Bound::Overhead, *ceilings.node_ns, ns);
+  const auto bytes_ns = work.complete ? memory_ns(work, ceilings, reuse_bytes) : std::nullopt;
+  if (!work.flops) {
+    if (bytes_ns && *bytes_ns >= kMostOfTheTime * ns) set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
+    return;
+  }
+  std::optional<double> flops_ns;
+  const auto dtype = work_dtype(key);
+  if (*work.flops == 0) {
+    flops_ns = 0;
+  } else if (const auto at = dtype ? ceilings.flops_per_ns.find(*dtype) : ceilings.flops_per_ns.end();
+             at != ceilings.flops_per_ns.end()) {
+    flops_ns = *work.flops / at->second;
+  }
+  if (!flops_ns || !bytes_ns) return;
+  if (*flops_ns >= *bytes_ns)
+    set_bound(diagnosis, Bound::Compute, *flops_ns, ns);
+  else
+    set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
+}
+
+KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key, const Ceilings& ceilings,
+                          double reuse_bytes) {
+  KernelDiagnosis diagnosis;
+  diagnosis.movement = movement_of(key);
+  ir::Work work = moved_work(key);
+  if (work.flops && !(std::isfinite(*work.flops) && *work.flops >= 0)) work.flops.reset();
+  work.complete = work.complete && std::isfinite(work.bytes());
+  diagnosis.flops = work.flops;
+  if (work.complete) diagnosis.bytes = work.bytes();
+  const auto ns = positive(kernel.latency_ns);
+  if (!ns) return diagnosis;
+  // A view moves nothing, whatever its key counts: if it takes time, then that of a node.
+  if (kernel.source == Source::Free) {
+    set_bound(diagnosis, Bound::Overhead, *ns, *ns);
+    return diagnosis;
+  }
+  if (diagnosis.flops) diagnosis.gflops_per_s = *diagnosis.flops / *ns;
+  if (diagnosis.bytes) diagnosis.gbytes_per_s = *diagnosis.bytes / *ns;
+  find_bound(diagnosis, key, work, ceilings, reuse_bytes, *ns);
+  return diagnosis;
+}
+
+Remedy remedy_for(const KernelPrediction& kernel) {
+  if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
+  return kernel.sd_log.value_or(0) > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
+}
+
+/// Takes the formula of total_spread() apart. Fills Distinct::uncertainty_share.
+std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<Distinct>& distinct) {
+  if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
+  std::map<std::string_view, double> linear;
+  for (Distinct& one : distinct) {
+    const KernelPrediction& kernel = prediction.kernels[one.first];
+    if (!kernel.latency_ns || !kernel.sd_log) continue;
+    one.part = static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
+    linear[kernel.group] += one.part;
+  }
+  Uncertainty sum;
+  for (Distinct& one : distinct) {
+    const std::string& group = prediction.kernels[one.first].group;
+    if (one.part == 0) continue;
+    const double rho = correlation(group, prediction.composition.measured_correlation);
+    one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part;
+    sum.kernels += one.uncertainty_share;
+  }
+  sum.composition = prediction.composition.sd_log * prediction.composition.sd_log;
+  for (const Mismatch& mismatch : prediction.mismatch) sum.mismatch += mismatch.sd_log * mismatch.sd_log;
+
+  const double variance = sum.kernels + sum.composition + sum.mismatch;
+  if (!positive(variance)) return std::nullopt;
+  sum.kernels /= variance;
+  sum.composition /= variance;
+  sum.mismatch /= variance;
+  for (Distinct& one : distinct) {
+    one.uncertainty_share /= variance;
+    if (one.uncertainty_share > 0)
+      sum.most.push_back({one.first, one.count, one.places, one.uncertainty_share,
+                          remedy_for(prediction.kernels[one.first])});
+  }
+  std::stable_sort(sum.most.begin(), sum.most.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return sum;
+}
+
+/// The latency, or what is known of it while kernels are missing.
+double known_ns(const Prediction& prediction) {
+  if (prediction.latency_ns) return *prediction.latency_ns;
+  double known = prediction.composition.c0_ns +
+                 prediction.composition.c1_ns * static_cast<double>(prediction.composition.n_kernels);
+  for (const KernelPrediction& kernel : prediction.kernels)
+    known += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return known;
+}
+
+struct MovementName {
+  Movement movement;
+  std::string_view name;
+};
+constexpr std::array kMovements = {
+    MovementName{Movement::Reorder, "reorder"}, MovementName{Movement::Copy, "copy"},
+    MovementName{Movement::Cast, "cast"}, MovementName{Movement::Quantisation, "quantisation"},
+    MovementName{Movement::Transpose, "transpose"}};
+
+struct MovingOperator {
+  std::string_view domain;
+  std::string_view op;
+  Movement movement;
+};
+constexpr std::string_view kNchwc = "com.microsoft.nchwc";
+constexpr std::string_view kContrib = "com.microsoft";
+constexpr std::array kMovingOperators = {
+    MovingOperator{kNchwc, "ReorderInput", Movement::Reorder},
+    MovingOperator{kNchwc, "ReorderOutput", Movement::Reorder},
+    MovingOperator{"", "MemcpyFromHost", Movement::Copy},
+    MovingOperator{"", "MemcpyToHost", Movement::Copy},
+    MovingOperator{"", "Cast", Movement::Cast},
+    MovingOperator{"", "CastLike", Movement::Cast},
+    MovingOperator{"", "QuantizeLinear", Movement::Quantisation},
+    MovingOperator{"", "DynamicQuantizeLinear", Movement::Quantisation},
+    MovingOperator{"", "DequantizeLinear", Movement::Quantisation},
+    MovingOperator{kContrib, "QuantizeLinear", Movement::Quantisation},
+    MovingOperator{kContrib, "DequantizeLinear", Movement::Quantisation},
+    MovingOperator{"", "Transpose", Movement::Transpose},
+};
+
+}  // namespace
+
+std::string_view name(Bound bound) {
+  switch (bound) {
+    case Bound::Compute:
+      return "compute";
+    case Bound::Memory:
+      return "memory";
+    case Bound::Overhead:
+      return "overhead";
+  }
+  return "";
+}
+
+std::string_view name(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::Measure:
+      return "measure";
+    case Remedy::MoreBlocks:
+      return "more blocks";
+    case Remedy::Nothing:
+      return "nothing";
+  }
+  return "";
+}
+
+std::string_view name(Movement movement) { return kMovements.at(static_cast<std::size_t>(movement)).name; }
+
+bool by_runtime(Movement movement) { return movement == Movement::Reorder || movement == Movement::Copy; }
+
+std::optional<Movement> movement_of(const ir::Key& key) {
+  for (const MovingOperator& one : kMovingOperators)
+    if (one.op == key.op && one.domain == key.domain) return one.movement;
+  return std::nullopt;
+}
+
+Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
+  Diagnosis diagnosis;
+  diagnosis.ceilings = ceilings;
+  Grouped grouped = group(prediction);
+  diagnosis.uncertainty = take_apart(prediction, grouped.distinct);
+
+  std::vector<KernelDiagnosis> of_key;
+  std::array<MovementSum, kMovements.size()> moved;
+  for (const MovementName& one : kMovements) moved.at(static_cast<std::size_t>(one.movement)).movement = one.movement;
+  for (const Distinct& one : grouped.distinct) {
+    const KernelPrediction& kernel = prediction.kernels[one.first];
+    const auto key = ir::parse(kernel.key);
+    of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes) : KernelDiagnosis());
+    if (!of_key.back().movement) continue;
+    MovementSum& sum = moved.at(static_cast<std::size_t>(*of_key.back().movement));
+    sum.kernels += one.count;
+    sum.time_ns += static_cast<double>(one.count) * kernel.latency_ns.value_or(0);
+  }
+  for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
+    const KernelPrediction& kernel = prediction.kernels[i];
+    const Distinct& one = grouped.distinct[grouped.of[i]];
+    diagnosis.kernels.push_back(of_key[grouped.of[i]]);
+    if (!diagnosis.uncertainty || !kernel.latency_ns || !kernel.sd_log) continue;
+    const double executions = one.count > 0 ? static_cast<double>(kernel.count) / static_cast<double>(one.count) : 0;
+    diagnosis.kernels.back().uncertainty_share = one.uncertainty_share * executions;
+  }
+  const auto known = positive(known_ns(prediction));
+  for (MovementSum& sum : moved) {
+    if (known) sum.time_share = sum.time_ns / *known;
+    if (sum.kernels > 0) diagnosis.movement.push_back(sum);
+  }
+  return diagnosis;
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From whole models in a table to a composition: curves tried, groups left out, intervals calibrated.
+#include "oplat/predict/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "compose.hpp"
+#include "fit_sums.hpp"
+#include "oplat/predict/prediction.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::predict {
+namespace {
+
+/// Ends tried for the ramps, as multiples of the start values.
+constexpr double kLowFactors[] = {1, 0.5, 2};
+constexpr double kHighFactors[] = {1, 0.5, 2};
+/// A curve other than the start must lower the loss by this share per end that moves: with few models a lucky one would
+/// win otherwise.
+constexpr double kGainPerMove = 0.04;
+constexpr double k95 = 1.959963984540054;
+
+struct Curve {
+  std::optional<estimate::ReuseCurve> curve;
+  int moves = 0;
+};
+
+/// The start curve first, then its neighbours.
+std::vector<Curve> curves_of(const table::Device& device) {
+  const auto start = estimate::default_curve(device);
+  if (!start) return {{std::nullopt, 0}};
+  const auto scaled = [](const estimate::Ramp& ramp, double low, double high) {
+    return estimate::Ramp{ramp.lo_bytes * low, ramp.hi_bytes * high};
+  };
+  const auto moves = [](double low, double high) { return (low != 1 ? 1 : 0) + (high != 1 ? 1 : 0); };
+  std::vector<Curve> curves;
+  for (const double low : kLowFactors) {
+    for (const double high : kHighFactors) {
+      const estimate::Ramp last = scaled(start->last, low, high);
+      if (!(last.lo_bytes < last.hi_bytes)) continue;
+      if (!start->own) {
+        curves.push_back({estimate::ReuseCurve{std::nullopt, last}, moves(low, high)});
+        continue;
+      }
+      for (const double own_low : kLowFactors) {
+        for (const double own_high : kHighFactors) {
+          const estimate::Ramp own = scaled(*start->own, own_low, own_high);
+          if (!(own.lo_bytes < own.hi_bytes) || own.hi_bytes > last.lo_bytes) continue;
+          curves.push_back({estimate::ReuseCurve{own, last}, moves(low, high) + moves(own_low, own_high)});
+        }
+      }
+    }
+  }
+  return curves;
+}
+
+/// A model that can take part, with its sum under every curve.
+struct Candidate {
+  table::StoredModelRow row;
+  table::Timing measured;
+  table::Plan plan;
+  std::string group;       ///< distinct from those of other models, unless the request says otherwise
+  std::string group_name;  ///< for people
+  bool calibrates = true;
+  std::vector<KernelSum> sums;
+  double half_width = 0;
+};
+
+KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
+  KernelSum sum;
+  for (const KernelPrediction& kernel : kernels) {
+    sum.ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    if (kernel.source != estimate::Source::Free) sum.n += static_cast<double>(kernel.count);
+  }
+  // With a total of 1 the shares are times.
+  std::vector<Term> others;
+  for (const Term& term : terms_of(kernels, 1)) {
+    if (term.group == "measured") {
+      sum.linear += term.share * term.sd_log;
+      sum.squares += std::pow(term.share * term.sd_log, 2);
+    } else {
+      others.push_back(term);
+    }
+  }
+  sum.other_variance = std::pow(total_spread(others, 0), 2);
+  return sum;
+}
+
+class Fitting {
+ public:
+  Fitting(const table::Table& table, const Selection& selection, const FitRequest& request)
+      : table_(table), selection_(selection), request_(request), curves_(curves_of(selection.device)) {}
+
+  Result<FitResult> run();
+
+ private:
+  /// What the models outside some groups say.
+  struct Fitted {
+    std::size_t curve = 0;
+    Coefficients coefficients;
+  };
+
+  Status collect();
+  Status add_sums(Candidate& candidate);
+  [[nodiscard]] std::vector<const Candidate*> without(const std::set<std::string>& groups) const;
+  [[nodiscard]] Fitted fit(const std::vector<const Candidate*>& models) const;
+  [[nodiscard]] ErrorTerm error_of(const Candidate& model, const Fitted& fitted) const;
+  /// Correlation, spread and scores from errors of models that were each left out.
+  [[nodiscard]] CompositionFit calibrated(const Fitted& fitted, const std::vector<ErrorTerm>& errors) const;
+  [[nodiscard]] std::vector<ErrorTerm> errors_left_out(const std::vector<const Candidate*>& models,
+                                                       const std::set<std::string>& already) const;
+  Result<LeftOutModel> leave_out(const Candidate& model) const;
+
+  const table::Table& table_;
+  const Selection& selection_;
+  const FitRequest& request_;
+  std::vector<Curve> curves_;
+  std::vector<Predictor> predictors_;  ///< one for each curve
+  Coefficients prior_;
+  std::vector<Candidate> models_;
+  std::vector<std::pair<std::string, std::string>> excluded_;
+};
+
+Status Fitting::add_sums(Candidate& candidate) {
+  const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
+  for (const Predictor& predictor : predictors_) {
+    OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
+    const auto lacking = std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) { return !kernel.latency_ns; });
+    if (lacking > 0) {
+      excluded_.emplace_back(candidate.row.row.name, fmt::format("{} of its kernels have no row", lacking));
+      return {};
+    }
+    candidate.sums.push_back(sum_of(kernels));
+  }
+  return {};
+}
+
+Status Fitting::collect() {
+  for (const Curve& curve : curves_) {
+    Selection trial = selection_;
+    trial.fit.emplace();
+    trial.fit->curve = curve.curve;
+    OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial)));
+    predictors_.push_back(std::move(predictor));
+  }
+  OPLAT_TRY(rows, table_.model_rows());
+  for (const table::StoredModelRow& row : rows) {
+    const auto& ids = selection_.setting_ids;
+    if (row.device != selection_.device_id || std::find(ids.begin(), ids.end(), row.setting) == ids.end()) continue;
+    const auto* timing = std::get_if<table::Timing>(&row.row.outcome);
+    if (timing == nullptr || !(timing->median_ns > 0)) {
+      excluded_.emplace_back(row.row.name, "it could not be measured");
+      continue;
+    }
+    OPLAT_TRY(plan, table_.find_plan(row.row.plan_identity));
+    if (!plan) {
+      excluded_.emplace_back(row.row.name, "the table holds no plan of it");
+      continue;
+    }
+    Candidate candidate;
+    candidate.row = row;
+    candidate.measured = *timing;
+    candidate.plan = std::move(*plan);
+    const auto group = request_.groups.find(row.row.name);
+    // Models of one file name, in other shapes, are of one group too.
+    candidate.group_name = group == request_.groups.end() ? row.row.name : group->second;
+    candidate.group = (group == request_.groups.end() ? "model " : "group ") + candidate.group_name;
+    candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
+    candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.most_half_width;
+    OPLAT_CHECK(add_sums(candidate));
+    if (!candidate.sums.empty()) models_.push_back(std::move(candidate));
+  }
+  std::stable_sort(models_.begin(), models_.end(), [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
+  return {};
+}
+
+std::vector<const Candidate*> Fitting::without(const std::set<std::string>& groups) const {
+  std::vector<const Candidate*> models;
+  for (const Candidate& model : models_) {
+    if (model.calibrates && groups.count(model.group) == 0) models.push_back(&model);
+  }
+  return models;
+}
+
+Fitting::Fitted Fitting::fit(const std::vector<const Candidate*>& models) const {
+  std::vector<double> measured;
+  for (const Candidate* model : models) measured.push_back(model->measured.median_ns);
+  Fitted best;
+  double least = 0;
+  std::vector<KernelSum> sums(models.size());
+  for (std::size_t c = 0; c < curves_.size(); ++c) {
+    for (std::size_t i = 0; i < models.size(); ++i) sums[i] = models[i]->sums[c];
+    const FittedSums fitted = fit_sums(sums, measured, prior_);
+    const double loss = fitted.loss * (1 + kGainPerMove * curves_[c].moves);
+    if (c == 0 || loss < least) {
+      least = loss;
+      best = {c, fitted.coefficients};
+    }
+  }
+  return best;
+}
+
+ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const {
+  const KernelSum& sum = model.sums[fitted.curve];
+  // A prior of hardly any models could drive the sum of a tiny one below zero.
+  const double predicted = std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
+  ErrorTerm error;
+  error.log_error = std::log(model.measured.median_ns / predicted);
+  error.linear = sum.linear / predicted;
+  error.squares = sum.squares / predicted / predicted;
+  error.fixed_variance = sum.other_variance / predicted / predicted;
+  error.measurement_sd = std::log(model.measured.ci_high_ns / model.measured.ci_low_ns) / 2 / k95;
+  return error;
+}
+
+std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const Candidate*>& models,
+                                                const std::set<std::string>& already) const {
+  std::map<std::string, Fitted> fits;
+  std::vector<ErrorTerm> errors;
+  for (const Candidate* model : models) {
+    auto at = fits.find(model->group);
+    if (at == fits.end()) {
+      std::set<std::string> out = already;
+      out.insert(model->group);
+      at = fits.emplace(model->group, fit(without(out))).first;
+    }
+    errors.push_back(error_of(*model, at->second));
+  }
+  return errors;
+}
+
+CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<ErrorTerm>& errors) const {
+  const SpreadFit spread = fit_spread(errors);
+  CompositionFit fit;
+  fit.c0_ns = fitted.coefficients.c0_ns;
+  fit.c1_ns = fitted.coefficients.c1_ns;
+  fit.curve = curves_[fitted.curve].curve;
+  fit.sd_log = spread.sd_log;
+  fit.measured_correlation = spread.measured_correlation;
+  for (const ErrorTerm& error : errors) {
+    fit.scores.push_back(std::abs(error.log_error) / std::sqrt(error.variance(fit.measured_correlation, fit.sd_log)));
+  }
+  std::sort(fit.scores.begin(), fit.scores.end());
+  return fit;
+}
+
+Result<LeftOutModel> Fitting::leave_out(const Candidate& model) const {
+  const std::set<std::string> out = {model.group};
+  const auto others = without(out);
+  const Fitted fitted = fit(others);
+  const CompositionFit composition = calibrated(fitted, errors_left_out(others, out));
+  const ErrorTerm error = error_of(model, fitted);
+  LeftOutModel left;
+  left.name = model.row.row.name;
+  left.group = model.group_name;
+  left.measured = model.measured;
+  left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
+  left.sd_log = std::sqrt(error.variance(composition.measured_correlation, composition.sd_log));
+  const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()), composition.scores};
+  OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));
+  left.interval = bounds;
+  left.unfitted_ns = prior_.predict(model.sums.front());
+  left.calibrates = model.calibrates;
+  return left;
+}
+
+Result<FitResult> Fitting::run() {
+  OPLAT_TRY(empty, empty_call_ns(table_, selection_));
+  prior_.c0_ns = empty.value_or(0);
+  OPLAT_CHECK(collect());
+  std::set<std::string> groups;
+  for (const Candidate* model : without({})) groups.insert(model->group);
+  if (groups.size() < kLeastFitGroups) {
+    return fail(Code::Refused,
+                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: measure more of them with their kernels: oplat profile --model "
+                "MODEL --table {} --runtime {}",
+                table_.path().string(), groups.size(), table::describe(selection_.setting), kLeastFitGroups, table_.path().string(),
+                selection_.setting.runtime);
+  }
+  FitResult result;
+  const auto all = without({});
+  result.fit = calibrated(fit(all), errors_left_out(all, {}));
+  for (const Candidate& model : models_) {
+    OPLAT_TRY(left, leave_out(model));
+    result.left_out.push_back(std::move(left));
+  }
+  result.excluded = excluded_;
+  return result;
+}
+
+}  // namespace
+
+Result<FitResult> fit_composition(const table::Table& table, const Selection& selection, const FitRequest& request) {
+  return Fitting(table, selection, request).run();
+}
+
+}  // namespace oplat::predict

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sums of kernels, fitted to measured times: the arithmetic of `oplat fit` without tables.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace oplat::predict {
+
+/// One model under one curve: the sum of its kernels with what the spread of that sum is made of.
+struct KernelSum {
+  double ns = 0;
+  double n = 0;               ///< executed kernels
+  double linear = 0;          ///< sum of w sd of measured kernels, in ns
+  double squares = 0;         ///< sum of (w sd)^2 of measured kernels, in ns^2
+  double other_variance = 0;  ///< of everything else, in ns^2
+};
+
+/// Coefficients of latency = c0 + c1 n + sum.
+struct Coefficients {
+  double c0_ns = 0;
+  double c1_ns = 0;
+  [[nodiscard]] double predict(const KernelSum& sum) const { return c0_ns + c1_ns * sum.n + sum.ns; }
+};
+
+struct FittedSums {
+  Coefficients coefficients;
+  double loss = 0;  ///< mean Huber loss of the relative errors, the pull left out
+};
+
+/// Least Huber loss of (predicted - measured) / measured over c0 >= 0 and c1. `prior` pulls with the weight of about one
+/// model. The spans have one length > 0; measured times are > 0.
+FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior);
+
+/// Spread of one prediction, apart from what is fitted: rho and s_c.
+struct ErrorTerm {
+  double log_error = 0;          ///< ln(measured / predicted)
+  double linear = 0;             ///< sum of w sd of measured kernels, relative to the prediction
+  double squares = 0;            ///< sum of (w sd)^2 of them, relative
+  double fixed_variance = 0;     ///< of other kernels, relative
+  double measurement_sd = 0;     ///< of the measured time itself
+  [[nodiscard]] double variance(double rho, double sd) const {
+    return rho * linear * linear + (1 - rho) * squares + fixed_variance + sd * sd;
+  }
+};
+
+struct SpreadFit {
+  double measured_correlation = 0;
+  double sd_log = 0;
+};
+/// The pair of a grid that gives the errors the largest normal likelihood, the errors of measuring included; of equals the
+/// first.
+SpreadFit fit_spread(std::span<const ErrorTerm> errors);
+
+}  // namespace oplat::predict

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The document of `oplat fit --json`.
+#include "json_fit.hpp"
+
+namespace oplat::report {
+namespace {
+
+Json ramp_json(const std::optional<estimate::Ramp>& ramp) {
+  if (!ramp) return nullptr;
+  return {{"lo_bytes", ramp->lo_bytes}, {"hi_bytes", ramp->hi_bytes}};
+}
+
+Json summary_json(const predict::ValidationSummary& summary) {
+  return {{"models", summary.predicted},
+          {"mape", number(summary.mape)},
+          {"bias", number(summary.bias)},
+          {"within_5_percent", number(summary.within_5_percent)},
+          {"within_10_percent", number(summary.within_10_percent)},
+          {"interval_coverage", number(summary.interval_coverage)}};
+}
+
+Json model_json(const predict::LeftOutModel& model) {
+  return {{"name", model.name},
+          {"group", model.group},
+          {"measured_ns", model.measured.median_ns},
+          {"measured_ci_ns", {model.measured.ci_low_ns, model.measured.ci_high_ns}},
+          {"predicted_ns", model.predicted_ns},
+          {"sd_log", model.sd_log},
+          {"interval_ns", {model.interval.lo_ns, model.interval.hi_ns}},
+          {"signed_error", model.predicted_ns / model.measured.median_ns - 1},
+          {"inside_interval", model.interval.lo_ns <= model.measured.median_ns && model.measured.median_ns <= model.interval.hi_ns},
+          {"unfitted_ns", model.unfitted_ns},
+          {"calibrates", model.calibrates}};
+}
+
+}  // namespace
+
+Json fit_document(const FitReport& report) {
+  const predict::CompositionFit& fit = report.result.fit;
+  Json left_out = Json::array(), excluded = Json::array();
+  for (const auto& model : report.result.left_out) left_out.push_back(model_json(model));
+  for (const auto& [name, reason] : report.result.excluded) excluded.push_back({{"name", name}, {"reason", reason}});
+  Json curve = nullptr;
+  if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
+  return {{"schema", "oplat.fit/1"},
+          {"table", report.table},
+          {"device", json_of(report.device)},
+          {"setting", json_of(report.setting)},
+          {"level", report.level},
+          {"composition",
+           {{"c0_ns", fit.c0_ns}, {"c1_ns", fit.c1_ns}, {"sd_log", fit.sd_log}, {"measured_correlation", fit.measured_correlation}}},
+          {"curve", curve},
+          {"calibration_models", fit.scores.size()},
+          {"left_out_summary", summary_json(report.left_out)},
+          {"unfitted_summary", summary_json(report.unfitted)},
+          {"left_out", std::move(left_out)},
+          {"excluded", std::move(excluded)}};
+}
+
+}  // namespace oplat::report

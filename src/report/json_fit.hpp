@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat.fit/1 (docs/command-line.md).
+#pragma once
+
+#include "json_values.hpp"
+
+namespace oplat::report {
+
+Json fit_document(const FitReport& report);
+
+}  // namespace oplat::report

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat.verify/1 (docs/command-line.md).
+#pragma once
+
+#include "json_values.hpp"
+
+namespace oplat::report {
+
+Json verification_document(const Verification& verification);
+
+}  // namespace oplat::report

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Coefficients first, then each model predicted without its group, then what was left aside.
+#include "text_fit.hpp"
+
+#include <ostream>
+
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "text_table.hpp"
+#include "text_values.hpp"
+
+namespace oplat::report {
+namespace {
+
+std::string ramp_text(const estimate::Ramp& ramp) {
+  return fmt::format("{} to {}", base::bytes_text(ramp.lo_bytes), base::bytes_text(ramp.hi_bytes));
+}
+
+void print_summary(const char* what, const predict::ValidationSummary& summary, std::ostream& out) {
+  if (!summary.mape) return;
+  out << fmt::format("{}: MAPE {}, bias {}", what, share_text(*summary.mape), signed_text(summary.bias));
+  if (summary.within_5_percent) out << ", within 5 % " << share_text(*summary.within_5_percent);
+  if (summary.within_10_percent) out << ", within 10 % " << share_text(*summary.within_10_percent);
+  if (summary.interval_coverage) out << ", inside the interval " << share_text(*summary.interval_coverage);
+  out << "\n";
+}
+
+}  // namespace
+
+void print_fit(const FitReport& report, std::ostream& out) {
+  const predict::CompositionFit& fit = report.result.fit;
+  out << fmt::format("{}: {} on {}\n", base::printable(report.table), base::printable(table::describe(report.setting), 400),
+                     base::printable(report.device.name));
+  out << fmt::format("latency = {} + {} per kernel + kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
+                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? "-" + base::duration_text(-fit.c1_ns) : base::duration_text(fit.c1_ns),
+                     share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
+  if (fit.curve) {
+    out << fmt::format("weights leave {}the last-level cache from {} touched between two uses\n",
+                       fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own)) : std::string(),
+                       ramp_text(fit.curve->last));
+  }
+  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(report.level), Align::Right}, {"measured", Align::Right},
+                   {"error", Align::Right}, {"without fit", Align::Right}, {"inside"}});
+  for (const auto& model : report.result.left_out) {
+    const double measured = model.measured.median_ns;
+    const bool inside = model.interval.lo_ns <= measured && measured <= model.interval.hi_ns;
+    table.add({base::printable(model.name), base::duration_text(model.predicted_ns),
+               range_text(model.interval.lo_ns, model.interval.hi_ns), base::duration_text(measured),
+               signed_text(model.predicted_ns / measured - 1), signed_text(model.unfitted_ns / measured - 1),
+               std::string(inside ? "yes" : "no") + (model.calibrates ? "" : ", measured too widely to calibrate")});
+  }
+  out << "\neach model predicted from a fit to models of other groups:\n";
+  table.print(out);
+  out << "\n";
+  print_summary("left out", report.left_out, out);
+  print_summary("without fit", report.unfitted, out);
+  for (const auto& [name, reason] : report.result.excluded) out << fmt::format("not used: {}: {}\n", base::printable(name), reason);
+}
+
+}  // namespace oplat::report

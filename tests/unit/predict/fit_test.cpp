@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Fits to whole models whose times follow the formula, so that the right answer is known.
+#include "oplat/predict/fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "oplat/base/random.hpp"
+#include "oplat/predict/prediction.hpp"
+#include "predict/fit_sums.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::predict {
+namespace {
+
+using test::must;
+using test::SmallTable;
+using test::timing;
+using ::testing::HasSubstr;
+
+TEST(FitSums, FindsTheCoefficientsThatMadeTheTimes) {
+  std::vector<KernelSum> sums;
+  std::vector<double> measured;
+  for (int i = 1; i <= 30; ++i) {
+    KernelSum sum;
+    sum.ns = 20e3 * i;
+    sum.n = 10 + (7 * i) % 40;
+    sums.push_back(sum);
+    measured.push_back(2000 + 150 * sum.n + sum.ns);
+  }
+  const FittedSums fitted = fit_sums(sums, measured, {1500, 0});
+  EXPECT_NEAR(fitted.coefficients.c1_ns, 150, 10);
+  EXPECT_NEAR(fitted.coefficients.c0_ns, 2000, 250);
+  EXPECT_LT(fitted.loss, 1e-5);
+}
+
+TEST(FitSums, OneWildModelHardlyBendsTheOthers) {
+  std::vector<KernelSum> sums;
+  std::vector<double> measured;
+  for (int i = 1; i <= 20; ++i) {
+    KernelSum sum;
+    sum.ns = 50e3 * i;
+    sum.n = 20 + (7 * i) % 40;
+    sums.push_back(sum);
+    measured.push_back(1000 + 100 * sum.n + sum.ns);
+  }
+  measured[10] *= 2;
+  EXPECT_NEAR(fit_sums(sums, measured, {1000, 0}).coefficients.c1_ns, 100, 60);
+}
+
+TEST(FitSums, AFewModelsStayNearTheMeasuredEmptyCall) {
+  KernelSum sum;
+  sum.ns = 10e6;
+  sum.n = 50;
+  const FittedSums fitted = fit_sums(std::vector{sum}, std::vector{10.2e6}, {1300, 0});
+  // 200 us too little over 50 kernels would be 4 us each; one model of 10 ms says little about either coefficient.
+  EXPECT_LT(fitted.coefficients.c1_ns, 4000);
+  EXPECT_GE(fitted.coefficients.c0_ns, 0);
+}
+
+TEST(FitSpread, FindsTheSpreadThatMadeTheErrors) {
+  base::Random random(7);
+  for (const double sd : {0.01, 0.05}) {
+    std::vector<ErrorTerm> errors;
+    for (int i = 0; i < 400; ++i) {
+      ErrorTerm error;
+      error.linear = 0.002;
+      error.squares = 1e-6;
+      error.log_error = sd * random.normal();
+      errors.push_back(error);
+    }
+    EXPECT_NEAR(fit_spread(errors).sd_log, sd, 0.15 * sd);
+  }
+}
+
+TEST(CompositionRecord, SurvivesItsText) {
+  CompositionFit fit;
+  fit.c0_ns = 1234.5;
+  fit.c1_ns = -3;
+  fit.curve = estimate::ReuseCurve{estimate::Ramp{1e5, 2e6}, {8e6, 4e7}};
+  fit.sd_log = 0.021;
+  fit.measured_correlation = 0.2;
+  fit.scores = {0.1, 0.9, 1.7};
+  EXPECT_EQ(must(decode_composition(encode(fit))), fit);
+  fit.curve->own.reset();
+  EXPECT_EQ(must(decode_composition(encode(fit))), fit);
+  fit.curve.reset();
+  EXPECT_EQ(must(decode_composition(encode(fit))), fit);
+}
+
+TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
+  CompositionFit fit;
+  const std::string good = encode(fit);
+  for (const std::string& text :
+       {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2), std::string("{\"schema\":\"oplat.composition/2\"}"),
+        std::string(R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":{"own":null,"last":{"lo_bytes":9,"hi_bytes":9}},"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":3,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":["a"]})")}) {
+    const auto decoded = decode_composition(text);
+    ASSERT_FALSE(decoded) << text;
+    EXPECT_THAT(decoded.error().message, HasSubstr("oplat fit"));
+  }
+}
+
+class FitTest : public ::testing::Test {
+ protected:
+  static constexpr double kC0 = 1000;
+  static constexpr double kC1 = 400;
+
+  static std::string key(int size) { return fmt::format("test:copy{{}}(f32[{}])->(f32[{}])", size, size); }
+
+  /// A model of `n` kernels of 10 us each, measured at what the formula says times `factor`.
+  void model(const std::string& name, int n, double factor = 1, double ci = 0.002) {
+    table::Plan plan;
+    plan.model = name;
+    plan.identity = "plan of " + name;
+    plan.kernels = {{"a", key(100), n}};
+    must(small_.table().put_plan(plan));
+    table::ModelRow row;
+    row.name = name;
+    row.plan_identity = plan.identity;
+    const double ns = factor * (kC0 + (kC1 + 10e3) * n);
+    auto measured = timing(ns, 0.01);
+    measured.ci_low_ns = ns * (1 - ci);
+    measured.ci_high_ns = ns * (1 + ci);
+    row.outcome = measured;
+    must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
+  }
+  Result<FitResult> fit(FitRequest request = {}) {
+    OPLAT_TRY(selection, select(small_.table(), {}));
+    return fit_composition(small_.table(), selection, request);
+  }
+
+  void SetUp() override {
+    small_.row(device_, setting_, key(100), std::nullopt, timing(10e3, 0.005));
+    small_.empty_call(device_, setting_, kC0);
+  }
+
+  SmallTable small_;
+  table::DeviceId device_ = small_.device();
+  table::SettingId setting_ = small_.setting();
+};
+
+TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
+  for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
+  const FitResult result = must(fit());
+  EXPECT_NEAR(result.fit.c1_ns, kC1, 20);
+  ASSERT_EQ(result.left_out.size(), 24U);
+  for (const LeftOutModel& left : result.left_out) {
+    EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.005) << left.name;
+    EXPECT_LT(left.unfitted_ns, left.measured.median_ns);
+    EXPECT_GT(left.interval.hi_ns, left.interval.lo_ns);
+  }
+  EXPECT_EQ(result.fit.scores.size(), 24U);
+  EXPECT_TRUE(std::is_sorted(result.fit.scores.begin(), result.fit.scores.end()));
+}
+
+TEST_F(FitTest, AGroupIsLeftOutTogether) {
+  for (int i = 0; i < 10; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  // Two of one family, 20 % slower than their kernels: each alone would teach the fit about the other.
+  model("twin_a.onnx", 12, 1.2);
+  model("twin_b.onnx", 14, 1.2);
+  FitRequest request;
+  request.groups = {{"twin_a.onnx", "twins"}, {"twin_b.onnx", "twins"}};
+  const FitResult together = must(fit(request));
+  for (const LeftOutModel& left : together.left_out) {
+    if (left.group != "twins") continue;
+    EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1 / 1.2, 0.01) << left.name;
+  }
+}
+
+TEST_F(FitTest, WidelyMeasuredModelsArePredictedButTeachNothing) {
+  for (int i = 0; i < 8; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  model("noisy.onnx", 20, 3, 0.05);
+  const FitResult result = must(fit());
+  EXPECT_EQ(result.fit.scores.size(), 8U);
+  EXPECT_NEAR(result.fit.c1_ns, kC1, 40);
+  const auto noisy = std::find_if(result.left_out.begin(), result.left_out.end(), [](const auto& m) { return m.name == "noisy.onnx"; });
+  ASSERT_NE(noisy, result.left_out.end());
+  EXPECT_FALSE(noisy->calibrates);
+}
+
+TEST_F(FitTest, ModelsWithoutRowsAreNamed) {
+  for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  table::Plan plan;
+  plan.model = "lacking.onnx";
+  plan.identity = "lacking";
+  plan.kernels = {{"a", key(777), 1}};
+  must(small_.table().put_plan(plan));
+  table::ModelRow row;
+  row.name = "lacking.onnx";
+  row.plan_identity = "lacking";
+  row.outcome = timing(5e3);
+  must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
+  const FitResult result = must(fit());
+  ASSERT_EQ(result.excluded.size(), 1U);
+  EXPECT_EQ(result.excluded[0].first, "lacking.onnx");
+}
+
+TEST_F(FitTest, TwoGroupsAreTooFew) {
+  model("a.onnx", 10);
+  model("b.onnx", 20);
+  const auto result = fit();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Refused);
+  EXPECT_THAT(result.error().message, HasSubstr("oplat profile --model"));
+}
+
+TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
+  for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
+  const FitResult result = must(fit());
+  must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(result.fit)}));
+  table::Plan plan;
+  plan.model = "new.onnx";
+  plan.kernels = {{"a", key(100), 30}};
+  auto selection = must(select(small_.table(), {}));
+  ASSERT_TRUE(selection.fit);
+  Prediction prediction = must(predict(small_.table(), selection, plan, {}));
+  EXPECT_TRUE(prediction.composition.fitted);
+  EXPECT_EQ(prediction.composition.calibration_models, 24);
+  EXPECT_NEAR(*prediction.latency_ns, kC0 + 30 * (10e3 + kC1), 1500);
+
+  small_.empty_call(device_, setting_, kC0);  // a further campaign
+  selection = must(select(small_.table(), {}));
+  EXPECT_FALSE(selection.fit);
+  ASSERT_FALSE(selection.warnings.empty());
+  EXPECT_THAT(selection.warnings.back(), HasSubstr("oplat fit"));
+  prediction = must(predict(small_.table(), selection, plan, {}));
+  EXPECT_FALSE(prediction.composition.fitted);
+}
+
+TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {
+  for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  const FitResult result = must(fit());
+  const table::SettingId other = small_.setting(test::setting_of(2));
+  must(small_.table().put_fit(device_, other, {std::string(kCompositionFormat), 0, encode(result.fit)}));
+  EXPECT_FALSE(must(select(small_.table(), {.threads = 1})).fit);
+}
+
+TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {
+  std::vector<double> scores;
+  for (int i = 1; i <= 19; ++i) scores.push_back(0.1 * i);
+  // ceil(20 * 0.9) = 18th smallest.
+  EXPECT_NEAR(interval_quantile(0.9, {19, scores}), 1.8, 1e-12);
+  // ceil(20 * 0.99) = 20 is beyond the largest: the t-quantile with 18 degrees of freedom, 2.878.
+  EXPECT_NEAR(interval_quantile(0.99, {19, scores}), 2.8784, 1e-3);
+  scores.pop_back();
+  EXPECT_NEAR(interval_quantile(0.9, {18, scores}), 1.7396, 1e-3);
+}
+
+}  // namespace
+}  // namespace oplat::predict
