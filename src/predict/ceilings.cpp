@@ -8,6 +8,8 @@
 #include <functional>
 #include <unordered_set>
 
+#include "oplat/plan/records.hpp"
+
 namespace oplat::predict {
 namespace {
 
@@ -25,6 +27,7 @@ constexpr std::array<std::string_view, 8> kPicking = {"Gather", "GatherElements"
                                                       "EmbedLayerNormalization"};
 
 struct Measured {
+  bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
   ir::Work work;
   std::optional<ir::Dtype> dtype;
   std::optional<double> reuse_bytes;
@@ -35,20 +38,23 @@ std::optional<Measured> measured(const TimedKey& row) {
   if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
   const auto key = ir::parse(row.key);
   if (!key) return std::nullopt;
-  Measured one{moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
+  Measured one{row.key == plan::kDispatchKey, moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
   if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0) return std::nullopt;
   if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
   return one;
 }
 
 std::optional<double> node_time(const std::vector<Measured>& rows) {
-  std::vector<double> times;
-  for (const Measured& row : rows)
-    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops) times.push_back(row.ns);
+  std::vector<double> tiny, dispatch;
+  for (const Measured& row : rows) {
+    if (row.dispatch) dispatch.push_back(row.ns);
+    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops) tiny.push_back(row.ns);
+  }
+  std::vector<double>& times = dispatch.empty() ? tiny : dispatch;
   if (times.empty()) return std::nullopt;
-  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
-  std::nth_element(times.begin(), quartile, times.end());
-  return *quartile;
+  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() / (dispatch.empty() ? 4 : 2));
+  std::nth_element(times.begin(), at, times.end());
+  return *at;
 }
 
 /// `rates` is not empty.
@@ -192,13 +198,16 @@ Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selec
                                std::int64_t most_rows) {
   Gatherer gatherer(selection);
   std::unordered_set<std::string_view> keys;
-  for (const KernelPrediction& kernel : prediction.kernels) {
-    if (!keys.insert(kernel.key).second) continue;
+  const auto add_rows_of = [&](std::string_view key) -> Status {
+    if (!keys.insert(key).second) return {};
     for (const table::SettingId setting : selection.setting_ids) {
-      OPLAT_TRY(rows, table.rows_of(kernel.key, selection.device_id, setting));
+      OPLAT_TRY(rows, table.rows_of(key, selection.device_id, setting));
       for (const table::StoredRow& row : rows) gatherer.add(row);
     }
-  }
+    return {};
+  };
+  OPLAT_CHECK(add_rows_of(plan::kDispatchKey));
+  for (const KernelPrediction& kernel : prediction.kernels) OPLAT_CHECK(add_rows_of(kernel.key));
   OPLAT_CHECK(sample(table, most_rows, gatherer));
   return ceilings_of(gatherer.rows(), selection.device);
 }

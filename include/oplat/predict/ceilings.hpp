@@ -35,8 +35,8 @@ struct MemoryLevel {
 /// Rates are the best of their kind among the rows, but two better ones (one in a thousand, if that is more) are left
 /// out as possibly wrong; below 20 rates the best one counts.
 struct Ceilings {
-  /// What the runtime takes for a node that computes next to nothing: lower quartile of the rows of at most 4 KiB and
-  /// 16,384 operations. Nothing: no such row.
+  /// What the runtime takes for a node that computes next to nothing: the rows of plan::kDispatchKey, or else the lower
+  /// quartile of the rows of at most 4 KiB and 16,384 operations. Nothing: no such row.
   std::optional<double> node_ns;
   /// By work_dtype(), from rows of at least five times node_ns.
   std::map<ir::Dtype, double> flops_per_ns;
@@ -57,7 +57,7 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
 /// table.
 inline constexpr std::int64_t kMostSampledRows = 512;
 
-/// From the rows of the prediction's kernels, and of at most `most_rows` others spread evenly over the table, those of
+/// From the rows of the prediction's kernels and of plan::kDispatchKey, and of at most `most_rows` others spread evenly over the table, those of
 /// the selection.
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection, const Prediction& prediction,
                                std::int64_t most_rows = kMostSampledRows);

@@ -67,6 +67,12 @@ TEST(Ceilings, ANodeTakesTheLowerQuartileOfTinyRows) {
   EXPECT_FALSE(ceilings_of(std::vector<TimedKey>{{copy_of(1000), {}, 1.0}}, {}).node_ns);
 }
 
+TEST(Ceilings, TheLeastKernelsOwnRowsTellWhatANodeTakes) {
+  const std::string least(plan::kDispatchKey);
+  const std::vector<TimedKey> rows = {{copy_of(100), {}, 200}, {least, {}, 350}, {least, 128, 340}, {least, 1e8, 900}};
+  EXPECT_EQ(ceilings_of(rows, {}).node_ns, 350);
+}
+
 TEST(Ceilings, MemoryHasALevelWhereRowsStand) {
   const std::vector<TimedKey> rows = {
       {copy_of(100), {}, 300},                          // the node
@@ -131,6 +137,7 @@ class FindCeilings : public ::testing::Test {
     for (int i = 0; i < 30; ++i) small_.row(other, setting_, copy_of(12500 + i), {}, test::timing(1000));
     small_.row(device_, setting_, test::kMatMul, {}, test::timing(10000));
     small_.row(device_, setting_, test::kCopy250, {}, table::Failed{"crash"});
+    small_.row(device_, setting_, std::string(plan::kDispatchKey), {}, test::timing(321));
   }
   Ceilings find(std::int64_t most, const std::vector<KernelPrediction>& kernels = {}) {
     const Selection selection = must(select(small_.table(), {.device = "desk"}));
@@ -143,19 +150,21 @@ class FindCeilings : public ::testing::Test {
 
 TEST_F(FindCeilings, ReadsTheWholeOfASmallTableOfThisDeviceOnly) {
   const Ceilings all = find(1000);
-  EXPECT_EQ(all.rows, 31);
+  EXPECT_EQ(all.rows, 32);
+  EXPECT_EQ(all.node_ns, 321);
   EXPECT_NEAR(all.bytes_per_ns(0).value(), 10.0, 0.1);
   EXPECT_DOUBLE_EQ(all.flops_per_ns.at(ir::Dtype::F32), 52.4288);
 }
 
 TEST_F(FindCeilings, SamplesALargeOneEvenlyAndNeverLeavesOutItsOwnKernels) {
-  // 62 rows in 6 steps: ids 1, 11, 21, 32, 42, 52, of which the first three are of this device.
-  // (1 + the whole part of i * 62 / 6.)
+  // 63 rows in 6 steps, 1 + the whole part of i * 63 / 6: ids 1, 11, 22, 32, 43, 53, of which the first three are of
+  // this device.
   const Ceilings few = find(6);
-  EXPECT_EQ(few.rows, 3);
+  EXPECT_EQ(few.rows, 4);  // and the least kernel's
+  EXPECT_EQ(few.node_ns, 321);
   EXPECT_THAT(few.flops_per_ns, IsEmpty());
   const Ceilings own = find(6, {kernel_of(test::kMatMul, 10000), kernel_of(copy_of(12500), 10000)});
-  EXPECT_EQ(own.rows, 4);  // row 1 is in both
+  EXPECT_EQ(own.rows, 5);  // row 1 is in both
   EXPECT_DOUBLE_EQ(own.flops_per_ns.at(ir::Dtype::F32), 52.4288);
 }
 

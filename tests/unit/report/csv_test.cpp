@@ -46,12 +46,12 @@ TEST(Csv, UncertaintyStandsBesideEachKernel) {
 TEST(Csv, ComparisonAndMeasurement) {
   EXPECT_EQ(rendered("csv", test::sample_comparison()),
             "name,latency_ns,interval_lo_ns,interval_hi_ns\n"
-            "net.onnx,1.2e+07,1.15e+07,1.26e+07\n"
+            "net.onnx,1.2e+07,11500000.0,12600000.0\n"
             "big.onnx,1.8e+07,1.7e+07,1.9e+07\n");
   EXPECT_EQ(rendered("csv", test::sample_measurement()),
             "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_log,blocks,processes,"
             "flags\n"
-            "models/a.onnx,2,1e+06,980000.0,1020000.0,900000.0,950000.0,1.1e+06,0.02,5,1,ci_not_reached;disturbed\n");
+            "models/a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;disturbed\n");
 }
 
 TEST(Csv, AMissingNumberIsAnEmptyField) {
