@@ -31,14 +31,17 @@ double choose(std::size_t n, std::size_t k) {
 /// P(at least `least` of n draws are among the first i of n values), i = 0..n.
 std::vector<double> at_least(std::size_t n, std::size_t least) {
   std::vector<double> result;
-  for (std::size_t i = 0; i <= n; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double odds = static_cast<double>(i) / static_cast<double>(n - i);
+    double exactly = std::pow(static_cast<double>(n - i) / static_cast<double>(n), static_cast<double>(n));
     double sum = 0;
-    for (std::size_t k = least; k <= n; ++k) {
-      sum += choose(n, k) * std::pow(share, static_cast<double>(k)) * std::pow(1 - share, static_cast<double>(n - k));
+    for (std::size_t k = 0; k <= n; ++k) {
+      if (k >= least) sum += exactly;
+      exactly *= odds * static_cast<double>(n - k) / static_cast<double>(k + 1);
     }
     result.push_back(sum);
   }
+  result.push_back(1);
   return result;
 }
 

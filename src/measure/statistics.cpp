@@ -34,8 +34,8 @@ double sample_sd(std::span<const double> values) {
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
 }
 
-/// `values` are positive and at least one.
-Interval row_interval(std::span<const double> values, std::span<const BlockValue> units, double level,
+/// Around `centre`, the median of `values`, which are positive and at least one.
+Interval row_interval(double centre, std::span<const double> values, std::span<const BlockValue> units, double level,
                       std::uint64_t seed) {
   if (values.size() == 1) {
     // So many degrees of freedom that Student's distribution is the normal one: the spread is assumed, not estimated.
@@ -47,7 +47,10 @@ Interval row_interval(std::span<const double> values, std::span<const BlockValue
     const Interval resampled = *bootstrap_median_interval(units, level, seed);
     interval = {std::min(interval.low, resampled.low), std::max(interval.high, resampled.high)};
   }
-  return interval;
+  // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the median just outside.
+  const double below = std::max(0.0, std::log(centre / interval.low));
+  const double above = std::max(0.0, std::log(interval.high / centre));
+  return {centre * std::exp(-kLookFactor * below), centre * std::exp(kLookFactor * above)};
 }
 
 }  // namespace
@@ -112,12 +115,9 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
   timing.blocks = static_cast<std::int64_t>(values.size());
   timing.processes = static_cast<std::int64_t>(processes.size());
 
-  const Interval interval = row_interval(values, units, level, seed);
-  // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the median just outside.
-  const double below = std::max(0.0, std::log(timing.median_ns / interval.low));
-  const double above = std::max(0.0, std::log(interval.high / timing.median_ns));
-  timing.ci_low_ns = timing.median_ns * std::exp(-kLookFactor * below);
-  timing.ci_high_ns = timing.median_ns * std::exp(kLookFactor * above);
+  const Interval interval = row_interval(timing.median_ns, values, units, level, seed);
+  timing.ci_low_ns = interval.low;
+  timing.ci_high_ns = interval.high;
   return timing;
 }
 

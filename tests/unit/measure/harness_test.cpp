@@ -7,8 +7,8 @@
 #include <iostream>
 #include <string>
 
-#include "unit/measure/simulated_row.hpp"
 #include "oplat/measure/verdict.hpp"
+#include "unit/measure/simulated_row.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -85,8 +85,8 @@ TEST_P(Harness, TellsTheSameFromTheSlowerAndCoversTheTruth) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, Harness,
                          testing::Values(Machine{"quiet", 0.003, 0.02, 0.01, 0.036, 0.004, 100e3, 6},
-                                         Machine{"usual", 0.02, 0.06, 0.036, 0.09, 0.01, 100e3, 18},
-                                         Machine{"loud", 0.04, 0.08, 0.036, 0.09, 0.01, 100e3, 28},
+                                         Machine{"usual", 0.02, 0.06, 0.036, 0.09, 0.01, 100e3, 24},
+                                         Machine{"loud", 0.04, 0.08, 0.036, 0.09, 0.01, 100e3, 32},
                                          Machine{"short", 0.04, 0.08, 0.036, 0.09, 0.01, 10e3, 14}),
                          [](const auto& instance) { return instance.param.name; });
 
