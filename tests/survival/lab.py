@@ -93,7 +93,7 @@ class Lab:
 def blocks_by_row(table):
     """(key, reuse_bytes) -> number of blocks."""
     with contextlib.closing(sqlite3.connect(table, timeout=PATIENCE_S)) as database:
-        rows = database.execute('SELECT kernel.text, row.reuse_bytes, (SELECT count(*) FROM block WHERE block."row" = row.id) '
+        rows = database.execute('SELECT kernel.key, row.reuse_bytes, (SELECT count(*) FROM block WHERE block."row" = row.id) '
                                 "FROM row JOIN kernel ON kernel.id = row.kernel").fetchall()
     return {(key, reuse): count for key, reuse, count in rows}
 
