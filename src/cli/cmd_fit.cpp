@@ -18,6 +18,7 @@ struct Flags {
   predict::Question question;
   std::string groups_file;
   double level = 0.9;
+  double most_half_width = predict::FitRequest{}.most_half_width;
   bool dry_run = false;
   FormOptions form;
   Loudness loudness;
@@ -44,6 +45,7 @@ Result<std::map<std::string, std::string>> read_groups(const std::string& path) 
 Result<int> run(const Flags& flags) {
   predict::FitRequest request;
   request.level = flags.level;
+  request.most_half_width = flags.most_half_width;
   if (!flags.groups_file.empty()) {
     OPLAT_TRY(groups, read_groups(flags.groups_file));
     request.groups = std::move(groups);
@@ -79,6 +81,9 @@ void add_fit(CLI::App& app, Action& action) {
   command->add_option("--groups", flags->groups_file, "file of lines MODEL<tab>GROUP: models of a group are left out together (default: each by itself)")
       ->type_name("FILE");
   command->add_option("--level", flags->level, "level of the intervals printed")->check(CLI::Range(0.01, 0.999))->capture_default_str();
+  command->add_option("--most-half-width", flags->most_half_width, "models whose own confidence interval is wider than +- this, relative, teach nothing")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   command->add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
   add_form(*command, flags->form);
   add_loudness(*command, flags->loudness);

@@ -71,7 +71,8 @@ void compact(Value& value, const Shape& shape) {
 bool is_printed(const TensorEntry& tensor, std::size_t index, const OperatorInfo* info) {
   if (!tensor.constant) return false;
   const auto elements = tensor.shape.elements();
-  if (elements && *elements > kMaxPrintedElements) return false;
+  // One value for all elements is short whatever their number: zero points of many channels that are all zero.
+  if (elements && *elements > kMaxPrintedElements && tensor.value && tensor.value->list() != nullptr) return false;
   const auto lists = [&](const std::vector<std::size_t>& operands) {
     return std::find(operands.begin(), operands.end(), index) != operands.end();
   };

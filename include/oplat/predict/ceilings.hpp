@@ -55,7 +55,7 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
 
 /// Rows that find_ceilings() reads beside those of the prediction's own kernels: a report must not wait for a large
 /// table.
-inline constexpr std::int64_t kMostSampledRows = 512;
+inline constexpr std::int64_t kMostSampledRows = 256;
 
 /// From the rows of the prediction's kernels and of plan::kDispatchKey, and of at most `most_rows` others spread evenly over the table, those of
 /// the selection.

@@ -79,7 +79,7 @@ TEST(Canonical, ValuesThatDecideNothingAreNotPrinted) {
   // Floats unless the catalogue says so, weights, and tensors that are no constants.
   EXPECT_EQ(canonical("Add/14{}(f32[1],f32c[]=0.5)->(f32[1])"), "Add/14{}(f32[1],f32c[])->(f32[1])");
   EXPECT_EQ(canonical("Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])"), "Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])");
-  EXPECT_EQ(canonical("Foo{}(i8c[65]=0,i8c[64]=0,i8[2]=0)->()"), "Foo{}(i8c[65],i8c[64]=0,i8[2])->()");
+  EXPECT_EQ(canonical("Foo{}(i8c[65]=0,i8c[64]=0,i8[2]=0)->()"), "Foo{}(i8c[65]=0,i8c[64]=0,i8[2])->()");
   // Zero points of activations and the bias share a key; that of the weights chooses the kernel.
   EXPECT_EQ(
       canonical("QLinearConv/10{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[1]}(u8[1,1,4],f32c[],u8c[]="

@@ -32,8 +32,9 @@ TEST(FitSums, FindsTheCoefficientsThatMadeTheTimes) {
     measured.push_back(2000 + 150 * sum.n + sum.ns);
   }
   const FittedSums fitted = fit_sums(sums, measured, {1500, 0});
-  EXPECT_NEAR(fitted.coefficients.c1_ns, 150, 10);
-  EXPECT_NEAR(fitted.coefficients.c0_ns, 2000, 250);
+  // The pull to the prior has the weight of a model.
+  EXPECT_NEAR(fitted.coefficients.c1_ns, 150, 20);
+  EXPECT_NEAR(fitted.coefficients.c0_ns, 2000, 450);
   EXPECT_LT(fitted.loss, 1e-5);
 }
 
@@ -178,7 +179,7 @@ TEST_F(FitTest, WidelyMeasuredModelsArePredictedButTeachNothing) {
   model("noisy.onnx", 20, 3, 0.05);
   const FitResult result = must(fit());
   EXPECT_EQ(result.fit.scores.size(), 8U);
-  EXPECT_NEAR(result.fit.c1_ns, kC1, 40);
+  EXPECT_NEAR(result.fit.c1_ns, kC1, 80) << "the noisy one would call for 20 us";
   const auto noisy = std::find_if(result.left_out.begin(), result.left_out.end(), [](const auto& m) { return m.name == "noisy.onnx"; });
   ASSERT_NE(noisy, result.left_out.end());
   EXPECT_FALSE(noisy->calibrates);
