@@ -27,6 +27,8 @@ namespace {
 /// Blocks after which the costs of the first pass are known well enough to warn of the budget.
 constexpr std::int64_t kBlocksBeforeWarning = 5;
 constexpr std::int64_t kMostStoredCopies = 1024;
+/// Share of a budget that whole models may take before the kernels had their passes.
+constexpr double kMostForModels = 0.5;
 
 struct MeasuredBlock {
   table::Block block;
@@ -75,6 +77,8 @@ class CampaignRun {
   Status time_empty_call();
   Status store_campaign();
   Status passes();
+  /// The whole model that cannot wait for its pass, since what is left of the budget just suffices for its blocks.
+  [[nodiscard]] Unit* urgent_model();
   Status visit(Unit& unit, std::int64_t pass);
   /// Nothing where the user asked to stop meanwhile.
   Result<std::optional<Measured>> measure_with_retry(Unit& unit);
@@ -328,6 +332,16 @@ Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
   return {};
 }
 
+Unit* CampaignRun::urgent_model() {
+  if (!request_.budget_seconds) return nullptr;
+  const double left = *request_.budget_seconds - elapsed();
+  const double reserve = std::min(forecast_.models_left(units_.all), kMostForModels * *request_.budget_seconds);
+  if (left > reserve) return nullptr;
+  const auto lacks = [&](const Unit& unit) { return forecast_.model_blocks_lacking(unit) > 0; };
+  const auto found = std::find_if(units_.all.begin(), units_.all.end(), lacks);
+  return found == units_.all.end() ? nullptr : &*found;
+}
+
 Status CampaignRun::passes() {
   while (const std::optional<std::int64_t> level = pass_level(units_.all)) {
     pool_.discard();
@@ -344,6 +358,12 @@ Status CampaignRun::passes() {
       interrupted_ = interrupted_ || stop_asked();
       budget_ended_ = budget_over();
       if (interrupted_ || budget_ended_) return {};
+      if (Unit* model = urgent_model(); model != nullptr && model != &unit) {
+        order.push_front(static_cast<std::size_t>(&unit - units_.all.data()));
+        OPLAT_CHECK(visit(*model, model->attempts() + 1));
+        if (interrupted_) return {};
+        continue;
+      }
       OPLAT_CHECK(visit(unit, *level + 1));
       if (interrupted_) return {};
     }

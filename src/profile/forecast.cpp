@@ -47,4 +47,15 @@ double Forecast::first_pass_left(std::span<const Unit> units) const {
   return sum;
 }
 
+std::int64_t Forecast::model_blocks_lacking(const Unit& unit) const {
+  if (unit.kind != UnitKind::Model || unit.finished) return 0;
+  return std::max<std::int64_t>(least_blocks_ - unit.attempts(), 0);
+}
+
+double Forecast::models_left(std::span<const Unit> units) const {
+  double sum = 0;
+  for (const Unit& unit : units) sum += static_cast<double>(model_blocks_lacking(unit)) * cost(unit);
+  return sum;
+}
+
 }  // namespace oplat::profile

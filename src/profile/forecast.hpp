@@ -22,6 +22,10 @@ class Forecast {
   [[nodiscard]] double seconds_left(std::span<const Unit> units) const;
   /// Seconds until every unit has a block.
   [[nodiscard]] double first_pass_left(std::span<const Unit> units) const;
+  /// Seconds until every whole model has the blocks that a row needs at least.
+  [[nodiscard]] double models_left(std::span<const Unit> units) const;
+  /// Blocks that a whole model lacks of those that a row needs at least; 0 for a kernel.
+  [[nodiscard]] std::int64_t model_blocks_lacking(const Unit& unit) const;
 
  private:
   [[nodiscard]] double cost(const Unit& unit) const;

@@ -62,25 +62,31 @@ class BlockLoop {
     }
     // The first scrub allocates its buffer, which is no part of the block.
     if (real && !scrub()) return table::Failed{scrub_error_};
-    oplat_probe_counters before{};
-    oplat_probe_counters after{};
-    oplat_probe_read_counters(&before);
-    const std::int64_t begin_ns = oplat_probe_now_ns();
-    if (auto failed = timed_rounds(real)) return *failed;
-    oplat_probe_read_counters(&after);
-    const std::int64_t elapsed_ns = oplat_probe_now_ns() - begin_ns;
-    samples_.faults = after.faults - before.faults;
-    samples_.switches = after.involuntary_switches - before.involuntary_switches;
-    if (before.steal_known != 0 && after.steal_known != 0) {
-      samples_.steal_ticks = std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
-      // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
-      const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
-      if (real && elapsed_ns >= kLeastLoadNs) samples_.other_load = std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
-    }
+    // Recorded times carry none of what happens to the machine while they are replayed.
+    if (auto failed = real ? timed_and_counted() : timed_rounds(false)) return *failed;
     return std::move(samples_);
   }
 
  private:
+  std::optional<table::Failed> timed_and_counted() {
+    oplat_probe_counters before{};
+    oplat_probe_counters after{};
+    oplat_probe_read_counters(&before);
+    const std::int64_t begin_ns = oplat_probe_now_ns();
+    if (auto failed = timed_rounds(true)) return failed;
+    oplat_probe_read_counters(&after);
+    const std::int64_t elapsed_ns = oplat_probe_now_ns() - begin_ns;
+    samples_.faults = after.faults - before.faults;
+    samples_.switches = after.involuntary_switches - before.involuntary_switches;
+    if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
+    samples_.steal_ticks = std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
+    // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
+    if (elapsed_ns < kLeastLoadNs) return std::nullopt;
+    const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
+    samples_.other_load = std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
+    return std::nullopt;
+  }
+
   std::optional<table::Failed> timed_rounds(bool real) {
     const std::int64_t begin_ns = oplat_probe_now_ns();
     double virtual_ns = 0;

@@ -107,6 +107,25 @@ TEST(Campaign, MeasuresWholeModelsInProcessesOfTheirOwn) {
   EXPECT_FALSE(bench.run().campaign.has_value()) << "model rows are resumed too";
 }
 
+TEST(Campaign, AWholeModelHasItsRowThoughTheBudgetEndsEarly) {
+  Bench bench(20, 4);
+  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
+  ModelTarget model;
+  model.path = "/models/net.onnx";
+  model.name = "net.onnx";
+  model.plan_identity = "0123456789abcdef0123456789abcdef";
+  bench.request.models = {model};
+  bench.request.budget_seconds = 15;
+  const Summary summary = bench.run();
+  EXPECT_TRUE(summary.budget_ended);
+  EXPECT_LT(summary.passes, 5) << "the kernels' passes would not have sufficed";
+  const auto models = bench.table->model_rows();
+  ASSERT_TRUE(models.has_value());
+  ASSERT_EQ(models->size(), 1U);
+  EXPECT_EQ(std::get<table::Timing>(models->front().row.outcome).blocks, 5);
+  EXPECT_LT(summary.seconds, 17) << "at most one block over";
+}
+
 TEST(Campaign, StartsAFreshProcessAfterSoManyKeys) {
   Bench bench(10, 0);
   bench.request.keys_per_process = 4;
