@@ -6,9 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** Always the same multiply-adds on 8 KiB. */
 void oplat_probe_kernel_compute(void);
 /** Reads every cache line of `words` 64-bit words (a multiple of 32). */
 void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
