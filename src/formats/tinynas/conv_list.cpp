@@ -48,6 +48,9 @@ Status read_time(std::string_view text, std::optional<double>& to) {
   return {};
 }
 
+/// What stands beside a tuple where the original raised ("ERR:AssertionError") or nobody answered.
+bool is_no_answer(std::string_view text) { return text == "-" || text.starts_with("ERR:"); }
+
 /// `{Regular,1,16,5,5,8,1,1,0} 0.011776`
 Result<ListedConv> read_library_line(std::string_view line) {
   const std::size_t end = line.find('}');
@@ -85,7 +88,7 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields) {
     rest = rest.subspan(1);
   }
   listed.conv = conv;
-  if (!rest.empty()) OPLAT_CHECK(read_time(rest.front(), listed.ms));
+  if (!rest.empty() && !is_no_answer(rest.front())) OPLAT_CHECK(read_time(rest.front(), listed.ms));
   return listed;
 }
 
