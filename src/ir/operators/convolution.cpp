@@ -82,6 +82,8 @@ std::vector<OperatorInfo> convolution() {
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
        .flops = flops<3>},
+      // Libraries of TinyNAS: a residual that is added is operand 2 (include/oplat/ir/conv_tuple.hpp).
+      {.domain = "tinynas", .op = "Conv", .overwritable = {2}, .flops = flops<1>},
   };
 }
 
