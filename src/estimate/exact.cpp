@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <numbers>
 #include <unordered_map>
 
+#include "estimate/learned/states.hpp"
+#include "estimate/quantile.hpp"
 #include "oplat/base/hash.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/ir/key.hpp"
@@ -16,9 +17,7 @@
 namespace oplat::estimate {
 namespace {
 
-/// The measuring protocol leaves the cold state out where it cannot matter: below this many weight bytes.
-constexpr double kWeightsThatMatter = 64.0 * 1024;
-/// ... and it counts on this rate from memory for the rest.
+/// Rate from memory that the measuring protocol counts on where it decides about the cold state.
 constexpr double kMemoryBytesPerNs = 10.0;
 /// The largest ratio of cold to hot seen for one kernel bounds what an unmeasured state can hide.
 constexpr double kMostStateRatio = 3.6;
@@ -31,18 +30,6 @@ struct Usable {
   bool floored = false;
   bool under_load = false;
 };
-
-/// z with P(|Z| <= z) = level of the standard normal distribution. Rows mostly share one level, and the search for its
-/// quantile would take a third of a prediction.
-double two_sided_quantile(double level) {
-  if (level == 0.95) return 1.959963984540054;
-  double low = 0, high = 8;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (std::erf(middle / std::numbers::sqrt2) < level ? low : high) = middle;
-  }
-  return (low + high) / 2;
-}
 
 /// How unsure the row's median is: its confidence interval, where the row has one. The spread of single blocks
 /// (Timing::sd_log) is how much the machine varied, which more blocks average out.

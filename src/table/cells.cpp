@@ -105,15 +105,18 @@ std::optional<std::string> Cells::optional_text(int column) {
   return text(column);
 }
 
-std::string_view Cells::blob(int column, std::size_t size) {
+std::string_view Cells::bytes(int column) {
   if (!expect(column, SQLITE_BLOB, "a blob")) return {};
   const void* data = sqlite3_column_blob(statement_.handle(), column);
-  const auto found = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle(), column));
-  if (found != size) {
-    bad(column, fmt::format("{} bytes where {} are expected", found, size));
-    return {};
-  }
-  return {static_cast<const char*>(data), size};
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle(), column));
+  return size == 0 ? std::string_view() : std::string_view(static_cast<const char*>(data), size);
+}
+
+std::string_view Cells::blob(int column, std::size_t size) {
+  const std::string_view found = bytes(column);
+  if (found.size() == size) return found;
+  bad(column, fmt::format("{} bytes where {} are expected", found.size(), size));
+  return {};
 }
 
 }  // namespace oplat::table

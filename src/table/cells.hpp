@@ -33,6 +33,8 @@ class Cells {
   std::string text(int column);
   std::optional<std::string> optional_text(int column);
   std::string_view blob(int column, std::size_t size);
+  /// A blob of any size.
+  std::string_view bytes(int column);
   [[nodiscard]] bool is_null(int column) const;
 
   /// Marks the line as bad for a reason that the caller found, e.g. JSON that does not parse.

@@ -10,6 +10,8 @@ namespace oplat::table {
 constexpr std::size_t kMostCell = std::size_t{256} << 20;
 /// Keys, names, reasons, JSON texts. The longest real keys (torch modules with their repr) are some tens of KiB.
 constexpr std::size_t kMostText = std::size_t{1} << 20;
+/// Bytes of a foreign file that stand beside its rows, or of one of its rows.
+constexpr std::size_t kMostForeignText = kMostCell / 2;
 /// Kernels of one plan: the largest known models have some ten thousand.
 constexpr std::size_t kMostPlanKernels = 10'000'000;
 /// Look-ups remembered in memory; past it the memory is emptied and starts anew.

@@ -33,9 +33,25 @@ Status apply_steps(Database& database, std::span<const Migration> steps) {
   return {};
 }
 
+/// Schema 2 keeps of a foreign file what its rows do not say, and says of a row which file it is from. No oplat of
+/// schema 1 imported anything, so there is nothing to carry over.
+Status to_schema_2(Database& database) {
+  OPLAT_CHECK(database.execute("DROP TABLE native; DROP TABLE native_file"));
+  OPLAT_CHECK(database.execute(
+      "CREATE TABLE native_file(id INTEGER PRIMARY KEY, format TEXT NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL, "
+      "device INTEGER NOT NULL REFERENCES device(id), setting INTEGER NOT NULL REFERENCES setting(id), "
+      "head BLOB NOT NULL, tail BLOB NOT NULL)"));
+  OPLAT_CHECK(database.execute("CREATE TABLE native(\"row\" INTEGER PRIMARY KEY REFERENCES row(id) ON DELETE CASCADE, "
+                               "gap BLOB NOT NULL, text BLOB)"));
+  return database.execute(
+      "ALTER TABLE \"row\" ADD COLUMN file INTEGER REFERENCES native_file(id) ON DELETE CASCADE");
+}
+
+constexpr Migration kMigrations[] = {{1, to_schema_2}};
+
 }  // namespace
 
-std::span<const Migration> migrations() { return {}; }
+std::span<const Migration> migrations() { return kMigrations; }
 
 Status migrate_copy(Database& from, const std::filesystem::path& to, std::span<const Migration> steps) {
   OPLAT_TRY(copy, Database::open(to.string(), Database::Access::Create, from.shown()));

@@ -16,7 +16,7 @@ struct Migration {
   std::int64_t from = 0;
   Status (*apply)(Database& database) = nullptr;
 };
-/// Every step since the first released schema. Empty: schema 1 is the first.
+/// Every step since the first released schema, which was 1.
 std::span<const Migration> migrations();
 
 /// Copies the table at `from` to `to`, which must not exist, and applies the steps from its version to kSchemaVersion.

@@ -31,16 +31,20 @@ Result<OutcomeCells> OutcomeCells::make(const Outcome& outcome, const Method& me
   return cells;
 }
 
-void OutcomeCells::add_to(Statement& statement) const {
-  statement.add(outcome_name(outcome_));
-  if (const auto* t = std::get_if<Timing>(&outcome_)) {
+void add_outcome(Statement& statement, const Outcome& outcome) {
+  statement.add(outcome_name(outcome));
+  if (const auto* t = std::get_if<Timing>(&outcome)) {
     statement.add_null();
     statement.add(t->median_ns).add(t->sd_log).add(t->ci_low_ns).add(t->ci_high_ns).add(t->ci_level);
     statement.add(t->min_ns).add(t->p10_ns).add(t->p90_ns).add(t->blocks).add(t->processes);
   } else {
-    statement.add(reason_of(outcome_));
+    statement.add(reason_of(outcome));
     for (int i = 0; i < 10; ++i) statement.add_null();
   }
+}
+
+void OutcomeCells::add_to(Statement& statement) const {
+  add_outcome(statement, outcome_);
   statement.add(method_.copies).add(method_.topology).add(flags_);
 }
 

@@ -16,6 +16,9 @@ namespace oplat::table {
   "copies, topology, flags"
 constexpr int kOutcomeColumns = 15;
 
+/// Adds the first kOutcomeColumns - 3 of them, all but the method; `outcome` must be valid and outlive the statement's run.
+void add_outcome(Statement& statement, const Outcome& outcome);
+
 /// An outcome made ready for binding: holds the texts that the statement points to.
 class OutcomeCells {
  public:

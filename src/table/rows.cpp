@@ -9,39 +9,15 @@
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/outcome.hpp"
+#include "table/rows.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
 namespace {
 
-// A left join, so that a row whose kernel is gone is seen and refused instead of being left out.
-#define OPLAT_SELECT_ROW                                                                                               \
-  "SELECT \"row\".id, kernel.key, kernel.hash, device, setting, reuse_bytes, campaign, origin, " OPLAT_OUTCOME_COLUMNS \
-  " FROM \"row\" LEFT JOIN kernel ON kernel.id = \"row\".kernel "
-constexpr int kFirstOutcomeColumn = 8;
+#define OPLAT_SELECT_ROW "SELECT " OPLAT_ROW_COLUMNS OPLAT_ROW_TABLES
 // Lines are read in pages of this size, so that no lock is held and no statement is open while a visitor runs.
 constexpr std::size_t kPage = 512;  // the LIMIT of the statement below
-
-Result<StoredRow> read_row(const Statement& statement) {
-  Cells cells(statement, "row");
-  StoredRow stored;
-  stored.id = cells.id();
-  stored.row.key = cells.text(1);
-  const std::string_view hash = cells.blob(2, 16);
-  stored.device = cells.integer(3);
-  stored.setting = cells.integer(4);
-  stored.row.reuse_bytes = cells.optional_number(5);
-  stored.campaign = cells.optional_integer(6);
-  stored.row.origin = cells.text(7);
-  stored.row.outcome = read_outcome(cells, kFirstOutcomeColumn);
-  stored.row.method = read_method(cells, kFirstOutcomeColumn);
-  OPLAT_CHECK(cells.status());
-  if (base::Hash128::from_bytes(hash) != base::hash128(stored.row.key)) {
-    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}", stored.id,
-                                        base::printable(stored.row.key));
-  }
-  return stored;
-}
 
 /// At most `most` rows that the statement gives, ids ascending.
 Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most) {
@@ -97,6 +73,27 @@ Result<RowId> insert_row(Database& database, KernelId kernel, DeviceId device, S
 
 }  // namespace
 
+Result<StoredRow> read_row(const Statement& statement) {
+  Cells cells(statement, "row");
+  StoredRow stored;
+  stored.id = cells.id();
+  stored.row.key = cells.text(1);
+  const std::string_view hash = cells.blob(2, 16);
+  stored.device = cells.integer(3);
+  stored.setting = cells.integer(4);
+  stored.row.reuse_bytes = cells.optional_number(5);
+  stored.campaign = cells.optional_integer(6);
+  stored.row.origin = cells.text(7);
+  stored.row.outcome = read_outcome(cells, kFirstOutcomeColumn);
+  stored.row.method = read_method(cells, kFirstOutcomeColumn);
+  OPLAT_CHECK(cells.status());
+  if (base::Hash128::from_bytes(hash) != base::hash128(stored.row.key)) {
+    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}", stored.id,
+                                        base::printable(stored.row.key));
+  }
+  return stored;
+}
+
 Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId device, SettingId setting) const {
   Impl::RowsQuestion question{std::string(key), device, setting};
   if (const auto at = impl_->rows_memo.find(question); at != impl_->rows_memo.end()) return at->second;
@@ -142,6 +139,12 @@ Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const
     if (page.size() < kPage || page.back().id == std::numeric_limits<std::int64_t>::max()) return {};
     next = page.back().id + 1;
   }
+}
+
+Result<std::vector<StoredRow>> Table::rows_of_no_file(DeviceId device, SettingId setting) const {
+  OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".device = ?1 AND \"row\".setting = ?2 "
+                                                                 "AND file IS NULL ORDER BY \"row\".id"));
+  return read_rows(statement.add(device).add(setting), std::numeric_limits<std::size_t>::max());
 }
 
 Result<RowId> Table::put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row) {

@@ -82,7 +82,8 @@ constexpr SchemaObject kObjects[] = {
   processes INTEGER,
   copies INTEGER NOT NULL,        -- k of the slope
   topology TEXT NOT NULL,         -- chain, fan, single, or empty
-  flags TEXT NOT NULL             -- JSON array of words
+  flags TEXT NOT NULL,            -- JSON array of words
+  file INTEGER REFERENCES native_file(id) ON DELETE CASCADE -- that it was imported from; rows of a file keep its order
 ))"},
     {"index", "row_own",
      "CREATE UNIQUE INDEX row_own ON row(kernel, device, setting, coalesce(reuse_bytes, -1.0)) WHERE origin = 'own'"},
@@ -106,20 +107,17 @@ constexpr SchemaObject kObjects[] = {
   id INTEGER PRIMARY KEY,
   format TEXT NOT NULL,
   name TEXT NOT NULL,             -- of the file that was imported
+  hash BLOB NOT NULL,             -- XXH3, 128 bits, big-endian, of its bytes
+  device INTEGER NOT NULL REFERENCES device(id),
+  setting INTEGER NOT NULL REFERENCES setting(id),
   head BLOB NOT NULL,             -- bytes before its first row
   tail BLOB NOT NULL              -- bytes after its last row
 ))"},
     {"table", "native", R"(CREATE TABLE native(
-  id INTEGER PRIMARY KEY,
-  "row" INTEGER NOT NULL REFERENCES row(id) ON DELETE CASCADE,
-  file INTEGER NOT NULL REFERENCES native_file(id) ON DELETE CASCADE,
-  position INTEGER NOT NULL,      -- of the row in the file, from 0
-  key BLOB NOT NULL,              -- the row's own key text, byte for byte
-  number BLOB NOT NULL            -- the text of its latency, byte for byte
+  "row" INTEGER PRIMARY KEY REFERENCES row(id) ON DELETE CASCADE,
+  gap BLOB NOT NULL,              -- bytes between the row before and this one
+  text BLOB                       -- the row's own bytes; NULL: the format makes the same ones from key and outcome
 ))"},
-    {"index", "native_row", "CREATE INDEX native_row ON native(\"row\")"},
-    {"index", "native_position", "CREATE UNIQUE INDEX native_position ON native(file, position)"},
-    {"index", "native_key", "CREATE INDEX native_key ON native(key)"},
     {"table", "model_row", R"(CREATE TABLE model_row(
   id INTEGER PRIMARY KEY,
   plan_identity TEXT NOT NULL,

@@ -13,7 +13,7 @@ namespace oplat::table {
 /// "OPLT" in ASCII: what PRAGMA application_id gives for every table of oplat.
 constexpr std::int64_t kApplicationId = 0x4F504C54;
 /// PRAGMA user_version. Raised only by a change that an older reader would misread.
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 
 /// A table or index of the schema.
 struct SchemaObject {

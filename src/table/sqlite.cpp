@@ -115,6 +115,13 @@ Status Statement::run() {
   return {};
 }
 
+Statement& Statement::again() {
+  database_->refill();
+  sqlite3_reset(handle_);
+  parameters_ = 0;
+  return *this;
+}
+
 Database::Database(sqlite3* handle, Access access, std::string shown)
     : handle_(handle), access_(access), shown_(std::move(shown)) {}
 

@@ -41,6 +41,8 @@ class Statement {
   Result<bool> step();
   /// For statements without a result.
   Status run();
+  /// Ready for another run: parameters are added from the first again.
+  Statement& again();
   [[nodiscard]] sqlite3_stmt* handle() const { return handle_; }
   [[nodiscard]] Database& database() const { return *database_; }
 

@@ -53,7 +53,9 @@ Status validate_count(std::string_view what, std::int64_t value) {
 Status validate_key(std::string_view key) {
   if (key.empty()) return fail(Code::Input, "an empty key names no kernel");
   OPLAT_CHECK(validate_text("key", key));
-  if (key.find_first_of(std::string_view("\n\r\0", 3)) == std::string_view::npos) return {};
+  // Three searches for one byte each are many times faster than one for any of three.
+  const auto holds = [&](char c) { return key.find(c) != std::string_view::npos; };
+  if (!holds('\n') && !holds('\r') && !holds('\0')) return {};
   return fail(Code::Input, "{}: a key stands on one line and holds no NUL", base::printable(key));
 }
 

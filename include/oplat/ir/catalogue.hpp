@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "oplat/ir/description.hpp"
 #include "oplat/ir/key.hpp"
 
 namespace oplat::ir {
@@ -32,6 +33,10 @@ struct OperatorInfo {
   void (*canonicalise)(Key&) = nullptr;
   /// Floating-point operations, a multiply-add counted as two; nullptr: no formula.
   std::optional<double> (*flops)(const Key&) = nullptr;
+  /// The key as a point among others (ir/description.hpp); nullptr: every number of the key is one of the point's.
+  std::optional<Description> (*describe)(const Key&) = nullptr;
+  /// The products that it sums, where `describe` does not say; nullptr: none.
+  std::optional<Contraction> (*contraction)(const Key&) = nullptr;
 };
 
 /// The entry of an operator, or nullptr: such an operator is still keyed, measured and counted in bytes.

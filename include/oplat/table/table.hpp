@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "oplat/base/result.hpp"
+#include "oplat/table/foreign.hpp"
 #include "oplat/table/records.hpp"
 
 namespace oplat::table {
@@ -19,6 +20,7 @@ using DeviceId = std::int64_t;
 using SettingId = std::int64_t;
 using CampaignId = std::int64_t;
 using RowId = std::int64_t;
+using FileId = std::int64_t;
 
 enum class Mode {
   Read,    ///< a stranger's file: read-only, defensive, nothing of it is run
@@ -61,6 +63,14 @@ struct PopulationOutline {
   DeviceId device = 0;
   SettingId setting = 0;
   bool timed = false;  ///< whether any row holds a time
+};
+
+/// A foreign file that was imported.
+struct StoredForeignFile {
+  FileId id = 0;
+  DeviceId device = 0;
+  SettingId setting = 0;
+  ForeignOrigin origin;
 };
 
 /// Something that was learned from the rows of a (device, setting) pair: a cache that can be made again.
@@ -145,6 +155,13 @@ class Table {
   Result<std::optional<std::string>> known_model_hash(std::string_view path, std::int64_t size,
                                                       std::int64_t mtime_ns) const;
 
+  /// In the order in which they were imported.
+  Result<std::vector<StoredForeignFile>> foreign_files() const;
+  /// Its rows as they stand now, in the file's order.
+  Result<ForeignFile> foreign_file(FileId id) const;
+  /// Rows of the pair that no foreign file holds, in order of id.
+  Result<std::vector<StoredRow>> rows_of_no_file(DeviceId device, SettingId setting) const;
+
   /// The fit of this format for the pair, whatever rows it is of.
   Result<std::optional<FoundFit>> find_fit(std::string_view format, DeviceId device, SettingId setting) const;
 
@@ -158,6 +175,10 @@ class Table {
   /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces outcome and method;
   /// rows of another origin are always added.
   Result<RowId> put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row);
+  /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of them.
+  Result<FileId> add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin, const ForeignFile& file);
+  /// Forgets a file and its rows. Fits of its pair notice only rows that come: add the file that replaces it first.
+  Status remove_foreign(FileId id);
   /// Blocks stay when a row is put again, so that a resumed campaign adds to them; see remove_blocks().
   Status add_block(RowId row, const Block& block);
   /// Forgets the blocks of a row that is to be measured afresh.

@@ -3,6 +3,7 @@
 /// activation, requantisation) is not counted: it is one operation per result beside hundreds, and other counters leave
 /// it out too. The operands it reads are counted in bytes.
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
 #include "ir/operators/window.hpp"
 
@@ -34,6 +35,13 @@ std::optional<double> flops(const Key& key) {
   return 2 * *results * (*weight_count / static_cast<double>(*filters));
 }
 
+template <std::size_t kWeights, bool kChannelsLast = false>
+std::optional<Description> describe(const Key& key) {
+  return describe_convolution(key, kWeights, kChannelsLast);
+}
+
+std::optional<Description> describe_qlinear(const Key& key) { return describe_convolution(key, 3, channels_last(key)); }
+
 /// Every operand element is spread through its channel's filters, [M/group, spatial...] of [C, M/group, spatial...].
 std::optional<double> flops_transposed(const Key& key) {
   const TensorEntry* weights = key.operand(1);
@@ -54,34 +62,41 @@ std::vector<OperatorInfo> convolution() {
   // its own.
   const std::vector<std::size_t> unprinted = {2, 3, 7, 8};
   return {
-      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops<1>},
+      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops<1>, .describe = describe<1>},
       {.domain = "",
        .op = "ConvInteger",
        .unprinted_operands = {1, 2},
        .canonicalise = canonicalise_conv,
-       .flops = flops<1>},
+       .flops = flops<1>,
+       .describe = describe<1>},
       {.domain = "",
        .op = "QLinearConv",
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
-       .flops = flops<3>},
+       .flops = flops<3>,
+       .describe = describe_qlinear},
       {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_transposed},
-      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops<1>},
+      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops<1>, .describe = describe<1>},
       {.domain = kContrib,
        .op = "FusedConv",
        .overwritable = {3},
        .canonicalise = canonicalise_conv,
-       .flops = flops<1>},
+       .flops = flops<1>,
+       .describe = describe<1>},
       {.domain = kContrib,
        .op = "NhwcFusedConv",
        .overwritable = {3},
        .canonicalise = canonicalise_nhwc,
-       .flops = flops<1>},
+       .flops = flops<1>,
+       .describe = describe<1, true>},
       {.domain = kContrib,
        .op = "QLinearConv",
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
-       .flops = flops<3>},
+       .flops = flops<3>,
+       .describe = describe_qlinear},
+      // Libraries of TinyNAS: a residual that is added is operand 2 (include/oplat/ir/conv_tuple.hpp).
+      {.domain = "tinynas", .op = "Conv", .overwritable = {2}, .flops = flops<1>, .describe = describe<1>},
   };
 }
 

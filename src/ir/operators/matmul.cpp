@@ -29,10 +29,36 @@ std::optional<double> flops_matmul(const Key& key) {
 /// Weights are packed, so the inner length is an attribute.
 std::optional<double> flops_packed(const Key& key) { return products(key, integer(key, "K")); }
 
+/// Rows of all batches against one matrix, or one product a batch where B has batches of its own. Transposed and packed
+/// forms say nothing: their sizes are among the key's numbers all the same.
+std::optional<Contraction> contraction(const Key& key) {
+  const TensorEntry* a = key.operand(0);
+  const TensorEntry* y = key.result(0);
+  const auto results = elements(y);
+  const auto inner = dim(a, -1);
+  const auto columns = dim(y, -1);
+  const bool transposed = integer(key, "transA").value_or(0) != 0;
+  if (!results || !inner || !columns || transposed || *inner < 1 || *columns < 1) return std::nullopt;
+  const double rows = *results / static_cast<double>(*columns);
+  const auto rank_of_b = rank(key.operand(1));
+  double groups = 1;
+  if (rank_of_b && *rank_of_b > 2) {
+    const auto own_rows = dim(y, -2);
+    if (!own_rows || *own_rows < 1) return std::nullopt;
+    groups = rows / static_cast<double>(*own_rows);
+  }
+  Contraction product;
+  product.groups = groups;
+  product.in_c = static_cast<double>(*inner);
+  product.out_c = static_cast<double>(*columns);
+  product.out_h = rows / groups;
+  return product;
+}
+
 /// Einsum has no entry: its cost is a matter of the order of products that a runtime chooses.
 OperatorInfo entry(std::string_view domain, std::string_view op, std::optional<double> (*flops)(const Key&),
                    std::vector<std::size_t> unprinted = {}) {
-  return {.domain = domain, .op = op, .unprinted_operands = std::move(unprinted), .flops = flops};
+  return {.domain = domain, .op = op, .unprinted_operands = std::move(unprinted), .flops = flops, .contraction = contraction};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The way from an older schema to this one, with steps made for the test: no older schema was released yet.
+/// The way from an older schema to this one: with steps made for the test, and from files that older releases wrote.
 #include "table/migrate.hpp"
 
 #include "table/opening.hpp"
@@ -9,10 +9,12 @@
 namespace oplat::table {
 namespace {
 
-/// "Schema 0": topology was called shape.
+/// A made-up predecessor: topology was called shape.
+constexpr std::int64_t kOld = kSchemaVersion - 1;
 void age(const std::filesystem::path& file) {
-  raw(file, "ALTER TABLE row RENAME COLUMN topology TO shape; PRAGMA user_version = 0");
+  raw(file, fmt::format("ALTER TABLE row RENAME COLUMN topology TO shape; PRAGMA user_version = {}", kOld));
 }
+std::filesystem::path kept(const std::filesystem::path& file) { return fmt::format("{}.schema{}", file.string(), kOld); }
 Status rename_back(Database& database) { return database.execute("ALTER TABLE row RENAME COLUMN shape TO topology"); }
 Status fails(Database& database) { return database.execute("ALTER TABLE row RENAME COLUMN none TO nothing"); }
 
@@ -22,7 +24,7 @@ TEST_F(MigrationTest, ReadingMigratesATemporaryCopy) {
   fill();
   age(file());
   const std::string before = read_bytes(file());
-  const Migration steps[] = {{0, rename_back}};
+  const Migration steps[] = {{kOld, rename_back}};
   const auto opened = must(open_database(file(), Mode::Read, steps));
   EXPECT_TRUE(opened.copy);
   EXPECT_EQ(must(opened.database->integer("PRAGMA user_version")), kSchemaVersion);
@@ -35,9 +37,9 @@ TEST_F(MigrationTest, WritingReplacesTheFileAndKeepsTheOldOne) {
   fill();
   age(file());
   const std::string before = read_bytes(file());
-  const Migration steps[] = {{0, rename_back}};
+  const Migration steps[] = {{kOld, rename_back}};
   must(open_database(file(), Mode::Write, steps));
-  EXPECT_EQ(read_bytes(file().string() + ".schema0"), before);
+  EXPECT_EQ(read_bytes(kept(file())), before);
   EXPECT_FALSE(std::filesystem::exists(file().string() + ".migrating"));
   must(read_everything(must_open(file(), Mode::Write)));
 }
@@ -46,28 +48,77 @@ TEST_F(MigrationTest, AStepThatFailsLeavesTheFile) {
   fill();
   age(file());
   const std::string before = read_bytes(file());
-  const Migration steps[] = {{0, fails}};
+  const Migration steps[] = {{kOld, fails}};
   EXPECT_FALSE(open_database(file(), Mode::Write, steps));
   EXPECT_FALSE(open_database(file(), Mode::Read, steps));
   EXPECT_EQ(read_bytes(file()), before);
   EXPECT_FALSE(std::filesystem::exists(file().string() + ".migrating"));
-  EXPECT_FALSE(std::filesystem::exists(file().string() + ".schema0"));
+  EXPECT_FALSE(std::filesystem::exists(kept(file())));
 }
 
 TEST_F(MigrationTest, AResultThatIsNotThisSchemaIsRefused) {
   fill();
   age(file());
-  const Migration steps[] = {{0, [](Database&) { return Status{}; }}};
+  const Migration steps[] = {{kOld, [](Database&) { return Status{}; }}};
   expect_error(open_database(file(), Mode::Write, steps), Code::Input, "table row has no column topology");
 }
 
 TEST_F(MigrationTest, AVersionThatNoStepLeadsFromIsRefused) {
   fill();
-  age(file());
+  raw(file(), "PRAGMA user_version = 0");
   expect_error(Table::open(file(), Mode::Read), Code::Input, "schema 0 was never released");
   expect_error(Table::open(file(), Mode::Write), Code::Input, "schema 0 was never released");
   raw(file(), "PRAGMA user_version = -7");
   expect_error(Table::open(file(), Mode::Read), Code::Input, "schema -7 was never released");
+}
+
+/// A table as oplat 0.1 wrote it with schema 1.
+class Schema1Test : public TableTest {
+ protected:
+  void SetUp() override {
+    raw(file(), read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "data" / "schema-1.sql"));
+    ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "1");
+  }
+
+  /// What stands in the dump.
+  static void expect_content(const Table& table) {
+    must(read_everything(table));
+    EXPECT_TRUE(must(table.integrity()).empty());
+    const Counts counts = must(table.counts());
+    EXPECT_EQ(counts.kernels, 13);
+    EXPECT_EQ(counts.rows(), 12);
+    EXPECT_EQ(counts.foreign, 0);
+    EXPECT_EQ(counts.blocks, 67);
+    EXPECT_EQ(counts.model_rows, 1);
+    EXPECT_EQ(counts.plans, 1);
+    EXPECT_TRUE(must(table.foreign_files()).empty());
+    std::size_t rows = 0;
+    for (const PopulationOutline& pair : must(table.population_outlines())) {
+      rows += must(table.rows_of_no_file(pair.device, pair.setting)).size();
+    }
+    EXPECT_EQ(rows, 12U);
+  }
+};
+
+TEST_F(Schema1Test, IsReadFromACopy) {
+  const std::string before = read_bytes(file());
+  expect_content(must_open(file(), Mode::Read));
+  EXPECT_EQ(read_bytes(file()), before);
+}
+
+TEST_F(Schema1Test, IsMigratedForWritingAndKept) {
+  const std::string before = read_bytes(file());
+  {
+    Table table = must_open(file(), Mode::Write);
+    expect_content(table);
+    const auto pair = must(table.population_outlines()).at(0);
+    const ForeignFile foreign{"# head\n", {{kRelu, Failed{"-1"}, "\n", "text\n"}}, ""};
+    const FileId id = must(table.add_foreign(pair.device, pair.setting, {"test", "a.txt", base::hash128("a")}, foreign));
+    EXPECT_EQ(must(table.foreign_file(id)), foreign);
+  }
+  EXPECT_EQ(read_bytes(file().string() + ".schema1"), before);
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
+  EXPECT_EQ(must(must_open(file(), Mode::Read).counts()).foreign, 1);
 }
 
 }  // namespace

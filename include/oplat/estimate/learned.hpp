@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The links of the chain that learn from other rows: interpolation with a learned residual, and shapes alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "oplat/estimate/estimator.hpp"
+#include "oplat/estimate/exact.hpp"
+
+namespace oplat::estimate {
+
+/// Of the fit record in the table.
+inline constexpr std::string_view kLearnedFormat = "oplat.learned/1";
+
+/// How much time an answer may take: all that was learned, or the part that answers in a few microseconds.
+enum class Profile : std::uint8_t { Accurate, Fast };
+/// "accurate", "fast".
+std::optional<Profile> parse_profile(std::string_view text);
+
+struct LearnRequest {
+  std::uint64_t seed = 1;
+  int threads = 2;
+  /// Whether whole levels are left out in turn to learn how sure answers far from the rows are. Without it their spread
+  /// is a cautious guess.
+  bool calibrate = true;
+  double effort = 1;  ///< factor of the numbers of trees
+  /// Steps done and in all; false stops with Code::Interrupted.
+  std::function<bool(int done, int all)> progress;
+};
+
+/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows. Code::Runtime: what
+/// training needs is not installed. The same rows, seed and number of threads give the same bytes.
+Result<std::string> learn(const RowSource& rows, const LearnRequest& request);
+
+/// Answers from the table's fit, which is read at the first question that nothing before it answered. A fit of an unknown
+/// format or of other rows answers nothing.
+std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// TableCodec: the seam between other systems' latency tables and rows (recipe: HACKING.md "Add a table format").
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/table/foreign.hpp"
+
+namespace oplat::table {
+
+struct ReadOptions {
+  std::string name;            ///< of the file, for messages
+  std::string precision;       ///< of Setting, as setting() gives it
+  bool skip_bad_rows = false;  ///< leave malformed rows out; their bytes are kept for write()
+};
+struct ForeignRead {
+  ForeignFile file;
+  std::size_t skipped = 0;         ///< malformed rows that were left out
+  std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
+};
+
+/// A foreign table format, read and written. Stateless: one object serves any number of files.
+class TableCodec {
+ public:
+  TableCodec() = default;
+  TableCodec(const TableCodec&) = delete;
+  TableCodec& operator=(const TableCodec&) = delete;
+  virtual ~TableCodec() = default;
+
+  /// Of the format: what `--format` and Row::origin say.
+  [[nodiscard]] std::string_view name() const { return do_name(); }
+  /// What the rows of a file of this name were measured under, as far as the format says. `precision` is the user's word;
+  /// empty: told from the file's name. Code::Usage for a word that the format does not have, naming those that it has.
+  [[nodiscard]] Result<Setting> setting(std::string_view file_name, std::string_view precision) const {
+    return do_setting(file_name, precision);
+  }
+  /// Code::Input names every malformed row, the first ten with line and reason; also where no row holds a time.
+  [[nodiscard]] Result<ForeignRead> read(std::string_view bytes, const ReadOptions& options) const {
+    return do_read(bytes, options);
+  }
+  /// Whether the format can say this key.
+  [[nodiscard]] bool accepts(std::string_view key) const { return do_accepts(key); }
+  /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own. Code::Input names a
+  /// key that the format cannot say.
+  [[nodiscard]] Result<std::string> write(const ForeignFile& file) const { return do_write(file); }
+
+ private:
+  [[nodiscard]] virtual std::string_view do_name() const = 0;
+  [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const = 0;
+  [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
+  [[nodiscard]] virtual bool do_accepts(std::string_view key) const = 0;
+  [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file) const = 0;
+};
+
+/// Every format, by name.
+std::vector<std::string> codec_names();
+/// Code::Usage for an unknown name, listing those that there are.
+Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
+
+}  // namespace oplat::table

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Foreign files into a table and out of it again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oplat/table/codec.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::table {
+
+struct ImportRequest {
+  ForeignOrigin origin;
+  std::string device;  ///< its name; added where the table does not have it
+  Setting setting;
+  bool replace = false;  ///< the rows of a file of the same name give way
+};
+enum class ImportOutcome : std::uint8_t {
+  Added,
+  Replaced,
+  Unchanged,  ///< the very bytes had been imported for this device and setting: nothing was written
+};
+/// One transaction. Code::Refused where other bytes of the same name stand there and `replace` is not asked for.
+Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file);
+
+struct Exported {
+  std::string bytes;
+  std::size_t rows = 0;
+  std::size_t left_out = 0;            ///< rows of keys that the format cannot say
+  std::vector<std::string> left_keys;  ///< the first ten of them
+};
+/// The files of this format that were imported for the pair, one after the other, byte for byte; then what oplat measured
+/// there of keys that the format can say, at the hottest cache state of each. Code::Refused where that is nothing.
+Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device, SettingId setting);
+
+}  // namespace oplat::table

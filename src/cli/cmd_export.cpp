@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat export T --format F --out FILE: rows as another system's latency table.
+#include <map>
+#include <memory>
+#include <set>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/predict/population.hpp"
+#include "oplat/table/exchange.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::string table;
+  std::string format;
+  std::string out;
+  predict::Question question;
+  Loudness loudness;
+};
+
+using Pair = std::pair<table::DeviceId, table::SettingId>;
+
+bool fits(const predict::Question& question, const table::Device& device, const table::Setting& setting) {
+  return (!question.device || *question.device == device.name) && (!question.runtime || *question.runtime == setting.runtime) &&
+         (!question.version || *question.version == setting.version) &&
+         (!question.precision || *question.precision == setting.precision) && (!question.threads || *question.threads == setting.threads);
+}
+
+/// Device and setting whose imported files fit the question; where there are none, those whose measured rows do.
+Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, const predict::Question& question) {
+  OPLAT_TRY(files, table.foreign_files());
+  OPLAT_TRY(device_list, table.devices());
+  OPLAT_TRY(setting_list, table.settings());
+  const std::map<table::DeviceId, table::Device> devices(device_list.begin(), device_list.end());
+  const std::map<table::SettingId, table::Setting> settings(setting_list.begin(), setting_list.end());
+  std::set<Pair> fitting;
+  for (const table::StoredForeignFile& file : files) {
+    const auto device = devices.find(file.device);
+    const auto setting = settings.find(file.setting);
+    if (file.origin.format != codec.name() || device == devices.end() || setting == settings.end()) continue;
+    if (fits(question, device->second, setting->second)) fitting.emplace(file.device, file.setting);
+  }
+  if (fitting.empty()) {
+    OPLAT_TRY(selection, predict::select(table, question));
+    return Pair{selection.device_id, selection.setting_ids.front()};
+  }
+  if (fitting.size() == 1) return *fitting.begin();
+  std::vector<std::string> lines;
+  for (const Pair& pair : fitting) {
+    lines.push_back(fmt::format("{} on device {}", table::describe(settings.at(pair.second)), base::printable(devices.at(pair.first).name)));
+  }
+  return fail(Code::Usage, "{}: holds several imports; choose one with --device, --precision, --runtime, --runtime-version or --threads: {}",
+              table.path().string(), base::join(lines, "; "));
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_TRY(codec, table::make_codec(flags.format));
+  predict::Question question = flags.question;
+  // The format's word for a precision, where it is one.
+  if (question.precision) {
+    if (const auto asked = codec->setting("", *question.precision)) question.precision = asked->precision;
+  }
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(pair, choose(table, *codec, question));
+  OPLAT_TRY(exported, table::export_foreign(table, *codec, pair.first, pair.second));
+  OPLAT_CHECK(base::write_file(flags.out, exported.bytes));
+  if (exported.left_out > 0) {
+    std::vector<std::string> warnings = {
+        fmt::format("{} rows are left out, since the format {} cannot say their keys", exported.left_out, codec->name())};
+    for (const std::string& key : exported.left_keys) warnings.push_back(fmt::format("left out: {}", base::printable(key, 200)));
+    if (exported.left_out > exported.left_keys.size()) {
+      warnings.push_back(fmt::format("and {} more", exported.left_out - exported.left_keys.size()));
+    }
+    print_warnings(warnings, flags.loudness);
+  }
+  fmt::print("{}: {} rows\n", flags.out, exported.rows);
+  return kDone;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("export", "write rows as another system's latency table");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
+  command->add_option("--format", flags->format, "what to write: tinynas (latency library of TinyNAS's op_profiler)")->required();
+  command->add_option("--out", flags->out, "the file to write; one that is there is replaced")->type_name("FILE")->required();
+  command->add_option("--device", flags->question.device, "rows of this device");
+  command->add_option("--precision", flags->question.precision, "rows computed in this precision");
+  command->add_option("--runtime", flags->question.runtime, "rows of this runtime");
+  command->add_option("--runtime-version", flags->question.version, "rows of this version of it");
+  command->add_option("--threads", flags->question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
+  add_loudness(*command, flags->loudness);
+  command->footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
+                  "that --skip-bad-rows left out. Rows that oplat measured follow where the format can say their keys, at their hottest\n"
+                  "cache state; others are counted and named on stderr.\n"
+                  "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
+                  "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat import FILE --format F --device D --table T: another system's latency table as rows.
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/table/exchange.hpp"
+
+namespace oplat::cli {
+namespace {
+
+/// A file of a few million rows; the largest library known has 100,000.
+constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
+
+struct Flags {
+  std::string file;
+  std::string format;
+  std::string table;
+  std::string device;
+  std::string precision;
+  std::string runtime;
+  std::string runtime_version;
+  std::int64_t threads = 1;
+  bool skip_bad_rows = false;
+  bool replace = false;
+  Loudness loudness;
+};
+
+void print_skipped(const std::string& file, const table::ForeignRead& read, const Loudness& loudness) {
+  if (read.skipped == 0) return;
+  std::vector<std::string> warnings = {fmt::format("{}: {} malformed {} left out; an export gives {} back", file, read.skipped,
+                                                   read.skipped == 1 ? "row was" : "rows were", read.skipped == 1 ? "it" : "them")};
+  for (const std::string& note : read.notes) warnings.push_back(fmt::format("{}: {}", file, note));
+  if (read.skipped > read.notes.size()) warnings.push_back(fmt::format("{}: and {} more", file, read.skipped - read.notes.size()));
+  print_warnings(warnings, loudness);
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_TRY(codec, table::make_codec(flags.format));
+  if (flags.device.empty()) return fail(Code::Usage, "--device: an empty name; name the device that the rows were measured on");
+  table::ImportRequest request;
+  request.origin.format = codec->name();
+  request.origin.name = std::filesystem::path(flags.file).filename().string();
+  request.device = flags.device;
+  request.replace = flags.replace;
+  OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
+  if (!flags.runtime.empty()) setting.runtime = flags.runtime;
+  setting.version = flags.runtime_version;
+  setting.threads = flags.threads;
+  request.setting = setting;
+
+  OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
+  request.origin.hash = base::hash128(bytes);
+  OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
+  OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
+  print_skipped(flags.file, read, flags.loudness);
+  const std::string where = fmt::format("{} on device {}", table::describe(setting), base::printable(flags.device));
+  if (outcome == table::ImportOutcome::Unchanged) {
+    fmt::print("{}: holds these very rows of {} already; nothing was changed\n", flags.table, where);
+    return kDone;
+  }
+  std::size_t timed = 0;
+  for (const table::ForeignRow& row : read.file.rows) timed += std::holds_alternative<table::Timing>(row.outcome) ? 1U : 0U;
+  fmt::print("{}: {} rows, {} with a time and {} failed, of {}{}\n", flags.table, read.file.rows.size(), timed,
+             read.file.rows.size() - timed, where,
+             outcome == table::ImportOutcome::Replaced ? "; earlier rows of this file gave way" : "");
+  return kDone;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("import", "read another system's latency table into a table");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("FILE", flags->file, "what to read")->required();
+  command->add_option("--format", flags->format, "its format: tinynas (latency library of TinyNAS's op_profiler)")->required();
+  add_table(*command, flags->table);
+  command->add_option("--device", flags->device, "the device that it was measured on")->required();
+  command->add_option("--precision", flags->precision,
+                      "what it was computed in; tinynas: FP32, FP16, FP16_DAMOYOLO, INT8, INT4 (default: told from the file's name, "
+                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...)");
+  command->add_option("--runtime", flags->runtime, "the runtime that it was measured with (default: the format's own, tensorrt for tinynas)");
+  command->add_option("--runtime-version", flags->runtime_version, "its version, if known");
+  command->add_option("--threads", flags->threads, "threads that it ran with")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "import the other rows where some are malformed, and say which were left out");
+  command->add_flag("--replace", flags->replace, "let the rows of an earlier import of the same file name, device and setting give way");
+  add_loudness(*command, flags->loudness);
+  command->footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
+                  "nothing; other bytes under the same file name are refused (exit 6) without --replace; files of other names add their\n"
+                  "rows. 'oplat export' gives the same bytes back.\n"
+                  "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (all are named), a table is corrupt;\n"
+                  "6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
+                  "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

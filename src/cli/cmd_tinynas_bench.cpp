@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat tinynas bench SAMPLES
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "cli/exit_code.hpp"
+#include "cli/text_output.hpp"
+#include "cli/tinynas.hpp"
+#include "oplat/base/units.hpp"
+#include "oplat/formats/tinynas.hpp"
+
+namespace oplat::cli {
+namespace {
+
+namespace tinynas = formats::tinynas;
+
+constexpr double kOtherBytes = 4096;  // of a model beside its weights, generously
+
+struct Flags {
+  std::string samples;
+  std::string folder;
+  std::string precision = "FP32";
+  bool quiet = false;
+};
+
+/// Large spaces need more disk than there is, sooner than they need time.
+Status check_room(const std::string& folder, const std::vector<tinynas::ListedConv>& samples) {
+  double wanted = 0;
+  for (const tinynas::ListedConv& one : samples) wanted += tinynas::sample_weight_bytes(one.conv) + kOtherBytes;
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  if (!error && wanted > static_cast<double>(space.available)) {
+    return fail(Code::Write, "{}: the models take {}, but {} are free; bench the samples in parts", folder, base::bytes_text(wanted),
+                base::bytes_text(static_cast<double>(space.available)));
+  }
+  return {};
+}
+
+Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& samples) {
+  const std::filesystem::path folder(flags.folder);
+  std::string list;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    auto bytes = tinynas::sample_model(samples[i].conv);
+    if (!bytes) return fail_in(fmt::format("{}:{}", flags.samples, samples[i].line), bytes.error());
+    OPLAT_CHECK(base::write_file(folder / "models" / fmt::format("sample-{}.onnx", i + 1), *bytes));
+    list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
+  }
+  return base::write_file(folder / "samples.txt", list);
+}
+
+Result<int> run(const Flags& flags) {
+  const auto precision_flags = tinynas::trtexec_flags(flags.precision);
+  if (!precision_flags) {
+    return fail(Code::Usage, "--precision {}: trtexec has no convolution of it; expected FP32, FP16, FP16_DAMOYOLO or INT8", flags.precision);
+  }
+  OPLAT_TRY(source, base::Source::open(flags.samples));
+  OPLAT_TRY(samples, tinynas::read_conv_list(source));
+  if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
+  for (const tinynas::ListedConv& one : samples) {
+    if (one.conv.group != 1) {
+      return fail(Code::Input, "{}:{}: a grouped convolution; a library has no column for groups", flags.samples, one.line);
+    }
+  }
+  const std::filesystem::path folder(flags.folder);
+  OPLAT_CHECK(make_folder((folder / "models").string()));
+  OPLAT_CHECK(check_room(flags.folder, samples));
+  OPLAT_CHECK(write_models(flags, samples));
+  const std::filesystem::path script = folder / "run.sh";
+  OPLAT_CHECK(base::write_file(script, tinynas::bench_script(*precision_flags)));
+  // Not to be able to is no harm: `sh run.sh` runs it all the same.
+  (void)::chmod(script.c_str(), 0755);
+  if (!flags.quiet) {
+    fmt::print(stderr, "oplat: {} models in {}; copy the folder to the GPU's machine and run: sh run.sh\n", samples.size(),
+               (folder / "models").string());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_tinynas_bench(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")->required();
+  command->add_option("--out", flags->folder, "folder to write into")->type_name("DIR")->required();
+  command->add_option("--precision", flags->precision, "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)")->capture_default_str();
+  command->add_flag("--quiet", flags->quiet, "no count on stderr");
+  command->footer("Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a second input where fused) and\n"
+                  "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends to DIR/log.txt; run again, it\n"
+                  "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median of trtexec's GPU compute\n"
+                  "time, -1 where trtexec fails or prints none. run.sh needs a POSIX shell, awk and sed, but no oplat.\n"
+                  "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 8 could not write.\n"
+                  "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

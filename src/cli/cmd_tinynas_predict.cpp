@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat tinynas predict STRUCTURE | --tests FILE
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/conv_answers.hpp"
+#include "cli/conv_library.hpp"
+#include "cli/conv_questions.hpp"
+#include "cli/conv_report.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/tinynas.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+/// A message names this many convolutions without an answer.
+constexpr std::size_t kMostNamed = 5;
+
+struct Flags {
+  std::string structure;
+  std::string tests;
+  std::string library;
+  std::string table;
+  std::string precision;
+  std::string device;
+  std::string runtime;
+  std::string runtime_version;
+  std::vector<std::int64_t> batches;
+  std::int64_t resolution = 224;
+  std::string estimator = "best";
+  std::string rules;
+  double level = 0.9;
+  bool skip_bad_rows = false;
+  bool json = false;
+  Loudness loudness;
+};
+
+bool original(const Flags& flags) { return flags.estimator == "original"; }
+
+/// The flags after what they leave open is filled in.
+Result<Flags> checked(Flags flags) {
+  if (flags.structure.empty() == flags.tests.empty())
+    return fail(Code::Usage, "give a STRUCTURE file or --tests FILE, one of the two");
+  // OPLAT_TABLE is a default, which --library overrides.
+  const char* const standing = std::getenv("OPLAT_TABLE");
+  if (!flags.library.empty() && standing != nullptr && flags.table == standing) flags.table.clear();
+  if (flags.library.empty() == flags.table.empty())
+    return fail(Code::Usage, "give --library FILE|DIR or --table T, one of the two");
+  if (!flags.rules.empty() && flags.structure.empty())
+    return fail(Code::Usage, "--rules {}: concerns a STRUCTURE, not --tests", base::printable(flags.rules));
+  if (flags.rules.empty()) flags.rules = original(flags) ? "original" : "corrected";
+  if (!flags.library.empty() && (!flags.runtime.empty() || !flags.runtime_version.empty()))
+    return fail(Code::Usage, "--runtime and --runtime-version choose rows of a --table; a library has one kind");
+  OPLAT_TRY(precision, library_precision(flags.precision));
+  flags.precision = precision;
+  if (has_t40_rules(flags.device)) {
+    if (std::any_of(flags.batches.begin(), flags.batches.end(), [](std::int64_t batch) { return batch != 1; }))
+      return fail(Code::Usage, "--batch: a T40 computes batch 1 only");
+    flags.batches = {1};
+  }
+  if (flags.batches.empty() && !flags.structure.empty()) flags.batches = {1};
+  return flags;
+}
+
+Result<std::vector<ConvQuestion>> questions_of(const Flags& flags, std::vector<std::string>& warnings) {
+  if (!flags.tests.empty()) return listed_questions(flags.tests, warnings);
+  const auto rules = formats::tinynas::parse_rules(flags.rules);
+  if (!rules) return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
+  return structure_questions(flags.structure, flags.resolution, *rules);
+}
+
+/// Where the answers come from, for the document.
+struct Answers {
+  Answerer answer;
+  std::string rows;  ///< path of library or table
+  std::string precision;
+};
+
+Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warnings) {
+  OPLAT_TRY(library, open_library(flags.library, flags.device, flags.precision));
+  Answers answers{{}, library.path.string(), library.precision};
+  if (original(flags)) {
+    OPLAT_TRY(times, library_times(library, flags.skip_bad_rows, warnings));
+    auto made = original_answers(times);
+    if (!made) return fail_in(library.path.string(), made.error());
+    answers.answer = std::move(*made);
+    return answers;
+  }
+  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, flags.loudness, warnings));
+  OPLAT_TRY(selection, predict::select(kept.table, {}));
+  OPLAT_TRY(answer, best_answers(std::move(kept), std::move(selection), flags.level));
+  answers.answer = std::move(answer);
+  return answers;
+}
+
+std::optional<std::string> given(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
+
+Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warnings) {
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  predict::Question question;
+  question.device = given(flags.device);
+  question.runtime = given(flags.runtime);
+  question.version = given(flags.runtime_version);
+  question.precision = given(flags.precision);
+  OPLAT_TRY(selection, predict::select(table, question));
+  warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
+  Answers answers{{}, flags.table, selection.setting.precision};
+  if (original(flags)) {
+    OPLAT_TRY(times, table_times(table, selection));
+    auto made = original_answers(times);
+    if (!made) return fail_in(flags.table, made.error());
+    answers.answer = std::move(*made);
+    return answers;
+  }
+  OPLAT_TRY(answer, best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level));
+  answers.answer = std::move(answer);
+  return answers;
+}
+
+nlohmann::ordered_json document_of(const Flags& flags, const Answers& answers,
+                                   const std::vector<ConvPrediction>& predictions) {
+  nlohmann::ordered_json document;
+  document["schema"] = "oplat.tinynas/1";
+  document["estimator"] = flags.estimator;
+  if (!flags.structure.empty()) {
+    document["structure"] = flags.structure;
+    document["rules"] = flags.rules;
+    document["resolution"] = flags.resolution;
+  } else {
+    document["tests"] = flags.tests;
+  }
+  document[flags.library.empty() ? "table" : "library"] = answers.rows;
+  document["precision"] = answers.precision;
+  document["level"] = flags.level;
+  // One batch stands in the document itself; several are a list.
+  if (predictions.size() == 1) {
+    document.update(conv_document(predictions.front()));
+  } else {
+    for (const ConvPrediction& prediction : predictions) document["batches"].push_back(conv_document(prediction));
+  }
+  return document;
+}
+
+void print(const Flags& flags, const Answers& answers, const std::vector<ConvPrediction>& predictions) {
+  if (flags.json) {
+    print_json(document_of(flags, answers, predictions));
+    return;
+  }
+  for (const ConvPrediction& prediction : predictions)
+    fmt::print("{}", flags.tests.empty() ? conv_text(prediction, flags.level) : conv_lines(prediction));
+}
+
+/// Code::Missing that names the convolutions without an answer.
+Status require_answers(const std::vector<ConvPrediction>& predictions) {
+  std::size_t missing = 0, asked = 0;
+  std::string named;
+  for (const ConvPrediction& prediction : predictions) {
+    asked += prediction.answers.size();
+    for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
+      if (prediction.answers[i].ms || ++missing > kMostNamed) continue;
+      std::string tuple = formats::tinynas::tuple_text(prediction.questions.convs[i].conv);
+      std::replace(tuple.begin(), tuple.end(), '\t', ' ');
+      // The original's reasons begin with the tuple already.
+      const std::string& why = prediction.answers[i].why;
+      named += why.starts_with(tuple) ? fmt::format("\n  {}", why) : fmt::format("\n  {}: {}", tuple, why);
+    }
+  }
+  if (missing == 0) return {};
+  if (missing > kMostNamed) named += fmt::format("\n  and {} more", missing - kMostNamed);
+  return fail(Code::Missing, "{} of {} convolutions have no time:{}", missing, asked, named);
+}
+
+Result<int> run(const Flags& given_flags) {
+  OPLAT_TRY(flags, checked(given_flags));
+  std::vector<std::string> warnings;
+  OPLAT_TRY(questions, questions_of(flags, warnings));
+  OPLAT_TRY(answers, flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings));
+  print_warnings(warnings, flags.loudness);
+  std::vector<ConvPrediction> predictions;
+  for (ConvQuestions& set : at_batches(questions, flags.batches, has_t40_rules(flags.device))) {
+    OPLAT_TRY(answered, answers.answer(set.convs));
+    predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
+  }
+  print(flags, answers, predictions);
+  OPLAT_CHECK(require_answers(predictions));
+  return kDone;
+}
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution 224 R50.txt\n"
+    "  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt --estimator original\n"
+    "  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json\n"
+    "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it was measured, ms; a\n"
+    "library file will do too. It prints the eight fields, ms, lo, hi and source with tabs between, - for what nobody\n"
+    "knows, and, where times were measured, the errors in lines that begin with #.\n"
+    "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
+    "sees\n"
+    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted; 'oplat\n"
+    "fit' makes the fits of a --table. 'original' is op_profiler's own method, which knows no interval and raises "
+    "where\n"
+    "a line through its batches falls below 0.\n"
+    "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
+    "these stand in each entry of 'batches'.\n"
+    "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table absent or malformed;\n"
+    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting.";
+
+}  // namespace
+
+void add_tinynas_predict(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("predict", "predict the convolutions of a network structure or of a list");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("STRUCTURE", flags->structure, "network structure (.txt)");
+  command->add_option("--tests", flags->tests, "list of convolutions in place of a structure")->type_name("FILE");
+  command->add_option("--library", flags->library, "library file, or a folder with libraries of devices and precisions")
+      ->type_name("FILE|DIR");
+  add_table(*command, flags->table, false);
+  command->add_option(
+      "--precision", flags->precision,
+      "FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: as the library's name says, or the table's own)");
+  command->add_option(
+      "--device", flags->device,
+      "folder of a --library DIR, rows of a --table; T40: batch 1, unfused, channels in multiples of 32");
+  command->add_option("--runtime", flags->runtime, "rows of a --table of this runtime");
+  command->add_option("--runtime-version", flags->runtime_version, "rows of a --table of this version of it");
+  command->add_option("--batch", flags->batches, "batch sizes (default: 1; of --tests those in the list)")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("N,N,...")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
+  command->add_option("--resolution", flags->resolution, "height and width of the image")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16))
+      ->capture_default_str();
+  command->add_option("--estimator", flags->estimator, "best, or the original's method")
+      ->check(CLI::IsMember({"best", "original"}))
+      ->capture_default_str();
+  command
+      ->add_option("--rules", flags->rules,
+                   "how a structure becomes convolutions: original, corrected (default: that of the estimator)")
+      ->check(CLI::IsMember({"original", "corrected"}));
+  command->add_option("--level", flags->level, "level of the interval")
+      ->check(CLI::Range(0.01, 0.999))
+      ->capture_default_str();
+  command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed rows of the library out");
+  command->add_flag("--json", flags->json, "print JSON");
+  add_loudness(*command, flags->loudness);
+  command->footer(kFooter);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Answers and their intervals.
+#include "cli/conv_answers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <variant>
+
+#include "oplat/predict/prediction.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+constexpr std::string_view kKeyHead = "tinynas:Conv";
+
+ConvInterval around(double ms, double sd_log, double quantile) {
+  return {ms * std::exp(-quantile * sd_log), ms * std::exp(quantile * sd_log)};
+}
+
+/// A chain with all that it looks into.
+struct Best {
+  LibraryTable table;
+  predict::Selection selection;
+  ir::Dtype dtype;
+  double quantile = 0;
+  std::optional<predict::Predictor> predictor;  ///< points into the table
+};
+
+ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel) {
+  ConvAnswer answer;
+  answer.source = estimate::name(kernel.source);
+  answer.why = kernel.why;
+  if (!kernel.latency_ns || !kernel.sd_log) return answer;
+  answer.ms = *kernel.latency_ns / kNsPerMs;
+  answer.sd_log = *kernel.sd_log;
+  for (const predict::Mismatch& one : best.selection.mismatch) answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
+  answer.interval = around(*answer.ms, answer.sd_log, best.quantile);
+  answer.group = kernel.group;
+  return answer;
+}
+
+}  // namespace
+
+Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows) {
+  OPLAT_TRY(made, estimate::OriginalPredictor::create(rows));
+  const auto original = std::make_shared<estimate::OriginalPredictor>(std::move(made));
+  return [original](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
+    std::vector<ConvAnswer> answers;
+    answers.reserve(questions.size());
+    for (const ConvQuestion& question : questions) {
+      ConvAnswer& answer = answers.emplace_back();
+      const auto ms = original->predict(question.conv);
+      if (!ms && ms.error().code != Code::Missing) return fail(ms.error());
+      answer.source = ms ? "original" : "missing";
+      if (ms)
+        answer.ms = *ms;
+      else
+        answer.why = ms.error().message;
+    }
+    return answers;
+  };
+}
+
+Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table, const predict::Selection& selection) {
+  std::vector<estimate::LibraryTime> times;
+  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
+    const auto& settings = selection.setting_ids;
+    if (stored.device != selection.device_id || !stored.row.key.starts_with(kKeyHead)) return true;
+    if (std::find(settings.begin(), settings.end(), stored.setting) == settings.end()) return true;
+    const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
+    if (timing == nullptr) return true;
+    const auto key = ir::parse(stored.row.key);
+    const auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
+    if (conv && conv->group == 1) times.push_back({*conv, timing->median_ns / kNsPerMs});
+    return true;
+  }));
+  if (times.empty())
+    return fail(Code::Refused,
+                "{}: no row of it for {} is a convolution of a library; import one with: oplat import FILE "
+                "--format tinynas --device NAME --table {}",
+                table.path().string(), table::describe(selection.setting), table.path().string());
+  return times;
+}
+
+Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, double level) {
+  const auto best = std::make_shared<Best>(Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
+  const auto dtype = ir::dtype_of_precision(best->selection.setting.precision);
+  if (!dtype)
+    return fail(Code::Refused,
+                "{}: rows of precision {} are no library's; choose others with --precision, or import a "
+                "library with oplat import --format tinynas",
+                best->table.table.path().string(), best->selection.setting.precision);
+  best->dtype = *dtype;
+  best->quantile = predict::interval_quantile(level, {});
+  OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection));
+  best->predictor = std::move(predictor);
+  return [best](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
+    std::vector<table::PlanKernel> kernels;
+    kernels.reserve(questions.size());
+    for (const ConvQuestion& question : questions)
+      kernels.push_back({question.name, ir::key_text_of(question.conv, best->dtype), 1});
+    OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt, predict::MissingPolicy::Error, false));
+    std::vector<ConvAnswer> answers;
+    answers.reserve(estimates.size());
+    for (const predict::KernelPrediction& kernel : estimates) answers.push_back(answer_from(*best, kernel));
+    return answers;
+  };
+}
+
+std::optional<ConvInterval> total_interval(std::span<const ConvAnswer> answers, double level) {
+  double total = 0;
+  for (const ConvAnswer& answer : answers) {
+    if (!answer.ms || !answer.interval) return std::nullopt;
+    total += *answer.ms;
+  }
+  if (!(total > 0)) return std::nullopt;
+  std::vector<predict::Term> terms;
+  terms.reserve(answers.size());
+  for (const ConvAnswer& answer : answers) terms.push_back({*answer.ms / total, answer.sd_log, answer.group});
+  return around(total, predict::total_spread(terms, 0), predict::interval_quantile(level, {}));
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who answers `oplat tinynas predict`: the original's method, or the chain of estimators.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/conv_library.hpp"
+#include "cli/conv_questions.hpp"
+#include "oplat/base/result.hpp"
+#include "oplat/predict/population.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// Times are ms of the whole batch.
+struct ConvInterval {
+  double lo_ms = 0;
+  double hi_ms = 0;
+};
+struct ConvAnswer {
+  std::optional<double> ms;  ///< nothing: nobody answers, and `why` says so
+  double sd_log = 0;         ///< of the time; the original knows none
+  std::optional<ConvInterval> interval;
+  std::string source;  ///< "original", or that of the estimate; "missing"
+  std::string group;   ///< convolutions of one group err together
+  std::string why;     ///< of a missing one
+};
+
+/// One answer a question, in their order.
+using Answerer = std::function<Result<std::vector<ConvAnswer>>(std::span<const ConvQuestion>)>;
+
+/// The original's method on a library. Code::Input where no row of it can be used.
+Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows);
+/// The rows of a table's selection that are convolutions of libraries, in the order in which they were added.
+Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table, const predict::Selection& selection);
+
+/// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half the probability
+/// beyond `level` lies on either side of an interval.
+Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, double level);
+
+/// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has no spread.
+std::optional<ConvInterval> total_interval(std::span<const ConvAnswer> answers, double level);
+
+}  // namespace oplat::cli

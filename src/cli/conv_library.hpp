@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// TinyNAS libraries for `oplat tinynas predict`: which file, its rows, and its rows as a table that is kept.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/result.hpp"
+#include "oplat/estimate/original.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// A library file with its bytes.
+struct LibraryFile {
+  std::filesystem::path path;
+  std::string bytes;
+  std::string precision;  ///< as Setting has it: "fp32"
+};
+
+/// The precision of a flag as Setting has it; empty for none. Code::Usage names the words that there are.
+Result<std::string> library_precision(const std::string& word);
+
+/// The file itself, or that of a folder which the original would take: DIR/DEVICE/conv_data.out and a suffix that says
+/// the precision, or DIR/conv_data.out... where there is no such folder. Without a device V100's, without a precision
+/// FP32's.
+Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision);
+
+/// In the file's order.
+Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,
+                                                         std::vector<std::string>& warnings);
+
+/// A table of the library's rows, with a fit.
+struct LibraryTable {
+  std::optional<base::TemporaryFolder> folder;  ///< around a table that could not be kept
+  table::Table table;
+};
+
+/// From $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use under a name of the library's hash. One that
+/// is damaged is made anew; where nothing can be written there, the table is a temporary one, with a warning.
+Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const Loudness& loudness,
+                                   std::vector<std::string>& warnings);
+
+}  // namespace oplat::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Files and batches as questions.
+#include "cli/conv_questions.hpp"
+
+#include "oplat/base/files.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr std::int64_t kT40Channels = 32;
+
+std::int64_t rounded_up(std::int64_t channels) { return (channels + kT40Channels - 1) / kT40Channels * kT40Channels; }
+
+void apply_t40(ir::ConvTuple& conv) {
+  conv.fused = false;
+  conv.batch = 1;
+  conv.in_c = rounded_up(conv.in_c);
+  conv.out_c = rounded_up(conv.out_c);
+}
+
+}  // namespace
+
+Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, std::int64_t resolution,
+                                                      formats::tinynas::Rules rules) {
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(structure, formats::tinynas::read_structure(source));
+  OPLAT_TRY(convs, formats::tinynas::convolutions(structure, resolution, rules));
+  std::vector<ConvQuestion> questions;
+  questions.reserve(convs.size());
+  for (formats::tinynas::NamedConv& conv : convs) questions.push_back({std::move(conv.name), conv.conv, std::nullopt});
+  return questions;
+}
+
+Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std::vector<std::string>& warnings) {
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(listed, formats::tinynas::read_conv_list(source));
+  std::vector<ConvQuestion> questions;
+  questions.reserve(listed.size());
+  for (const formats::tinynas::ListedConv& one : listed) {
+    if (one.ms && *one.ms < 0) continue;
+    questions.push_back({"", one.conv, one.ms && *one.ms > 0 ? one.ms : std::nullopt});
+  }
+  if (questions.size() < listed.size())
+    warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, listed.size() - questions.size()));
+  if (questions.empty()) return fail(Code::Input, "{}: names no convolution to predict", path);
+  return questions;
+}
+
+bool has_t40_rules(const std::string& device) { return device.find("T40") != std::string::npos; }
+
+std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, const std::vector<std::int64_t>& batches,
+                                      bool t40) {
+  std::vector<ConvQuestions> sets;
+  if (batches.empty()) sets.push_back({std::nullopt, convs});
+  for (const std::int64_t batch : batches) {
+    ConvQuestions& set = sets.emplace_back(ConvQuestions{batch, convs});
+    for (ConvQuestion& question : set.convs) question.conv.batch = batch;
+  }
+  if (!t40) return sets;
+  for (ConvQuestions& set : sets) {
+    set.batch = 1;
+    for (ConvQuestion& question : set.convs) apply_t40(question.conv);
+  }
+  return sets;
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What `oplat tinynas predict` is asked: convolutions of a network structure or of a list, at one or several batches.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/formats/tinynas.hpp"
+
+namespace oplat::cli {
+
+struct ConvQuestion {
+  std::string name;  ///< of the place in the network; empty: from a list
+  ir::ConvTuple conv;
+  std::optional<double> real_ms;  ///< what was measured
+};
+
+/// Convolutions that are summed up.
+struct ConvQuestions {
+  std::optional<std::int64_t> batch;  ///< of all of them; nothing: each has its own
+  std::vector<ConvQuestion> convs;
+};
+
+/// The convolutions of a structure file; batch 1. Code::Input as its reader and rules say.
+Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, std::int64_t resolution,
+                                                      formats::tinynas::Rules rules);
+
+/// The convolutions of a list, of a library for one. Failed profiles (-1) are left out as the original does, and
+/// counted in a warning; a time of 0 is none.
+Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std::vector<std::string>& warnings);
+
+/// Whether a device has the rules of the original's T40: batch 1, no fused sum, channels in multiples of 32.
+bool has_t40_rules(const std::string& device);
+
+/// One set a batch; one set of the convolutions' own batches where no batch is given.
+std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, const std::vector<std::int64_t>& batches,
+                                      bool t40);
+
+}  // namespace oplat::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The fit of a table that `oplat tinynas predict` keeps: made where it is missing.
+#pragma once
+
+#include "cli/options.hpp"
+#include "oplat/base/result.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// Whether the table's rows have all the fits that the chain of estimators can use, as they stand now.
+Result<bool> has_fit(const table::Table& table);
+/// Makes the fits that are missing, with progress on stderr. `table` is open for writing.
+Status ensure_fit(table::Table& table, const Loudness& loudness);
+
+}  // namespace oplat::cli

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Splits by text, by twins, by levels, by work, by share.
+#include "estimate/accuracy_split.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/ir/conv_tuple.hpp"
+#include "oplat/table/tinynas_library.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+constexpr std::uint32_t kOneIn = 10;
+constexpr double kLargestShare = 0.2;
+
+/// CRC-32 of IEEE 802.3, as zlib has it.
+std::uint32_t crc32(std::string_view text) {
+  std::uint32_t crc = ~0U;
+  for (const char c : text) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xEDB88320U & (0U - (crc & 1U)));
+  }
+  return ~crc;
+}
+
+/// A convolution library's own text of the row ("{Regular,...}"), else the key: what the split's hash is taken of.
+std::string text_of(const DescribedRow& row, bool without_residual) {
+  const auto key = ir::parse(row.key);
+  auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
+  if (conv) {
+    if (without_residual) conv->fused = false;
+    const std::string line = table::library_line(*conv, std::nullopt);
+    return line.substr(0, line.find(' '));
+  }
+  if (!without_residual || !row.description.aligned) return row.key;
+  std::string text = row.description.slice;
+  for (std::size_t i = 0; i < ir::kConvResidual; ++i) text += fmt::format(" {}", row.description.numbers[i]);
+  return text;
+}
+
+struct Field {
+  std::string_view name;
+  std::size_t number;
+};
+constexpr Field kFields[] = {
+    {"batch", ir::kConvBatch}, {"in_h", ir::kConvHeight},   {"out_c", ir::kConvOutChannels}, {"ratio", ir::kConvInChannels},
+    {"kernel", ir::kConvKernel}, {"stride", ir::kConvStride}, {"residual", ir::kConvResidual},
+};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+}  // namespace
+
+std::optional<double> field_of(const DescribedRow& row, std::string_view field) {
+  const auto found = std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
+  if (found == std::end(kFields) || !row.description.aligned) return std::nullopt;
+  // Where an image comes in, and of depthwise convolutions, the number is no ratio.
+  if (found->number == ir::kConvInChannels && row.description.slice.find(" dense") == std::string::npos) return std::nullopt;
+  return row.description.numbers[found->number];
+}
+
+Result<Split> parse_split(std::string_view text) {
+  Split split;
+  if (text == "random") return split;
+  if (text == "twin") {
+    split.kind = Split::Kind::Twin;
+    return split;
+  }
+  if (text == "beyond") {
+    split.kind = Split::Kind::Beyond;
+    return split;
+  }
+  if (text.starts_with("keep:")) {
+    std::string_view number = text.substr(5);
+    if (number.ends_with('%')) number.remove_suffix(1);
+    const auto percent = base::parse_double(number);
+    if (!percent || !(*percent > 0 && *percent < 100)) return fail(Code::Usage, "--split {}: keep:PERCENT takes a number between 0 and 100", text);
+    split.kind = Split::Kind::Keep;
+    split.percent = *percent;
+    return split;
+  }
+  if (text.starts_with("level:")) {
+    split.kind = Split::Kind::Level;
+    for (const std::string& part : base::split(text.substr(6), ',')) {
+      const std::size_t equals = part.find('=');
+      const auto value = equals == std::string::npos ? std::nullopt : base::parse_double(part.substr(equals + 1));
+      const std::string field = lower(part.substr(0, equals));
+      const bool known = std::any_of(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
+      if (!value || !known) {
+        return fail(Code::Usage, "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, kernel, stride, residual", text, part);
+      }
+      split.levels.emplace_back(field, *value);
+    }
+    return split;
+  }
+  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT", text);
+}
+
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::uint64_t seed) {
+  std::vector<Role> roles(rows.size(), Role::Learn);
+  double limit = 0;
+  const auto work = [&](const DescribedRow& row) { return row.description.work.flops.value_or(row.description.work.bytes()); };
+  if (split.kind == Split::Kind::Beyond && !rows.empty()) {
+    std::vector<double> sorted;
+    for (const DescribedRow& row : rows) sorted.push_back(work(row));
+    std::sort(sorted.begin(), sorted.end());
+    limit = sorted[static_cast<std::size_t>((1 - kLargestShare) * static_cast<double>(sorted.size() - 1))];
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const DescribedRow& row = rows[i];
+    switch (split.kind) {
+      case Split::Kind::Random:
+        if (crc32(text_of(row, false)) % kOneIn == 0) roles[i] = Role::Ask;
+        break;
+      case Split::Kind::Twin:
+        if (crc32(text_of(row, true)) % kOneIn == 0) roles[i] = Role::Ask;
+        break;
+      case Split::Kind::Level: {
+        std::size_t hits = 0;
+        for (const auto& [field, value] : split.levels) hits += field_of(row, field) == value ? 1 : 0;
+        if (hits > 0) roles[i] = hits == split.levels.size() ? Role::Ask : Role::Drop;
+        break;
+      }
+      case Split::Kind::Beyond:
+        if (work(row) > limit) roles[i] = Role::Ask;
+        break;
+      case Split::Kind::Keep:
+        if (static_cast<double>(base::hash64(row.key, seed) % 1'000'000) >= split.percent * 10'000) roles[i] = Role::Ask;
+        break;
+    }
+  }
+  return roles;
+}
+
+}  // namespace oplat::estimate

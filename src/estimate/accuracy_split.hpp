@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows of a split.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "oplat/estimate/accuracy.hpp"
+#include "oplat/ir/description.hpp"
+
+namespace oplat::estimate {
+
+/// A row that can be learned from.
+struct DescribedRow {
+  std::string key;
+  ir::Description description;
+  double log_ns = 0;
+};
+
+enum class Role : std::uint8_t { Learn, Ask, Drop };
+
+/// One role a row. Code::Usage for a field that the rows do not have.
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::uint64_t seed);
+
+/// A field's value of a row, nothing where the row has no such field.
+std::optional<double> field_of(const DescribedRow& row, std::string_view field);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which rows are held out, and what their errors come to.
+#include "estimate/learned/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "oplat/base/random.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+constexpr std::uint64_t kFolds = 10;
+constexpr std::uint64_t kFoldsTried = 3;
+constexpr std::size_t kLevelsTried = 3;
+constexpr std::size_t kPairsTried = 4;
+constexpr double kLargestShare = 0.2;
+/// Half the width of a 90 % interval in standard deviations.
+constexpr double k90 = 1.6448536269514722;
+
+/// Up to `most` levels that have others on both sides, evenly spread.
+std::vector<double> inner_levels(const Lines& lines, std::size_t axis, std::size_t most) {
+  std::vector<double> all;
+  for (std::uint32_t slice = 0; !lines.sites().empty(); ++slice) {
+    const auto own = lines.levels(slice, axis);
+    if (own.size() == lines.most_levels(axis)) {
+      all.assign(own.begin(), own.end());
+      break;
+    }
+  }
+  std::vector<double> chosen;
+  if (all.size() < 3) return chosen;
+  const std::size_t inner = all.size() - 2;
+  const std::size_t count = std::min(most, inner);
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[1 + (2 * i + 1) * inner / (2 * count)]);
+  return chosen;
+}
+
+HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns, std::optional<std::uint32_t> twin_axis,
+                  std::uint64_t fold, std::uint64_t seed) {
+  HoldOut held;
+  for (const Pattern& pattern : patterns) {
+    if (twin_axis ? pattern == Pattern{PatternKind::NoTwin, *twin_axis} : pattern.kind == PatternKind::Grid) held.patterns.push_back(pattern);
+  }
+  for (std::size_t i = 0; i < lines.sites().size(); ++i) {
+    Point point = lines.sites()[i];
+    if (twin_axis) point.at[*twin_axis] = 0;
+    if (base::mix_seed(seed, hash_of(point, lines.axes())) % kFolds == fold) held.rows.push_back(static_cast<std::uint32_t>(i));
+  }
+  held.asked = held.rows;
+  return held;
+}
+
+HoldOut at_levels(const Lines& lines, std::vector<Pattern> patterns, const std::vector<std::pair<std::size_t, double>>& levels) {
+  HoldOut held;
+  held.patterns = std::move(patterns);
+  for (std::size_t i = 0; i < lines.sites().size(); ++i) {
+    std::size_t hits = 0;
+    for (const auto& [axis, level] : levels) hits += lines.sites()[i].at[axis] == level ? 1 : 0;
+    if (hits > 0) held.rows.push_back(static_cast<std::uint32_t>(i));
+    if (hits == levels.size()) held.asked.push_back(static_cast<std::uint32_t>(i));
+  }
+  return held;
+}
+
+float quantile(std::vector<float> values, double level) {
+  std::sort(values.begin(), values.end());
+  const auto at = static_cast<std::size_t>(level * static_cast<double>(values.size()));
+  return values[std::min(at, values.size() - 1)];
+}
+
+}  // namespace
+
+std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& patterns, std::span<const double> work,
+                               std::uint64_t seed) {
+  std::vector<HoldOut> all;
+  std::vector<std::pair<std::size_t, double>> inner;
+  for (const Pattern& pattern : patterns) {
+    switch (pattern.kind) {
+      case PatternKind::Grid:
+        for (std::uint64_t fold = 0; fold < kFoldsTried; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, seed));
+        break;
+      case PatternKind::NoTwin:
+        for (std::uint64_t fold = 0; fold < kFoldsTried; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, seed + 1));
+        break;
+      case PatternKind::Level:
+        for (const double level : inner_levels(lines, pattern.axis, kLevelsTried)) {
+          inner.emplace_back(pattern.axis, level);
+          all.push_back(at_levels(lines, {pattern, {PatternKind::Shape, 0}}, {inner.back()}));
+        }
+        break;
+      case PatternKind::Pair: {
+        base::Random random(seed);
+        for (std::size_t tries = 0, found = 0; tries < 50 && found < kPairsTried && inner.size() > 1; ++tries) {
+          const auto& first = inner[random.below(inner.size())];
+          const auto& second = inner[random.below(inner.size())];
+          if (first.first >= second.first) continue;
+          ++found;
+          all.push_back(at_levels(lines, {pattern, {PatternKind::Shape, 0}}, {first, second}));
+        }
+        break;
+      }
+      case PatternKind::Beyond: {
+        std::vector<double> sorted(work.begin(), work.end());
+        std::sort(sorted.begin(), sorted.end());
+        const double limit = sorted[static_cast<std::size_t>((1 - kLargestShare) * static_cast<double>(sorted.size() - 1))];
+        HoldOut held;
+        held.patterns = {pattern, {PatternKind::Shape, 0}};
+        for (std::size_t i = 0; i < work.size(); ++i) {
+          if (work[i] > limit) held.rows.push_back(static_cast<std::uint32_t>(i));
+        }
+        held.asked = held.rows;
+        all.push_back(std::move(held));
+        break;
+      }
+      case PatternKind::Shape: break;
+    }
+  }
+  std::erase_if(all, [](const HoldOut& held) { return held.asked.empty() || held.patterns.empty(); });
+  return all;
+}
+
+float best_shape_share(std::span<const Trial> trials) {
+  float best = 0;
+  double least = 0;
+  for (int tenths = 0; tenths <= 10; ++tenths) {
+    const float share = 0.1F * static_cast<float>(tenths);
+    double sum = 0;
+    for (const Trial& trial : trials) sum += std::abs(trial.own + share * (trial.shape - trial.own) - trial.truth);
+    if (tenths > 0 && sum >= least) continue;
+    least = sum;
+    best = share;
+  }
+  return best;
+}
+
+float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> held_outs) {
+  std::vector<float> all;
+  std::map<std::size_t, std::vector<float>> each;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const float score = std::abs(errors[i]) / scales[i];
+    all.push_back(score);
+    each[held_outs[i]].push_back(score);
+  }
+  if (all.empty()) return 0;
+  const float pooled = quantile(all, 0.9);
+  float worst = pooled;
+  for (auto& [held, scores] : each) worst = std::max(worst, quantile(scores, 0.9));
+  return static_cast<float>((each.size() > 1 ? (pooled + worst) / 2 : pooled) / k90);
+}
+
+}  // namespace oplat::estimate

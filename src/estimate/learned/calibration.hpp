@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Calibration: how wrong each pattern's answers are, learned from rows that were held out the way its questions are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimate/learned/patterns.hpp"
+
+namespace oplat::estimate {
+
+/// Rows to be left out together, so that they become questions of some patterns.
+struct HoldOut {
+  std::vector<std::uint32_t> rows;      ///< not learned from
+  std::vector<std::uint32_t> asked;     ///< of those, the questions
+  std::vector<Pattern> patterns;        ///< whose models are needed
+};
+
+/// The hold-outs of a space: rows at random and with their twins; inner levels of every axis, a few each; levels of two
+/// axes at once; the largest fifth by work. Deterministic in the seed.
+std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& patterns, std::span<const double> work,
+                               std::uint64_t seed);
+
+/// An answer beside the truth, in logarithms.
+struct Trial {
+  Pattern pattern;
+  std::size_t hold_out = 0;
+  std::vector<float> features;  ///< that the spread may depend on
+  float own = 0;                ///< answer of the pattern's model
+  float shape = 0;              ///< answer of the model of shapes alone
+  float truth = 0;
+};
+
+/// The share of the shape model that errs least over the trials, by mean magnitude: 0, 0.1, ... 1.
+float best_shape_share(std::span<const Trial> trials);
+
+/// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials; where they come from several
+/// hold-outs, half way to the worst of those.
+float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs);
+
+}  // namespace oplat::estimate

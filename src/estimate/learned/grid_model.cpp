@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Fitting and asking.
+#include "estimate/learned/grid_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace oplat::estimate {
+namespace {
+
+constexpr std::size_t kLeastRows = 30;
+/// Trees of the patterns in which most questions come, and of the others.
+constexpr int kMostTrees = 1000;
+constexpr int kFewerTrees = 350;
+constexpr int kQuickTrees = 60;
+/// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
+constexpr double kEffortOfTrials = 0.4;
+constexpr std::size_t kLeastTrials = 60;
+/// Errors below this are luck.
+constexpr float kLeastError = 0.003F;
+
+std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine) {
+  std::array<float, kTileCount> waves;
+  const double bound = std::log(machine.bound_ns(description.work));
+  for (std::size_t tile = 0; tile < kTileCount; ++tile) {
+    waves[tile] = description.contraction
+                      ? static_cast<float>(log_wave_work(*description.contraction, kTiles[tile], machine.processors) - bound)
+                      : std::numeric_limits<float>::quiet_NaN();
+  }
+  return waves;
+}
+
+/// The linear combination is over deviations from the base.
+std::vector<std::uint32_t> linear_features(const NeighbourLayout& layout) {
+  std::vector<std::uint32_t> features;
+  const auto add = [&](std::size_t feature) { features.push_back(static_cast<std::uint32_t>(kShapeFeatures + feature)); };
+  for (std::size_t axis = 0; axis < layout.axes; ++axis) {
+    for (const std::size_t each : {NeighbourLayout::kEstimate, NeighbourLayout::kFromLow, NeighbourLayout::kFromHigh, NeighbourLayout::kOwnError}) {
+      add(layout.around(axis) + each);
+    }
+    for (std::size_t other = 0; other < layout.axes; ++other) {
+      if (other != axis) add(layout.crossed(axis, other));
+      if (other > axis) add(layout.pair(axis, other));
+    }
+    for (std::size_t tile = 0; tile < kTileCount; ++tile) add(layout.tiled(axis) + tile);
+  }
+  return features;
+}
+
+float default_shape_share(PatternKind kind) {
+  switch (kind) {
+    case PatternKind::Grid:
+    case PatternKind::NoTwin: return 0;
+    case PatternKind::Level:
+    case PatternKind::Pair: return 0.4F;
+    case PatternKind::Beyond: return 0.5F;
+    case PatternKind::Shape: return 0;
+  }
+  return 0;
+}
+
+/// Standard deviations before any calibration: errors seen on other tables, with a margin.
+float default_spread(PatternKind kind) {
+  switch (kind) {
+    case PatternKind::Grid: return 0.05F;
+    case PatternKind::NoTwin: return 0.06F;
+    case PatternKind::Level: return 0.1F;
+    case PatternKind::Pair: return 0.15F;
+    case PatternKind::Beyond: return 0.2F;
+    case PatternKind::Shape: return 0.3F;
+  }
+  return 1;
+}
+
+}  // namespace
+
+GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites,
+                             Matrix& shapes) {
+  GridModel model;
+  model.machine_ = learn_machine(rows, log_ns);
+  model.space_ = Space::learn(rows);
+  std::vector<Point> points;
+  std::vector<double> counts;
+  std::unordered_map<std::uint64_t, std::size_t> known;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto point = model.space_.place(rows[i]);
+    if (!point) continue;
+    const auto [at, added] = known.emplace(hash_of(*point, model.space_.axes()), points.size());
+    if (added) {
+      points.push_back(*point);
+      sites.descriptions.push_back(rows[i]);
+      sites.log_ns.push_back(0);
+      counts.push_back(0);
+    }
+    sites.log_ns[at->second] += log_ns[i];
+    counts[at->second] += 1;
+  }
+  SiteValues values;
+  shapes = Matrix(points.size(), kShapeFeatures);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    sites.log_ns[i] /= counts[i];
+    const ir::Description& description = sites.descriptions[i];
+    values.u.push_back(static_cast<float>(sites.log_ns[i] - std::log(model.machine_.bound_ns(description.work))));
+    const auto waves = waves_of(description, model.machine_);
+    values.waves.insert(values.waves.end(), waves.begin(), waves.end());
+    shape_features(description, points[i], model.space_.axes(), model.machine_, shapes.row(i));
+  }
+  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
+  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, std::move(values));
+  model.patterns_ = patterns_of(*model.lines_, *model.neighbours_);
+  return model;
+}
+
+/// Counts steps for the progress of a fit.
+struct GridModel::Steps {
+  const LearnRequest& options;
+  int all = 0;
+  int done = 0;
+  Status step() {
+    ++done;
+    if (options.progress && !options.progress(done, all)) return fail(Code::Interrupted, "interrupted while fitting");
+    return {};
+  }
+};
+
+Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                                 const LearnRequest& options) {
+  if (rows.size() < kLeastRows) {
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRows);
+  }
+  Sites sites;
+  Matrix shapes;
+  GridModel model = prepare(rows, log_ns, sites, shapes);
+  std::vector<HoldOut> held;
+  if (options.calibrate) {
+    std::vector<double> work;
+    for (const ir::Description& each : sites.descriptions) work.push_back(each.work.flops.value_or(each.work.bytes()));
+    held = hold_outs(*model.lines_, model.patterns_, work, options.seed);
+  }
+  Steps steps{options, static_cast<int>(model.patterns_.size() + held.size())};
+  for (const Pattern& pattern : model.patterns_) {
+    OPLAT_CHECK(model.fit_pattern(pattern, shapes, options));
+    OPLAT_CHECK(steps.step());
+  }
+  shapes = {};
+  OPLAT_CHECK(model.calibrate(sites, held, options, steps));
+  return model;
+}
+
+Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps) {
+  std::vector<Trial> trials;
+  for (std::size_t fold = 0; fold < hold_outs.size(); ++fold) {
+    const HoldOut& held = hold_outs[fold];
+    std::vector<bool> left_out(sites.log_ns.size(), false);
+    for (const std::uint32_t row : held.rows) left_out[row] = true;
+    Sites rest;
+    for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
+      if (left_out[i]) continue;
+      rest.descriptions.push_back(sites.descriptions[i]);
+      rest.log_ns.push_back(sites.log_ns[i]);
+    }
+    if (rest.log_ns.size() < kLeastRows) continue;
+    Sites unused;
+    Matrix shapes;
+    GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
+    LearnRequest less = options;
+    less.effort = kEffortOfTrials * options.effort;
+    for (const Pattern& pattern : held.patterns) OPLAT_CHECK(part.fit_pattern(pattern, shapes, less));
+    const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
+    std::vector<float> row(part.features());
+    for (const std::uint32_t asked : held.asked) {
+      const ir::Description& description = sites.descriptions[asked];
+      const auto point = part.space_.place(description);
+      if (!point) continue;
+      const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, part.patterns_));
+      if (model == nullptr || model == shape) continue;
+      part.write(description, *point, {}, row);
+      Trial trial;
+      trial.pattern = model->pattern;
+      trial.hold_out = fold;
+      trial.own = part.residual_of(*model, row, Profile::Accurate);
+      trial.shape = shape != nullptr ? part.residual_of(*shape, row, Profile::Accurate) : trial.own;
+      trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
+      trial.features = spread_features(*model, row, trial.own, trial.shape);
+      trials.push_back(std::move(trial));
+    }
+    OPLAT_CHECK(steps.step());
+  }
+  for (const Pattern& pattern : patterns_) {
+    std::vector<const Trial*> own;
+    for (const Trial& trial : trials) {
+      if (trial.pattern == pattern) own.push_back(&trial);
+    }
+    OPLAT_CHECK(fit_spread(pattern, std::move(own), options));
+  }
+  return {};
+}
+
+std::vector<float> GridModel::spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const {
+  if (model.pattern.kind == PatternKind::Grid || model.pattern.kind == PatternKind::NoTwin) return {row.begin(), row.end()};
+  const NeighbourLayout layout = neighbours_->layout();
+  const auto around = row.subspan(kShapeFeatures);
+  const float base = around[layout.base()];
+  std::vector<float> features{std::abs(own - shape), std::abs(own - base), std::abs(model.linear.value(row)), own,
+                              row[1 + kMostAxes + 6], row[1 + kMostAxes + 7]};
+  for (const std::size_t each : {NeighbourLayout::kLowDistance, NeighbourLayout::kHighDistance, NeighbourLayout::kOwnError}) {
+    features.push_back(model.pattern.kind == PatternKind::Level ? std::abs(around[layout.around(model.pattern.axis) + each])
+                                                               : std::numeric_limits<float>::quiet_NaN());
+  }
+  return features;
+}
+
+Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options) {
+  const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
+  if (found == models_.end() || trials.size() < kLeastTrials) return {};
+  PatternModel& model = *found;
+  const bool common = pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
+  if (!common) {
+    std::vector<Trial> copies;
+    for (const Trial* trial : trials) copies.push_back(*trial);
+    model.shape_share = best_shape_share(copies);
+  }
+  const auto error_of = [&](const Trial& t) { return t.own + model.shape_share * (t.shape - t.own) - t.truth; };
+  // What the forest learned from says nothing about how well it does: every third trial is kept for the factor.
+  Matrix x(trials.size(), trials.front()->features.size());
+  std::vector<float> y;
+  std::vector<const Trial*> judges;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (i % 3 == 0) {
+      judges.push_back(trials[i]);
+      continue;
+    }
+    std::copy(trials[i]->features.begin(), trials[i]->features.end(), x.row(y.size()).begin());
+    y.push_back(std::log(std::abs(error_of(*trials[i])) + kLeastError));
+  }
+  x.rows = y.size();
+  x.values.resize(x.rows * x.columns);
+  BoostOptions boosting;
+  boosting.trees = common ? 80 : 40;
+  boosting.leaves = static_cast<int>(std::clamp<std::size_t>(y.size() / 100, 4, common ? 31 : 8));
+  boosting.least_weight = 30;
+  boosting.threads = options.threads;
+  boosting.seed = options.seed;
+  OPLAT_TRY(spread, boost(x, y, boosting));
+  model.spread = std::move(spread);
+  std::vector<float> errors;
+  std::vector<float> scales;
+  std::vector<std::size_t> hold_outs;
+  for (const Trial* trial : judges) {
+    errors.push_back(error_of(*trial));
+    scales.push_back(std::exp(model.spread.value(trial->features)));
+    hold_outs.push_back(trial->hold_out);
+  }
+  model.spread_factor = spread_factor(errors, scales, hold_outs);
+  return {};
+}
+
+Status GridModel::fit_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options) {
+  const NeighbourLayout layout = neighbours_->layout();
+  const SiteValues& values = neighbours_->values();
+  const bool shape = pattern.kind == PatternKind::Shape;
+  const std::size_t columns = kShapeFeatures + (shape ? 0 : layout.count());
+  Matrix x(shapes.rows, columns);
+  std::vector<float> y;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < shapes.rows; ++i) {
+    const auto row = x.row(used);
+    std::copy(shapes.row(i).begin(), shapes.row(i).end(), row.begin());
+    float target = values.u[i];
+    if (!shape) {
+      const std::span<const float> waves(&values.waves[i * kTileCount], kTileCount);
+      const auto around = row.subspan(kShapeFeatures);
+      neighbours_->write(lines_->sites()[i], waves, blindfold_of(pattern, *lines_, i), around);
+      // A row that sees nothing under this blindfold is a question of another pattern.
+      if (std::all_of(around.begin() + 1, around.end(), [](float value) { return std::isnan(value); })) continue;
+      target -= around[layout.base()];
+    }
+    y.push_back(target);
+    ++used;
+  }
+  if (used < kLeastRows) return {};
+  x.rows = used;
+  x.values.resize(used * columns);
+
+  PatternModel model;
+  model.pattern = pattern;
+  if (!shape) {
+    model.linear = fit_linear(x, y, linear_features(layout));
+    for (std::size_t i = 0; i < used; ++i) y[i] -= model.linear.value(x.row(i));
+  }
+  const bool common = pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
+  BoostOptions boosting;
+  boosting.trees = static_cast<int>(options.effort * (common ? kMostTrees : kFewerTrees));
+  boosting.rate = common ? 0.05 : 0.07;
+  boosting.quick_trees = std::min(boosting.trees, kQuickTrees);
+  // Small tables: leaves of enough rows, and no more of them than rows can fill.
+  boosting.leaves = static_cast<int>(std::clamp<std::size_t>(used / 20, 4, 127));
+  boosting.threads = options.threads;
+  boosting.seed = options.seed;
+  OPLAT_TRY(forest, boost(x, y, boosting));
+  model.forest = std::move(forest);
+  model.quick_trees = static_cast<std::size_t>(boosting.quick_trees);
+  model.shape_share = default_shape_share(pattern.kind);
+  model.spread_factor = default_spread(pattern.kind);
+  models_.push_back(std::move(model));
+  return {};
+}
+
+void GridModel::write(const ir::Description& description, const Point& point, const Blindfold& blindfold,
+                      std::span<float> out) const {
+  shape_features(description, point, space_.axes(), machine_, out.first(kShapeFeatures));
+  neighbours_->write(point, waves_of(description, machine_), blindfold, out.subspan(kShapeFeatures));
+}
+
+const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const {
+  const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
+  return found == models_.end() ? nullptr : &*found;
+}
+
+float GridModel::residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const {
+  const std::size_t trees = profile == Profile::Fast ? model.quick_trees : model.forest.trees();
+  const bool shape = model.pattern.kind == PatternKind::Shape;
+  const float base = shape ? 0 : features[kShapeFeatures + neighbours_->layout().base()] + model.linear.value(features);
+  return base + model.forest.value(features, trees);
+}
+
+std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description, Profile profile) const {
+  const auto point = space_.place(description);
+  if (!point) return std::nullopt;
+  const Pattern asked = pattern_at(*lines_, *point, patterns_);
+  const PatternModel* model = model_of(asked);
+  const PatternModel* shape = model_of({PatternKind::Shape, 0});
+  if (model == nullptr) model = shape;
+  if (model == nullptr) return std::nullopt;
+  std::vector<float> row(features());
+  write(description, *point, {}, row);
+  const float own = residual_of(*model, row, profile);
+  // The model of shapes is asked only where it counts: it doubles the time of an answer.
+  const bool common = model->pattern.kind == PatternKind::Grid || model->pattern.kind == PatternKind::NoTwin;
+  const float by_shape = common || shape == nullptr ? own : residual_of(*shape, row, profile);
+  LearnedAnswer answer;
+  answer.pattern = model->pattern;
+  answer.log_ns = own + model->shape_share * (by_shape - own) + std::log(machine_.bound_ns(description.work));
+  answer.sd_log = model->spread_factor;
+  if (model->spread.trees() > 0) {
+    answer.sd_log *= std::exp(model->spread.value(common ? row : spread_features(*model, row, own, by_shape)));
+  }
+  return answer;
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// GridModel: neighbours, a linear combination of what they say, and boosted trees for what is left; one model for each
+/// pattern in which a question can stand to the rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimate/learned/calibration.hpp"
+#include "estimate/learned/forest.hpp"
+#include "estimate/learned/linear.hpp"
+#include "estimate/learned/machine.hpp"
+#include "estimate/learned/patterns.hpp"
+#include "estimate/learned/shape_features.hpp"
+#include "oplat/estimate/learned.hpp"
+
+namespace oplat::estimate {
+
+struct LearnedAnswer {
+  double log_ns = 0;
+  double sd_log = 0;
+  Pattern pattern;
+};
+
+class GridModel {
+ public:
+  /// One time for each row; rows of one point are averaged. Code::Refused for too few rows.
+  static Result<GridModel> fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                               const LearnRequest& options);
+
+  /// Nothing for a slice that has no rows.
+  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  /// docs/format.md "Learned estimates".
+  [[nodiscard]] std::string save() const;
+  static Result<GridModel> load(std::string_view bytes);
+
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] std::size_t sites() const { return lines_->sites().size(); }
+  [[nodiscard]] std::size_t features() const { return kShapeFeatures + neighbours_->layout().count(); }
+
+ private:
+  struct PatternModel {
+    Pattern pattern;
+    Linear linear;
+    Forest forest;
+    std::size_t quick_trees = 0;
+    float shape_share = 0;  ///< of the answer of the model of shapes alone, mixed in
+    Forest spread;               ///< of ln(error)
+    float spread_factor = 0.1F;  ///< sd_log = factor * exp(spread)
+  };
+
+  /// Rows of one point become one site.
+  struct Sites {
+    std::vector<ir::Description> descriptions;
+    std::vector<double> log_ns;
+  };
+  struct Steps;
+  /// Everything but the models.
+  static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
+  Status fit_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options);
+  Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
+  /// What the spread of a pattern's answers may depend on: all features where neighbours abound, else a few that do not
+  /// tell levels apart.
+  [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const;
+  Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
+  void write(const ir::Description& description, const Point& point, const Blindfold& blindfold, std::span<float> out) const;
+  [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
+  [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
+
+  Machine machine_;
+  Space space_;
+  std::unique_ptr<Lines> lines_;
+  std::unique_ptr<NeighbourFeatures> neighbours_;
+  std::vector<Pattern> patterns_;
+  std::vector<PatternModel> models_;
+};
+
+}  // namespace oplat::estimate

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A fitted model as bytes and back: machine, space, sites, models. See docs/format.md "Learned estimates".
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/learned/bytes.hpp"
+#include "estimate/learned/grid_model.hpp"
+#include "oplat/base/hash.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+constexpr std::string_view kMagic = "oplat.learned";
+constexpr std::uint32_t kFormat = 1;
+constexpr std::size_t kMostLevels = 0xffff;
+
+Error broken(std::string_view what) {
+  return {Code::Input, fmt::format("learned fit: {}; run oplat fit again", what)};
+}
+
+bool positive(double value) { return std::isfinite(value) && value > 0; }
+
+/// Coordinates are stored as numbers of levels: most axes have a few dozen.
+void write_sites(ByteWriter& writer, const Lines& lines, const SiteValues& values, std::size_t slices) {
+  const auto sites = lines.sites();
+  std::vector<std::vector<double>> levels(lines.axes());
+  for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+    for (std::size_t slice = 0; slice < slices; ++slice) {
+      const auto own = lines.levels(static_cast<std::uint32_t>(slice), axis);
+      levels[axis].insert(levels[axis].end(), own.begin(), own.end());
+    }
+    std::sort(levels[axis].begin(), levels[axis].end());
+    levels[axis].erase(std::unique(levels[axis].begin(), levels[axis].end()), levels[axis].end());
+    writer.u64(levels[axis].size());
+    for (const double level : levels[axis]) writer.f64(level);
+  }
+  writer.u64(sites.size());
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    writer.u32(sites[i].slice);
+    for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+      const auto at = std::lower_bound(levels[axis].begin(), levels[axis].end(), sites[i].at[axis]);
+      writer.u32(static_cast<std::uint32_t>(at - levels[axis].begin()));
+    }
+    writer.f32(values.u[i]);
+    for (std::size_t tile = 0; tile < kTileCount; ++tile) writer.f32(values.waves[i * kTileCount + tile]);
+  }
+}
+
+Status read_sites(ByteReader& reader, std::size_t axes, std::size_t slices, std::vector<Point>& points, SiteValues& values) {
+  std::vector<std::vector<double>> levels(axes);
+  for (auto& axis : levels) {
+    const std::size_t count = reader.count(8);
+    for (std::size_t i = 0; i < count; ++i) axis.push_back(reader.f64());
+    if (!std::is_sorted(axis.begin(), axis.end()) || !std::all_of(axis.begin(), axis.end(), [](double v) { return std::isfinite(v); }))
+      return fail(broken("levels that do not rise"));
+  }
+  const std::size_t sites = reader.count(4 + 4 * axes + 4 + 4 * kTileCount);
+  for (std::size_t i = 0; i < sites; ++i) {
+    Point point;
+    point.slice = reader.u32();
+    if (point.slice >= slices) return fail(broken("a site of no slice"));
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const std::uint32_t level = reader.u32();
+      if (level >= levels[axis].size()) return fail(broken("a site off its levels"));
+      point.at[axis] = levels[axis][level];
+    }
+    points.push_back(point);
+    values.u.push_back(reader.f32());
+    if (!std::isfinite(values.u.back())) return fail(broken("a value that is no number"));
+    for (std::size_t tile = 0; tile < kTileCount; ++tile) {
+      const float wave = reader.f32();
+      if (std::isinf(wave)) return fail(broken("a value that is no number"));
+      values.waves.push_back(wave);
+    }
+  }
+  if (!reader.ok()) return fail(broken("its sites are cut off"));
+  return {};
+}
+
+}  // namespace
+
+std::string GridModel::save() const {
+  ByteWriter writer;
+  writer.text(kMagic);
+  writer.u32(kFormat);
+  writer.f64(machine_.overhead_ns);
+  writer.f64(machine_.flops_per_ns);
+  writer.f64(machine_.bytes_per_ns);
+  writer.u32(static_cast<std::uint32_t>(machine_.processors));
+  writer.text(space_.save());
+  write_sites(writer, *lines_, neighbours_->values(), space_.slices());
+  writer.u64(models_.size());
+  for (const PatternModel& model : models_) {
+    writer.u32(static_cast<std::uint32_t>(model.pattern.kind));
+    writer.u32(model.pattern.axis);
+    writer.f32(model.shape_share);
+    writer.u32(static_cast<std::uint32_t>(model.quick_trees));
+    writer.u64(model.linear.features.size());
+    for (std::size_t i = 0; i < model.linear.features.size(); ++i) {
+      writer.u32(model.linear.features[i]);
+      writer.f32(model.linear.weights[i]);
+    }
+    writer.text(model.forest.save());
+    writer.f32(model.spread_factor);
+    writer.text(model.spread.save());
+  }
+  writer.u64(base::hash64(writer.bytes()));
+  return writer.take();
+}
+
+Result<GridModel> GridModel::load(std::string_view bytes) {
+  if (bytes.size() < 8) return fail(broken("is too short"));
+  ByteReader tail(bytes.substr(bytes.size() - 8));
+  const std::string_view body = bytes.substr(0, bytes.size() - 8);
+  ByteReader reader(body);
+  if (reader.text() != kMagic) return fail(broken("is none"));
+  if (const std::uint32_t format = reader.u32(); format != kFormat) {
+    return fail(broken(fmt::format("is of format {}, known is {}", format, kFormat)));
+  }
+  if (tail.u64() != base::hash64(body)) return fail(broken("its checksum does not fit its bytes"));
+  GridModel model;
+  model.machine_.overhead_ns = reader.f64();
+  model.machine_.flops_per_ns = reader.f64();
+  model.machine_.bytes_per_ns = reader.f64();
+  const std::uint32_t processors = reader.u32();
+  if (!positive(model.machine_.overhead_ns) || !positive(model.machine_.flops_per_ns) ||
+      !positive(model.machine_.bytes_per_ns) || processors == 0 || processors > 100'000)
+    return fail(broken("a rate that is no positive number"));
+  model.machine_.processors = static_cast<std::int32_t>(processors);
+  auto space = Space::load(reader.text());
+  if (!space) return fail(broken("its space is damaged"));
+  model.space_ = std::move(*space);
+  std::vector<Point> points;
+  SiteValues values;
+  OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
+  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
+  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, std::move(values));
+  const std::size_t models = reader.count(24);
+  for (std::size_t i = 0; i < models; ++i) {
+    PatternModel each;
+    const std::uint32_t kind = reader.u32();
+    each.pattern.axis = reader.u32();
+    each.shape_share = reader.f32();
+    each.quick_trees = reader.u32();
+    if (kind > static_cast<std::uint32_t>(PatternKind::Shape) || each.pattern.axis >= kMostAxes ||
+        !(each.shape_share >= 0 && each.shape_share <= 1))
+      return fail(broken("a pattern that is none"));
+    each.pattern.kind = static_cast<PatternKind>(kind);
+    const std::size_t weights = reader.count(8);
+    for (std::size_t k = 0; k < weights; ++k) {
+      each.linear.features.push_back(reader.u32());
+      each.linear.weights.push_back(reader.f32());
+      if (each.linear.features.back() >= model.features() || !std::isfinite(each.linear.weights.back()))
+        return fail(broken("a weight of no feature"));
+    }
+    OPLAT_TRY(forest, Forest::load(reader.text()));
+    if (forest.features() > model.features()) return fail(broken("a forest of other features"));
+    each.forest = std::move(forest);
+    each.spread_factor = reader.f32();
+    OPLAT_TRY(spread, Forest::load(reader.text()));
+    if (!(each.spread_factor >= 0 && each.spread_factor <= 10) || spread.features() > model.features())
+      return fail(broken("a spread that is none"));
+    each.spread = std::move(spread);
+    model.patterns_.push_back(each.pattern);
+    model.models_.push_back(std::move(each));
+  }
+  if (!reader.done()) return fail(broken("is cut off, or longer than it says"));
+  return model;
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The estimator over a fit record of the table.
+#include "oplat/estimate/learned.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "estimate/learned/bytes.hpp"
+#include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/states.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<double> llc_bytes(const RowSource& rows) {
+  const auto devices = rows.table->devices();
+  if (!devices) return std::nullopt;
+  for (const auto& [id, device] : *devices) {
+    if (id == rows.device && device.llc_bytes > 0) return static_cast<double>(device.llc_bytes);
+  }
+  return std::nullopt;
+}
+
+/// A model with the footprints at which its states were measured.
+struct Fitted {
+  std::array<std::optional<double>, kStates> reuse_bytes;
+  GridModel model;
+};
+
+Result<Fitted> read(std::string_view bytes) {
+  ByteReader reader(bytes);
+  std::array<std::optional<double>, kStates> reuse_bytes;
+  for (auto& each : reuse_bytes) {
+    const double value = reader.f64();
+    if (value > 0 && std::isfinite(value)) each = value;
+  }
+  if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
+  OPLAT_TRY(model, GridModel::load(bytes.substr(8 * kStates)));
+  return Fitted{reuse_bytes, std::move(model)};
+}
+
+Estimate estimate_of(const LearnedAnswer& answer) {
+  Estimate estimate;
+  estimate.median_ns = std::exp(answer.log_ns);
+  estimate.sd_log = std::min(answer.sd_log, kMostSd);
+  const bool far = answer.pattern.kind == PatternKind::Beyond || answer.pattern.kind == PatternKind::Shape;
+  estimate.source = far ? Source::Learned : Source::Interpolated;
+  estimate.group = far ? "learned" : "interpolated";
+  estimate.tier = name(answer.pattern.kind);
+  return estimate;
+}
+
+/// What the pattern means, for people.
+std::string_view evidence(PatternKind kind) {
+  switch (kind) {
+    case PatternKind::Grid: return "between measured neighbours along several axes";
+    case PatternKind::NoTwin: return "between measured neighbours along several axes, its twin unmeasured";
+    case PatternKind::Level: return "between measured neighbours along one axis";
+    case PatternKind::Pair: return "between measured levels of two axes";
+    case PatternKind::Beyond: return "beyond everything measured";
+    case PatternKind::Shape: return "from its shape alone: no measured neighbour";
+  }
+  return "";
+}
+
+class Learned final : public Estimator {
+ public:
+  Learned(RowSource rows, Profile profile) : rows_(std::move(rows)), profile_(profile) {}
+
+ private:
+  std::string_view do_name() const override { return "learned"; }
+  Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
+  Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
+    if (std::all_of(answers.begin(), answers.end(), [](const auto& answer) { return answer.has_value(); })) return {};
+    const std::lock_guard lock(mutex_);
+    if (!asked_) {
+      asked_ = true;
+      OPLAT_TRY(found, rows_.table->find_fit(kLearnedFormat, rows_.device, rows_.settings.front()));
+      if (found && found->current) {
+        OPLAT_TRY(fitted, read(found->fit.blob));
+        fitted_ = std::make_unique<Fitted>(std::move(fitted));
+      }
+    }
+    if (!fitted_) return {};
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      if (!answers[i]) answers[i] = answer(queries[i]);
+    }
+    return {};
+  }
+  std::string do_save() const override { return {}; }
+  Status do_load(std::string_view bytes) override {
+    OPLAT_TRY(fitted, read(bytes));
+    fitted_ = std::make_unique<Fitted>(std::move(fitted));
+    asked_ = true;
+    return {};
+  }
+
+  std::optional<Estimate> answer(const Query& query) const {
+    const auto key = ir::parse(query.key);
+    if (!key) return std::nullopt;
+    const auto description = ir::describe(*key);
+    if (!description) return std::nullopt;
+    const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
+    const std::size_t states = one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
+    std::vector<StatePoint> points;
+    std::optional<Estimate> hot;
+    for (std::size_t state = 0; state < states; ++state) {
+      if (state > 0 && !fitted_->reuse_bytes[state]) continue;
+      ir::Description asked = *description;
+      append_state(asked, state);
+      const auto learned = fitted_->model.answer(asked, profile_);
+      if (!learned) return std::nullopt;
+      const Estimate estimate = estimate_of(*learned);
+      points.push_back({fitted_->reuse_bytes[state].value_or(1), estimate.median_ns, estimate.sd_log});
+      if (state == 0) hot = estimate;
+    }
+    if (points.size() > 1) {
+      const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
+      hot->median_ns = at.median_ns;
+      hot->sd_log = at.sd_log;
+    }
+    if (!(hot->median_ns > 0) || !std::isfinite(hot->median_ns)) return std::nullopt;
+    if (query.explain) hot->why = fmt::format("{} ({} rows)", evidence_of(hot->tier), fitted_->model.sites());
+    return hot;
+  }
+  static std::string_view evidence_of(std::string_view tier) {
+    for (int kind = 0; kind <= static_cast<int>(PatternKind::Shape); ++kind) {
+      if (estimate::name(static_cast<PatternKind>(kind)) == tier) return evidence(static_cast<PatternKind>(kind));
+    }
+    return "";
+  }
+
+  RowSource rows_;
+  Profile profile_;
+  mutable std::mutex mutex_;  ///< of the table, and of what is read from it once
+  mutable bool asked_ = false;
+  mutable std::unique_ptr<Fitted> fitted_;
+};
+
+}  // namespace
+
+std::optional<Profile> parse_profile(std::string_view text) {
+  if (text == "accurate") return Profile::Accurate;
+  if (text == "fast") return Profile::Fast;
+  return std::nullopt;
+}
+
+Result<std::string> learn(const RowSource& rows, const LearnRequest& request) {
+  OPLAT_TRY(samples, read_samples(rows));
+  const std::vector<std::size_t> states = states_of(samples, llc_bytes(rows));
+  std::vector<ir::Description> descriptions;
+  std::vector<double> log_ns;
+  std::array<std::vector<double>, kStates> footprints;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto key = ir::parse(samples[i].key);
+    if (!key) continue;
+    auto description = ir::describe(*key);
+    if (!description) continue;
+    append_state(*description, states[i]);
+    descriptions.push_back(std::move(*description));
+    log_ns.push_back(samples[i].log_ns);
+    if (samples[i].reuse_bytes) footprints[states[i]].push_back(*samples[i].reuse_bytes);
+  }
+  OPLAT_TRY(model, GridModel::fit(descriptions, log_ns, request));
+  ByteWriter writer;
+  for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
+  return writer.take() + model.save();
+}
+
+std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile) {
+  return std::make_unique<Learned>(std::move(rows), profile);
+}
+
+}  // namespace oplat::estimate

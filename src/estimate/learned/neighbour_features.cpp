@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Interpolations along lines.
+#include "estimate/learned/neighbour_features.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace oplat::estimate {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+/// Residuals beyond this say that the neighbour is of another kind, not how rough the axis is.
+constexpr double kMostResidual = 1.0;
+
+}  // namespace
+
+NeighbourFeatures::NeighbourFeatures(const Lines& lines, SiteValues values) : lines_(lines), values_(std::move(values)) {
+  const std::size_t axes = lines_.axes();
+  const auto sites = lines_.sites();
+  values_.residual.assign(sites.size() * axes, kNone);
+  std::vector<double> squares(axes, 0);
+  std::vector<double> counts(axes, 0);
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const Neighbours n = lines_.along(sites[i], axis);
+      if (!n.any()) continue;
+      const float residual = values_.u[i] - between(n, sites[i].at[axis], axis, [&](Site site) { return u(site); });
+      values_.residual[i * axes + axis] = residual;
+      if (!n.both() && lines_.most_levels(axis) > 2) continue;
+      const double bounded = std::clamp(static_cast<double>(residual), -kMostResidual, kMostResidual);
+      squares[axis] += bounded * bounded;
+      counts[axis] += 1;
+    }
+  }
+  for (std::size_t axis = 0; axis < axes; ++axis) errors_.push_back((squares[axis] + 1e-4) / (counts[axis] + 1e-2));
+}
+
+Neighbours NeighbourFeatures::visible(const Point& point, std::size_t axis, const Blindfold& blindfold) const {
+  const std::uint32_t bit = 1U << axis;
+  if ((blindfold.levels & ~bit) != 0 || (blindfold.lines & bit) != 0) return {};
+  Neighbours n = lines_.along(point, axis);
+  if (blindfold.beyond) n.high = n.high2 = kNoSite;
+  return n;
+}
+
+template <class Value>
+float NeighbourFeatures::between(const Neighbours& n, double at, std::size_t axis, Value value) const {
+  if (!n.any()) return kNone;
+  if (!n.both()) return value(n.low != kNoSite ? n.low : n.high);
+  const double low = coordinate_of(n.low, axis);
+  const double share = (at - low) / (coordinate_of(n.high, axis) - low);
+  return static_cast<float>((1 - share) * value(n.low) + share * value(n.high));
+}
+
+float NeighbourFeatures::beyond(Site near, Site far, double at, std::size_t axis) const {
+  if (near == kNoSite || far == kNoSite) return kNone;
+  const double start = coordinate_of(near, axis);
+  const double slope = (u(near) - u(far)) / (start - coordinate_of(far, axis));
+  return static_cast<float>(u(near) + slope * (at - start));
+}
+
+float NeighbourFeatures::own_error(const Neighbours& n, double at, std::size_t axis) const {
+  // The interpolation at a neighbour, between what lies on both sides of it but for the point itself.
+  const auto error = [&](Site site, Site before, Site after) {
+    if (site == kNoSite || before == kNoSite || after == kNoSite) return kNone;
+    const Neighbours around{kNoSite, before, after, kNoSite};
+    return u(site) - between(around, coordinate_of(site, axis), axis, [&](Site each) { return u(each); });
+  };
+  const float low = error(n.low, n.low2, n.high);
+  const float high = error(n.high, n.low, n.high2);
+  if (std::isnan(low)) return high;
+  if (std::isnan(high)) return low;
+  const double start = coordinate_of(n.low, axis);
+  const double share = (at - start) / (coordinate_of(n.high, axis) - start);
+  return static_cast<float>((1 - share) * low + share * high);
+}
+
+float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::size_t second) const {
+  const auto levels = lines_.levels(point.slice, first);
+  const auto above = std::upper_bound(levels.begin(), levels.end(), point.at[first]);
+  auto below = std::lower_bound(levels.begin(), levels.end(), point.at[first]);
+  const auto estimate = [&](double level) {
+    Point moved = point;
+    moved.at[first] = level;
+    return between(lines_.along(moved, second), point.at[second], second, [&](Site site) { return u(site); });
+  };
+  const bool has_low = below != levels.begin();
+  const bool has_high = above != levels.end();
+  const float low = has_low ? estimate(*(below - 1)) : kNone;
+  const float high = has_high ? estimate(*above) : kNone;
+  if (std::isnan(low)) return high;
+  if (std::isnan(high)) return low;
+  const double start = *(below - 1);
+  const double share = (point.at[first] - start) / (*above - start);
+  return static_cast<float>((1 - share) * low + share * high);
+}
+
+void NeighbourFeatures::write(const Point& point, std::span<const float> waves, const Blindfold& blindfold,
+                              std::span<float> out) const {
+  using L = NeighbourLayout;
+  const L at = layout();
+  const std::size_t axes = at.axes;
+  std::fill(out.begin(), out.end(), kNone);
+  std::array<Neighbours, kMostAxes> around;
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    around[axis] = visible(point, axis, blindfold);
+    const Neighbours& n = around[axis];
+    if (!n.any()) continue;
+    float* const f = &out[at.around(axis)];
+    f[L::kEstimate] = between(n, point.at[axis], axis, [&](Site site) { return u(site); });
+    f[L::kFromLow] = beyond(n.low, n.low2, point.at[axis], axis);
+    f[L::kFromHigh] = beyond(n.high, n.high2, point.at[axis], axis);
+    f[L::kOwnError] = own_error(n, point.at[axis], axis);
+    const auto side = [&](Site site, std::size_t value, std::size_t distance) {
+      if (site == kNoSite) return;
+      f[value] = u(site);
+      if (distance < L::kAround) f[distance] = static_cast<float>(std::abs(coordinate_of(site, axis) - point.at[axis]));
+    };
+    side(n.low, L::kLow, L::kLowDistance);
+    side(n.high, L::kHigh, L::kHighDistance);
+    side(n.low2, L::kLow2, L::kAround);
+    side(n.high2, L::kHigh2, L::kAround);
+    // A copy from one side counts less than an interpolation, unless the axis is a flag.
+    const double weight = (n.both() || lines_.most_levels(axis) <= 2 ? 1.0 : 0.1) / errors_[axis];
+    sum += weight * f[L::kEstimate];
+    weights += weight;
+  }
+  for (std::size_t of = 0; of < axes; ++of) {
+    for (std::size_t along = 0; along < axes; ++along) {
+      if (along == of || !around[along].any()) continue;
+      if ((blindfold.lines & (1U << of)) != 0) continue;
+      // Residuals of the neighbours that have one.
+      Neighbours n = around[along];
+      const auto residual = [&](Site site) { return values_.residual[static_cast<std::size_t>(site) * axes + of]; };
+      if (n.low != kNoSite && std::isnan(residual(n.low))) n.low = kNoSite;
+      if (n.high != kNoSite && std::isnan(residual(n.high))) n.high = kNoSite;
+      out[at.crossed(of, along)] = between(n, point.at[along], along, residual);
+    }
+  }
+  if (weights == 0) {
+    for (std::size_t first = 0; first < axes; ++first) {
+      for (std::size_t second = first + 1; second < axes; ++second) {
+        const std::uint32_t bits = (1U << first) | (1U << second);
+        if (blindfold.levels != 0 && blindfold.levels != bits) continue;
+        if (lines_.most_levels(first) <= 2 || lines_.most_levels(second) <= 2) continue;
+        const float estimate = bilinear(point, first, second);
+        if (std::isnan(estimate)) continue;
+        out[at.pair(first, second)] = estimate;
+        const double weight = 1 / (errors_[first] + errors_[second]);
+        sum += weight * estimate;
+        weights += weight;
+      }
+    }
+  }
+  const auto base = static_cast<float>(weights > 0 ? sum / weights : 0);
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    float* const f = &out[at.around(axis)];
+    const Neighbours& n = around[axis];
+    if (n.any() && !waves.empty() && lines_.most_levels(axis) > 2) {
+      for (std::size_t tile = 0; tile < kTileCount; ++tile) {
+        const auto value = [&](Site site) { return u(site) - values_.waves[static_cast<std::size_t>(site) * kTileCount + tile]; };
+        out[at.tiled(axis) + tile] = between(n, point.at[axis], axis, value) + waves[tile] - base;
+      }
+    }
+    for (const std::size_t value : {L::kEstimate, L::kFromLow, L::kFromHigh, L::kLow, L::kHigh, L::kLow2, L::kHigh2}) f[value] -= base;
+    for (std::size_t other = axis + 1; other < axes; ++other) out[at.pair(axis, other)] -= base;
+  }
+  out[at.base()] = base;
+}
+
+}  // namespace oplat::estimate

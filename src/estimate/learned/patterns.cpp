@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Patterns and blindfolds.
+#include "estimate/learned/patterns.hpp"
+
+#include <algorithm>
+
+namespace oplat::estimate {
+namespace {
+
+/// A twin whose copy errs by more, relative to the median axis (mean squares), does not deserve a model of its own.
+constexpr double kMostTwinError = 4;
+
+bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
+
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const Lines& lines) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t first = 0; first < lines.axes(); ++first) {
+    for (std::size_t second = first + 1; second < lines.axes(); ++second) {
+      if (graded(lines, first) && graded(lines, second)) pairs.emplace_back(first, second);
+    }
+  }
+  return pairs;
+}
+
+bool holds(const std::vector<Pattern>& known, const Pattern& pattern) {
+  return std::find(known.begin(), known.end(), pattern) != known.end();
+}
+
+}  // namespace
+
+std::string_view name(PatternKind kind) {
+  constexpr std::string_view kNames[] = {"grid", "no twin", "level", "pair", "beyond", "shape"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features) {
+  std::vector<double> errors;
+  for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+    if (graded(lines, axis)) errors.push_back(features.errors()[axis]);
+  }
+  std::vector<Pattern> patterns;
+  if (errors.size() >= 2) {
+    std::sort(errors.begin(), errors.end());
+    const double median = errors[errors.size() / 2];
+    patterns.push_back({PatternKind::Grid, 0});
+    for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+      const bool flag = lines.most_levels(axis) == 2;
+      if (flag && features.errors()[axis] <= kMostTwinError * median) {
+        patterns.push_back({PatternKind::NoTwin, static_cast<std::uint32_t>(axis)});
+      }
+    }
+    for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+      if (graded(lines, axis)) patterns.push_back({PatternKind::Level, static_cast<std::uint32_t>(axis)});
+    }
+    patterns.push_back({PatternKind::Pair, 0});
+    patterns.push_back({PatternKind::Beyond, 0});
+  }
+  patterns.push_back({PatternKind::Shape, 0});
+  return patterns;
+}
+
+Pattern pattern_at(const Lines& lines, const Point& point, const std::vector<Pattern>& known) {
+  std::size_t seen = 0;
+  std::size_t enclosed = 0;
+  std::size_t last = 0;
+  std::uint32_t absent_flags = 0;
+  for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+    const Neighbours n = lines.along(point, axis);
+    if (!graded(lines, axis)) {
+      if (!n.any()) absent_flags |= 1U << axis;
+      continue;
+    }
+    if (!n.any()) continue;
+    ++seen;
+    last = axis;
+    if (n.both()) ++enclosed;
+  }
+  Pattern pattern;
+  if (seen >= 2) {
+    pattern.kind = enclosed > 0 ? PatternKind::Grid : PatternKind::Beyond;
+    if (enclosed > 0) {
+      for (std::uint32_t axis = 0; axis < lines.axes(); ++axis) {
+        const Pattern without{PatternKind::NoTwin, axis};
+        if ((absent_flags & (1U << axis)) != 0 && holds(known, without)) pattern = without;
+      }
+    }
+  } else if (seen == 1) {
+    pattern = {PatternKind::Level, static_cast<std::uint32_t>(last)};
+  } else {
+    for (const auto& [first, second] : pairs_of(lines)) {
+      for (const double level : lines.levels(point.slice, first)) {
+        Point moved = point;
+        moved.at[first] = level;
+        if (!lines.along(moved, second).any()) continue;
+        pattern.kind = PatternKind::Pair;
+        break;
+      }
+      if (pattern.kind == PatternKind::Pair) break;
+    }
+  }
+  return holds(known, pattern) ? pattern : Pattern{PatternKind::Shape, 0};
+}
+
+Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t turn) {
+  Blindfold blindfold;
+  switch (pattern.kind) {
+    case PatternKind::Grid: break;
+    case PatternKind::NoTwin: blindfold.lines = 1U << pattern.axis; break;
+    case PatternKind::Level: blindfold.levels = 1U << pattern.axis; break;
+    case PatternKind::Pair: {
+      const auto pairs = pairs_of(lines);
+      if (pairs.empty()) break;
+      const auto& [first, second] = pairs[turn % pairs.size()];
+      blindfold.levels = (1U << first) | (1U << second);
+      break;
+    }
+    case PatternKind::Beyond:
+      blindfold.beyond = true;
+      for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+        if (!graded(lines, axis)) blindfold.lines |= 1U << axis;
+      }
+      break;
+    case PatternKind::Shape: blindfold.levels = ~0U; break;
+  }
+  return blindfold;
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Patterns: how much a question can lean on measured neighbours, and the blindfolds that teach a model to do without.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "estimate/learned/neighbour_features.hpp"
+
+namespace oplat::estimate {
+
+enum class PatternKind : std::uint8_t {
+  Grid,     ///< lines along most axes
+  NoTwin,   ///< the same, but nothing along one flag
+  Level,    ///< one coordinate that was never measured: a line along its axis alone
+  Pair,     ///< two such coordinates: neither has a line, the levels around them have
+  Beyond,   ///< nothing measured is larger
+  Shape,    ///< no neighbour at all
+};
+/// "grid", "no twin", "level", "pair", "beyond", "shape".
+std::string_view name(PatternKind kind);
+
+struct Pattern {
+  PatternKind kind = PatternKind::Shape;
+  std::uint32_t axis = 0;  ///< of NoTwin and Level
+  friend bool operator==(const Pattern&, const Pattern&) = default;
+};
+
+/// The patterns that rows of this space can be asked in, from near to far. A flag counts as a twin where it tells about
+/// as much as the axes between whose levels one can interpolate.
+std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features);
+
+/// The pattern of a question.
+Pattern pattern_at(const Lines& lines, const Point& point, const std::vector<Pattern>& known);
+
+/// What a row must not see to be a question of the pattern; `turn` deals out the pairs of axes. Nothing where it cannot
+/// be one.
+Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t turn);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a kernel's shape alone says about its time.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "estimate/learned/machine.hpp"
+#include "estimate/learned/space.hpp"
+
+namespace oplat::estimate {
+
+inline constexpr std::size_t kSizeFeatures = 12;
+inline constexpr std::size_t kProductFeatures = 10;
+inline constexpr std::size_t kTileFeatures = 3 * kTileCount;
+inline constexpr std::size_t kWinogradFeatures = 3;
+inline constexpr std::size_t kDivisibilityFeatures = 3 + 8;
+inline constexpr std::size_t kShapeFeatures =
+    1 + kMostAxes + kSizeFeatures + kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures;
+
+/// Writes kShapeFeatures numbers; NaN where the operator sums no products. `slice` is the number of the kernel's slice
+/// and `axes` how many coordinates count.
+void shape_features(const ir::Description& description, const Point& point, std::size_t axes, const Machine& machine,
+                    std::span<float> out);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Cache states as one more number of a description, so that one model learns all of them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "oplat/estimate/estimator.hpp"
+#include "oplat/estimate/reuse.hpp"
+#include "oplat/ir/description.hpp"
+
+namespace oplat::estimate {
+
+/// Hot; out of the core's own cache; out of every cache. Rows without a state are of the first.
+inline constexpr std::size_t kStates = 3;
+/// Kernels of fewer weight bytes are measured hot alone: nothing of them can be evicted that would matter.
+inline constexpr double kWeightsThatMatter = 64.0 * 1024;
+
+/// The state of each sample, by its footprint beside those of the same key: the least is hot, the rest are cold where
+/// more than the last-level cache lies between two uses.
+std::vector<std::size_t> states_of(std::span<const Sample> samples, std::optional<double> llc_bytes);
+
+/// The number that is appended to those of the key.
+void append_state(ir::Description& description, std::size_t state);
+
+}  // namespace oplat::estimate

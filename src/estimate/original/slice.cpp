@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Linear, else nearest.
+#include "estimate/original/slice.hpp"
+
+namespace oplat::estimate {
+
+void Slice::add(Point at, double ms) {
+  points_.push_back(at);
+  ms_.push_back(ms);
+}
+
+Result<double> Slice::at(Point point) const {
+  std::call_once(indexed_, [&] {
+    auto triangles = Delaunay::build(points_);
+    if (triangles)
+      index_ = Index{std::move(*triangles), NearestPoint(points_)};
+    else
+      index_ = fail(triangles.error());
+  });
+  if (!index_) return fail(index_.error());
+  const Index& index = **index_;
+  if (const auto place = index.triangles.locate(point)) {
+    double ms = 0;
+    for (std::size_t k = 0; k < 3; ++k) ms += place->weights[k] * ms_[static_cast<std::size_t>(place->corners[k])];
+    if (ms >= 0) return ms;
+  }
+  return ms_[index.nearest.find(point)];
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The rows of one kind of convolution at one batch and one ratio of channels, over (Out_C, In_H).
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "estimate/original/delaunay.hpp"
+#include "estimate/original/nearest.hpp"
+#include "oplat/base/result.hpp"
+
+namespace oplat::estimate {
+
+class Slice {
+ public:
+  void add(Point at, double ms);
+  /// Linear between the rows; outside their hull, and where that is negative, the nearest row. Code::Input where the
+  /// rows have no triangulation.
+  [[nodiscard]] Result<double> at(Point point) const;
+
+ private:
+  struct Index {
+    Delaunay triangles;
+    NearestPoint nearest;
+  };
+
+  std::vector<Point> points_;
+  std::vector<double> ms_;
+  // A library has 400 slices and a network asks for a few: each is indexed when it is first asked.
+  mutable std::once_flag indexed_;
+  mutable Result<std::optional<Index>> index_;
+};
+
+}  // namespace oplat::estimate

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The script that measures samples with TensorRT's trtexec.
+#include <algorithm>
+
+#include "oplat/formats/tinynas.hpp"
+
+namespace oplat::formats::tinynas {
+namespace {
+
+/// @FLAGS@ is replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
+/// an interruption has neither and is measured again.
+constexpr std::string_view kScript = R"sh(#!/bin/sh
+# Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
+# a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
+#   sh run.sh [LOG]              LOG: log.txt beside this script
+#   TRTEXEC=/path/to/trtexec     default: trtexec from PATH
+#   TRTEXEC_FLAGS="--warmUp=200 --duration=1"   flags added to those of the precision
+# What trtexec said of a sample that failed is kept under failed/.
+set -u
+folder=$(dirname "$0")
+trtexec=${TRTEXEC:-trtexec}
+precision_flags="@FLAGS@"
+log=${1:-$folder/log.txt}
+todo=$folder/todo.txt
+
+if ! command -v "$trtexec" >/dev/null 2>&1; then
+  echo "run.sh: no program '$trtexec'; set TRTEXEC to the path of TensorRT's trtexec" >&2
+  exit 5
+fi
+touch "$log" || exit 8
+# An interruption may have cut the last line.
+if [ -n "$(tail -c 1 "$log")" ]; then
+  echo >> "$log" || exit 8
+fi
+awk '
+  FILENAME == ARGV[1] {
+    if ($0 ~ /^iter-[0-9]+: /) { at = $0 }
+    else if (at != "" && $0 ~ /^(run time_ms|failed): /) { done[at] = 1 }
+    next
+  }
+  !($0 in done)
+' "$log" "$folder/samples.txt" > "$todo" || exit 8
+total=$(wc -l < "$todo")
+trap 'echo "run.sh: interrupted; run it again to go on" >&2; exit 130' INT TERM HUP
+
+count=0
+failures=0
+while IFS= read -r sample <&3; do
+  count=$((count + 1))
+  number=${sample%%:*}
+  number=${number#iter-}
+  echo "$count of $((total)): $sample" >&2
+  printf '%s\n' "$sample" >> "$log" || exit 8
+  # The flags are words of their own.
+  # shellcheck disable=SC2086
+  output=$("$trtexec" --onnx="$folder/models/sample-$number.onnx" $precision_flags ${TRTEXEC_FLAGS:-} 2>&1 </dev/null)
+  status=$?
+  time=$(printf '%s\n' "$output" | sed -n 's/.*GPU Compute Time: .*median = \([0-9][0-9.eE+-]*\) ms.*/\1/p' | tail -n 1)
+  if [ "$status" -eq 0 ] && [ -n "$time" ]; then
+    printf 'run time_ms: %s ms\n' "$time" >> "$log" || exit 8
+    continue
+  fi
+  failures=$((failures + 1))
+  mkdir -p "$folder/failed" && printf '%s\n' "$output" > "$folder/failed/sample-$number.txt"
+  if [ "$status" -ne 0 ]; then
+    reason="trtexec ended with status $status"
+  else
+    reason="trtexec printed no median of its GPU Compute Time"
+  fi
+  printf 'failed: %s\n' "$reason" >> "$log" || exit 8
+done 3< "$todo"
+rm -f "$todo"
+echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $log --out conv_data.out" >&2
+)sh";
+
+}  // namespace
+
+std::optional<std::string> trtexec_flags(std::string_view precision) {
+  std::string upper(precision);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  // TensorRT computes float32 in TF32 where the GPU can, unless told not to.
+  if (upper == "FP32") return "--noTF32";
+  if (upper == "FP16" || upper == "FP16_DAMOYOLO") return "--fp16";
+  if (upper == "INT8") return "--int8";
+  return std::nullopt;
+}
+
+std::string iteration_text(std::size_t number, const ir::ConvTuple& conv) {
+  return fmt::format("iter-{}: {}", number, sample_text(conv));
+}
+
+std::string bench_script(std::string_view precision_flags) {
+  std::string script(kScript);
+  constexpr std::string_view kPlace = "@FLAGS@";
+  script.replace(script.find(kPlace), kPlace.size(), precision_flags);
+  return script;
+}
+
+}  // namespace oplat::formats::tinynas

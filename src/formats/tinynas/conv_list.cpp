@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Lists of convolutions in the original's three line forms.
+#include <algorithm>
+#include <cmath>
+
+#include "formats/tinynas/lines.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/formats/tinynas.hpp"
+
+namespace oplat::formats::tinynas {
+namespace {
+
+constexpr std::int64_t kMostSize = 1'000'000;
+constexpr std::size_t kTestFields = 8;
+constexpr std::size_t kLibraryFields = 9;
+
+Status read_size(std::string_view name, std::string_view text, std::int64_t& to) {
+  const auto value = base::parse_int(text);
+  if (!value || *value < 1 || *value > kMostSize) {
+    return fail(Code::Input, "{} is '{}'; expected an integer from 1 to {}", name, base::printable(text, 24), kMostSize);
+  }
+  to = *value;
+  return {};
+}
+
+Status read_type(std::string_view text, ir::ConvTuple& conv) {
+  const auto type = ir::parse_conv_type(text);
+  if (!type) return fail(Code::Input, "Conv_type is '{}'; expected Regular or Depthwise", base::printable(text, 24));
+  conv.type = *type;
+  return {};
+}
+
+Status read_fused(std::string_view text, ir::ConvTuple& conv) {
+  if (text != "0" && text != "1") {
+    return fail(Code::Input, "ElmtFused is '{}'; expected 0 or 1", base::printable(text, 24));
+  }
+  conv.fused = text == "1";
+  return {};
+}
+
+/// A time beside a tuple. 0 stands for none, as the original's predictor takes it; -1 for a failed profile.
+Status read_time(std::string_view text, std::optional<double>& to) {
+  const auto ms = base::parse_double(text);
+  if (!ms || !std::isfinite(*ms) || (*ms < 0 && *ms != -1)) {
+    return fail(Code::Input, "the time is '{}'; expected milliseconds, or -1 of a failed profile", base::printable(text, 24));
+  }
+  if (*ms != 0) to = *ms;
+  return {};
+}
+
+/// What stands beside a tuple where the original raised ("ERR:AssertionError") or nobody answered.
+bool is_no_answer(std::string_view text) { return text == "-" || text.starts_with("ERR:"); }
+
+/// `{Regular,1,16,5,5,8,1,1,0} 0.011776`
+Result<ListedConv> read_library_line(std::string_view line) {
+  const std::size_t end = line.find('}');
+  if (end == std::string_view::npos) return fail(Code::Input, "no '}}' after '{{'");
+  std::vector<std::string_view> fields;
+  std::string_view rest = line.substr(1, end - 1);
+  for (;;) {
+    const std::size_t comma = rest.find(',');
+    fields.push_back(rest.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (fields.size() != kLibraryFields) {
+    return fail(Code::Input, "{} fields between braces; expected {}", fields.size(), kLibraryFields);
+  }
+  ListedConv listed;
+  OPLAT_TRY(conv, tuple_of_library_fields(fields));
+  listed.conv = conv;
+  const auto after = words(line.substr(end + 1));
+  if (after.size() != 1) return fail(Code::Input, "{} words after '}}'; expected one, the time", after.size());
+  OPLAT_CHECK(read_time(after.front(), listed.ms));
+  return listed;
+}
+
+/// Regular 2 0 3 1 3 224 32 [group=4] [ms]
+Result<ListedConv> read_test_line(std::span<const std::string_view> fields) {
+  ListedConv listed;
+  OPLAT_TRY(conv, tuple_of_test_fields(fields.first(kTestFields)));
+  auto rest = fields.subspan(kTestFields);
+  if (!rest.empty() && rest.front().starts_with("group=")) {
+    OPLAT_CHECK(read_size("group", rest.front().substr(6), conv.group));
+    if (conv.in_c % conv.group != 0 || conv.out_c % conv.group != 0) {
+      return fail(Code::Input, "{} of {} to {} channels", rest.front(), conv.in_c, conv.out_c);
+    }
+    rest = rest.subspan(1);
+  }
+  listed.conv = conv;
+  if (!rest.empty() && !is_no_answer(rest.front())) OPLAT_CHECK(read_time(rest.front(), listed.ms));
+  return listed;
+}
+
+Result<ListedConv> read_line(std::string_view line) {
+  if (line.front() == '{') return read_library_line(line);
+  // ('Regular', 2, 0, 3, 1, 3, 224, 32) 0, as the original's test_predictor.py writes.
+  std::string plain(line);
+  if (plain.front() == '(') {
+    std::replace_if(plain.begin(), plain.end(), [](char c) { return std::string_view("(),'").find(c) != std::string_view::npos; }, ' ');
+  }
+  const auto fields = words(plain);
+  const bool grouped = fields.size() > kTestFields && fields[kTestFields].starts_with("group=");
+  const std::size_t tests = kTestFields + (grouped ? 1 : 0);
+  if (fields.size() == tests || fields.size() == tests + 1) return read_test_line(fields);
+  if (fields.size() == kLibraryFields + 1) {
+    ListedConv listed;
+    OPLAT_TRY(conv, tuple_of_library_fields(std::span(fields).first(kLibraryFields)));
+    listed.conv = conv;
+    return listed;
+  }
+  return fail(Code::Input,
+              "{} fields; expected '{{Conv_type,Batch,In_C,In_H,In_W,Out_C,Kernel,Stride,ElmtFused}} ms', those nine and a 0 "
+              "between blanks, or 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms]'",
+              fields.size());
+}
+
+}  // namespace
+
+std::vector<std::string_view> words(std::string_view line) {
+  std::vector<std::string_view> out;
+  constexpr std::string_view kBlanks = " \t";
+  std::size_t at = line.find_first_not_of(kBlanks);
+  while (at != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    out.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return out;
+}
+
+Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields) {
+  ir::ConvTuple conv;
+  OPLAT_CHECK(read_type(fields[0], conv));
+  OPLAT_CHECK(read_size("Batch", fields[1], conv.batch));
+  OPLAT_CHECK(read_size("In_C", fields[2], conv.in_c));
+  OPLAT_CHECK(read_size("In_H", fields[3], conv.in_h));
+  OPLAT_CHECK(read_size("In_W", fields[4], conv.in_w));
+  OPLAT_CHECK(read_size("Out_C", fields[5], conv.out_c));
+  OPLAT_CHECK(read_size("Kernel", fields[6], conv.kernel));
+  OPLAT_CHECK(read_size("Stride", fields[7], conv.stride));
+  OPLAT_CHECK(read_fused(fields[8], conv));
+  return conv;
+}
+
+Result<ir::ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields) {
+  ir::ConvTuple conv;
+  OPLAT_CHECK(read_type(fields[0], conv));
+  OPLAT_CHECK(read_size("Stride", fields[1], conv.stride));
+  OPLAT_CHECK(read_fused(fields[2], conv));
+  OPLAT_CHECK(read_size("Kernel", fields[3], conv.kernel));
+  OPLAT_CHECK(read_size("Batch", fields[4], conv.batch));
+  OPLAT_CHECK(read_size("In_C", fields[5], conv.in_c));
+  OPLAT_CHECK(read_size("In_H", fields[6], conv.in_h));
+  OPLAT_CHECK(read_size("Out_C", fields[7], conv.out_c));
+  conv.in_w = conv.in_h;
+  return conv;
+}
+
+Result<std::vector<ListedConv>> read_conv_list(const base::Source& source) {
+  std::vector<ListedConv> out;
+  OPLAT_CHECK(for_each_line(source.bytes(), [&](std::string_view line, std::size_t number) -> Status {
+    const std::size_t start = line.find_first_not_of(" \t");
+    if (start == std::string_view::npos || line[start] == '#') return {};
+    auto listed = read_line(line.substr(start));
+    if (!listed) return fail(listed.error().code, "{}:{}: {}", source.name(), number, listed.error().message);
+    listed->line = number;
+    out.push_back(*listed);
+    return {};
+  }));
+  return out;
+}
+
+std::string sample_text(const ir::ConvTuple& conv) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} 0", ir::name(conv.type), conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c,
+                     conv.kernel, conv.stride, conv.fused ? 1 : 0);
+}
+
+std::string library_key_text(const ir::ConvTuple& conv) {
+  return fmt::format("{{{},{},{},{},{},{},{},{},{}}}", ir::name(conv.type), conv.batch, conv.in_c, conv.in_h, conv.in_w,
+                     conv.out_c, conv.kernel, conv.stride, conv.fused ? 1 : 0);
+}
+
+}  // namespace oplat::formats::tinynas

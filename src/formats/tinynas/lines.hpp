@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the readers of line formats share.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/ir/conv_tuple.hpp"
+
+namespace oplat::formats::tinynas {
+
+/// Calls `take(line, number)` for each line of `text`, without its line end (LF or CRLF), counted from 1; stops at the
+/// first error. A last line without its end counts.
+template <class Take>
+Status for_each_line(std::string_view text, Take take) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    OPLAT_CHECK(take(line, ++number));
+  }
+  return {};
+}
+
+/// The words between blanks and tabs.
+std::vector<std::string_view> words(std::string_view line);
+
+/// "Regular 1 3 224 224 32 3 2 0": Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused, the columns of samples
+/// and libraries. The error says which column is off, without a place.
+Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields);
+/// "Regular 2 0 3 1 3 224 32": Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C.
+Result<ir::ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields);
+
+}  // namespace oplat::formats::tinynas

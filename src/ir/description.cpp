@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Descriptions of operators that the catalogue gives no numbers of their own.
+#include "oplat/ir/description.hpp"
+
+#include "oplat/ir/catalogue.hpp"
+
+namespace oplat::ir {
+namespace {
+
+/// A shape is no longer a point in a space where so many numbers vary.
+constexpr std::size_t kMostNumbers = 64;
+
+class General {
+ public:
+  explicit General(const Key& key) : key_(key) {}
+
+  std::optional<Description> run() {
+    Description& d = description_;
+    d.slice = key_.domain + ":" + key_.op;
+    for (const auto& [name, value] : key_.tags) add(name, value);
+    for (const auto& [name, value] : key_.attributes) add(name, value);
+    for (const Entry& entry : key_.operands) add(entry);
+    d.slice += "->";
+    for (const Entry& entry : key_.results) add(entry);
+    if (!known_ || d.numbers.size() > kMostNumbers) return std::nullopt;
+    return std::move(d);
+  }
+
+ private:
+  void add(const std::string& name, const Value& value) {
+    description_.slice += ' ';
+    description_.slice += name;
+    add(value);
+  }
+  void add(const Value& value) {
+    std::string& slice = description_.slice;
+    if (const auto* number = value.integer()) {
+      slice += '#';
+      description_.numbers.push_back(static_cast<double>(*number));
+    } else if (const auto* list = value.list()) {
+      slice += '[';
+      for (const Value& each : *list) add(each);
+      slice += ']';
+    } else if (const auto* text = value.text()) {
+      slice += *text;
+    } else if (const auto* real = value.real()) {
+      slice += '~';
+      description_.numbers.push_back(*real);
+    } else {
+      slice += '?';
+    }
+  }
+  void add(const Entry& entry) {
+    std::string& slice = description_.slice;
+    const auto* tensor = std::get_if<TensorEntry>(&entry);
+    if (tensor == nullptr) {
+      slice += std::holds_alternative<AbsentEntry>(entry) ? '-' : '&';
+      return;
+    }
+    slice += ' ';
+    slice += name(tensor->dtype);
+    if (tensor->constant) slice += 'c';
+    if (!tensor->shape.ranked) known_ = false;
+    for (const Dim& dim : tensor->shape.dims) {
+      slice += '#';
+      if (dim) description_.numbers.push_back(static_cast<double>(*dim));
+      known_ = known_ && dim.has_value();
+    }
+    if (tensor->value) {
+      slice += '=';
+      add(*tensor->value);
+    }
+  }
+
+  const Key& key_;
+  Description description_;
+  bool known_ = true;
+};
+
+}  // namespace
+
+std::optional<Description> describe(const Key& key) {
+  const OperatorInfo* info = find_operator(key.domain, key.op);
+  std::optional<Description> description;
+  if (info != nullptr && info->describe != nullptr) description = info->describe(key);
+  if (!description) description = General(key).run();
+  if (!description) return std::nullopt;
+  description->work = work(key);
+  if (!description->contraction && info != nullptr && info->contraction != nullptr) {
+    description->contraction = info->contraction(key);
+  }
+  return description;
+}
+
+}  // namespace oplat::ir

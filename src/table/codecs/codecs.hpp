@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The codecs, one a foreign format; src/table/codecs/registry.cpp lists them.
+#pragma once
+
+#include <memory>
+
+#include "oplat/table/codec.hpp"
+
+namespace oplat::table {
+
+/// The latency libraries of TinyNAS's op_profiler.
+std::unique_ptr<TableCodec> make_tinynas_codec();
+
+}  // namespace oplat::table

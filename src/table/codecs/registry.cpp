@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The list of foreign table formats.
+#include <array>
+
+#include "oplat/base/text.hpp"
+#include "table/codecs/codecs.hpp"
+
+namespace oplat::table {
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<TableCodec> (*make)();
+};
+constexpr std::array kCodecs = {Entry{"tinynas", make_tinynas_codec}};
+
+}  // namespace
+
+std::vector<std::string> codec_names() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kCodecs) names.emplace_back(entry.name);
+  return names;
+}
+
+Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name) {
+  for (const Entry& entry : kCodecs) {
+    if (entry.name == name) return entry.make();
+  }
+  return fail(Code::Usage, "'{}' is no table format that oplat knows; it knows {}", base::printable(name),
+              base::join(codec_names(), ", "));
+}
+
+}  // namespace oplat::table

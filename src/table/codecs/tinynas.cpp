@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/// TinyNAS's latency libraries as rows: each line is a key of the domain "tinynas" and a time without a cache state.
+#include <utility>
+
+#include "oplat/base/text.hpp"
+#include "oplat/ir/conv_tuple.hpp"
+#include "oplat/table/tinynas_library.hpp"
+#include "table/codecs/codecs.hpp"
+
+namespace oplat::table {
+namespace {
+
+constexpr std::string_view kFailed = "the profile failed (-1)";
+
+/// One number, of which nothing else is known: one block whose spread nobody has seen, and an interval that claims
+/// nothing.
+Timing single_timing(double ns) {
+  Timing timing;
+  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns = timing.p90_ns = ns;
+  timing.ci_level = 0;
+  timing.blocks = timing.processes = 1;
+  return timing;
+}
+
+/// The tuple that comes back from its key; see conv_tuple_of.
+ir::ConvTuple as_its_key_says(ir::ConvTuple conv) {
+  if (conv.type == ir::ConvType::Depthwise) {
+    conv.in_c = conv.out_c;
+    if (conv.out_c == 1) conv.type = ir::ConvType::Regular;
+  }
+  return conv;
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
+  if (!key.starts_with("tinynas:Conv{")) return std::nullopt;
+  const auto parsed = ir::parse(key);
+  if (!parsed) return std::nullopt;
+  auto conv = ir::conv_tuple_of(*parsed);
+  // A line has no field for groups.
+  if (conv && conv->group != 1) return std::nullopt;
+  return conv;
+}
+
+/// Adds a piece that must begin on a line of its own.
+void add_lines(std::string& out, std::string_view piece) {
+  if (!piece.empty() && !out.empty() && out.back() != '\n') out += '\n';
+  out += piece;
+}
+
+class Tinynas final : public TableCodec {
+  std::string_view do_name() const override { return "tinynas"; }
+
+  Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const override {
+    constexpr std::string_view kKnown = "FP32, FP16, FP16_DAMOYOLO, INT8, INT4";
+    std::string word(precision);
+    if (word.empty()) {
+      const auto told = precision_of_library(file_name);
+      if (!told) {
+        return fail(Code::Usage, "{}: the name does not tell the precision as conv_data.out.fp16 does; say --precision, one of {}",
+                    base::printable(file_name, 200), kKnown);
+      }
+      word = *told;
+    }
+    if (!ir::dtype_of_precision(word)) {
+      return fail(Code::Usage, "--precision {}: libraries of TinyNAS have {}", base::printable(word), kKnown);
+    }
+    Setting setting;
+    setting.runtime = "tensorrt";
+    setting.precision = lower(word);
+    return setting;
+  }
+
+  Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const override {
+    const auto dtype = ir::dtype_of_precision(options.precision);
+    if (!dtype) return fail(Code::Usage, "'{}' is no precision of a library", base::printable(options.precision));
+    OPLAT_TRY(library, read_tinynas_library(bytes, options.name, options.skip_bad_rows));
+    ForeignRead read;
+    read.skipped = library.skipped;
+    read.notes = std::move(library.notes);
+    read.file.tail = library.tail;
+    read.file.head = library.rows.front().before;
+    read.file.rows.reserve(library.rows.size());
+    for (const LibraryRow& row : library.rows) {
+      ForeignRow made;
+      made.key = ir::key_text_of(row.conv, *dtype);
+      if (row.ns) {
+        made.outcome = single_timing(*row.ns);
+      } else {
+        made.outcome = Failed{std::string(kFailed)};
+      }
+      if (&row != &library.rows.front()) made.before = row.before;
+      if (library_line(as_its_key_says(row.conv), row.ns) != row.text) made.text = std::string(row.text);
+      read.file.rows.push_back(std::move(made));
+    }
+    return read;
+  }
+
+  bool do_accepts(std::string_view key) const override { return tuple_of(key).has_value(); }
+
+  Result<std::string> do_write(const ForeignFile& file) const override {
+    std::string out = file.head;
+    for (const ForeignRow& row : file.rows) {
+      add_lines(out, row.before);
+      if (row.text) {
+        add_lines(out, *row.text);
+        continue;
+      }
+      const auto conv = tuple_of(row.key);
+      if (!conv) return fail(Code::Input, "no line of a library can say the key {}", base::printable(row.key, 200));
+      const auto* timing = std::get_if<Timing>(&row.outcome);
+      add_lines(out, library_line(*conv, timing == nullptr ? std::nullopt : std::optional(timing->median_ns)));
+    }
+    add_lines(out, file.tail);
+    return out;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<TableCodec> make_tinynas_codec() { return std::make_unique<Tinynas>(); }
+
+}  // namespace oplat::table

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Foreign files: a hundred thousand rows in one transaction, and back in the file's order.
+#include <array>
+#include <string>
+#include <unordered_map>
+
+#include "oplat/base/hash.hpp"
+#include "oplat/table/table.hpp"
+#include "table/cells.hpp"
+#include "table/impl.hpp"
+#include "table/rows.hpp"
+#include "table/validate.hpp"
+
+namespace oplat::table {
+namespace {
+
+// The pages of an import fit in memory, so that none is written twice.
+constexpr std::string_view kLargeCache = "PRAGMA cache_size = -131072";  // KiB
+
+Status validate_bytes(std::string_view what, std::string_view bytes) {
+  if (bytes.size() <= kMostForeignText) return {};
+  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(), kMostForeignText);
+}
+
+Status validate(const ForeignOrigin& origin, const ForeignFile& file) {
+  OPLAT_CHECK(validate_text("format", origin.format));
+  OPLAT_CHECK(validate_text("name", origin.name));
+  if (origin.format.empty() || origin.format == "own") {
+    return fail(Code::Input, "'{}' is no format that rows can be imported from", origin.format);
+  }
+  OPLAT_CHECK(validate_bytes("head", file.head));
+  OPLAT_CHECK(validate_bytes("tail", file.tail));
+  for (const ForeignRow& row : file.rows) {
+    OPLAT_CHECK(validate_key(row.key));
+    OPLAT_CHECK(table::validate(row.outcome));
+    OPLAT_CHECK(validate_bytes("bytes before a row", row.before));
+    if (row.text) OPLAT_CHECK(validate_bytes("text of a row", *row.text));
+  }
+  return {};
+}
+
+/// The statements that add rows, prepared once.
+class RowWriter {
+ public:
+  static Result<RowWriter> make(Database& database, std::size_t rows) {
+    OPLAT_TRY(known, database.integer("SELECT EXISTS(SELECT 1 FROM kernel)"));
+    OPLAT_TRY(find_kernel, database.prepare("SELECT id, key FROM kernel WHERE hash = ?1"));
+    OPLAT_TRY(add_kernel, database.prepare("INSERT INTO kernel(hash, key) VALUES (?1, ?2)"));
+    OPLAT_TRY(add_row, database.prepare("INSERT INTO \"row\"(kernel, device, setting, origin, file, copies, topology, flags, "
+                                        "outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, "
+                                        "p10_ns, p90_ns, blocks, processes) VALUES (?1, ?2, ?3, ?4, ?5, 1, '', '[]', ?6, "
+                                        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"));
+    OPLAT_TRY(add_native, database.prepare("INSERT INTO native(\"row\", gap, text) VALUES (?1, ?2, ?3)"));
+    RowWriter writer(database, known != 0, std::move(find_kernel), std::move(add_kernel), std::move(add_row),
+                     std::move(add_native));
+    writer.kernels_.reserve(rows);
+    return writer;
+  }
+
+  Status add(const ForeignRow& row, DeviceId device, SettingId setting, std::string_view format, FileId file) {
+    OPLAT_TRY(kernel, kernel_of(row.key));
+    add_row_.again().add(kernel).add(device).add(setting).add(format).add(file);
+    add_outcome(add_row_, row.outcome);
+    OPLAT_CHECK(add_row_.run());
+    if (row.before.empty() && !row.text) return {};
+    const RowId id = sqlite3_last_insert_rowid(database_->handle());
+    add_native_.again().add(id).add_blob(row.before);
+    if (row.text) {
+      add_native_.add_blob(*row.text);
+    } else {
+      add_native_.add_null();
+    }
+    return add_native_.run();
+  }
+
+ private:
+  RowWriter(Database& database, bool has_kernels, Statement find_kernel, Statement add_kernel, Statement add_row,
+            Statement add_native)
+      : database_(&database),
+        has_kernels_(has_kernels),
+        find_kernel_(std::move(find_kernel)),
+        add_kernel_(std::move(add_kernel)),
+        add_row_(std::move(add_row)),
+        add_native_(std::move(add_native)) {}
+
+  Result<KernelId> kernel_of(std::string_view key) {
+    const base::Hash128 hash = base::hash128(key);
+    const auto [at, is_new] = kernels_.try_emplace(hash, 0);
+    if (!is_new) return at->second;
+    const auto bytes = hash.bytes();
+    const std::string_view blob(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (has_kernels_) {
+      OPLAT_TRY(line, find_kernel_.again().add_blob(blob).step());
+      if (line) {
+        Cells cells(find_kernel_, "kernel");
+        const std::string found = cells.text(1);
+        OPLAT_CHECK(cells.status());
+        if (found != key) return database_->corrupt("kernel {}: its hash is not that of its key", cells.id());
+        at->second = cells.id();
+        return at->second;
+      }
+    }
+    OPLAT_CHECK(add_kernel_.again().add_blob(blob).add(key).run());
+    at->second = sqlite3_last_insert_rowid(database_->handle());
+    return at->second;
+  }
+
+  Database* database_;
+  bool has_kernels_;  ///< before the first row
+  Statement find_kernel_, add_kernel_, add_row_, add_native_;
+  std::unordered_map<base::Hash128, KernelId> kernels_;
+};
+
+Result<FileId> add_file(Database& database, DeviceId device, SettingId setting, const ForeignOrigin& origin,
+                        const ForeignFile& file) {
+  OPLAT_TRY(statement, database.prepare("INSERT INTO native_file(format, name, hash, device, setting, head, tail) "
+                                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+  const auto bytes = origin.hash.bytes();
+  statement.add(origin.format).add(origin.name);
+  statement.add_blob({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  OPLAT_CHECK(statement.add(device).add(setting).add_blob(file.head).add_blob(file.tail).run());
+  return sqlite3_last_insert_rowid(database.handle());
+}
+
+}  // namespace
+
+Result<FileId> Table::add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin,
+                                  const ForeignFile& file) {
+  OPLAT_CHECK(validate(origin, file));
+  auto added = impl_->write_for<FileId>([&]() -> Result<FileId> {
+    Database& database = *impl_->database;
+    OPLAT_CHECK(database.execute_often(kLargeCache));
+    OPLAT_TRY(id, add_file(database, device, setting, origin, file));
+    OPLAT_TRY(writer, RowWriter::make(database, file.rows.size()));
+    for (const ForeignRow& row : file.rows) OPLAT_CHECK(writer.add(row, device, setting, origin.format, id));
+    return id;
+  });
+  impl_->rows_memo.clear();
+  return added;
+}
+
+Status Table::remove_foreign(FileId id) {
+  const Status removed = impl_->write([&]() -> Status {
+    Database& database = *impl_->database;
+    OPLAT_TRY(rows, database.prepare("DELETE FROM \"row\" WHERE file = ?1"));
+    OPLAT_CHECK(rows.add(id).run());
+    OPLAT_TRY(file, database.prepare("DELETE FROM native_file WHERE id = ?1"));
+    return file.add(id).run();
+  });
+  impl_->rows_memo.clear();
+  return removed;
+}
+
+Result<std::vector<StoredForeignFile>> Table::foreign_files() const {
+  Database& database = *impl_->database;
+  OPLAT_TRY(statement, database.prepare("SELECT id, format, name, hash, device, setting FROM native_file ORDER BY id"));
+  std::vector<StoredForeignFile> files;
+  Ascending ascending;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return files;
+    Cells cells(statement, "native_file");
+    StoredForeignFile file;
+    file.id = cells.id();
+    file.origin.format = cells.text(1);
+    file.origin.name = cells.text(2);
+    file.origin.hash = base::Hash128::from_bytes(cells.blob(3, 16)).value_or(base::Hash128{});
+    file.device = cells.integer(4);
+    file.setting = cells.integer(5);
+    OPLAT_CHECK(cells.status());
+    if (!ascending.next(file.id)) return database.corrupt("native_file {} comes twice", file.id);
+    files.push_back(std::move(file));
+  }
+}
+
+Result<ForeignFile> Table::foreign_file(FileId id) const {
+  Database& database = *impl_->database;
+  ForeignFile file;
+  {
+    OPLAT_TRY(statement, database.prepare("SELECT id, head, tail FROM native_file WHERE id = ?1"));
+    OPLAT_TRY(line, statement.add(id).step());
+    if (!line) return fail(Code::Internal, "{}: no foreign file {}", database.shown(), id);
+    Cells cells(statement, "native_file");
+    file.head = cells.bytes(1);
+    file.tail = cells.bytes(2);
+    OPLAT_CHECK(cells.status());
+  }
+  OPLAT_TRY(statement, database.prepare("SELECT " OPLAT_ROW_COLUMNS ", gap, text" OPLAT_ROW_TABLES
+                                        "LEFT JOIN native ON native.\"row\" = \"row\".id "
+                                        "WHERE file = ?1 ORDER BY \"row\".id"));
+  statement.add(id);
+  Ascending ascending;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return file;
+    OPLAT_TRY(stored, read_row(statement));
+    if (!ascending.next(stored.id)) return database.corrupt("row {} comes twice", stored.id);
+    Cells cells(statement, "native of row");
+    ForeignRow row{std::move(stored.row.key), std::move(stored.row.outcome), {}, {}};
+    if (!cells.is_null(kRowColumns)) row.before = cells.bytes(kRowColumns);
+    if (!cells.is_null(kRowColumns + 1)) row.text = std::string(cells.bytes(kRowColumns + 1));
+    OPLAT_CHECK(cells.status());
+    file.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace oplat::table

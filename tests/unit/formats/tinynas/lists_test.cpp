@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Lists of convolutions, samples of a space, device logs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "oplat/base/text.hpp"
+#include "oplat/formats/tinynas.hpp"
+
+namespace oplat::formats::tinynas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+base::Source text(const std::string& bytes) { return base::Source::from_bytes("file", bytes); }
+
+TEST(ConvList, ThreeFormsSayTheSame) {
+  const auto list = read_conv_list(text("# samples\n{Regular,1,16,5,5,8,3,2,1} 0.5\r\nRegular 1 16 5 5 8 3 2 1 0\n\n"
+                                        "Regular\t2\t1\t3\t1\t16\t5\t8\nRegular 2 1 3 1 16 5 8 0.5\n('Regular', 2, 1, 3, 1, 16, 5, 8) 0"));
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->size(), 5U);
+  for (const ListedConv& one : *list) EXPECT_EQ(library_key_text(one.conv), "{Regular,1,16,5,5,8,3,2,1}");
+  EXPECT_EQ((*list)[0].ms, 0.5);
+  EXPECT_EQ((*list)[3].ms, 0.5);
+  for (const std::size_t i : {1U, 2U, 4U}) EXPECT_FALSE((*list)[i].ms);
+  EXPECT_EQ((*list)[4].line, 7U);
+}
+
+TEST(ConvList, GroupsAndFailedProfiles) {
+  const auto list = read_conv_list(text("Regular 1 0 3 1 16 5 8 group=4 0.25\n{Depthwise,1,8,5,5,8,3,1,0} -1\n"));
+  ASSERT_TRUE(list) << list.error().message;
+  EXPECT_EQ((*list)[0].conv.group, 4);
+  EXPECT_EQ((*list)[0].ms, 0.25);
+  EXPECT_EQ((*list)[1].ms, -1);
+}
+
+TEST(ConvList, BadLinesAreNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{Regular,1,16,5,5,8,3,2,1 0.5", "file:1: no '}'"},
+      {"\n{Regular,1,16,5,5,8,3,2} 0.5", "file:2: 8 fields between braces"},
+      {"{Regular,1,16,5,5,8,3,2,1}", "0 words after"},
+      {"{Regular,1,16,5,5,8,3,2,1} 1 2", "2 words after"},
+      {"{Grouped,1,16,5,5,8,3,2,1} 1", "Conv_type is 'Grouped'"},
+      {"{Regular,0,16,5,5,8,3,2,1} 1", "Batch is '0'"},
+      {"{Regular,1,-16,5,5,8,3,2,1} 1", "In_C is '-16'"},
+      {"{Regular,1,16,5,5,8,3,2,2} 1", "ElmtFused is '2'"},
+      {"{Regular,1,16,5,5,8,3,2,1} nan", "the time is 'nan'"},
+      {"{Regular,1,16,5,5,8,3,2,1} inf", "the time is 'inf'"},
+      {"{Regular,1,16,5,5,8,3,2,1} -2", "the time is '-2'"},
+      {"Regular 1 0 1 1 16 5", "7 fields; expected"},
+      {"Regular 1 0 x 1 16 5 8", "Kernel is 'x'"},
+      {"Regular 1 0 1 1 16 5 8 group=3", "group=3 of 16 to 8"}};
+  for (const auto& [line, why] : cases) {
+    const auto list = read_conv_list(text(line));
+    ASSERT_FALSE(list) << line;
+    EXPECT_THAT(list.error().message, HasSubstr(why));
+  }
+}
+
+std::string config(const std::string& ratio = "1 0.5", const std::string& sizes = "7 56 4") {
+  const auto parts = base::split(sizes, ' ');
+  return fmt::format("batch 1\nelmt_fused 0 1\nfilter_size 1 3\nmin_feature_size {}\nmax_feature_size {}\nnumber_feature_size {}\n"
+                     "output_channel 32 64\nstride 1 2\ntype 0\nchannel_ratio {}\n", parts[0], parts[1], parts[2], ratio);
+}
+
+TEST(Sampling, GridIsEvenBetweenItsEnds) {
+  const auto grid = [](const std::string& sizes) { return size_grid(*read_sampling_space(text(config("1", sizes)))); };
+  EXPECT_THAT(grid("7 56 4"), ElementsAre(7, 14, 28, 56));
+  // The original's shipped space.
+  EXPECT_THAT(grid("7 256 16"), ElementsAre(7, 8, 12, 14, 18, 24, 30, 38, 48, 60, 78, 98, 124, 158, 202, 256));
+  EXPECT_THAT(grid("5 320 27"), ::testing::Contains(6).Times(2));  // duplicates stay
+  EXPECT_THAT(grid("8 8 1"), ElementsAre(8, 8));
+}
+
+TEST(Sampling, OrderAndRules) {
+  const auto space = read_sampling_space(text(config("1 0.5", "7 8 2")));
+  ASSERT_TRUE(space) << space.error().message;
+  const auto samples = sample(*space, {});
+  ASSERT_TRUE(samples);
+  // Per fused and kernel: size 8 before 7, 64 before 32; of 64: 64 and 32, of 32: only 32; stride 2 needs an even size.
+  std::vector<std::string> of_one;
+  for (std::size_t i = 0; i < 9 && i < samples->size(); ++i) of_one.push_back(sample_text((*samples)[i]));
+  EXPECT_THAT(of_one, ElementsAre("Regular 1 64 8 8 64 3 1 1 0", "Regular 1 32 8 8 64 3 1 1 0", "Regular 1 64 8 8 64 3 2 1 0",
+                                  "Regular 1 32 8 8 64 3 2 1 0", "Regular 1 32 8 8 32 3 1 1 0", "Regular 1 32 8 8 32 3 2 1 0",
+                                  "Regular 1 64 7 7 64 3 1 1 0", "Regular 1 32 7 7 64 3 1 1 0", "Regular 1 32 7 7 32 3 1 1 0"));
+  EXPECT_EQ(samples->size(), 36U);
+  const auto all = sample(*space, {1});
+  ASSERT_TRUE(all);
+  // Size 8: 2 strides x (3, 64, 32 of 64; 3, 32, 16 of 32) = 12; size 7: 6; times fused and kernels.
+  EXPECT_EQ(all->size(), 72U);
+  EXPECT_EQ(sample_text(all->front()), "Regular 1 3 8 8 64 3 1 1 0");
+}
+
+TEST(Sampling, BadSpacesAreNamed) {
+  const auto refused = [](const std::string& bytes) {
+    const auto space = read_sampling_space(text(bytes));
+    EXPECT_FALSE(space);
+    return space ? std::string() : space.error().message;
+  };
+  EXPECT_THAT(refused("batch 1\nstrides 1\n"), HasSubstr("file:2: unknown key 'strides' (do you mean stride?)"));
+  EXPECT_THAT(refused("batch 1\n"), HasSubstr("no elmt_fused, filter_size"));
+  EXPECT_THAT(refused("batch\n"), HasSubstr("file:1: 'batch' has no value"));
+  EXPECT_THAT(refused(config() + "batch 2\n"), HasSubstr("file:11: 'batch' is given twice"));
+  EXPECT_THAT(refused(config("x")), HasSubstr("file:10: channel_ratio is 'x'"));
+  EXPECT_THAT(refused(config("-1")), HasSubstr("channel_ratio is '-1'"));
+  EXPECT_THAT(refused(config("nan")), HasSubstr("channel_ratio is 'nan'"));
+  EXPECT_THAT(refused(config("1", "0 8 2")), HasSubstr("min_feature_size is '0'"));
+  EXPECT_THAT(refused(config("1", "7 8.5 2")), HasSubstr("max_feature_size is '8.5'"));
+  auto huge = read_sampling_space(text(config("1", "7 8 100000")));
+  ASSERT_TRUE(huge);
+  for (int i = 0; i < 100; ++i) huge->out_c.push_back(32);
+  const auto samples = sample(*huge, {});
+  ASSERT_FALSE(samples);
+  EXPECT_THAT(samples.error().message, HasSubstr("combinations"));
+}
+
+TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
+  const CollectedLog log = collect_log(text("boot\niter-1: Regular 1 3 8 8 32 3 2 0 0\nnoise iter- 3\nrun time_ms: 4.5 ms\n"
+                                            "iter-2: Regular 1 32 8 8 32 3 1 1 0\n"
+                                            "iter-3: Depthwise 1 32 8 8 32 3 1 0 0\nrun time_ms: 0.0123456789 ms\nrun time_ms: 9 ms\n"
+                                            "iter-4: Regular 1 32 8 8 64 3 1 1 0\nrun time_ms: nan ms\niter-5: Regular 1 32 8 8 96 3 1 1 0\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} 4.500000\n{Regular,1,32,8,8,32,3,1,1} -1\n{Depthwise,1,32,8,8,32,3,1,0} 0.012346\n"
+                         "{Regular,1,32,8,8,64,3,1,1} -1\n{Regular,1,32,8,8,96,3,1,1} -1\n");
+  EXPECT_EQ(log.samples, 5U);
+  EXPECT_EQ(log.failed, 3U);
+  EXPECT_TRUE(log.bad.empty());
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 5: iter-2: no time follows"), HasSubstr("line 8: a second time for iter-3"),
+                                     HasSubstr("line 10: iter-4: the time is 'nan'"), HasSubstr("line 11: iter-5: no time")));
+}
+
+TEST(DeviceLog, ASecondTryTakesThePlaceOfAFailedOne) {
+  const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\niter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 2 ms\n"
+                                            "iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 1 ms\niter-2: Regular 1 3 8 8 64 3 2 0 0\n"
+                                            "run time_ms: 3 ms\n"));
+  // The second sample had its time: both stay.
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} 1.000000\n{Regular,1,3,8,8,64,3,2,0} 2.000000\n{Regular,1,3,8,8,64,3,2,0} 3.000000\n");
+  EXPECT_EQ(log.repeated, 1U);
+  EXPECT_EQ(log.failed, 0U);
+}
+
+TEST(DeviceLog, BadLinesAreNamedUnlessTheyComeAgain) {
+  const CollectedLog log = collect_log(text("run time_ms: 1 ms\niter-1: Regular 1 3\nrun time_ms: 1 ms\niter-2: Regular 1 3 8 8 x 3 2 0 0\niter-3\n"
+                                            "iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 1 ms\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} 1.000000\n");
+  EXPECT_THAT(log.bad, ElementsAre(HasSubstr("line 4: iter-2: Out_C is 'x'"), HasSubstr("line 5: iter-3: the line ends")));
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 1: a time without a sample"), HasSubstr("line 3: a time without a sample"),
+                                     HasSubstr("line 6: iter-1 stands here again")));
+}
+
+TEST(DeviceLog, NotesAreCounted) {
+  std::string bytes;
+  for (int i = 1; i <= 30; ++i) bytes += fmt::format("iter-{}: Regular 1 3 8 8 32 3 2 0 0\n", i);
+  const CollectedLog log = collect_log(text(bytes));
+  EXPECT_EQ(log.failed, 30U);
+  ASSERT_EQ(log.notes.size(), 21U);
+  EXPECT_EQ(log.notes.back(), "and 10 more");
+}
+
+TEST(Bench, PrecisionsAndLines) {
+  EXPECT_EQ(trtexec_flags("fp16"), "--fp16");
+  EXPECT_EQ(trtexec_flags("INT8"), "--int8");
+  EXPECT_EQ(trtexec_flags("FP32"), "--noTF32");
+  EXPECT_FALSE(trtexec_flags("INT4"));
+  EXPECT_THAT(bench_script("--fp16"), HasSubstr("precision_flags=\"--fp16\"\n"));
+}
+
+}  // namespace
+}  // namespace oplat::formats::tinynas
