@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Training of forests, by XGBoost. Only training needs that library, so it is loaded when asked for.
+/// Training of forests: least squares, leaf by leaf, over binned columns.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +25,18 @@ struct Matrix {
 struct BoostOptions {
   int trees = 500;
   double rate = 0.07;
-  /// The first trees, which a quick answer stops after, learn faster.
-  int quick_trees = 0;
-  double quick_rate = 0.2;
-  int leaves = 127;
-  double least_weight = 5;      ///< rows of a leaf
-  double column_share = 0.35;   ///< of each tree
-  double row_share = 0.9;       ///< of each tree
-  double l2 = 1;
-  int threads = 2;
+  std::size_t leaves = 127;
+  std::uint32_t least_rows = 5;  ///< of a leaf
+  double column_share = 0.25;    ///< of each tree
+  double row_share = 0.9;        ///< of each tree
+  double l2 = 5;                 ///< rows of value 0 that every leaf is thought to have besides its own
   std::uint64_t seed = 1;
   std::function<bool(int done)> progress;  ///< after each tree; false stops with Code::Interrupted
 };
 
-/// Least squares. Columns that never vary are left out of the training; the forest's features keep their numbers.
-/// Code::Runtime where the library is absent, naming the package.
+/// Boosted trees in the manner of J. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
+/// Statistics 29 (2001), grown best leaf first over histograms as LightGBM does (G. Ke et al., NeurIPS 2017). Missing
+/// values go where they fit better. One thread; the same data and seed give the same forest.
 Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options);
 
 }  // namespace oplat::estimate

@@ -53,17 +53,31 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
   return forest;
 }
 
-float Forest::value(std::span<const float> features, std::size_t trees) const {
+float Forest::value(std::span<const float> features) const {
+  // Several trees are walked in step: a walk waits for memory and comparisons, which those of the others fill.
+  constexpr std::size_t kAbreast = 8;
   double sum = start_;
-  const std::size_t count = std::min(trees, roots_.size());
-  for (std::size_t tree = 0; tree < count; ++tree) {
+  const std::size_t count = roots_.size();
+  std::size_t tree = 0;
+  for (; tree + kAbreast <= count; tree += kAbreast) {
+    const Node* roots[kAbreast];
+    const Node* nodes[kAbreast];
+    for (std::size_t i = 0; i < kAbreast; ++i) nodes[i] = roots[i] = &nodes_[roots_[tree + i]];
+    bool walking = true;
+    while (walking) {
+      walking = false;
+      for (std::size_t i = 0; i < kAbreast; ++i) {
+        const bool inner = (nodes[i]->feature & kLeaf) != kLeaf;
+        nodes[i] = inner ? child(roots[i], *nodes[i], features) : nodes[i];
+        walking = walking || inner;
+      }
+    }
+    for (const Node* leaf : nodes) sum += leaf->value;
+  }
+  for (; tree < count; ++tree) {
     const Node* const root = &nodes_[roots_[tree]];
     const Node* node = root;
-    while ((node->feature & kLeaf) != kLeaf) {
-      const float x = features[node->feature & kLeaf];
-      const bool left = std::isnan(x) ? (node->feature & kMissingLeft) != 0 : x < node->value;
-      node = root + node->left + (left ? 0 : 1);
-    }
+    while ((node->feature & kLeaf) != kLeaf) node = child(root, *node, features);
     sum += node->value;
   }
   return static_cast<float>(sum);

@@ -31,16 +31,15 @@ class Forest {
 
   [[nodiscard]] std::size_t trees() const { return roots_.size(); }
   [[nodiscard]] std::size_t features() const { return features_; }
-  /// Sum of the first `trees` trees and the start value; a feature that is NaN goes where training sent missing ones.
-  [[nodiscard]] float value(std::span<const float> features, std::size_t trees) const;
-  [[nodiscard]] float value(std::span<const float> features) const { return value(features, trees()); }
+  /// Sum of the trees and the start value; a feature that is NaN goes where training sent missing ones.
+  [[nodiscard]] float value(std::span<const float> features) const;
 
   /// docs/format.md "Forests".
   [[nodiscard]] std::string save() const;
   static Result<Forest> load(std::string_view bytes);
 
  private:
-  /// The right child follows the left one. Eight bytes, so that a tree of 127 leaves is 2 KiB.
+  /// The right child follows the left one. Eight bytes, so that a tree of 400 leaves is 6 KiB.
   struct Node {
     float value = 0;
     std::uint16_t feature = kLeaf;  ///< top bit: missing goes left
@@ -48,6 +47,14 @@ class Forest {
   };
   static constexpr std::uint16_t kLeaf = 0x7fff;
   static constexpr std::uint16_t kMissingLeft = 0x8000;
+
+  /// Of an inner node. Without branches: which way a walk goes cannot be guessed.
+  static const Node* child(const Node* root, const Node& node, std::span<const float> features) {
+    const float x = features[node.feature & kLeaf];
+    const bool above = x >= node.value;
+    const bool missing_right = !(x < node.value) && (node.feature & kMissingLeft) == 0;
+    return root + node.left + static_cast<int>(above | missing_right);
+  }
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> roots_;

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kLeastRows = 30;
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 1000;
-constexpr int kFewerTrees = 350;
-constexpr int kQuickTrees = 60;
+constexpr int kMostTrees = 500;
+constexpr int kFewerTrees = 300;
+constexpr int kQuickTrees = 64;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
 constexpr double kEffortOfTrials = 0.4;
 constexpr std::size_t kLeastTrials = 60;
@@ -33,22 +33,13 @@ std::array<float, kTileCount> waves_of(const ir::Description& description, const
   return waves;
 }
 
-/// The linear combination is over deviations from the base.
-std::vector<std::uint32_t> linear_features(const NeighbourLayout& layout) {
-  std::vector<std::uint32_t> features;
-  const auto add = [&](std::size_t feature) { features.push_back(static_cast<std::uint32_t>(kShapeFeatures + feature)); };
-  for (std::size_t axis = 0; axis < layout.axes; ++axis) {
-    for (const std::size_t each : {NeighbourLayout::kEstimate, NeighbourLayout::kFromLow, NeighbourLayout::kFromHigh, NeighbourLayout::kOwnError}) {
-      add(layout.around(axis) + each);
-    }
-    for (std::size_t other = 0; other < layout.axes; ++other) {
-      if (other != axis) add(layout.crossed(axis, other));
-      if (other > axis) add(layout.pair(axis, other));
-    }
-    for (std::size_t tile = 0; tile < kTileCount; ++tile) add(layout.tiled(axis) + tile);
-  }
-  return features;
-}
+/// The patterns in which most questions come.
+bool is_common(const Pattern& pattern) { return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin; }
+
+int trees_of(const Pattern& pattern, double effort) { return static_cast<int>(effort * (is_common(pattern) ? kMostTrees : kFewerTrees)); }
+
+/// Trees of both profiles.
+int steps_of(const Pattern& pattern, double effort) { return trees_of(pattern, effort) + kQuickTrees; }
 
 float default_shape_share(PatternKind kind) {
   switch (kind) {
@@ -80,7 +71,6 @@ float default_spread(PatternKind kind) {
 GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites,
                              Matrix& shapes) {
   GridModel model;
-  model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
   std::vector<Point> points;
   std::vector<double> counts;
@@ -98,33 +88,22 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
     sites.log_ns[at->second] += log_ns[i];
     counts[at->second] += 1;
   }
+  for (std::size_t i = 0; i < points.size(); ++i) sites.log_ns[i] /= counts[i];
+  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
+  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, *model.lines_);
   SiteValues values;
-  shapes = Matrix(points.size(), kShapeFeatures);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    sites.log_ns[i] /= counts[i];
+  shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
+  for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
     const ir::Description& description = sites.descriptions[i];
     values.u.push_back(static_cast<float>(sites.log_ns[i] - std::log(model.machine_.bound_ns(description.work))));
     const auto waves = waves_of(description, model.machine_);
     values.waves.insert(values.waves.end(), waves.begin(), waves.end());
-    shape_features(description, points[i], model.space_.axes(), model.machine_, shapes.row(i));
+    shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_, shapes.row(i));
   }
-  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, std::move(values));
   model.patterns_ = patterns_of(*model.lines_, *model.neighbours_);
   return model;
 }
-
-/// Counts steps for the progress of a fit.
-struct GridModel::Steps {
-  const LearnRequest& options;
-  int all = 0;
-  int done = 0;
-  Status step() {
-    ++done;
-    if (options.progress && !options.progress(done, all)) return fail(Code::Interrupted, "interrupted while fitting");
-    return {};
-  }
-};
 
 Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                  const LearnRequest& options) {
@@ -140,71 +119,96 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
     for (const ir::Description& each : sites.descriptions) work.push_back(each.work.flops.value_or(each.work.bytes()));
     held = hold_outs(*model.lines_, model.patterns_, work, options.seed);
   }
-  Steps steps{options, static_cast<int>(model.patterns_.size() + held.size())};
-  for (const Pattern& pattern : model.patterns_) {
-    OPLAT_CHECK(model.fit_pattern(pattern, shapes, options));
-    OPLAT_CHECK(steps.step());
+  int trees = 0;
+  for (const Pattern& pattern : model.patterns_) trees += steps_of(pattern, options.effort);
+  for (const HoldOut& each : held) {
+    for (const Pattern& pattern : each.patterns) trees += steps_of(pattern, kEffortOfTrials * options.effort);
   }
+  Steps steps(trees, options.progress);
+  OPLAT_CHECK(model.fit_patterns(model.patterns_, shapes, options, options.threads, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
   return model;
 }
 
-Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps) {
-  std::vector<Trial> trials;
-  for (std::size_t fold = 0; fold < hold_outs.size(); ++fold) {
-    const HoldOut& held = hold_outs[fold];
-    std::vector<bool> left_out(sites.log_ns.size(), false);
-    for (const std::uint32_t row : held.rows) left_out[row] = true;
-    Sites rest;
-    for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
-      if (left_out[i]) continue;
-      rest.descriptions.push_back(sites.descriptions[i]);
-      rest.log_ns.push_back(sites.log_ns[i]);
-    }
-    if (rest.log_ns.size() < kLeastRows) continue;
-    Sites unused;
-    Matrix shapes;
-    GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
-    LearnRequest less = options;
-    less.effort = kEffortOfTrials * options.effort;
-    for (const Pattern& pattern : held.patterns) OPLAT_CHECK(part.fit_pattern(pattern, shapes, less));
-    const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
-    std::vector<float> row(part.features());
-    for (const std::uint32_t asked : held.asked) {
-      const ir::Description& description = sites.descriptions[asked];
-      const auto point = part.space_.place(description);
-      if (!point) continue;
-      const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, part.patterns_));
-      if (model == nullptr || model == shape) continue;
-      part.write(description, *point, {}, row);
-      Trial trial;
-      trial.pattern = model->pattern;
-      trial.hold_out = fold;
-      trial.own = part.residual_of(*model, row, Profile::Accurate);
-      trial.shape = shape != nullptr ? part.residual_of(*shape, row, Profile::Accurate) : trial.own;
-      trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
-      trial.features = spread_features(*model, row, trial.own, trial.shape);
-      trials.push_back(std::move(trial));
-    }
-    OPLAT_CHECK(steps.step());
+Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, int threads,
+                               Steps& steps) {
+  std::vector<std::optional<PatternModel>> models(patterns.size());
+  OPLAT_CHECK(for_each(patterns.size(), threads, [&](std::size_t i) -> Status {
+    OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, steps));
+    models[i] = std::move(learned);
+    return {};
+  }));
+  for (auto& each : models) {
+    if (each) models_.push_back(std::move(*each));
   }
+  return {};
+}
+
+Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps) {
+  std::vector<std::vector<Trial>> trials(hold_outs.size());
+  OPLAT_CHECK(for_each(hold_outs.size(), options.threads, [&](std::size_t i) -> Status {
+    OPLAT_TRY(own, try_out(sites, hold_outs[i], i, options, steps));
+    trials[i] = std::move(own);
+    return {};
+  }));
   for (const Pattern& pattern : patterns_) {
     std::vector<const Trial*> own;
-    for (const Trial& trial : trials) {
-      if (trial.pattern == pattern) own.push_back(&trial);
+    for (const auto& of_one : trials) {
+      for (const Trial& trial : of_one) {
+        if (trial.pattern == pattern) own.push_back(&trial);
+      }
     }
     OPLAT_CHECK(fit_spread(pattern, std::move(own), options));
   }
   return {};
 }
 
+Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
+                                              Steps& steps) {
+  std::vector<Trial> trials;
+  std::vector<bool> left_out(sites.log_ns.size(), false);
+  for (const std::uint32_t row : held.rows) left_out[row] = true;
+  Sites rest;
+  for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
+    if (left_out[i]) continue;
+    rest.descriptions.push_back(sites.descriptions[i]);
+    rest.log_ns.push_back(sites.log_ns[i]);
+  }
+  if (rest.log_ns.size() < kLeastRows) return trials;
+  Sites unused;
+  Matrix shapes;
+  GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
+  LearnRequest less = options;
+  less.effort = kEffortOfTrials * options.effort;
+  OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, 1, steps));
+  const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
+  std::vector<float> row(part.features());
+  for (const std::uint32_t asked : held.asked) {
+    const ir::Description& description = sites.descriptions[asked];
+    const auto point = part.space_.place(description);
+    if (!point) continue;
+    const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, part.patterns_));
+    if (model == nullptr || model == shape) continue;
+    part.write(description, *point, {}, row);
+    Trial trial;
+    trial.pattern = model->pattern;
+    trial.hold_out = number;
+    trial.own = part.residual_of(*model, row, Profile::Accurate);
+    trial.shape = shape != nullptr ? part.residual_of(*shape, row, Profile::Accurate) : trial.own;
+    trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
+    trial.features = part.spread_features(*model, row, trial.own, trial.shape);
+    trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
 std::vector<float> GridModel::spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const {
-  if (model.pattern.kind == PatternKind::Grid || model.pattern.kind == PatternKind::NoTwin) return {row.begin(), row.end()};
+  if (is_common(model.pattern)) return {row.begin(), row.end()};
   const NeighbourLayout layout = neighbours_->layout();
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
-  std::vector<float> features{std::abs(own - shape), std::abs(own - base), std::abs(model.linear.value(row)), own,
+  std::vector<float> features{std::abs(own - shape), std::abs(own - base), own,
                               row[1 + kMostAxes + 6], row[1 + kMostAxes + 7]};
   for (const std::size_t each : {NeighbourLayout::kLowDistance, NeighbourLayout::kHighDistance, NeighbourLayout::kOwnError}) {
     features.push_back(model.pattern.kind == PatternKind::Level ? std::abs(around[layout.around(model.pattern.axis) + each])
@@ -217,7 +221,7 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
   if (found == models_.end() || trials.size() < kLeastTrials) return {};
   PatternModel& model = *found;
-  const bool common = pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
+  const bool common = is_common(pattern);
   if (!common) {
     std::vector<Trial> copies;
     for (const Trial* trial : trials) copies.push_back(*trial);
@@ -240,9 +244,8 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   x.values.resize(x.rows * x.columns);
   BoostOptions boosting;
   boosting.trees = common ? 80 : 40;
-  boosting.leaves = static_cast<int>(std::clamp<std::size_t>(y.size() / 100, 4, common ? 31 : 8));
-  boosting.least_weight = 30;
-  boosting.threads = options.threads;
+  boosting.leaves = std::clamp<std::size_t>(y.size() / 100, 4, common ? 31 : 8);
+  boosting.least_rows = 30;
   boosting.seed = options.seed;
   OPLAT_TRY(spread, boost(x, y, boosting));
   model.spread = std::move(spread);
@@ -258,7 +261,8 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   return {};
 }
 
-Status GridModel::fit_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options) {
+Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pattern& pattern, const Matrix& shapes,
+                                                                        const LearnRequest& options, Steps& steps) const {
   const NeighbourLayout layout = neighbours_->layout();
   const SiteValues& values = neighbours_->values();
   const bool shape = pattern.kind == PatternKind::Shape;
@@ -281,32 +285,29 @@ Status GridModel::fit_pattern(const Pattern& pattern, const Matrix& shapes, cons
     y.push_back(target);
     ++used;
   }
-  if (used < kLeastRows) return {};
+  if (used < kLeastRows) return std::nullopt;
   x.rows = used;
   x.values.resize(used * columns);
 
   PatternModel model;
   model.pattern = pattern;
-  if (!shape) {
-    model.linear = fit_linear(x, y, linear_features(layout));
-    for (std::size_t i = 0; i < used; ++i) y[i] -= model.linear.value(x.row(i));
-  }
-  const bool common = pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
   BoostOptions boosting;
-  boosting.trees = static_cast<int>(options.effort * (common ? kMostTrees : kFewerTrees));
-  boosting.rate = common ? 0.05 : 0.07;
-  boosting.quick_trees = std::min(boosting.trees, kQuickTrees);
-  // Small tables: leaves of enough rows, and no more of them than rows can fill.
-  boosting.leaves = static_cast<int>(std::clamp<std::size_t>(used / 20, 4, 127));
-  boosting.threads = options.threads;
+  boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
+  boosting.trees = trees_of(pattern, options.effort);
+  boosting.rate = is_common(pattern) ? 0.05 : 0.07;
+  // Small tables: leaves of enough rows, and no more of them than rows can fill.
+  boosting.leaves = std::clamp<std::size_t>(used / 20, 4, is_common(pattern) ? 400 : 127);
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
-  model.quick_trees = static_cast<std::size_t>(boosting.quick_trees);
+  boosting.trees = kQuickTrees;
+  boosting.rate = 0.15;
+  boosting.leaves = std::clamp<std::size_t>(used / 20, 4, 255);
+  OPLAT_TRY(quick, boost(x, y, boosting));
+  model.quick = std::move(quick);
   model.shape_share = default_shape_share(pattern.kind);
   model.spread_factor = default_spread(pattern.kind);
-  models_.push_back(std::move(model));
-  return {};
+  return model;
 }
 
 void GridModel::write(const ir::Description& description, const Point& point, const Blindfold& blindfold,
@@ -321,10 +322,10 @@ const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const
 }
 
 float GridModel::residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const {
-  const std::size_t trees = profile == Profile::Fast ? model.quick_trees : model.forest.trees();
+  const Forest& forest = profile == Profile::Fast ? model.quick : model.forest;
   const bool shape = model.pattern.kind == PatternKind::Shape;
-  const float base = shape ? 0 : features[kShapeFeatures + neighbours_->layout().base()] + model.linear.value(features);
-  return base + model.forest.value(features, trees);
+  const float base = shape ? 0 : features[kShapeFeatures + neighbours_->layout().base()];
+  return base + forest.value(features);
 }
 
 std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description, Profile profile) const {
@@ -339,7 +340,7 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   write(description, *point, {}, row);
   const float own = residual_of(*model, row, profile);
   // The model of shapes is asked only where it counts: it doubles the time of an answer.
-  const bool common = model->pattern.kind == PatternKind::Grid || model->pattern.kind == PatternKind::NoTwin;
+  const bool common = is_common(model->pattern);
   const float by_shape = common || shape == nullptr ? own : residual_of(*shape, row, profile);
   LearnedAnswer answer;
   answer.pattern = model->pattern;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GridModel: neighbours, a linear combination of what they say, and boosted trees for what is left; one model for each
+/// GridModel: interpolations between neighbours, and boosted trees for what they leave; one model for each
 /// pattern in which a question can stand to the rows.
 #pragma once
 
@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "estimate/learned/booster.hpp"
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/forest.hpp"
-#include "estimate/learned/linear.hpp"
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/patterns.hpp"
 #include "estimate/learned/shape_features.hpp"
+#include "estimate/learned/steps.hpp"
 #include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
@@ -45,9 +46,8 @@ class GridModel {
  private:
   struct PatternModel {
     Pattern pattern;
-    Linear linear;
     Forest forest;
-    std::size_t quick_trees = 0;
+    Forest quick;  ///< for Profile::Fast
     float shape_share = 0;  ///< of the answer of the model of shapes alone, mixed in
     Forest spread;               ///< of ln(error)
     float spread_factor = 0.1F;  ///< sd_log = factor * exp(spread)
@@ -58,11 +58,15 @@ class GridModel {
     std::vector<ir::Description> descriptions;
     std::vector<double> log_ns;
   };
-  struct Steps;
   /// Everything but the models.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
-  Status fit_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options);
+  /// Fits models of the patterns, which are independent of each other, on so many threads.
+  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, int threads, Steps& steps);
+  /// Nothing where too few rows can be asked in the pattern.
+  Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options, Steps& steps) const;
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
+  /// How a model without the rows held out answers them.
+  static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);
   /// What the spread of a pattern's answers may depend on: all features where neighbours abound, else a few that do not
   /// tell levels apart.
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const;

@@ -94,13 +94,8 @@ std::string GridModel::save() const {
     writer.u32(static_cast<std::uint32_t>(model.pattern.kind));
     writer.u32(model.pattern.axis);
     writer.f32(model.shape_share);
-    writer.u32(static_cast<std::uint32_t>(model.quick_trees));
-    writer.u64(model.linear.features.size());
-    for (std::size_t i = 0; i < model.linear.features.size(); ++i) {
-      writer.u32(model.linear.features[i]);
-      writer.f32(model.linear.weights[i]);
-    }
     writer.text(model.forest.save());
+    writer.text(model.quick.save());
     writer.f32(model.spread_factor);
     writer.text(model.spread.save());
   }
@@ -141,21 +136,16 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     const std::uint32_t kind = reader.u32();
     each.pattern.axis = reader.u32();
     each.shape_share = reader.f32();
-    each.quick_trees = reader.u32();
     if (kind > static_cast<std::uint32_t>(PatternKind::Shape) || each.pattern.axis >= kMostAxes ||
         !(each.shape_share >= 0 && each.shape_share <= 1))
       return fail(broken("a pattern that is none"));
     each.pattern.kind = static_cast<PatternKind>(kind);
-    const std::size_t weights = reader.count(8);
-    for (std::size_t k = 0; k < weights; ++k) {
-      each.linear.features.push_back(reader.u32());
-      each.linear.weights.push_back(reader.f32());
-      if (each.linear.features.back() >= model.features() || !std::isfinite(each.linear.weights.back()))
-        return fail(broken("a weight of no feature"));
-    }
     OPLAT_TRY(forest, Forest::load(reader.text()));
     if (forest.features() > model.features()) return fail(broken("a forest of other features"));
     each.forest = std::move(forest);
+    OPLAT_TRY(quick, Forest::load(reader.text()));
+    if (quick.features() > model.features()) return fail(broken("a forest of other features"));
+    each.quick = std::move(quick);
     each.spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
     if (!(each.spread_factor >= 0 && each.spread_factor <= 10) || spread.features() > model.features())

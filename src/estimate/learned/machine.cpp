@@ -2,75 +2,103 @@
 /// Rates and processors from rows.
 #include "estimate/learned/machine.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "oplat/base/random.hpp"
+
 namespace oplat::estimate {
 namespace {
 
-/// Rates above this quantile may be lucky timings.
-constexpr double kBestShare = 0.999;
-/// Rows that the search for the number of processors looks at, evenly spread.
-constexpr std::size_t kRowsLookedAt = 4000;
-constexpr std::int32_t kMostProcessors = 160;
-/// Waves must lower the squared error by this share before they are believed in.
+/// The fastest row does some work, too.
+constexpr double kOverheadOfFastest = 0.6;
+/// Faster rows do fewer operations than are counted (Winograd), or find their data in caches.
+constexpr double kBestShare = 0.98;
+/// Pairs of rows that the search for the processors looks at.
+constexpr std::size_t kPairsLookedAt = 12000;
+constexpr std::size_t kLeastPairs = 200;
+constexpr std::int32_t kMostProcessors = 256;
+/// Rows of less than so many overheads say little about waves.
+constexpr double kLeastOverheads = 10;
+/// A pair whose times no tile explains to a tenth is of two kinds of kernels.
+constexpr double kMostStep = 0.1;
+/// Waves must explain the steps between neighbours better by this share before they are believed in.
 constexpr double kLeastGain = 0.02;
 
 double quantile(std::vector<double> values, double level) {
-  if (values.empty()) return 0;
   const auto at = static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<std::size_t>(at)];
 }
 
-/// Squared error of a linear fit of the excess over the bound on the wave works.
-double squared_error(const std::vector<const ir::Description*>& rows, const Eigen::VectorXd& excess,
-                     const Eigen::VectorXd& bounds, std::int32_t processors) {
-  const auto count = static_cast<Eigen::Index>(rows.size());
-  Eigen::MatrixXd x(count, static_cast<Eigen::Index>(kTileCount) + 1);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const ir::Contraction& product = *rows[static_cast<std::size_t>(i)]->contraction;
-    x(i, 0) = 1;
-    for (std::size_t tile = 0; tile < kTileCount; ++tile) {
-      x(i, static_cast<Eigen::Index>(tile) + 1) = log_wave_work(product, kTiles[tile], processors) - bounds(i);
-    }
+void learn_rates(std::span<const ir::Description> rows, std::span<const double> log_ns, Machine& machine) {
+  std::vector<double> flops;
+  std::vector<double> bytes;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double ns = std::exp(log_ns[i]);
+    if (rows[i].work.flops && *rows[i].work.flops > 0) flops.push_back(*rows[i].work.flops / ns);
+    if (rows[i].work.bytes() > 0) bytes.push_back(rows[i].work.bytes() / ns);
   }
-  const Eigen::MatrixXd normal = x.transpose() * x + 1e-6 * Eigen::MatrixXd::Identity(x.cols(), x.cols());
-  const Eigen::VectorXd solution = normal.ldlt().solve(x.transpose() * excess);
-  return (x * solution - excess).squaredNorm();
+  if (!flops.empty()) machine.flops_per_ns = quantile(std::move(flops), kBestShare);
+  if (!bytes.empty()) machine.bytes_per_ns = quantile(std::move(bytes), kBestShare);
 }
 
-std::int32_t learn_processors(std::span<const ir::Description> rows, std::span<const double> log_ns, const Machine& machine) {
-  std::vector<std::size_t> usable;
+/// Two rows next to each other on a line.
+struct Step {
+  const ir::Contraction* from = nullptr;
+  const ir::Contraction* to = nullptr;
+  double log_ratio = 0;  ///< of their times less the overhead
+};
+
+std::vector<Step> steps_between(std::span<const ir::Description> rows, std::span<const double> log_ns, const Lines& lines,
+                                const Machine& machine) {
+  const double least = std::log(kLeastOverheads * machine.overhead_ns);
+  const auto usable = [&](Site site) {
+    const auto& product = rows[static_cast<std::size_t>(site)].contraction;
+    return product && product->in_c * product->out_c > 1 && log_ns[static_cast<std::size_t>(site)] >= least;
+  };
+  const auto net = [&](Site site) { return std::log(std::exp(log_ns[static_cast<std::size_t>(site)]) - machine.overhead_ns); };
+  std::vector<Step> steps;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].contraction && rows[i].contraction->in_c * rows[i].contraction->out_c > 1) usable.push_back(i);
+    const auto site = static_cast<Site>(i);
+    if (!usable(site)) continue;
+    for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
+      if (lines.most_levels(axis) <= 2) continue;
+      const Site next = lines.along(lines.sites()[i], axis).high;
+      if (next == kNoSite || !usable(next)) continue;
+      steps.push_back({&*rows[i].contraction, &*rows[static_cast<std::size_t>(next)].contraction, net(next) - net(site)});
+    }
   }
-  if (usable.size() < 200) return 1;
-  std::vector<const ir::Description*> chosen;
-  std::vector<double> excess;
-  std::vector<double> bounds;
-  const double step = std::max(1.0, static_cast<double>(usable.size()) / static_cast<double>(kRowsLookedAt));
-  for (double at = 0; at < static_cast<double>(usable.size()); at += step) {
-    const std::size_t i = usable[static_cast<std::size_t>(at)];
-    const double bound = std::log(machine.bound_ns(rows[i].work));
-    chosen.push_back(&rows[i]);
-    bounds.push_back(bound);
-    excess.push_back(log_ns[i] - bound);
+  base::Random random(1);
+  base::shuffle(steps, random);
+  if (steps.size() > kPairsLookedAt) steps.resize(kPairsLookedAt);
+  return steps;
+}
+
+/// How far the step between two neighbours is from what the waves of the best tile make of it.
+double unexplained(const std::vector<Step>& steps, std::int32_t processors) {
+  double sum = 0;
+  for (const Step& step : steps) {
+    double least = kMostStep;
+    for (const Tile& tile : kTiles) {
+      const double waves = log_wave_work(*step.to, tile, processors) - log_wave_work(*step.from, tile, processors);
+      least = std::min(least, std::abs(waves - step.log_ratio));
+    }
+    sum += least;
   }
-  const auto count = static_cast<Eigen::Index>(chosen.size());
-  const Eigen::VectorXd y = Eigen::Map<const Eigen::VectorXd>(excess.data(), count);
-  const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(bounds.data(), count);
-  const double without = squared_error(chosen, y, b, 1);
-  double least = (1 - kLeastGain) * without;
+  return sum;
+}
+
+std::int32_t learn_processors(const std::vector<Step>& steps) {
+  if (steps.size() < kLeastPairs) return 1;
+  double least = (1 - kLeastGain) * unexplained(steps, 1);
   std::int32_t best = 1;
   for (std::int32_t processors = 2; processors <= kMostProcessors; ++processors) {
-    const double error = squared_error(chosen, y, b, processors);
-    if (error < least) {
-      least = error;
-      best = processors;
-    }
+    const double rest = unexplained(steps, processors);
+    if (rest >= least) continue;
+    least = rest;
+    best = processors;
   }
   return best;
 }
@@ -91,22 +119,12 @@ double log_wave_work(const ir::Contraction& product, const Tile& tile, std::int3
   return std::log(waves * tile.rows * tile.columns * product.in_c * product.kernel_h * product.kernel_w);
 }
 
-Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns) {
-  std::vector<double> flops;
-  std::vector<double> bytes;
+Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns, const Lines& lines) {
   Machine machine;
-  machine.overhead_ns = 1e300;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double ns = std::exp(log_ns[i]);
-    machine.overhead_ns = std::min(machine.overhead_ns, ns);
-    if (rows[i].work.flops && *rows[i].work.flops > 0) flops.push_back(*rows[i].work.flops / ns);
-    if (rows[i].work.bytes() > 0) bytes.push_back(rows[i].work.bytes() / ns);
-  }
-  // The fastest row does some work, too.
-  machine.overhead_ns = rows.empty() ? 1 : 0.6 * machine.overhead_ns;
-  if (!flops.empty()) machine.flops_per_ns = quantile(std::move(flops), kBestShare);
-  if (!bytes.empty()) machine.bytes_per_ns = quantile(std::move(bytes), kBestShare);
-  machine.processors = learn_processors(rows, log_ns, machine);
+  if (rows.empty()) return machine;
+  machine.overhead_ns = kOverheadOfFastest * std::exp(*std::min_element(log_ns.begin(), log_ns.end()));
+  learn_rates(rows, log_ns, machine);
+  machine.processors = learn_processors(steps_between(rows, log_ns, lines, machine));
   return machine;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "estimate/learned/lines.hpp"
 #include "oplat/ir/description.hpp"
 
 namespace oplat::estimate {
@@ -33,8 +34,8 @@ double tiles_of(const ir::Contraction& product, const Tile& tile);
 /// ln of the multiply-adds that one unit does while all units work off the tiles wave by wave.
 double log_wave_work(const ir::Contraction& product, const Tile& tile, std::int32_t processors);
 
-/// Rates are the best that the rows achieved, but for the luckiest thousandth; the overhead is that of the fastest row.
-/// The number of processors is the one whose waves explain the logarithms of the times best.
-Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns);
+/// The overhead is that of the fastest row, the rates are those that all but the best rows stay below, and the number of
+/// processors is the one whose waves explain best how times change from one site of the lines to the next. A row a site.
+Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns, const Lines& lines);
 
 }  // namespace oplat::estimate

@@ -13,6 +13,15 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 /// Residuals beyond this say that the neighbour is of another kind, not how rough the axis is.
 constexpr double kMostResidual = 1.0;
+constexpr double kLeastError = 1e-2;
+
+double square(double value) { return value * value; }
+
+double median(std::vector<float>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return static_cast<double>(*middle);
+}
 
 }  // namespace
 
@@ -20,21 +29,22 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, SiteValues values) : li
   const std::size_t axes = lines_.axes();
   const auto sites = lines_.sites();
   values_.residual.assign(sites.size() * axes, kNone);
-  std::vector<double> squares(axes, 0);
-  std::vector<double> counts(axes, 0);
+  std::vector<std::vector<float>> sizes(axes);
   for (std::size_t i = 0; i < sites.size(); ++i) {
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const Neighbours n = lines_.along(sites[i], axis);
       if (!n.any()) continue;
       const float residual = values_.u[i] - between(n, sites[i].at[axis], axis, [&](Site site) { return u(site); });
       values_.residual[i * axes + axis] = residual;
-      if (!n.both() && lines_.most_levels(axis) > 2) continue;
-      const double bounded = std::clamp(static_cast<double>(residual), -kMostResidual, kMostResidual);
-      squares[axis] += bounded * bounded;
-      counts[axis] += 1;
+      if (n.both() || lines_.most_levels(axis) <= 2) sizes[axis].push_back(std::abs(residual));
     }
   }
-  for (std::size_t axis = 0; axis < axes; ++axis) errors_.push_back((squares[axis] + 1e-4) / (counts[axis] + 1e-2));
+  for (std::vector<float>& each : sizes) {
+    double sum = 0;
+    for (const float size : each) sum += square(std::min<double>(size, kMostResidual));
+    errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kLeastError));
+    typical_.push_back(each.empty() ? 1 : median(each));
+  }
 }
 
 Neighbours NeighbourFeatures::visible(const Point& point, std::size_t axis, const Blindfold& blindfold) const {

@@ -49,6 +49,8 @@ class NeighbourFeatures {
   [[nodiscard]] const SiteValues& values() const { return values_; }
   /// How well each axis interpolates: mean square of the residuals of all sites; the weight of its estimate is 1 / it.
   [[nodiscard]] std::span<const double> errors() const { return errors_; }
+  /// Median size of the residuals, which rare steps to other kinds of kernels leave alone.
+  [[nodiscard]] std::span<const double> typical() const { return typical_; }
   /// Writes layout().count() numbers: the base (a weighted mean of the estimates along the axes) as it is, values and
   /// estimates as deviations from it, NaN for what cannot be seen. `waves`: kTileCount numbers of the point itself.
   void write(const Point& point, std::span<const float> waves, const Blindfold& blindfold, std::span<float> out) const;
@@ -71,6 +73,7 @@ class NeighbourFeatures {
   const Lines& lines_;
   SiteValues values_;
   std::vector<double> errors_;
+  std::vector<double> typical_;
 };
 
 }  // namespace oplat::estimate

@@ -7,8 +7,8 @@
 namespace oplat::estimate {
 namespace {
 
-/// A twin whose copy errs by more, relative to the median axis (mean squares), does not deserve a model of its own.
-constexpr double kMostTwinError = 4;
+/// A twin whose copy errs by more, relative to the median axis, does not deserve a model of its own.
+constexpr double kMostTwinError = 1.5;
 
 bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
 
@@ -36,7 +36,7 @@ std::string_view name(PatternKind kind) {
 std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features) {
   std::vector<double> errors;
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
-    if (graded(lines, axis)) errors.push_back(features.errors()[axis]);
+    if (graded(lines, axis)) errors.push_back(features.typical()[axis]);
   }
   std::vector<Pattern> patterns;
   if (errors.size() >= 2) {
@@ -45,7 +45,7 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       const bool flag = lines.most_levels(axis) == 2;
-      if (flag && features.errors()[axis] <= kMostTwinError * median) {
+      if (flag && features.typical()[axis] <= kMostTwinError * median) {
         patterns.push_back({PatternKind::NoTwin, static_cast<std::uint32_t>(axis)});
       }
     }

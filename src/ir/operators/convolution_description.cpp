@@ -30,9 +30,13 @@ std::string slice_of(const Key& key, std::string_view kind) {
   if (const Value* activation = key.attribute("activation"); activation != nullptr && activation->text() != nullptr) {
     slice += " " + *activation->text();
   }
+  // What is convolved, and constants; a residual to be added is one of the numbers.
+  bool first = true;
   for (const Entry& entry : key.operands) {
     const auto* tensor = std::get_if<TensorEntry>(&entry);
-    if (tensor != nullptr) slice += ' ' + std::string(name(tensor->dtype)) + (tensor->constant ? "c" : "");
+    if (tensor == nullptr || !(first || tensor->constant)) continue;
+    slice += ' ' + std::string(name(tensor->dtype)) + (tensor->constant ? "c" : "");
+    first = false;
   }
   return slice;
 }
@@ -81,7 +85,10 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
   d.numbers[kConvStride] = stride;
   d.numbers[kConvDilation] = dilation;
-  d.numbers[kConvPad] = pads && !pads->empty() ? 1 + static_cast<double>(pads->front()) : 1;
+  // Nothing where the padding keeps the size, so that kernels of different sizes differ in one number alone.
+  const double padding = pads && !pads->empty() ? static_cast<double>(pads->front()) : 0;
+  const bool keeps_size = std::abs(out_h * stride - in_h) < stride;
+  d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(dilation * (kernel_h - 1) / 2);
   d.numbers[kConvGroup] = depthwise ? 1 : group;
   d.numbers[kConvResidual] = activations > 1 ? 2 : 1;
   d.contraction = Contraction{group, batch, filter_c, out_c / group, out_h, out_w, kernel_h, kernel_w, stride};

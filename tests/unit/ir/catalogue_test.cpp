@@ -27,6 +27,8 @@ TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
   for (const OperatorInfo& info : operators()) {
     // ONNX Runtime's own, although it stands in ONNX's domain.
     if (info.op == "SimplifiedLayerNormalization") continue;
+    // Tuples of convolution libraries are in no model.
+    if (info.domain == "tinynas") continue;
     bool defined = false;
     for (std::int64_t version = 1; version <= 30; ++version) {
       defined = defined || since_version(info.domain, info.op, version) == version;
