@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "oplat/base/interrupt.hpp"
@@ -14,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kMostJobs = 256;
+/// With fewer rows threads wait for one another longer than they work.
+constexpr std::int64_t kLeastRowsToShare = 10'000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -36,7 +39,7 @@ void add_calibrate(CLI::App& command, bool& to) {
 
 void add_learn_options(CLI::App& command, LearnOptions& to) {
   command.add_option("--seed", to.seed, "of what is random in learning")->capture_default_str();
-  command.add_option("--jobs", to.jobs, "cores to learn on (default: all)")->check(CLI::Range(1, kMostJobs))->type_name("N");
+  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them; one below 10,000 rows)")->check(CLI::Range(1, kMostJobs))->type_name("N");
   add_calibrate(command, to.calibrate);
 }
 
@@ -57,11 +60,14 @@ std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* 
   };
 }
 
-estimate::LearnRequest learn_request(const LearnOptions& options) {
+estimate::LearnRequest learn_request(const LearnOptions& options, std::int64_t rows) {
+  // Read when libgomp is loaded. Its threads would spin between the short steps of a tree: on a machine that does other
+  // work that takes ten times as long.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
   estimate::LearnRequest request;
   request.seed = options.seed;
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  request.threads = options.jobs > 0 ? options.jobs : std::clamp(cores, 1, kMostJobs);
+  request.threads = options.jobs > 0 ? options.jobs : rows < kLeastRowsToShare ? 1 : std::clamp(cores, 1, kMostJobs);
   request.calibrate = options.calibrate;
   return request;
 }
@@ -74,7 +80,7 @@ Result<LearnedFit> learn_with_progress(const estimate::RowSource& rows, const Le
   base::install_interrupt_handlers();
   const Clock::time_point start = Clock::now();
   ProgressBar bar(loudness);
-  estimate::LearnRequest request = learn_request(options);
+  estimate::LearnRequest request = learn_request(options, fit.rows);
   request.progress = learning_progress(bar, lease);
   OPLAT_TRY(blob, estimate::learn(rows, request));
   if (base::interrupted() != 0) return fail(Code::Interrupted, "interrupted while fitting");
