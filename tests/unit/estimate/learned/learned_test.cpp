@@ -122,10 +122,7 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   const Accuracy pair = must(measure_accuracy(samples, request));
   EXPECT_EQ(pair.asked, 12) << "of both";
   EXPECT_EQ(pair.learned_from, 240 - 48 - 60 + 12) << "of neither";
-  request.split = must(parse_split("beyond"));
-  EXPECT_NEAR(static_cast<double>(must(measure_accuracy(samples, request)).asked), 48, 8);
-  request.split = must(parse_split("keep:60%"));
-  EXPECT_NEAR(static_cast<double>(must(measure_accuracy(samples, request)).learned_from), 144, 30);
+  EXPECT_TRUE(pair.networks.empty()) << "nobody asked for them";
   request.split = must(parse_split("level:in_h=21"));
   EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused) << "no row is of that level";
 }
