@@ -72,8 +72,9 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
     return {};
   }
   if (!learned) return fail(learned.error());
-  report.learned = report::LearnedReport{learned->rows, learned->seconds, static_cast<std::int64_t>(learned->blob.size()),
-                                         flags.learn.seed, flags.learn.calibrate};
+  const auto bytes = static_cast<std::int64_t>(learned->blob.size());
+  report.learned =
+      report::LearnedReport{learned->rows, learned->seconds, bytes, flags.learn.seed, flags.learn.calibrate};
   fits.push_back({std::string(estimate::kLearnedFormat), flags.learn.seed, std::move(learned->blob)});
   return {};
 }
@@ -128,7 +129,8 @@ constexpr const char* kFooter =
 }  // namespace
 
 void add_fit(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("fit", "learn from a table how kernels add up, and how long unmeasured ones take");
+  CLI::App* command =
+      app.add_subcommand("fit", "learn from a table how kernels add up, and how long unmeasured ones take");
   const auto flags = std::make_shared<Flags>();
   command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
   add_population_options(*command, flags->question);

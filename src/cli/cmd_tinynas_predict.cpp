@@ -123,7 +123,8 @@ Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warning
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(answer, best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level, profile_of(flags)));
+  OPLAT_TRY(answer,
+            best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
   return answers;
 }
@@ -207,8 +208,8 @@ constexpr const char* kFooter =
     "knows, and, where times were measured, the errors in lines that begin with #.\n"
     "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
     "sees\n"
-    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and learns\n"
-    "from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so for a --table.\n"
+    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"
+    "learns from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so for a --table.\n"
     "'original' needs no fit; it is op_profiler's own method, which knows no interval and raises "
     "where\n"
     "a line through its batches falls below 0.\n"

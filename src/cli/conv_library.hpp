@@ -48,7 +48,8 @@ struct LibraryTable {
 
 /// From $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use under a name of the library's hash. One that
 /// is damaged is made anew; where nothing can be written there, the table is a temporary one, with a warning.
-/// The first time the fit is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is kept.
+/// The first time the fit is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is
+/// kept.
 Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const LibraryWish& wish,
                                    std::vector<std::string>& warnings);
 

@@ -33,13 +33,15 @@ Result<std::int64_t> count_rows(const estimate::RowSource& rows) {
 
 void add_calibrate(CLI::App& command, bool& to) {
   command.add_flag("--calibrate,!--no-calibrate", to,
-                   "learn from rows left out in turn how sure estimates are (default); without it, several times faster, "
-                   "intervals are cautious guesses");
+                   "learn from rows left out in turn how sure estimates are (default); without it, several times "
+                   "faster, intervals are cautious guesses");
 }
 
 void add_learn_options(CLI::App& command, LearnOptions& to) {
   command.add_option("--seed", to.seed, "of what is random in learning")->capture_default_str();
-  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them; one below 10,000 rows)")->check(CLI::Range(1, kMostJobs))->type_name("N");
+  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them; one below 10,000 rows)")
+      ->check(CLI::Range(1, kMostJobs))
+      ->type_name("N");
   add_calibrate(command, to.calibrate);
 }
 

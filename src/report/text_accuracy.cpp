@@ -43,8 +43,8 @@ void print_networks(const AccuracyReport& report, std::ostream& out) {
                    {"bias", Align::Right},
                    {"within 1 %", Align::Right}});
   for (const estimate::NetworkLine& line : report.accuracy.networks) {
-    table.add({std::to_string(line.batch), std::to_string(line.networks), percent(line.mape),
-               signed_percent(line.bias), share_text(line.within1)});
+    table.add({std::to_string(line.batch), std::to_string(line.networks), percent(line.mape), signed_percent(line.bias),
+               share_text(line.within1)});
   }
   table.print(out);
 }
@@ -57,8 +57,7 @@ void print_accuracy(const AccuracyReport& report, std::ostream& out) {
                      base::printable(table::describe(report.setting), 400), base::printable(report.device.name));
   out << fmt::format("split {}, profile {}: {} rows learned from in {}, {} asked for{}, {} an answer\n",
                      base::printable(report.split), report.profile, accuracy.learned_from,
-                     base::duration_text(1e9 * accuracy.fit_seconds),
-                     accuracy.asked,
+                     base::duration_text(1e9 * accuracy.fit_seconds), accuracy.asked,
                      accuracy.unanswered > 0 ? fmt::format(" ({} without an answer)", accuracy.unanswered) : "",
                      base::duration_text(1e3 * accuracy.microseconds_a_row));
   if (!report.calibrated) out << "intervals are cautious guesses: nothing was left out to calibrate them\n";

@@ -78,7 +78,10 @@ TEST(FitReportTest, AReasonStandsInPlaceOfWhatWasNotLearned) {
 
 TEST(AccuracyReportTest, EveryFormHasTheSameNumbers) {
   const std::string text = rendered("text", sample_accuracy());
-  EXPECT_THAT(text, HasSubstr("split level:in_h=20, profile fast: 192 rows learned from in 1.50 s, 48 asked for (2 without an answer)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "split level:in_h=20, profile fast: 192 rows learned from in 1.50 s, 48 asked for (2 without an answer)"));
   EXPECT_THAT(text, HasSubstr("1.23 %"));
   EXPECT_THAT(text, HasSubstr("-0.40 %"));
   EXPECT_THAT(text, HasSubstr("91.5 %"));

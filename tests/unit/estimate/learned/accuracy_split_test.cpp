@@ -22,7 +22,9 @@ std::vector<DescribedRow> rows() {
   return all;
 }
 
-std::vector<Role> roles(const char* split, std::uint64_t seed = 1) { return must(roles_of(rows(), must(parse_split(split)), seed)); }
+std::vector<Role> roles(const char* split, std::uint64_t seed = 1) {
+  return must(roles_of(rows(), must(parse_split(split)), seed));
+}
 
 std::int64_t count(const std::vector<Role>& all, Role role) { return std::count(all.begin(), all.end(), role); }
 
@@ -82,7 +84,8 @@ TEST(NetworksTest, ErrorsAreThoseOfSums) {
   std::vector<test::SyntheticRow> kept;
   for (const std::int64_t batch : {1, 8, 9}) {
     for (const auto& [height, channels] : {std::pair{56, 64}, {28, 256}, {14, 512}, {7, 1024}}) {
-      if (batch != 9 || height != 7) kept.push_back(test::synthetic_row(test::square(batch, channels, height, channels, 3, false)));
+      if (batch != 9 || height != 7)
+        kept.push_back(test::synthetic_row(test::square(batch, channels, height, channels, 3, false)));
     }
   }
   std::vector<NetworkRow> networks;

@@ -21,14 +21,13 @@ using test::must;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 TrainedTree::Node leaf(float value) { return {-1, -1, 0, value, false}; }
-TrainedTree::Node split(std::int32_t left, std::int32_t right, std::uint32_t feature, float at, bool missing_left = false) {
+TrainedTree::Node split(std::int32_t left, std::int32_t right, std::uint32_t feature, float at,
+                        bool missing_left = false) {
   return {left, right, feature, at, missing_left};
 }
 
 /// Below 2 in feature 0: 1, else by feature 1 at 5: 10 or 20; what is missing goes left, then right.
-TrainedTree small_tree() {
-  return {{split(1, 2, 0, 2, true), leaf(1), split(3, 4, 1, 5), leaf(10), leaf(20)}};
-}
+TrainedTree small_tree() { return {{split(1, 2, 0, 2, true), leaf(1), split(3, 4, 1, 5), leaf(10), leaf(20)}}; }
 
 TrainedTree random_tree(base::Random& random, std::size_t features, int splits) {
   TrainedTree tree{{leaf(static_cast<float>(random.normal()))}};

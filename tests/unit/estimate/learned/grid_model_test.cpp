@@ -119,8 +119,10 @@ TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
 TEST(GridModelTest, IsLessSureFarFromTheRows) {
   NEEDS_TRAINING();
   const GridModel model = must(GridModel::load(fitted_bytes()));
-  const auto near = model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
-  const auto beyond = model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Accurate);
+  const auto near =
+      model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
+  const auto beyond =
+      model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Accurate);
   ASSERT_TRUE(near && beyond);
   EXPECT_GT(beyond->sd_log, near->sd_log);
   EXPECT_TRUE(std::isfinite(beyond->log_ns));

@@ -21,7 +21,8 @@ class LearnedTest : public ::testing::Test {
   void SetUp() override {
     must(small_.table().transaction([&]() -> Status {
       for (const test::SyntheticRow& row : test::synthetic_rows()) {
-        if (row.conv.in_h != 20) small_.row(device_, setting_, row.key, std::nullopt, test::timing(std::exp(row.log_ns)), "tinynas");
+        if (row.conv.in_h != 20)
+          small_.row(device_, setting_, row.key, std::nullopt, test::timing(std::exp(row.log_ns)), "tinynas");
       }
       return {};
     }));
@@ -106,7 +107,8 @@ TEST_F(LearnedTest, ARowlessTableTeachesNothing) {
 TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   if (!learned()) GTEST_SKIP() << "libxgboost is not installed";
   std::vector<Sample> samples;
-  for (const test::SyntheticRow& row : test::synthetic_rows()) samples.push_back({{}, row.key, 0, std::nullopt, row.log_ns, 1, ""});
+  for (const test::SyntheticRow& row : test::synthetic_rows())
+    samples.push_back({{}, row.key, 0, std::nullopt, row.log_ns, 1, ""});
   AccuracyRequest request;
   request.learn = quick();
   request.split = must(parse_split("level:in_h=20"));
@@ -131,7 +133,8 @@ TEST(SplitTest, WordsAreChecked) {
   EXPECT_EQ(must(parse_split("twin")).kind, Split::Kind::Twin);
   EXPECT_EQ(must(parse_split("level:In_H=66,Out_C=160")).levels.size(), 2U);
   EXPECT_EQ(must(parse_split("keep:5%")).percent, 5.0);
-  for (const char* text : {"", "half", "keep:0", "keep:100", "keep:x", "level:", "level:in_h", "level:colour=3", "level:in_h=x"}) {
+  for (const char* text :
+       {"", "half", "keep:0", "keep:100", "keep:x", "level:", "level:in_h", "level:colour=3", "level:in_h=x"}) {
     const auto split = parse_split(text);
     ASSERT_FALSE(split) << text;
     EXPECT_EQ(split.error().code, Code::Usage);

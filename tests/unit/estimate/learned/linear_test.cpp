@@ -38,7 +38,8 @@ TEST(LinearTest, FindsTheWeightsOfASumAndLeavesOutWhatIsNeverSeen) {
   EXPECT_NEAR(linear.weights[0], 0.25, 1e-2);
   EXPECT_NEAR(linear.weights[1], -0.5, 1e-2);
   EXPECT_NEAR(linear.value(std::vector<float>{0.4F, 9, kNone, 0}), 0.1, 1e-2) << "what is missing counts as 0";
-  EXPECT_EQ(linear.value(std::vector<float>{1e6F, 0, 0, 0}), linear.value(std::vector<float>{1e5F, 0, 0, 0})) << "steps are no lines";
+  EXPECT_EQ(linear.value(std::vector<float>{1e6F, 0, 0, 0}), linear.value(std::vector<float>{1e5F, 0, 0, 0}))
+      << "steps are no lines";
   EXPECT_TRUE(fit_linear(Matrix(0, 4), {}, asked).features.empty());
 }
 
@@ -83,7 +84,8 @@ TEST(MachineTest, TilesCoverTheProductOfEveryGroup) {
   EXPECT_EQ(tiles_of(product, {64, 64}), 2 * 2 * 2);
   const double one = log_wave_work(product, {64, 64}, 1);
   EXPECT_NEAR(log_wave_work(product, {64, 64}, 8), one - std::log(8), 1e-12);
-  EXPECT_EQ(log_wave_work(product, {64, 64}, 9), log_wave_work(product, {64, 64}, 8)) << "a unit too many has nothing to do";
+  EXPECT_EQ(log_wave_work(product, {64, 64}, 9), log_wave_work(product, {64, 64}, 8))
+      << "a unit too many has nothing to do";
 }
 
 std::vector<Point> grid_points() {

@@ -94,7 +94,8 @@ TEST(LinesTest, ASiteIsFoundAtItsPointAlone) {
 }
 
 TEST(LinesTest, LevelsAreThoseOfTheSlice) {
-  const std::vector<Point> points{point_at(0, 3, 1, 0), point_at(0, 1, 1, 0), point_at(1, 5, 1, 0), point_at(0, 3, 2, 0)};
+  const std::vector<Point> points{point_at(0, 3, 1, 0), point_at(0, 1, 1, 0), point_at(1, 5, 1, 0),
+                                  point_at(0, 3, 2, 0)};
   const Lines lines(points, 3, 2);
   EXPECT_TRUE(std::ranges::equal(lines.levels(0, 0), std::vector<double>{1, 3}));
   EXPECT_TRUE(std::ranges::equal(lines.levels(1, 0), std::vector<double>{5}));
@@ -104,7 +105,8 @@ TEST(LinesTest, LevelsAreThoseOfTheSlice) {
 
 /// A grid of 5 x 5 x 2 (a flag) without some points; a slice 1 that holds nothing.
 struct Grid {
-  explicit Grid(const std::function<bool(double a, double b, double c)>& measured) : lines(points_of(measured), 3, 2), features(lines, values()) {}
+  explicit Grid(const std::function<bool(double a, double b, double c)>& measured)
+      : lines(points_of(measured), 3, 2), features(lines, values()) {}
 
   static std::vector<Point> points_of(const std::function<bool(double, double, double)>& measured) {
     std::vector<Point> points;
@@ -121,12 +123,15 @@ struct Grid {
   [[nodiscard]] SiteValues values() const {
     SiteValues values;
     for (const Point& p : lines.sites()) {
-      values.u.push_back(static_cast<float>(0.1 * p.at[0] - 0.2 * p.at[1] + 0.01 * p.at[2] + 0.02 * std::sin(7 * p.at[0] * p.at[1])));
+      values.u.push_back(
+          static_cast<float>(0.1 * p.at[0] - 0.2 * p.at[1] + 0.01 * p.at[2] + 0.02 * std::sin(7 * p.at[0] * p.at[1])));
       values.waves.insert(values.waves.end(), kTileCount, 0.0F);
     }
     return values;
   }
-  [[nodiscard]] Pattern pattern(const Point& point) const { return pattern_at(lines, point, patterns_of(lines, features)); }
+  [[nodiscard]] Pattern pattern(const Point& point) const {
+    return pattern_at(lines, point, patterns_of(lines, features));
+  }
 
   Lines lines;
   NeighbourFeatures features;

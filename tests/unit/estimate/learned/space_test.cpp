@@ -19,7 +19,8 @@ ir::Description described(std::string slice, std::vector<double> numbers, bool a
 
 TEST(SpaceTest, ANumberThatVariesIsAnAxisUnlessItRepeatsAnother) {
   // The third number repeats the first, the second never varies.
-  const std::vector<ir::Description> rows{described("s", {1, 5, 1, 3}), described("s", {2, 5, 2, 4}), described("s", {4, 5, 4, 3})};
+  const std::vector<ir::Description> rows{described("s", {1, 5, 1, 3}), described("s", {2, 5, 2, 4}),
+                                          described("s", {4, 5, 4, 3})};
   const Space space = Space::learn(rows);
   EXPECT_EQ(space.axes(), 2U);
   EXPECT_EQ(space.slices(), 1U);
@@ -56,7 +57,8 @@ TEST(SpaceTest, TheOrderOfTheRowsDoesNotMatter) {
 }
 
 TEST(SpaceTest, ComesBackFromItsText) {
-  const std::vector<ir::Description> rows{described(":Op a#b ~", {1, 5, 2}), described(":Op a#b ~", {2, 5, 1}), described("b", {3, -4}), described("b", {3, 0})};
+  const std::vector<ir::Description> rows{described(":Op a#b ~", {1, 5, 2}), described(":Op a#b ~", {2, 5, 1}),
+                                          described("b", {3, -4}), described("b", {3, 0})};
   const Space space = Space::learn(rows);
   const auto again = Space::load(space.save());
   ASSERT_TRUE(again);
@@ -69,12 +71,12 @@ TEST(SpaceTest, ComesBackFromItsText) {
 
 TEST(SpaceTest, TextThatIsNoneIsRefused) {
   EXPECT_TRUE(Space::load("2 0 1\ts\n"));
-  for (const char* text : {"2 0 1 s\n",            // no tab
-                           "2 x\ts\n",             // no number
-                           "2 2\ts\n",             // an axis beyond the numbers
-                           "2 -1\ts\n",            // a negative one
-                           "99999999999\ts\n",     // more numbers than any key has
-                           "1 0\ts\n1 0\ts\n",     // a slice twice
+  for (const char* text : {"2 0 1 s\n",                            // no tab
+                           "2 x\ts\n",                             // no number
+                           "2 2\ts\n",                             // an axis beyond the numbers
+                           "2 -1\ts\n",                            // a negative one
+                           "99999999999\ts\n",                     // more numbers than any key has
+                           "1 0\ts\n1 0\ts\n",                     // a slice twice
                            "9 0 1 2 3 4 5 6 7 8 0 1 2 3\ts\n"}) {  // more axes than there may be
     EXPECT_FALSE(Space::load(text)) << text;
   }
