@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat fit T: learn from the table's whole models how kernels add up.
+/// oplat fit T: learn from the table's whole models how kernels add up, and from its rows how long other kernels take.
 #include <memory>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/files.hpp"
@@ -19,6 +20,8 @@ struct Flags {
   std::string groups_file;
   double level = 0.9;
   double most_half_width = predict::FitRequest{}.most_half_width;
+  LearnOptions learn;
+  std::string only;
   bool dry_run = false;
   FormOptions form;
   Loudness loudness;
@@ -42,6 +45,49 @@ Result<std::map<std::string, std::string>> read_groups(const std::string& path) 
   return groups;
 }
 
+/// Fits that are ready to be stored; none of them is before all are made.
+using Fits = std::vector<table::Fit>;
+
+Status fit_composition(const table::Table& table, const predict::Selection& selection,
+                       const predict::FitRequest& request, report::FitReport& report, Fits& fits) {
+  auto result = predict::fit_composition(table, selection, request);
+  if (!result && result.error().code == Code::Refused) {
+    report.no_composition = result.error().message;
+    return {};
+  }
+  if (!result) return fail(result.error());
+  fits.push_back({std::string(predict::kCompositionFormat), 0, predict::encode(result->fit)});
+  report.composition = report::composition_report(std::move(*result));
+  return {};
+}
+
+/// What cannot be learned for want of rows, or of the library that trains, leaves the rest of the work to be done.
+Status fit_kernels(table::Table& table, const predict::Selection& selection, const Flags& flags,
+                   report::FitReport& report, Fits& fits) {
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
+  auto learned = learn_with_progress(rows, flags.learn, flags.loudness, flags.dry_run ? nullptr : &table);
+  const bool alone = !report.composition;
+  if (!learned && (learned.error().code == Code::Refused || (learned.error().code == Code::Runtime && !alone))) {
+    report.no_learned = learned.error().message;
+    return {};
+  }
+  if (!learned) return fail(learned.error());
+  const auto bytes = static_cast<std::int64_t>(learned->blob.size());
+  report.learned =
+      report::LearnedReport{learned->rows, learned->seconds, bytes, flags.learn.seed, flags.learn.calibrate};
+  fits.push_back({std::string(estimate::kLearnedFormat), flags.learn.seed, std::move(learned->blob)});
+  return {};
+}
+
+Status store(table::Table& table, const predict::Selection& selection, const Fits& fits) {
+  return table.transaction([&]() -> Status {
+    for (const table::Fit& fit : fits) {
+      OPLAT_CHECK(table.put_fit(selection.device_id, selection.setting_ids.front(), fit));
+    }
+    return {};
+  });
+}
+
 Result<int> run(const Flags& flags) {
   predict::FitRequest request;
   request.level = flags.level;
@@ -52,32 +98,45 @@ Result<int> run(const Flags& flags) {
   }
   OPLAT_TRY(table, table::Table::open(flags.table, flags.dry_run ? table::Mode::Read : table::Mode::Write));
   OPLAT_TRY(selection, predict::select(table, flags.question));
-  OPLAT_TRY(result, predict::fit_composition(table, selection, request));
-  if (!flags.dry_run) {
-    const table::Fit fit{std::string(predict::kCompositionFormat), 0, predict::encode(result.fit)};
-    OPLAT_CHECK(table.put_fit(selection.device_id, selection.setting_ids.front(), fit));
-  }
-  report::FitReport report = report::fit_report(std::move(result));
+  report::FitReport report;
   report.table = flags.table;
   report.device = selection.device;
   report.setting = selection.setting;
   report.level = flags.level;
   report.most_half_width = request.most_half_width;
+  Fits fits;
+  if (flags.only != "kernels") OPLAT_CHECK(fit_composition(table, selection, request, report, fits));
+  if (flags.only != "composition") OPLAT_CHECK(fit_kernels(table, selection, flags, report, fits));
+  if (fits.empty()) {
+    const bool both = !report.no_composition.empty() && !report.no_learned.empty();
+    return fail(Code::Refused, "{}{}{}", report.no_composition, both ? "; and of kernels, " : "", report.no_learned);
+  }
+  if (!flags.dry_run) OPLAT_CHECK(store(table, selection, fits));
+  report.stored = !flags.dry_run;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
   return kDone;
 }
 
+constexpr const char* kFooter =
+    "Two things are learned, each where the table holds enough for it:\n"
+    "  composition  how kernels add up, from whole models ('oplat profile --model' measures them)\n"
+    "  kernels      how long kernels take that were not measured, from the rows of all that were\n"
+    "Predictions use them until more is measured. On a large table the kernels take minutes; Ctrl-C ends the fit and\n"
+    "stores nothing. 'oplat accuracy' tells how good the estimates of a table are.\n"
+    "Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no table; 5 training is not\n"
+    "installed; 6 neither can be fitted, or the table is locked; 130 interrupted.";
+
 }  // namespace
 
 void add_fit(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("fit", "learn from the table's whole models how kernels add up");
+  CLI::App* command =
+      app.add_subcommand("fit", "learn from a table how kernels add up, and how long unmeasured ones take");
   const auto flags = std::make_shared<Flags>();
   command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--runtime", flags->question.runtime, "rows of this runtime");
-  command->add_option("--runtime-version", flags->question.version, "rows of this version of it");
-  command->add_option("--threads", flags->question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
-  command->add_option("--device", flags->question.device, "rows of this device");
-  command->add_option("--precision", flags->question.precision, "rows computed in this precision");
+  add_population_options(*command, flags->question);
+  command->add_option("--only", flags->only, "fit but one of the two: composition, kernels")
+      ->check(CLI::IsMember({"composition", "kernels"}));
+  add_learn_options(*command, flags->learn);
   command->add_option("--groups", flags->groups_file, "file of lines MODEL<tab>GROUP: models of a group are left out together (default: each by itself)")
       ->type_name("FILE");
   command->add_option("--level", flags->level, "level of the intervals printed")->check(CLI::Range(0.01, 0.999))->capture_default_str();
@@ -87,7 +146,7 @@ void add_fit(CLI::App& app, Action& action) {
   command->add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
   add_form(*command, flags->form);
   add_loudness(*command, flags->loudness);
-  command->footer("Whole models come into a table with 'oplat profile --model'. Predictions use the fit until more is measured.");
+  command->footer(kFooter);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }
 

@@ -11,6 +11,7 @@
 #include "cli/conv_questions.hpp"
 #include "cli/conv_report.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
 #include "oplat/base/text.hpp"
@@ -34,13 +35,18 @@ struct Flags {
   std::int64_t resolution = 224;
   std::string estimator = "best";
   std::string rules;
+  std::string profile = "accurate";
   double level = 0.9;
+  bool calibrate = true;
   bool skip_bad_rows = false;
   bool json = false;
   Loudness loudness;
 };
 
 bool original(const Flags& flags) { return flags.estimator == "original"; }
+estimate::Profile profile_of(const Flags& flags) {
+  return estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
+}
 
 /// The flags after what they leave open is filled in.
 Result<Flags> checked(Flags flags) {
@@ -91,9 +97,9 @@ Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warni
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, flags.loudness, warnings));
+  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.loudness, flags.calibrate}, warnings));
   OPLAT_TRY(selection, predict::select(kept.table, {}));
-  OPLAT_TRY(answer, best_answers(std::move(kept), std::move(selection), flags.level));
+  OPLAT_TRY(answer, best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
   return answers;
 }
@@ -117,7 +123,8 @@ Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warning
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(answer, best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level));
+  OPLAT_TRY(answer,
+            best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
   return answers;
 }
@@ -201,8 +208,9 @@ constexpr const char* kFooter =
     "knows, and, where times were measured, the errors in lines that begin with #.\n"
     "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
     "sees\n"
-    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted; 'oplat\n"
-    "fit' makes the fits of a --table. 'original' is op_profiler's own method, which knows no interval and raises "
+    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"
+    "learns from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so for a --table.\n"
+    "'original' needs no fit; it is op_profiler's own method, which knows no interval and raises "
     "where\n"
     "a line through its batches falls below 0.\n"
     "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
@@ -244,6 +252,8 @@ void add_tinynas_predict(CLI::App& group, Action& action) {
       ->add_option("--rules", flags->rules,
                    "how a structure becomes convolutions: original, corrected (default: that of the estimator)")
       ->check(CLI::IsMember({"original", "corrected"}));
+  add_estimate_profile(*command, flags->profile);
+  add_calibrate(*command, flags->calibrate);
   command->add_option("--level", flags->level, "level of the interval")
       ->check(CLI::Range(0.01, 0.999))
       ->capture_default_str();

@@ -17,6 +17,7 @@ void add_profile(CLI::App& app, Action& action);
 void add_measure(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
 void add_fit(CLI::App& app, Action& action);
+void add_accuracy(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_estimate(CLI::App& app, Action& action);

@@ -84,7 +84,8 @@ Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table
   return times;
 }
 
-Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, double level) {
+Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, double level,
+                              estimate::Profile profile) {
   const auto best = std::make_shared<Best>(Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
   const auto dtype = ir::dtype_of_precision(best->selection.setting.precision);
   if (!dtype)
@@ -94,7 +95,7 @@ Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, 
                 best->table.table.path().string(), best->selection.setting.precision);
   best->dtype = *dtype;
   best->quantile = predict::interval_quantile(level, {});
-  OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection));
+  OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection, profile));
   best->predictor = std::move(predictor);
   return [best](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
     std::vector<table::PlanKernel> kernels;

@@ -90,7 +90,8 @@ Result<Import> read_import(const LibraryFile& library, bool skip_bad_rows, std::
   return Import{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read.file)};
 }
 
-Status write_table(const fs::path& path, const Import& import, const Loudness& loudness) {
+Status write_table(const fs::path& path, const Import& import, const LibraryWish& wish,
+                   std::vector<std::string>& warnings) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
   OPLAT_CHECK(table.transaction([&]() -> Status {
     table::Device device;
@@ -99,17 +100,18 @@ Status write_table(const fs::path& path, const Import& import, const Loudness& l
     OPLAT_TRY(setting_id, table.put_setting(import.setting));
     return table.add_foreign(device_id, setting_id, import.origin, import.file).map([](table::FileId) {});
   }));
-  return ensure_fit(table, loudness);
+  return ensure_fit(table, wish.calibrate, wish.loudness, warnings);
 }
 
 /// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
-Status keep_table(const fs::path& path, const Import& import, const Loudness& loudness) {
+Status keep_table(const fs::path& path, const Import& import, const LibraryWish& wish,
+                  std::vector<std::string>& warnings) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return fail(Code::Write, "{}: {}", path.parent_path().string(), error.message());
   const fs::path beside = path.string() + fmt::format(".{}", ::getpid());
   fs::remove(beside, error);
-  const Status written = write_table(beside, import, loudness);
+  const Status written = write_table(beside, import, wish, warnings);
   if (written) fs::rename(beside, path, error);
   if (written && !error) return {};
   std::error_code ignored;
@@ -118,9 +120,21 @@ Status keep_table(const fs::path& path, const Import& import, const Loudness& lo
   return fail(Code::Write, "{}: {}", path.string(), error.message());
 }
 
+/// The fit of a kept table that has none of its rows, made now. Where another run writes the table, or nobody may, its
+/// rows answer without.
+Status fit_kept(const fs::path& path, const LibraryWish& wish, std::vector<std::string>& warnings) {
+  auto writer = table::Table::open(path, table::Mode::Write);
+  if (!writer && writer.error().code == Code::Refused) {
+    warnings.push_back(fmt::format("only measured convolutions have an answer: {}", writer.error().message));
+    return {};
+  }
+  if (!writer) return fail(writer.error());
+  return ensure_fit(*writer, wish.calibrate, wish.loudness, warnings);
+}
+
 /// The kept table, whole and of this library. Nothing where there is none, or none that is worth keeping.
-std::optional<table::Table> kept_table(const fs::path& path, const LibraryFile& library, const Loudness& loudness,
-                                       std::vector<std::string>& warnings) {
+Result<std::optional<table::Table>> kept_table(const fs::path& path, const LibraryFile& library,
+                                               const LibraryWish& wish, std::vector<std::string>& warnings) {
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   const auto check = [&]() -> Result<table::Table> {
@@ -130,18 +144,16 @@ std::optional<table::Table> kept_table(const fs::path& path, const LibraryFile& 
       return fail(Code::Input, "{}: holds other rows than its name says", path.string());
     OPLAT_TRY(fitted, has_fit(table));
     if (fitted) return std::move(table);
-    {
-      OPLAT_TRY(writer, table::Table::open(path, table::Mode::Write));
-      OPLAT_CHECK(ensure_fit(writer, loudness));
-    }
+    OPLAT_CHECK(fit_kept(path, wish, warnings));
     return table::Table::open(path, table::Mode::Read);
   };
   auto table = check();
-  if (table) return std::move(*table);
+  if (table) return std::optional(std::move(*table));
+  if (table.error().code == Code::Interrupted) return fail(table.error());
   warnings.push_back(
       fmt::format("the kept table of {} is made anew: {}", library.path.string(), table.error().message));
   fs::remove(path, error);
-  return std::nullopt;
+  return std::optional<table::Table>();
 }
 
 }  // namespace
@@ -182,16 +194,16 @@ Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& libr
   return times;
 }
 
-Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const Loudness& loudness,
+Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const LibraryWish& wish,
                                    std::vector<std::string>& warnings) {
   const auto folder = cache_folder();
   const std::string name = table_name(library, skip_bad_rows);
   if (folder) {
-    if (auto kept = kept_table(*folder / name, library, loudness, warnings))
-      return LibraryTable{std::nullopt, std::move(*kept)};
+    OPLAT_TRY(kept, kept_table(*folder / name, library, wish, warnings));
+    if (kept) return LibraryTable{std::nullopt, std::move(*kept)};
   }
   OPLAT_TRY(import, read_import(library, skip_bad_rows, warnings));
-  const Status written = folder ? keep_table(*folder / name, import, loudness)
+  const Status written = folder ? keep_table(*folder / name, import, wish, warnings)
                                 : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
   if (written) {
     OPLAT_TRY(table, table::Table::open(*folder / name, table::Mode::Read));
@@ -201,7 +213,7 @@ Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_row
   warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}", library.path.string(),
                                  written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-tinynas"));
-  OPLAT_CHECK(write_table(temporary.path() / name, import, loudness));
+  OPLAT_CHECK(write_table(temporary.path() / name, import, wish, warnings));
   OPLAT_TRY(table, table::Table::open(temporary.path() / name, table::Mode::Read));
   return LibraryTable{std::move(temporary), std::move(table)};
 }

@@ -34,6 +34,12 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
 Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,
                                                          std::vector<std::string>& warnings);
 
+/// How a library becomes a table.
+struct LibraryWish {
+  Loudness loudness;
+  bool calibrate = true;  ///< whether a fit that has to be made learns how sure it is
+};
+
 /// A table of the library's rows, with a fit.
 struct LibraryTable {
   std::optional<base::TemporaryFolder> folder;  ///< around a table that could not be kept
@@ -42,7 +48,9 @@ struct LibraryTable {
 
 /// From $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use under a name of the library's hash. One that
 /// is damaged is made anew; where nothing can be written there, the table is a temporary one, with a warning.
-Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const Loudness& loudness,
+/// The first time the fit is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is
+/// kept.
+Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const LibraryWish& wish,
                                    std::vector<std::string>& warnings);
 
 }  // namespace oplat::cli

@@ -1,10 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Nothing to fit yet: every link of the chain answers from the rows themselves.
+/// One table, one device and setting, one fit.
 #include "cli/library_fit.hpp"
+
+#include "cli/learning.hpp"
+#include "oplat/predict/population.hpp"
 
 namespace oplat::cli {
 
-Result<bool> has_fit(const table::Table&) { return true; }
-Status ensure_fit(table::Table&, const Loudness&) { return {}; }
+Result<bool> has_fit(const table::Table& table) {
+  OPLAT_TRY(selection, predict::select(table, {}));
+  const table::SettingId setting = selection.setting_ids.front();
+  OPLAT_TRY(found, table.find_fit(estimate::kLearnedFormat, selection.device_id, setting));
+  if (found && found->current) return true;
+  OPLAT_TRY(population, table.population_of(selection.device_id, setting));
+  return population.timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned);
+}
+
+Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness, std::vector<std::string>& warnings) {
+  OPLAT_TRY(fitted, has_fit(table));
+  if (fitted) return {};
+  OPLAT_TRY(selection, predict::select(table, {}));
+  if (!loudness.quiet) {
+    fmt::print(stderr,
+               "oplat: learning from the library, once; this takes minutes where it has many rows, Ctrl-C ends it and "
+               "keeps nothing\n");
+  }
+  LearnOptions options;
+  options.calibrate = calibrate;
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
+  auto learned = learn_with_progress(rows, options, loudness, &table);
+  if (!learned && learned.error().code == Code::Runtime) {
+    warnings.push_back(fmt::format("only measured convolutions have an answer: {}", learned.error().message));
+    return {};
+  }
+  if (!learned) return fail(learned.error());
+  return table.put_fit(selection.device_id, selection.setting_ids.front(),
+                       {std::string(estimate::kLearnedFormat), options.seed, std::move(learned->blob)});
+}
 
 }  // namespace oplat::cli

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/learning.hpp"
 #include "cli/model_memo.hpp"
 #include "cli/runtime_session.hpp"
 #include "oplat/base/text.hpp"
@@ -16,17 +17,21 @@
 
 namespace oplat::cli {
 
-void add_question_options(CLI::App& command, QuestionOptions& to) {
-  predict::Question& question = to.question;
+void add_population_options(CLI::App& command, predict::Question& question) {
   command.add_option("--runtime", question.runtime, "rows of this runtime");
   command.add_option("--runtime-version", question.version, "rows of this version of it");
   command.add_option("--threads", question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
   command.add_option("--device", question.device, "rows of this device");
   command.add_option("--precision", question.precision, "rows computed in this precision");
-  command.add_flag("--allow-setting-mismatch", question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
+}
+
+void add_question_options(CLI::App& command, QuestionOptions& to) {
+  add_population_options(command, to.question);
+  command.add_flag("--allow-setting-mismatch", to.question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
   command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one)")->capture_default_str();
   command.add_option("--level", to.level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
   command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero")->capture_default_str();
+  add_estimate_profile(command, to.profile);
 }
 
 Status check_question(const QuestionOptions& options) {
@@ -114,6 +119,7 @@ Result<predict::Prediction> predict_model(const table::Table& table, const predi
   predict::Options how;
   how.level = options.level;
   how.missing = missing;
+  how.profile = estimate::parse_profile(options.profile).value_or(estimate::Profile::Accurate);
   OPLAT_TRY(prediction, predict::predict(table, selection, plan, how));
   prediction.model = model;
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());

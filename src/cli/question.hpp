@@ -11,12 +11,16 @@
 
 namespace oplat::cli {
 
-/// --device, --runtime, --runtime-version, --precision, --threads, --allow-setting-mismatch, --plan, --level, --missing.
+/// --device, --runtime, --runtime-version, --precision, --threads: which rows.
+void add_population_options(CLI::App& command, predict::Question& to);
+
+/// Those, and --allow-setting-mismatch, --plan, --level, --missing, --profile.
 struct QuestionOptions {
   predict::Question question;
   std::string plan = "auto";
   double level = 0.9;
   std::string missing = "error";
+  std::string profile = "accurate";
 };
 void add_question_options(CLI::App& command, QuestionOptions& to);
 /// Checks what can be checked before any file is looked at: runtime name, plan and missing policies.

@@ -9,6 +9,11 @@ namespace {
 
 Result<std::unique_ptr<Estimator>> exact_link(const RowSource& rows, const ChainOptions&) { return make_exact(rows); }
 
+Result<std::unique_ptr<Estimator>> learned_link(const RowSource& rows, const ChainOptions& options) {
+  if (!options.profile || rows.settings.empty()) return nullptr;
+  return make_learned(rows, *options.profile);
+}
+
 Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows, const ChainOptions& options) {
   if (!options.physics) return nullptr;
   OPLAT_TRY(samples, read_samples(rows));
@@ -21,7 +26,7 @@ Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows, const Cha
   return physics;
 }
 
-constexpr ChainEntry kEntries[] = {{"exact", exact_link}, {"physics", physics_link}};
+constexpr ChainEntry kEntries[] = {{"exact", exact_link}, {"learned", learned_link}, {"physics", physics_link}};
 
 }  // namespace
 

@@ -142,7 +142,7 @@ Status Fitting::collect() {
     Selection trial = selection_;
     trial.fit.emplace();
     trial.fit->curve = curve.curve;
-    OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial)));
+    OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
   }
   OPLAT_TRY(rows, table_.model_rows());

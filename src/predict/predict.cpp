@@ -47,12 +47,13 @@ struct Distinct {
   std::vector<std::size_t> of;  ///< beside the kernels
 };
 
-/// A view moves nothing, but the runtime dispatches its node all the same.
-Result<estimate::Estimate> view_estimate(const estimate::Chain& chain, const table::Setting& setting) {
+/// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch counts: learned from
+/// kernels that compute, it would say little.
+Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows, const table::Setting& setting) {
   estimate::Estimate view{0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing", false};
   const estimate::Query query{plan::kDispatchKey, &setting, std::nullopt, {}};
   std::optional<estimate::Estimate> dispatch;
-  OPLAT_CHECK(estimate::estimate_all(chain, {&query, 1}, {&dispatch, 1}));
+  OPLAT_CHECK(estimate::make_exact(rows)->estimate({&query, 1}, {&dispatch, 1}));
   if (!dispatch) return view;
   view.median_ns = dispatch->median_ns;
   view.sd_log = dispatch->sd_log;
@@ -104,11 +105,27 @@ struct Predictor::Impl {
   const table::Table* table = nullptr;
   Selection selection;
   estimate::RowSource rows;
+  std::optional<estimate::Profile> profile;
   estimate::Chain chain;
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
+
+  /// Where the rows could teach estimates of what they lack, and nobody asked them to.
+  Result<std::string> fit_hint() const {
+    if (!profile) return std::string();
+    std::int64_t timings = 0;
+    for (const table::SettingId setting : rows.settings) {
+      OPLAT_TRY(population, table->population_of(rows.device, setting));
+      timings += population.timings;
+    }
+    if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) return std::string();
+    OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
+    if (found && found->current) return std::string();
+    return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings,
+                       base::printable(table->path().string(), 400));
+  }
 
   /// Keys are parsed once: a search asks for the same kernels again and again.
   bool view_at(std::string_view key) const {
@@ -124,16 +141,18 @@ Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 Predictor::~Predictor() = default;
 
-Result<Predictor> Predictor::create(const table::Table& table, Selection selection) {
+Result<Predictor> Predictor::create(const table::Table& table, Selection selection,
+                                    std::optional<estimate::Profile> profile) {
   auto impl = std::make_unique<Impl>();
   impl->table = &table;
+  impl->profile = profile;
   impl->selection = std::move(selection);
   const Selection& chosen = impl->selection;
   const auto curve = chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device);
   impl->rows = estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve};
-  OPLAT_TRY(chain, estimate::make_chain(impl->rows, {}));
+  OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
-  OPLAT_TRY(view, view_estimate(impl->chain, chosen.setting));
+  OPLAT_TRY(view, view_estimate(impl->rows, chosen.setting));
   impl->view = std::move(view);
   impl->warnings = chosen.warnings;
   OPLAT_TRY(composition, composition_of(table, chosen, impl->warnings));
@@ -154,10 +173,15 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Physics && any_open(answers)) {
-    OPLAT_TRY(with_physics, estimate::make_chain(impl_->rows, {.physics = true}));
+    OPLAT_TRY(with_physics, estimate::make_chain(impl_->rows, {.physics = true, .profile = impl_->profile}));
     OPLAT_CHECK(estimate::estimate_all(with_physics, queries, answers));
   }
 
+  std::string hint;
+  if (any_open(answers)) {
+    OPLAT_TRY(found, impl_->fit_hint());
+    hint = std::move(found);
+  }
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -176,7 +200,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.under_load = answer->under_load;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
-      one.why = why;
+      one.why = why + hint;
       if (missing == MissingPolicy::Physics) one.why += "; no roofline either";
       if (missing == MissingPolicy::Zero) one.why += "; counted as zero";
     }
@@ -215,14 +239,15 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
 
 Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
                                                        const std::vector<table::PlanKernel>& kernels,
-                                                       std::optional<double> reuse_bytes, MissingPolicy missing) {
-  OPLAT_TRY(predictor, Predictor::create(table, selection));
+                                                       std::optional<double> reuse_bytes, MissingPolicy missing,
+                                                       estimate::Profile profile) {
+  OPLAT_TRY(predictor, Predictor::create(table, selection, profile));
   return predictor.estimate(kernels, reuse_bytes, missing);
 }
 
 Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
                            const Options& options) {
-  OPLAT_TRY(predictor, Predictor::create(table, selection));
+  OPLAT_TRY(predictor, Predictor::create(table, selection, options.profile));
   return predictor.predict(plan, options);
 }
 

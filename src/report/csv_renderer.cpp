@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "csv.hpp"
+#include "csv_accuracy.hpp"
 #include "csv_verification.hpp"
 #include "oplat/base/text.hpp"
 #include "renderers.hpp"
@@ -53,12 +54,14 @@ class Writer {
 
   void operator()(const FitReport& fit) {
     line({"model", "group", "predicted_ns", "interval_low_ns", "interval_high_ns", "measured_ns", "unfitted_ns", "calibrates"});
-    for (const auto& model : fit.result.left_out)
+    if (!fit.composition) return;
+    for (const auto& model : fit.composition->result.left_out)
       line({csv_field(model.name), csv_field(model.group), csv_number(model.predicted_ns), csv_number(model.interval.lo_ns),
             csv_number(model.interval.hi_ns), csv_number(model.measured.median_ns), csv_number(model.unfitted_ns),
             model.calibrates ? "true" : "false"});
   }
 
+  void operator()(const AccuracyReport& accuracy) { write_accuracy_csv(accuracy, out_); }
   void operator()(const Verification& verification) { write_verification_csv(verification, out_); }
   void operator()(const EstimateListing& listing) {
     line({"name", "key", "count", "latency_ns", "sd_log", "source", "why"});

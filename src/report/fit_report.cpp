@@ -6,8 +6,8 @@
 
 namespace oplat::report {
 
-FitReport fit_report(predict::FitResult result) {
-  FitReport report;
+CompositionReport composition_report(predict::FitResult result) {
+  CompositionReport report;
   std::vector<predict::ValidatedModel> fitted, unfitted;
   for (const predict::LeftOutModel& model : result.left_out) {
     if (!model.calibrates) continue;

@@ -33,28 +33,56 @@ Json model_json(const predict::LeftOutModel& model) {
           {"calibrates", model.calibrates}};
 }
 
+Json reason_json(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
+
+void add_composition(const FitReport& report, Json& document) {
+  document["composition"] = nullptr;
+  document["no_composition"] = reason_json(report.no_composition);
+  if (!report.composition) return;
+  const CompositionReport& composition = *report.composition;
+  const predict::CompositionFit& fit = composition.result.fit;
+  Json left_out = Json::array(), excluded = Json::array();
+  for (const auto& model : composition.result.left_out) left_out.push_back(model_json(model));
+  for (const auto& [name, reason] : composition.result.excluded)
+    excluded.push_back({{"name", name}, {"reason", reason}});
+  Json curve = nullptr;
+  if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
+  document["composition"] = {{"c0_ns", fit.c0_ns},
+                             {"c1_ns", fit.c1_ns},
+                             {"sd_log", fit.sd_log},
+                             {"measured_correlation", fit.measured_correlation}};
+  document["curve"] = std::move(curve);
+  document["calibration_models"] = fit.scores.size();
+  document["left_out_summary"] = summary_json(composition.left_out);
+  document["unfitted_summary"] = summary_json(composition.unfitted);
+  document["left_out"] = std::move(left_out);
+  document["excluded"] = std::move(excluded);
+}
+
+void add_learned(const FitReport& report, Json& document) {
+  document["learned"] = nullptr;
+  document["no_learned"] = reason_json(report.no_learned);
+  if (!report.learned) return;
+  const LearnedReport& learned = *report.learned;
+  document["learned"] = {{"rows", learned.rows},
+                         {"seconds", learned.seconds},
+                         {"bytes", learned.bytes},
+                         {"seed", learned.seed},
+                         {"calibrated", learned.calibrated}};
+}
+
 }  // namespace
 
 Json fit_document(const FitReport& report) {
-  const predict::CompositionFit& fit = report.result.fit;
-  Json left_out = Json::array(), excluded = Json::array();
-  for (const auto& model : report.result.left_out) left_out.push_back(model_json(model));
-  for (const auto& [name, reason] : report.result.excluded) excluded.push_back({{"name", name}, {"reason", reason}});
-  Json curve = nullptr;
-  if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
-  return {{"schema", "oplat.fit/1"},
-          {"table", report.table},
-          {"device", json_of(report.device)},
-          {"setting", json_of(report.setting)},
-          {"level", report.level},
-          {"composition",
-           {{"c0_ns", fit.c0_ns}, {"c1_ns", fit.c1_ns}, {"sd_log", fit.sd_log}, {"measured_correlation", fit.measured_correlation}}},
-          {"curve", curve},
-          {"calibration_models", fit.scores.size()},
-          {"left_out_summary", summary_json(report.left_out)},
-          {"unfitted_summary", summary_json(report.unfitted)},
-          {"left_out", std::move(left_out)},
-          {"excluded", std::move(excluded)}};
+  Json document = {{"schema", "oplat.fit/1"},
+                   {"table", report.table},
+                   {"device", json_of(report.device)},
+                   {"setting", json_of(report.setting)},
+                   {"level", report.level},
+                   {"stored", report.stored}};
+  add_composition(report, document);
+  add_learned(report, document);
+  return document;
 }
 
 }  // namespace oplat::report

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "json_values.hpp"
+#include "json_accuracy.hpp"
 #include "json_fit.hpp"
 #include "json_verification.hpp"
 #include "renderers.hpp"
@@ -245,6 +246,7 @@ Json document(const RowListing& listing) {
 
 Json document(const Verification& verification) { return verification_document(verification); }
 Json document(const FitReport& fit) { return fit_document(fit); }
+Json document(const AccuracyReport& accuracy) { return accuracy_document(accuracy); }
 
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }

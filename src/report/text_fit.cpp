@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Coefficients first, then each model predicted without its group, then what was left aside.
+/// Of the sum: coefficients first, then each model predicted without its group, then what was left aside. Then what the
+/// kernels' own rows taught.
 #include "text_fit.hpp"
 
 #include <ostream>
@@ -25,12 +26,8 @@ void print_summary(const char* what, const predict::ValidationSummary& summary, 
   out << "\n";
 }
 
-}  // namespace
-
-void print_fit(const FitReport& report, std::ostream& out) {
-  const predict::CompositionFit& fit = report.result.fit;
-  out << fmt::format("{}: {} on {}\n", base::printable(report.table), base::printable(table::describe(report.setting), 400),
-                     base::printable(report.device.name));
+void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
+  const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format("latency = {} + {} per kernel + kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
                      base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? "-" + base::duration_text(-fit.c1_ns) : base::duration_text(fit.c1_ns),
                      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
@@ -39,9 +36,9 @@ void print_fit(const FitReport& report, std::ostream& out) {
                        fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own)) : std::string(),
                        ramp_text(fit.curve->last));
   }
-  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(report.level), Align::Right}, {"measured", Align::Right},
+  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(level), Align::Right}, {"measured", Align::Right},
                    {"error", Align::Right}, {"without fit", Align::Right}, {"inside"}});
-  for (const auto& model : report.result.left_out) {
+  for (const auto& model : composition.result.left_out) {
     const double measured = model.measured.median_ns;
     const bool inside = model.interval.lo_ns <= measured && measured <= model.interval.hi_ns;
     table.add({base::printable(model.name), base::duration_text(model.predicted_ns),
@@ -52,9 +49,27 @@ void print_fit(const FitReport& report, std::ostream& out) {
   out << "\neach model predicted from a fit to models of other groups:\n";
   table.print(out);
   out << "\n";
-  print_summary("left out", report.left_out, out);
-  print_summary("without fit", report.unfitted, out);
-  for (const auto& [name, reason] : report.result.excluded) out << fmt::format("not used: {}: {}\n", base::printable(name), reason);
+  print_summary("left out", composition.left_out, out);
+  print_summary("without fit", composition.unfitted, out);
+  for (const auto& [name, reason] : composition.result.excluded)
+    out << fmt::format("not used: {}: {}\n", base::printable(name), reason);
+}
+
+}  // namespace
+
+void print_fit(const FitReport& report, std::ostream& out) {
+  out << fmt::format("{}: {} on {}\n", base::printable(report.table), base::printable(table::describe(report.setting), 400),
+                     base::printable(report.device.name));
+  if (report.composition) print_composition(*report.composition, report.level, out);
+  if (!report.no_composition.empty()) out << fmt::format("how kernels add up: not fitted: {}\n", report.no_composition);
+  if (report.learned) {
+    const LearnedReport& learned = *report.learned;
+    out << fmt::format("kernels: learned from {} rows in {}, {}; how sure an estimate is: {}\n", learned.rows,
+                       base::duration_text(1e9 * learned.seconds), base::bytes_text(static_cast<double>(learned.bytes)),
+                       learned.calibrated ? "calibrated on rows left out" : "a cautious guess, not calibrated");
+  }
+  if (!report.no_learned.empty()) out << fmt::format("kernels: nothing learned: {}\n", report.no_learned);
+  if (!report.stored) out << "not stored\n";
 }
 
 }  // namespace oplat::report

@@ -8,6 +8,7 @@
 #include "text_prediction.hpp"
 #include "text_table.hpp"
 #include "text_values.hpp"
+#include "text_accuracy.hpp"
 #include "text_fit.hpp"
 #include "text_verification.hpp"
 
@@ -23,7 +24,7 @@ class Writer {
   void operator()(const PredictionReport& report) { print_prediction(report, options_, out_); }
   void operator()(const predict::Validation& validation) { print_validation(validation, options_, out_); }
   void operator()(const FitReport& fit) { print_fit(fit, out_); }
-
+  void operator()(const AccuracyReport& accuracy) { print_accuracy(accuracy, out_); }
   void operator()(const Verification& verification) { print_verification(verification, options_, out_); }
   void operator()(const EstimateListing& listing) { print_estimates(listing, options_, out_); }
 

@@ -3,9 +3,11 @@
 #include <charconv>
 
 #include "oplat/base/hash.hpp"
+#include "oplat/base/text.hpp"
 #include "oplat/table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
+#include "table/limits.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
@@ -43,7 +45,7 @@ Result<std::string> mark_of(Database& database, DeviceId device, SettingId setti
 
 Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceId device, SettingId setting) const {
   Database& database = *impl_->database;
-  OPLAT_TRY(statement, database.prepare("SELECT id, seed, rows_hash, CAST(blob AS TEXT) FROM fit WHERE format = ?1 "
+  OPLAT_TRY(statement, database.prepare("SELECT id, seed, rows_hash, CAST(blob AS BLOB) FROM fit WHERE format = ?1 "
                                         "AND substr(rows_hash, 1, 16) = ?2 ORDER BY id DESC"));
   const std::string scope = scope_of(device, setting);
   OPLAT_TRY(line, statement.add(format).add_blob(scope).step());
@@ -55,8 +57,11 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
   const auto [end, code] = std::from_chars(seed.data(), seed.data() + seed.size(), found.fit.seed);
   if (code != std::errc() || end != seed.data() + seed.size()) cells.bad(1, "text that is no decimal number");
   const std::string_view rows_hash = cells.blob(2, kHashBytes);
-  found.fit.blob = cells.text(3);
+  // A tool may have written it as text, which the cast makes bytes of.
+  const std::string_view blob = cells.bytes(3);
+  if (blob.size() > kMostFit) cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMostFit));
   OPLAT_CHECK(cells.status());
+  found.fit.blob = blob;
   const std::string noted(rows_hash);  // of the statement's memory
   OPLAT_TRY(mark, mark_of(database, device, setting));
   found.current = noted == scope + mark;
@@ -65,7 +70,9 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
 
 Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
   OPLAT_CHECK(validate_text("format", fit.format));
-  OPLAT_CHECK(validate_text("blob", fit.blob));
+  if (fit.blob.size() > kMostFit) {
+    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}", base::printable(fit.format), fit.blob.size(), kMostFit);
+  }
   return impl_->write([&]() -> Status {
     Database& database = *impl_->database;
     const std::string scope = scope_of(device, setting);

@@ -10,6 +10,7 @@
 
 #include "oplat/estimate/estimator.hpp"
 #include "oplat/estimate/exact.hpp"
+#include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
 
@@ -17,6 +18,7 @@ using Chain = std::vector<std::unique_ptr<Estimator>>;
 
 struct ChainOptions {
   bool physics = false;  ///< `--missing physics`: what nothing else answers gets the roofline
+  std::optional<Profile> profile = Profile::Accurate;  ///< of the learned estimates; nothing: measured rows alone
 };
 
 /// A link: `make` gives nothing where the options leave it out or the table cannot feed it.

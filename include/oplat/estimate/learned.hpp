@@ -2,6 +2,7 @@
 /// The links of the chain that learn from other rows: interpolation with a learned residual, and shapes alone.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,6 +17,9 @@ namespace oplat::estimate {
 
 /// Of the fit record in the table.
 inline constexpr std::string_view kLearnedFormat = "oplat.learned/1";
+
+/// Fewer rows teach nothing: learn() refuses them.
+inline constexpr std::size_t kLeastRowsLearned = 30;
 
 /// How much time an answer may take: all that was learned, or the part that answers in a few microseconds.
 enum class Profile : std::uint8_t { Accurate, Fast };

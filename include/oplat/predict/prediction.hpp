@@ -12,6 +12,7 @@
 
 #include "oplat/base/result.hpp"
 #include "oplat/estimate/estimate.hpp"
+#include "oplat/estimate/learned.hpp"
 #include "oplat/predict/population.hpp"
 #include "oplat/predict/spread.hpp"
 #include "oplat/table/table.hpp"
@@ -30,6 +31,7 @@ struct Options {
   double level = 0.9;
   MissingPolicy missing = MissingPolicy::Error;
   bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models saves half of its time without
+  estimate::Profile profile = estimate::Profile::Accurate;  ///< of learned estimates; a Predictor was made with its own
 };
 
 /// One kernel of the plan with its estimate.
@@ -91,13 +93,16 @@ struct Prediction {
 /// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent: hot.
 Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
                                                        const std::vector<table::PlanKernel>& kernels,
-                                                       std::optional<double> reuse_bytes, MissingPolicy missing);
+                                                       std::optional<double> reuse_bytes, MissingPolicy missing,
+                                                       estimate::Profile profile = estimate::Profile::Accurate);
 
 /// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before costs no query. The
 /// table must outlive it and stay as it is. One thread at a time.
 class Predictor {
  public:
-  static Result<Predictor> create(const table::Table& table, Selection selection);
+  /// `profile`: of the learned estimates; nothing: measured rows alone answer.
+  static Result<Predictor> create(const table::Table& table, Selection selection,
+                                  std::optional<estimate::Profile> profile = estimate::Profile::Accurate);
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
   ~Predictor();

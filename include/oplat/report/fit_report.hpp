@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "oplat/predict/fit.hpp"
@@ -10,18 +11,36 @@
 
 namespace oplat::report {
 
+/// How kernels add up.
+struct CompositionReport {
+  predict::FitResult result;
+  predict::ValidationSummary left_out;  ///< of the models that calibrate, each predicted from a fit without its group
+  predict::ValidationSummary unfitted;  ///< of the same models without a fit
+};
+
+/// What the kernels' own rows taught.
+struct LearnedReport {
+  std::int64_t rows = 0;
+  double seconds = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t seed = 0;
+  bool calibrated = false;
+};
+
 struct FitReport {
   std::string table;
   table::Device device;
   table::Setting setting;
   double level = 0.9;
   double most_half_width = 0;
-  predict::FitResult result;
-  predict::ValidationSummary left_out;  ///< of the models that calibrate, each predicted from a fit without its group
-  predict::ValidationSummary unfitted;  ///< of the same models without a fit
+  bool stored = false;
+  std::optional<CompositionReport> composition;
+  std::string no_composition;  ///< why there is none; empty where it was not asked for
+  std::optional<LearnedReport> learned;
+  std::string no_learned;
 };
 
 /// Summarises the models left out.
-FitReport fit_report(predict::FitResult result);
+CompositionReport composition_report(predict::FitResult result);
 
 }  // namespace oplat::report

@@ -14,6 +14,7 @@
 #include "oplat/predict/diagnosis.hpp"
 #include "oplat/predict/prediction.hpp"
 #include "oplat/predict/validation.hpp"
+#include "oplat/report/accuracy_report.hpp"
 #include "oplat/report/fit_report.hpp"
 #include "oplat/report/verification.hpp"
 #include "oplat/table/table.hpp"
@@ -97,7 +98,7 @@ struct Options {
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
   std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan, EstimateListing, TableInfo,
-               RowListing, Verification, FitReport>
+               RowListing, Verification, FitReport, AccuracyReport>
       subject;
   Options options;
 };

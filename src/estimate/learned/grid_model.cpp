@@ -11,7 +11,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kLeastRows = 30;
+constexpr std::size_t kLeastRows = kLeastRowsLearned;
 /// Trees of the patterns in which most questions come, and of the others.
 constexpr int kMostTrees = 500;
 constexpr int kFewerTrees = 300;

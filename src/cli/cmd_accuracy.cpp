@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat accuracy T: how well the table predicts rows that it was not shown.
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/learning.hpp"
+#include "cli/output.hpp"
+#include "cli/question.hpp"
+#include "oplat/base/interrupt.hpp"
+#include "oplat/estimate/accuracy.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::string table;
+  predict::Question question;
+  std::string split = "random";
+  std::string profile = "accurate";
+  LearnOptions learn;
+  double level = 0.9;
+  std::int64_t networks = 0;
+  std::optional<std::uint64_t> network_seed;
+  FormOptions form;
+  Loudness loudness;
+};
+
+Result<int> run(const Flags& flags) {
+  estimate::AccuracyRequest request;
+  OPLAT_TRY(split, estimate::parse_split(flags.split));
+  request.split = std::move(split);
+  request.profile = estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
+  request.level = flags.level;
+  request.networks = flags.networks;
+  request.network_seed = flags.network_seed.value_or(flags.learn.seed);
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(selection, predict::select(table, flags.question));
+  OPLAT_TRY(samples, estimate::read_samples({&table, selection.device_id, selection.setting_ids, std::nullopt}));
+  base::install_interrupt_handlers();
+  report::AccuracyReport report;
+  {
+    ProgressBar bar(flags.loudness);
+    request.learn = learn_request(flags.learn, static_cast<std::int64_t>(samples.size()));
+    request.learn.progress = learning_progress(bar, nullptr);
+    auto accuracy = estimate::measure_accuracy(samples, request);
+    if (!accuracy) return fail_in(flags.table, accuracy.error());
+    report.accuracy = std::move(*accuracy);
+  }
+  report.table = flags.table;
+  report.device = selection.device;
+  report.setting = selection.setting;
+  report.split = flags.split;
+  report.profile = flags.profile;
+  report.seed = flags.learn.seed;
+  report.network_seed = request.network_seed;
+  report.calibrated = flags.learn.calibrate;
+  report.level = flags.level;
+  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
+  print_warnings(selection.warnings, flags.loudness);
+  return kDone;
+}
+
+constexpr const char* kFooter =
+    "Some rows are held out, the rest is learned from as 'oplat fit' does, and those held out are asked for. The\n"
+    "table is only read. --split says which rows are held out:\n"
+    "  random             one row in ten, by the CRC-32 of its text: what lies between measured rows\n"
+    "  twin               the same, but a convolution with and without its fused sum together\n"
+    "  level:FIELD=VALUE  every row of one value of a field: a size that was never measured. Several, separated by\n"
+    "                     commas: rows of any of them are held out, those of all of them are asked for. Fields of\n"
+    "                     convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel, stride, residual (1\n"
+    "                     without a fused sum, 2 with one)\n"
+    "  beyond             the fifth of the rows with the most operations: larger than all that was measured\n"
+    "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many rows\n"
+    "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
+    "pair, beyond, shape: docs/estimators.md); bands of measured latency. 'inside' is how often the interval of\n"
+    "--level held the measured time, 'half-width' the mean of half the interval over its middle.\n"
+    "--networks N draws, for each batch that has rows for it, N networks from the rows held out in the manner of a\n"
+    "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 of 56, 28, 14\n"
+    "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a network errs by\n"
+    "the sum of its predictions over the sum of its measured times.\n"
+    "--json prints oplat.accuracy/1.\n"
+    "Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 5 training is not installed; 6 too few rows,\n"
+    "or none that the split holds out; 130 interrupted.";
+
+}  // namespace
+
+void add_accuracy(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("TABLE,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
+  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT")
+      ->type_name("SPLIT")
+      ->capture_default_str();
+  add_population_options(*command, flags->question);
+  add_estimate_profile(*command, flags->profile);
+  add_learn_options(*command, flags->learn);
+  command->add_option("--level", flags->level, "level of the intervals")
+      ->check(CLI::Range(0.01, 0.999))
+      ->capture_default_str();
+  command->add_option("--networks", flags->networks, "random networks of each batch")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  command->add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
+  add_form(*command, flags->form);
+  add_loudness(*command, flags->loudness);
+  command->footer(kFooter);
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

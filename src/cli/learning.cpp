@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Flags, bar, and the call itself.
+#include "cli/learning.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "oplat/base/interrupt.hpp"
+#include "oplat/ir/description.hpp"
+
+namespace oplat::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kMostJobs = 256;
+/// With fewer rows threads wait for one another longer than they work.
+constexpr std::int64_t kLeastRowsToShare = 10'000;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Rows that can be learned from: those whose keys say every size.
+Result<std::int64_t> count_rows(const estimate::RowSource& rows) {
+  OPLAT_TRY(samples, estimate::read_samples(rows));
+  return std::count_if(samples.begin(), samples.end(), [](const estimate::Sample& sample) {
+    const auto key = ir::parse(sample.key);
+    return key && ir::describe(*key);
+  });
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& command, bool& to) {
+  command.add_flag("--calibrate,!--no-calibrate", to,
+                   "learn from rows left out in turn how sure estimates are (default); without it, several times "
+                   "faster, intervals are cautious guesses");
+}
+
+void add_learn_options(CLI::App& command, LearnOptions& to) {
+  command.add_option("--seed", to.seed, "of what is random in learning")->capture_default_str();
+  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them; one below 10,000 rows)")
+      ->check(CLI::Range(1, kMostJobs))
+      ->type_name("N");
+  add_calibrate(command, to.calibrate);
+}
+
+void add_estimate_profile(CLI::App& command, std::string& to) {
+  command.add_option("--profile", to, "learned estimates: accurate, or fast (a few microseconds each)")
+      ->check(CLI::IsMember({"accurate", "fast"}))
+      ->capture_default_str();
+}
+
+std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* lease) {
+  return [&bar, lease, start = Clock::now()](int done, int all) {
+    if (base::interrupted() != 0) return false;
+    const double left = done > 0 ? seconds_since(start) / done * (all - done) : -1;
+    bar.update("fit", done, all, left, "learning from rows");
+    // Whoever took the table over is told when the fit is stored.
+    if (lease != nullptr) static_cast<void>(lease->keep_lease());
+    return true;
+  };
+}
+
+estimate::LearnRequest learn_request(const LearnOptions& options, std::int64_t rows) {
+  // Read when libgomp is loaded. Its threads would spin between the short steps of a tree: on a machine that does other
+  // work that takes ten times as long.
+  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  estimate::LearnRequest request;
+  request.seed = options.seed;
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  request.threads = options.jobs > 0 ? options.jobs : rows < kLeastRowsToShare ? 1 : std::clamp(cores, 1, kMostJobs);
+  request.calibrate = options.calibrate;
+  return request;
+}
+
+Result<LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
+                                       const Loudness& loudness, table::Table* lease) {
+  LearnedFit fit;
+  OPLAT_TRY(count, count_rows(rows));
+  fit.rows = count;
+  base::install_interrupt_handlers();
+  const Clock::time_point start = Clock::now();
+  ProgressBar bar(loudness);
+  estimate::LearnRequest request = learn_request(options, fit.rows);
+  request.progress = learning_progress(bar, lease);
+  OPLAT_TRY(blob, estimate::learn(rows, request));
+  if (base::interrupted() != 0) return fail(Code::Interrupted, "interrupted while fitting");
+  fit.blob = std::move(blob);
+  fit.seconds = seconds_since(start);
+  return fit;
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat.accuracy/1 (docs/estimators.md).
+#pragma once
+
+#include "json_values.hpp"
+
+namespace oplat::report {
+
+Json accuracy_document(const AccuracyReport& report);
+
+}  // namespace oplat::report

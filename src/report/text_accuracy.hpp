@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An accuracy for people.
+#pragma once
+
+#include <iosfwd>
+
+#include "oplat/report/report_model.hpp"
+
+namespace oplat::report {
+
+void print_accuracy(const AccuracyReport& report, std::ostream& out);
+
+}  // namespace oplat::report

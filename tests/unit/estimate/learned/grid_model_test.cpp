@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Training and the model of a grid: what it learns, that it comes back as it was, and that no bytes make it misbehave.
+#include "estimate/learned/grid_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "oplat/base/hash.hpp"
+#include "oplat/base/random.hpp"
+#include "unit/estimate/learned/synthetic.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+using test::must;
+
+/// Training needs a library that is loaded when it is asked for.
+bool can_train() {
+  Matrix x(2, 1);
+  x.values = {0, 1};
+  BoostOptions options;
+  options.trees = 1;
+  const auto forest = boost(x, std::vector<float>{0, 1}, options);
+  return forest || forest.error().code != Code::Runtime;
+}
+#define NEEDS_TRAINING() \
+  if (!can_train()) GTEST_SKIP() << "libxgboost is not installed"
+
+LearnRequest quick() {
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.05;
+  request.calibrate = false;
+  return request;
+}
+
+struct Rows {
+  std::vector<ir::Description> descriptions;
+  std::vector<double> log_ns;
+  void add(const test::SyntheticRow& row) {
+    descriptions.push_back(row.description);
+    log_ns.push_back(row.log_ns);
+  }
+};
+
+bool asked(const test::SyntheticRow& row) { return row.conv.in_h == 20 && row.conv.out_c == 64 && row.conv.batch == 8; }
+
+const std::string& fitted_bytes() {
+  static const std::string bytes = [] {
+    Rows rows;
+    for (const test::SyntheticRow& row : test::synthetic_rows()) {
+      if (!asked(row)) rows.add(row);
+    }
+    return must(GridModel::fit(rows.descriptions, rows.log_ns, quick())).save();
+  }();
+  return bytes;
+}
+
+TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
+  NEEDS_TRAINING();
+  Matrix x(200, 2);
+  std::vector<float> y;
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    x.row(i)[0] = static_cast<float>(i);
+    x.row(i)[1] = 3;  // never varies
+    y.push_back(i < 100 ? 1.0F : 2.0F);
+  }
+  BoostOptions options;
+  options.trees = 60;
+  options.rate = 0.2;
+  options.threads = 1;
+  options.column_share = 1;
+  const Forest forest = must(boost(x, y, options));
+  EXPECT_EQ(forest.trees(), 60U);
+  EXPECT_NEAR(forest.value(std::vector<float>{20, 3}), 1, 0.02);
+  EXPECT_NEAR(forest.value(std::vector<float>{180, 3}), 2, 0.02);
+  EXPECT_EQ(must(boost(x, y, options)).save(), forest.save());
+  EXPECT_NEAR(must(boost(Matrix(3, 1), std::vector<float>{1, 2, 6}, options)).value(std::vector<float>{0}), 3, 1e-6)
+      << "nothing varies: the mean";
+}
+
+TEST(BoosterTest, StopsWhenItIsTold) {
+  NEEDS_TRAINING();
+  Matrix x(10, 1);
+  for (std::size_t i = 0; i < x.rows; ++i) x.row(i)[0] = static_cast<float>(i);
+  BoostOptions options;
+  int calls = 0;
+  options.progress = [&](int) { return ++calls < 3; };
+  const auto forest = boost(x, std::vector<float>(10, 1), options);
+  ASSERT_FALSE(forest);
+  EXPECT_EQ(forest.error().code, Code::Interrupted);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
+  NEEDS_TRAINING();
+  const GridModel model = must(GridModel::load(fitted_bytes()));
+  EXPECT_EQ(model.save(), fitted_bytes());
+  int questions = 0;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) {
+    if (!asked(row)) continue;
+    ++questions;
+    const auto answer = model.answer(row.description, Profile::Accurate);
+    ASSERT_TRUE(answer) << row.key;
+    EXPECT_NEAR(answer->log_ns, row.log_ns, 0.25) << row.key;
+    EXPECT_GT(answer->sd_log, 0);
+    EXPECT_LT(answer->sd_log, 1);
+    const auto fast = model.answer(row.description, Profile::Fast);
+    ASSERT_TRUE(fast);
+    EXPECT_NEAR(fast->log_ns, row.log_ns, 0.3) << row.key;
+  }
+  EXPECT_EQ(questions, 6);
+}
+
+TEST(GridModelTest, IsLessSureFarFromTheRows) {
+  NEEDS_TRAINING();
+  const GridModel model = must(GridModel::load(fitted_bytes()));
+  const auto near =
+      model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
+  const auto beyond =
+      model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Accurate);
+  ASSERT_TRUE(near && beyond);
+  EXPECT_GT(beyond->sd_log, near->sd_log);
+  EXPECT_TRUE(std::isfinite(beyond->log_ns));
+}
+
+TEST(GridModelTest, KnowsNothingOfOtherOperators) {
+  NEEDS_TRAINING();
+  const GridModel model = must(GridModel::load(fitted_bytes()));
+  const auto other = ir::describe(ir::parse(test::kMatMul).value()).value();
+  EXPECT_FALSE(model.answer(other, Profile::Accurate));
+}
+
+TEST(GridModelTest, TheSameRowsAndSeedGiveTheSameBytes) {
+  NEEDS_TRAINING();
+  Rows rows;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
+  LearnRequest request = quick();
+  request.effort = 0.01;
+  const std::string first = must(GridModel::fit(rows.descriptions, rows.log_ns, request)).save();
+  EXPECT_EQ(must(GridModel::fit(rows.descriptions, rows.log_ns, request)).save(), first);
+}
+
+TEST(GridModelTest, FewRowsAreRefusedAndProgressCanStop) {
+  NEEDS_TRAINING();
+  Rows rows;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
+  const std::span<const ir::Description> few(rows.descriptions.data(), kLeastRowsLearned - 1);
+  const auto refused = GridModel::fit(few, std::span(rows.log_ns).first(few.size()), quick());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::Refused);
+  LearnRequest request = quick();
+  request.effort = 0.01;
+  int last = 0;
+  request.progress = [&](int done, int all) {
+    EXPECT_LE(done, all);
+    last = done;
+    return done < 2;
+  };
+  const auto stopped = GridModel::fit(rows.descriptions, rows.log_ns, request);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  EXPECT_EQ(last, 2);
+}
+
+TEST(GridModelTest, CalibrationReplacesTheGuess) {
+  NEEDS_TRAINING();
+  Rows rows;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
+  LearnRequest request = quick();
+  request.effort = 0.01;
+  const GridModel guess = must(GridModel::fit(rows.descriptions, rows.log_ns, request));
+  request.calibrate = true;
+  const GridModel calibrated = must(GridModel::fit(rows.descriptions, rows.log_ns, request));
+  const auto question = test::synthetic_row(test::square(8, 64, 24, 64, 3, false)).description;
+  const auto a = guess.answer(question, Profile::Accurate), b = calibrated.answer(question, Profile::Accurate);
+  ASSERT_TRUE(a && b);
+  EXPECT_NE(a->sd_log, b->sd_log);
+  EXPECT_TRUE(std::isfinite(b->sd_log) && b->sd_log > 0);
+}
+
+TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
+  NEEDS_TRAINING();
+  const std::string& bytes = fitted_bytes();
+  base::Random random(1);
+  for (int i = 0; i < 40; ++i) {
+    const std::size_t at = random.below(bytes.size());
+    const auto cut = GridModel::load(std::string_view(bytes).substr(0, at));
+    ASSERT_FALSE(cut) << at;
+    EXPECT_EQ(cut.error().code, Code::Input);
+    EXPECT_NE(cut.error().message.find("oplat fit"), std::string::npos) << cut.error().message;
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 0x10);
+    EXPECT_FALSE(GridModel::load(changed)) << at;
+  }
+  EXPECT_FALSE(GridModel::load(bytes + "x"));
+  EXPECT_FALSE(GridModel::load(""));
+}
+
+TEST(GridModelTest, DamageUnderARightChecksumNeverLeadsOutOfTheBytes) {
+  NEEDS_TRAINING();
+  const std::string& bytes = fitted_bytes();
+  const auto question = test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description;
+  base::Random random(2);
+  int loaded = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::string body = bytes.substr(0, bytes.size() - 8);
+    // The head, with its counts, gets half of the damage.
+    const std::size_t at = i % 2 == 0 ? random.below(2000) : random.below(body.size());
+    body[at] = static_cast<char>(random.below(256));
+    const std::uint64_t sum = base::hash64(body);
+    for (int byte = 0; byte < 8; ++byte) body.push_back(static_cast<char>(sum >> (8 * byte) & 0xff));
+    const auto model = GridModel::load(body);
+    if (!model) continue;
+    ++loaded;
+    static_cast<void>(model->answer(question, Profile::Accurate));
+  }
+  EXPECT_GT(loaded, 0) << "damage to a threshold cannot be seen";
+}
+
+}  // namespace
+}  // namespace oplat::estimate

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The link of the chain: from the rows of a table to a fit in it, and from there to answers.
+#include "oplat/estimate/learned.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "oplat/estimate/accuracy.hpp"
+#include "oplat/estimate/chain.hpp"
+#include "unit/estimate/learned/synthetic.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+using test::must;
+
+class LearnedTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    must(small_.table().transaction([&]() -> Status {
+      for (const test::SyntheticRow& row : test::synthetic_rows()) {
+        if (row.conv.in_h != 20)
+          small_.row(device_, setting_, row.key, std::nullopt, test::timing(std::exp(row.log_ns)), "tinynas");
+      }
+      return {};
+    }));
+  }
+  [[nodiscard]] RowSource source() const { return {&small_.table(), device_, {setting_}, std::nullopt}; }
+  static LearnRequest quick() {
+    LearnRequest request;
+    request.threads = 1;
+    request.effort = 0.01;
+    request.calibrate = false;
+    return request;
+  }
+  /// Nothing where training is not installed.
+  std::optional<std::string> learned() {
+    auto blob = learn(source(), quick());
+    if (!blob && blob.error().code == Code::Runtime) return std::nullopt;
+    return must(std::move(blob));
+  }
+  void store(std::string blob) {
+    must(small_.table().put_fit(device_, setting_, {std::string(kLearnedFormat), 1, std::move(blob)}));
+  }
+  std::optional<Estimate> ask(const std::string& key, const ChainOptions& options = {}) const {
+    const Query query{key, nullptr, std::nullopt, {}};
+    std::optional<Estimate> answer;
+    must(estimate_all(must(make_chain(source(), options)), {&query, 1}, {&answer, 1}));
+    return answer;
+  }
+
+  test::SmallTable small_;
+  table::DeviceId device_ = small_.device();
+  table::SettingId setting_ = small_.setting();
+  const std::string measured_ = test::synthetic_row(test::square(8, 64, 14, 64, 3, false)).key;
+  const test::SyntheticRow between_ = test::synthetic_row(test::square(8, 64, 20, 64, 3, false));
+};
+
+TEST_F(LearnedTest, AnswersWhatIsNotMeasuredAndLeavesTheRestToTheRows) {
+  EXPECT_FALSE(ask(between_.key)) << "without a fit nobody does";
+  auto blob = learned();
+  if (!blob) GTEST_SKIP() << "libxgboost is not installed";
+  store(std::move(*blob));
+  const auto estimate = ask(between_.key);
+  ASSERT_TRUE(estimate);
+  EXPECT_EQ(estimate->source, Source::Interpolated);
+  EXPECT_NEAR(std::log(estimate->median_ns), between_.log_ns, 0.5);
+  EXPECT_GT(estimate->sd_log, 0);
+  EXPECT_NE(estimate->why, "");
+  EXPECT_EQ(ask(measured_)->source, Source::Measured);
+  EXPECT_FALSE(ask(between_.key, {.profile = std::nullopt})) << "measured rows alone";
+  EXPECT_TRUE(ask(between_.key, {.profile = Profile::Fast}));
+  EXPECT_FALSE(ask(test::kMatMul)) << "an operator without rows";
+  EXPECT_FALSE(ask("tinynas:Conv{group=?}(f32[?])->(f32[?])"));
+}
+
+TEST_F(LearnedTest, AFitOfOtherRowsAnswersNothing) {
+  auto blob = learned();
+  if (!blob) GTEST_SKIP() << "libxgboost is not installed";
+  store(std::move(*blob));
+  ASSERT_TRUE(ask(between_.key));
+  small_.row(device_, setting_, test::kCopy250, std::nullopt, test::timing(1000));
+  EXPECT_FALSE(ask(between_.key));
+  EXPECT_TRUE(ask(measured_));
+}
+
+TEST_F(LearnedTest, ADamagedFitIsAnErrorThatNamesTheWayOut) {
+  store("rubbish");
+  EXPECT_TRUE(ask(measured_)) << "a fit that nobody needs is not read";
+  const Query query{between_.key, nullptr, std::nullopt, {}};
+  std::optional<Estimate> answer;
+  const Status status = estimate_all(must(make_chain(source(), {})), {&query, 1}, {&answer, 1});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Code::Input);
+  EXPECT_NE(status.error().message.find("oplat fit"), std::string::npos);
+}
+
+TEST_F(LearnedTest, ARowlessTableTeachesNothing) {
+  const table::SettingId other = small_.setting(test::setting_of(4));
+  const auto blob = learn({&small_.table(), device_, {other}, std::nullopt}, quick());
+  ASSERT_FALSE(blob);
+  EXPECT_EQ(blob.error().code, Code::Refused);
+}
+
+TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
+  if (!learned()) GTEST_SKIP() << "libxgboost is not installed";
+  std::vector<Sample> samples;
+  for (const test::SyntheticRow& row : test::synthetic_rows())
+    samples.push_back({{}, row.key, 0, std::nullopt, row.log_ns, 1, ""});
+  AccuracyRequest request;
+  request.learn = quick();
+  request.split = must(parse_split("level:in_h=20"));
+  const Accuracy level = must(measure_accuracy(samples, request));
+  EXPECT_EQ(level.asked, 48);
+  EXPECT_EQ(level.learned_from, 192);
+  EXPECT_EQ(level.unanswered, 0);
+  ASSERT_FALSE(level.lines.empty());
+  EXPECT_EQ(level.lines.front().name, "all");
+  EXPECT_EQ(level.lines.front().rows, 48);
+  EXPECT_LT(level.lines.front().mape, 0.5);
+  request.split = must(parse_split("level:in_h=20,out_c=64"));
+  const Accuracy pair = must(measure_accuracy(samples, request));
+  EXPECT_EQ(pair.asked, 12) << "of both";
+  EXPECT_EQ(pair.learned_from, 240 - 48 - 60 + 12) << "of neither";
+  EXPECT_TRUE(pair.networks.empty()) << "nobody asked for them";
+  request.split = must(parse_split("level:in_h=21"));
+  EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused) << "no row is of that level";
+}
+
+TEST(SplitTest, WordsAreChecked) {
+  EXPECT_EQ(must(parse_split("twin")).kind, Split::Kind::Twin);
+  EXPECT_EQ(must(parse_split("level:In_H=66,Out_C=160")).levels.size(), 2U);
+  EXPECT_EQ(must(parse_split("keep:5%")).percent, 5.0);
+  for (const char* text :
+       {"", "half", "keep:0", "keep:100", "keep:x", "level:", "level:in_h", "level:colour=3", "level:in_h=x"}) {
+    const auto split = parse_split(text);
+    ASSERT_FALSE(split) << text;
+    EXPECT_EQ(split.error().code, Code::Usage);
+  }
+}
+
+}  // namespace
+}  // namespace oplat::estimate

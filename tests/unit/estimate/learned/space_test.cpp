@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Space: numbers that vary become axes.
+#include "estimate/learned/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace oplat::estimate {
+namespace {
+
+ir::Description described(std::string slice, std::vector<double> numbers, bool aligned = false) {
+  ir::Description description;
+  description.slice = std::move(slice);
+  description.numbers = std::move(numbers);
+  description.aligned = aligned;
+  return description;
+}
+
+TEST(SpaceTest, ANumberThatVariesIsAnAxisUnlessItRepeatsAnother) {
+  // The third number repeats the first, the second never varies.
+  const std::vector<ir::Description> rows{described("s", {1, 5, 1, 3}), described("s", {2, 5, 2, 4}),
+                                          described("s", {4, 5, 4, 3})};
+  const Space space = Space::learn(rows);
+  EXPECT_EQ(space.axes(), 2U);
+  EXPECT_EQ(space.slices(), 1U);
+  const Point point = space.place(rows[1]).value();
+  EXPECT_DOUBLE_EQ(point.at[0], std::log(2));
+  EXPECT_DOUBLE_EQ(point.at[1], std::log(4));
+  EXPECT_EQ(point.at[2], 0.0);
+}
+
+TEST(SpaceTest, AlignedSlicesShareTheirAxes) {
+  const std::vector<ir::Description> rows{described("a", {1, 5}, true), described("a", {2, 5}, true),
+                                          described("b", {3, 5}, true), described("b", {3, 6}, true)};
+  const Space space = Space::learn(rows);
+  EXPECT_EQ(space.axes(), 2U) << "each varies in one of the slices";
+  const Point a = space.place(rows[0]).value();
+  const Point b = space.place(rows[3]).value();
+  EXPECT_NE(a.slice, b.slice);
+  EXPECT_DOUBLE_EQ(a.at[1], std::log(5));
+  EXPECT_DOUBLE_EQ(b.at[1], std::log(6));
+}
+
+TEST(SpaceTest, WhatWasNeverSeenHasNoPlace) {
+  const Space space = Space::learn(std::vector{described("s", {1, 2}), described("s", {2, 2})});
+  EXPECT_FALSE(space.place(described("t", {1, 2})));
+  EXPECT_FALSE(space.place(described("s", {1, 2, 3}))) << "another number of numbers";
+  EXPECT_TRUE(space.place(described("s", {77, 2})));
+}
+
+TEST(SpaceTest, TheOrderOfTheRowsDoesNotMatter) {
+  std::vector<ir::Description> rows{described("b", {1, 5}), described("a", {2, 7}), described("a", {3, 7})};
+  const std::string text = Space::learn(rows).save();
+  std::swap(rows[0], rows[2]);
+  EXPECT_EQ(Space::learn(rows).save(), text);
+}
+
+TEST(SpaceTest, ComesBackFromItsText) {
+  const std::vector<ir::Description> rows{described(":Op a#b ~", {1, 5, 2}), described(":Op a#b ~", {2, 5, 1}),
+                                          described("b", {3, -4}), described("b", {3, 0})};
+  const Space space = Space::learn(rows);
+  const auto again = Space::load(space.save());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->save(), space.save());
+  for (const ir::Description& row : rows) {
+    EXPECT_EQ(again->place(row).value().slice, space.place(row).value().slice);
+    EXPECT_EQ(again->place(row).value().at, space.place(row).value().at);
+  }
+}
+
+TEST(SpaceTest, TextThatIsNoneIsRefused) {
+  EXPECT_TRUE(Space::load("2 0 1\ts\n"));
+  for (const char* text : {"2 0 1 s\n",                            // no tab
+                           "2 x\ts\n",                             // no number
+                           "2 2\ts\n",                             // an axis beyond the numbers
+                           "2 -1\ts\n",                            // a negative one
+                           "99999999999\ts\n",                     // more numbers than any key has
+                           "1 0\ts\n1 0\ts\n",                     // a slice twice
+                           "9 0 1 2 3 4 5 6 7 8 0 1 2 3\ts\n"}) {  // more axes than there may be
+    EXPECT_FALSE(Space::load(text)) << text;
+  }
+}
+
+TEST(SpaceTest, CoordinatesKeepTheOrderOfNumbers) {
+  EXPECT_LT(coordinate(-3), coordinate(0));
+  EXPECT_LT(coordinate(0), coordinate(1e-30));
+  EXPECT_DOUBLE_EQ(coordinate(8) - coordinate(4), coordinate(4) - coordinate(2));
+}
+
+}  // namespace
+}  // namespace oplat::estimate

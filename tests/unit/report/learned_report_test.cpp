@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reports of oplat fit and oplat accuracy.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "unit/report/sample_reports.hpp"
+
+namespace oplat::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+report::FitReport sample_fit() {
+  report::FitReport fit;
+  fit.table = "t.oplat";
+  fit.device.name = "desk";
+  fit.setting = setting_of();
+  fit.stored = true;
+  fit.no_composition = "0 groups of whole models";
+  fit.learned = report::LearnedReport{240, 2.5, 3 << 20, 7, true};
+  return fit;
+}
+
+report::AccuracyReport sample_accuracy() {
+  report::AccuracyReport report;
+  report.table = "t.oplat";
+  report.device.name = "desk";
+  report.setting = setting_of();
+  report.split = "level:in_h=20";
+  report.profile = "fast";
+  report.calibrated = true;
+  report.accuracy.learned_from = 192;
+  report.accuracy.asked = 48;
+  report.accuracy.unanswered = 2;
+  report.accuracy.fit_seconds = 1.5;
+  report.accuracy.microseconds_a_row = 8;
+  estimate::ErrorLine all;
+  all.name = "all";
+  all.rows = 46;
+  all.mape = 0.0123;
+  all.bias = -0.004;
+  all.within5 = 0.978;
+  all.coverage = 0.9;
+  report.accuracy.lines = {all};
+  report.accuracy.networks = {{32, 200, 0.006, 0.001, 0.915}};
+  return report;
+}
+
+TEST(FitReportTest, SaysWhatWasLearnedAndWhatWasNot) {
+  const std::string text = rendered("text", sample_fit());
+  EXPECT_THAT(text, HasSubstr("not fitted: 0 groups of whole models"));
+  EXPECT_THAT(text, HasSubstr("learned from 240 rows in 2.50 s, 3.00 MiB"));
+  EXPECT_THAT(text, Not(HasSubstr("not stored")));
+  const auto doc = nlohmann::json::parse(rendered("json", sample_fit()));
+  EXPECT_EQ(doc["schema"], "oplat.fit/1");
+  EXPECT_TRUE(doc["composition"].is_null());
+  EXPECT_EQ(doc["no_composition"], "0 groups of whole models");
+  EXPECT_EQ(doc["learned"]["rows"], 240);
+  EXPECT_EQ(doc["learned"]["bytes"], 3 << 20);
+  EXPECT_TRUE(doc["no_learned"].is_null());
+  EXPECT_THAT(rendered("csv", sample_fit()), HasSubstr("model,group"));
+}
+
+TEST(FitReportTest, AReasonStandsInPlaceOfWhatWasNotLearned) {
+  report::FitReport fit = sample_fit();
+  fit.learned.reset();
+  fit.no_learned = "5 rows are too few";
+  fit.stored = false;
+  const auto doc = nlohmann::json::parse(rendered("json", fit));
+  EXPECT_TRUE(doc["learned"].is_null());
+  EXPECT_EQ(doc["no_learned"], "5 rows are too few");
+  EXPECT_EQ(doc["stored"], false);
+  EXPECT_THAT(rendered("text", fit), HasSubstr("nothing learned: 5 rows are too few"));
+  EXPECT_THAT(rendered("text", fit), HasSubstr("not stored"));
+}
+
+TEST(AccuracyReportTest, EveryFormHasTheSameNumbers) {
+  const std::string text = rendered("text", sample_accuracy());
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "split level:in_h=20, profile fast: 192 rows learned from in 1.50 s, 48 asked for (2 without an answer)"));
+  EXPECT_THAT(text, HasSubstr("1.23 %"));
+  EXPECT_THAT(text, HasSubstr("-0.40 %"));
+  EXPECT_THAT(text, HasSubstr("91.5 %"));
+  EXPECT_THAT(text, Not(HasSubstr("guesses")));
+  const auto doc = nlohmann::json::parse(rendered("json", sample_accuracy()));
+  EXPECT_EQ(doc["schema"], "oplat.accuracy/1");
+  EXPECT_EQ(doc["lines"][0]["rows_of"], "all");
+  EXPECT_EQ(doc["lines"][0]["mape"], 0.0123);
+  EXPECT_EQ(doc["networks"][0]["within_1_percent"], 0.915);
+  EXPECT_EQ(doc["unanswered"], 2);
+  EXPECT_THAT(rendered("csv", sample_accuracy()), HasSubstr("all,46,0.0123,"));
+}
+
+TEST(AccuracyReportTest, GuessedIntervalsAreCalledSo) {
+  report::AccuracyReport report = sample_accuracy();
+  report.calibrated = false;
+  EXPECT_THAT(rendered("text", report), HasSubstr("cautious guesses"));
+}
+
+}  // namespace
+}  // namespace oplat::test
