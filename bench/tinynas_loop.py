@@ -7,6 +7,7 @@ structures there are predicted from it by the original's method and by oplat's, 
 end. Run it again after an interruption: what is measured stays (--folder). The machine should have nothing else to do.
 """
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -75,6 +76,7 @@ def run(options):
     folder.mkdir(parents=True, exist_ok=True)
     rows, whole, library = (folder / name for name in ("loop.oplat", "loop-models.oplat", "conv_data.out"))
     store = Store(folder / "loop.bench.json")
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")  # fits of this library only
     samples, keys = sample(oplat, options, folder)
     facts = profile(oplat, store, options, keys, rows)
     oplat.text("export", rows, "--format", "tinynas", "--out", library)
@@ -85,8 +87,8 @@ def run(options):
         predicted = predictions(oplat, options, structure, library)
         lines += [loop_page.Line(structure.stem, batch, by_batch[batch], {name: predicted[name, batch] for name in ESTIMATORS})
                   for batch in options.batches if batch in by_batch]
-    device = oplat.json("table", "info", rows)["populations"][0]["device"]
-    write_atomically(options.out, loop_page.page(lines, facts, samples, options, device, oplat.version()))
+    population = oplat.json("table", "info", rows)["populations"][0]
+    write_atomically(options.out, loop_page.page(lines, facts, samples, options, population, oplat.version()))
     print(f"wrote {options.out}")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS's line formats: device logs become libraries that can be read again, row for row; lists and spaces are read or
-/// refused.
+/// TinyNAS's line formats: device logs become libraries that can be read again, row for row; lists and spaces are read
+/// or refused.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -48,7 +48,8 @@ def sources(lines):
     return ", ".join(f"{count} {source}" for source, count in counts.most_common())
 
 
-def page(lines, facts, samples, options, device, oplat):
+def page(lines, facts, samples, options, population, oplat):
+    device, setting = population["device"], population["setting"]
     rows = facts["summary"]["rows"]
     measured = rows["precise"] + rows["wide"] + rows["few_blocks"]
     head = ["structure", ">batch", ">measured", ">its CI"]
@@ -58,11 +59,11 @@ def page(lines, facts, samples, options, device, oplat):
         "# TinyNAS's loop on real hardware: sample, measure, predict, compare",
         f"Written by `bench/tinynas_loop.py` on {text.today()}, commit {text.commit()}: {text.machine(device)}; load average "
         f"{facts['load']} at the start, {text.load()} at the end (1, 5, 15 minutes). {oplat}.",
-        f"{samples} convolutions ({', '.join(f'`{space.name}`' for space, _ in options.spaces)}), fused and unfused, were measured with ONNX "
-        f"Runtime and one thread in {facts['seconds'] / 60:.1f} minutes and {facts['summary']['blocks']} blocks: {measured} rows of a kernel in a "
-        f"cache state have a time, {rows['precise']} of them within the target of the stop rule. Written as a library, they predict two "
-        f"structures at resolution {options.resolution}, whose convolutions lie between its rows. The same structures were written as ONNX "
-        "models and measured end to end. *Error* is predicted over measured less one.",
+        f"{samples} convolutions ({', '.join(f'`{space.name}`' for space, _ in options.spaces)}), fused and unfused, were measured with "
+        f"{setting['runtime']} {setting['version']} and one thread in {facts['seconds'] / 60:.1f} minutes and {facts['summary']['blocks']} blocks: "
+        f"{measured} rows of a kernel in a cache state have a time, {rows['precise']} of them within the target of the stop rule. Written as a library, the hottest state of each "
+        f"kernel, they predict structures at resolution {options.resolution}, whose convolutions lie between its rows. The same structures were "
+        "written as ONNX models and measured end to end. *Error* is predicted over measured less one.",
         "\n".join(text.table([*head, ">90 % interval of `best`"], [line.cells() for line in lines])),
         "\n".join(summary(lines)),
         f"Convolutions of `best` by source: {sources(lines)}. Both estimators were asked the same convolutions (`--rules corrected`). A library knows "

@@ -94,18 +94,17 @@ Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block) {
   for (const std::int64_t size : {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
     if (size < 1 || size > kMostSize) return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMostSize);
   }
-  if (conv.group != 1) return fail(Code::Missing, "{} groups, whose kernel depends on the channels of each", conv.group);
+  if (conv.group != 1) return fail(Code::Missing, "{} groups, which no library knows", conv.group);
   if (conv.kernel % 2 == 0) return fail(Code::Missing, "an even kernel, {}, which no padding centres", conv.kernel);
   // A first layer's few channels are read as they lie; all others come in whole blocks.
   const bool few = !depthwise && conv.in_c < block;
   if (conv.out_c % block != 0 || (!few && !depthwise && conv.in_c % block != 0)) {
-    return fail(Code::Missing, "{} to {} channels, no whole blocks of {}", depthwise ? conv.out_c : conv.in_c, conv.out_c,
-                block);
+    return fail(Code::Missing, "{} to {} channels, no whole blocks of {}", depthwise ? conv.out_c : conv.in_c,
+                conv.out_c, block);
   }
   Key key = kernel_of(conv);
-  key.tags.emplace_back("block", Value(block));
-  key.attributes.emplace_back("activation", Value("Relu"));
-  key.canonicalise();
+  key.tags = {{"block", Value(block)}};
+  key.attributes.insert(key.attributes.begin(), {"activation", Value("Relu")});
   return key;
 }
 

@@ -81,7 +81,9 @@ class CorrectedWalk {
                    step.padding);
     }
     size_ = room / step.stride + 1;
-    if (size_ > kMostSize) return error(block, "{}: a result of {}x{}; the padding {} makes it grow", step.name, size_, size_, step.padding);
+    if (size_ > kMostSize) {
+      return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name, size_, size_, step.padding);
+    }
     return ExecutedConv{tuple, step.padding};
   }
 

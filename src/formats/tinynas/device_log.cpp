@@ -134,7 +134,7 @@ class Collector {
     const auto found = words(text);
     const auto ms = found.empty() ? std::nullopt : base::parse_double(found.front());
     if (!ms || !std::isfinite(*ms) || *ms <= kLeastMs) {
-      note(line, "iter-{}: the time is '{}', no positive number of six decimals; the sample counts as failed", row.number,
+      note(line, "iter-{}: the time is '{}', no positive number; the sample counts as failed", row.number,
            found.empty() ? std::string() : base::printable(found.front(), 24));
       return;
     }
