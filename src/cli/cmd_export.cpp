@@ -98,7 +98,8 @@ void add_export(CLI::App& app, Action& action) {
   add_loudness(*command, flags->loudness);
   command->footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
                   "that --skip-bad-rows left out. Rows that oplat measured follow where the format can say their keys, at their hottest\n"
-                  "cache state; others are counted and named on stderr.\n"
+                  "cache state; others are counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked\n"
+                  "layout ('oplat tinynas keys' names such), with and without Relu alike.\n"
                   "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
                   "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

@@ -172,9 +172,10 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
       if (prediction.answers[i].ms || ++missing > kMostNamed) continue;
       std::string tuple = formats::tinynas::tuple_text(prediction.questions.convs[i].conv);
       std::replace(tuple.begin(), tuple.end(), '\t', ' ');
-      // The original's reasons begin with the tuple already.
+      // The original's reasons begin with the eight fields already.
       const std::string& why = prediction.answers[i].why;
-      named += why.starts_with(tuple) ? fmt::format("\n  {}", why) : fmt::format("\n  {}: {}", tuple, why);
+      const std::string_view fields = std::string_view(tuple).substr(0, tuple.find(" group="));
+      named += why.starts_with(fields) ? fmt::format("\n  {}", why) : fmt::format("\n  {}: {}", tuple, why);
     }
   }
   if (missing == 0) return {};
@@ -205,7 +206,7 @@ constexpr const char* kFooter =
     "  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json\n"
     "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it was measured, ms; a\n"
     "library file will do too. It prints the eight fields, ms, lo, hi and source with tabs between, - for what nobody\n"
-    "knows, and, where times were measured, the errors in lines that begin with #.\n"
+    "knows, group=G of groups, and, where times were measured, the errors in lines that begin with #.\n"
     "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
     "sees\n"
     "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"

@@ -36,6 +36,15 @@ ordered_json json_tuple(const ir::ConvTuple& conv) {
           conv.batch,          conv.in_c,   conv.in_h,          conv.out_c};
 }
 
+/// The original's eight fields; groups, of which it knows none, stand at the line's end.
+std::string eight_fields(ir::ConvTuple conv) {
+  conv.group = 1;
+  return formats::tinynas::tuple_text(conv);
+}
+std::string group_text(const ir::ConvTuple& conv, std::string_view before) {
+  return conv.group == 1 ? std::string() : fmt::format("{}group={}", before, conv.group);
+}
+
 /// The images of a set of one batch.
 std::optional<double> per_image(const ConvPrediction& prediction) {
   if (!prediction.total_ms || !prediction.questions.batch) return std::nullopt;
@@ -102,10 +111,10 @@ std::string conv_text(const ConvPrediction& prediction, double level) {
   for (std::size_t i = 0; i < convs.size(); ++i) {
     const ir::ConvTuple& conv = convs[i].conv;
     const ConvAnswer& answer = prediction.answers[i];
-    text += fmt::format("{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}\n",
+    text += fmt::format("{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}{}\n",
                         convs[i].name, width, ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
                         conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms), fixed(lo(answer.interval)),
-                        fixed(hi(answer.interval)), answer.source);
+                        fixed(hi(answer.interval)), answer.source, group_text(conv, "  "));
   }
   return text + total_line(prediction, level);
 }
@@ -114,8 +123,9 @@ std::string conv_lines(const ConvPrediction& prediction) {
   std::string text;
   for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
     const ConvAnswer& answer = prediction.answers[i];
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\n", formats::tinynas::tuple_text(prediction.questions.convs[i].conv),
-                        number(answer.ms), number(lo(answer.interval)), number(hi(answer.interval)), answer.source);
+    const ir::ConvTuple& conv = prediction.questions.convs[i].conv;
+    text += fmt::format("{}\t{}\t{}\t{}\t{}{}\n", eight_fields(conv), number(answer.ms), number(lo(answer.interval)),
+                        number(hi(answer.interval)), answer.source, group_text(conv, "\t"));
   }
   if (const auto errors = conv_errors(prediction)) {
     text += fmt::format("# convolutions with a measured time\t{}\n", errors->convs);

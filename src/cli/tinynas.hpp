@@ -14,5 +14,6 @@ void add_tinynas_predict(CLI::App& group, Action& action);
 void add_tinynas_sample(CLI::App& group, Action& action);
 void add_tinynas_collect(CLI::App& group, Action& action);
 void add_tinynas_bench(CLI::App& group, Action& action);
+void add_tinynas_keys(CLI::App& group, Action& action);
 
 }  // namespace oplat::cli

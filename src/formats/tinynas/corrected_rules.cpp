@@ -5,6 +5,8 @@
 namespace oplat::formats::tinynas {
 namespace {
 
+constexpr std::int64_t kMostSize = 1'000'000;  // as lists of convolutions may hold
+
 class CorrectedWalk {
  public:
   CorrectedWalk(const Structure& structure, std::int64_t resolution)
@@ -79,6 +81,9 @@ class CorrectedWalk {
                    step.padding);
     }
     size_ = room / step.stride + 1;
+    if (size_ > kMostSize) {
+      return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name, size_, size_, step.padding);
+    }
     return ExecutedConv{tuple, step.padding};
   }
 

@@ -15,6 +15,8 @@ constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
 constexpr std::size_t kSampleFields = 9;  // and the 0 that stands for the time
 constexpr std::size_t kMostDigits = 18;
+/// What is less is 0 in the six decimals of a library.
+constexpr double kLeastMs = 5e-7;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -131,7 +133,7 @@ class Collector {
     row.answered = true;
     const auto found = words(text);
     const auto ms = found.empty() ? std::nullopt : base::parse_double(found.front());
-    if (!ms || !std::isfinite(*ms) || *ms <= 0) {
+    if (!ms || !std::isfinite(*ms) || *ms <= kLeastMs) {
       note(line, "iter-{}: the time is '{}', no positive number; the sample counts as failed", row.number,
            found.empty() ? std::string() : base::printable(found.front(), 24));
       return;

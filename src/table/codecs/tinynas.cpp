@@ -4,6 +4,7 @@
 
 #include "oplat/base/text.hpp"
 #include "oplat/ir/conv_tuple.hpp"
+#include "oplat/ir/executed_conv.hpp"
 #include "oplat/table/tinynas_library.hpp"
 #include "table/codecs/codecs.hpp"
 
@@ -37,10 +38,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// Of a library's own keys, and of the convolutions that ONNX Runtime executes in their place.
 std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
-  if (!key.starts_with("tinynas:Conv{")) return std::nullopt;
+  constexpr std::string_view kExecuted = "com.microsoft.nchwc:Conv/";
+  const bool executed = key.starts_with(kExecuted);
+  if (!executed && !key.starts_with("tinynas:Conv{")) return std::nullopt;
   const auto parsed = ir::parse(key);
   if (!parsed) return std::nullopt;
+  if (executed) return ir::executed_conv_tuple_of(*parsed);
   auto conv = ir::conv_tuple_of(*parsed);
   // A line has no field for groups.
   if (conv && conv->group != 1) return std::nullopt;

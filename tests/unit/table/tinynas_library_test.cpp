@@ -235,6 +235,20 @@ TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
   EXPECT_FALSE(codec->write({"", {{"Relu/14{}(f32[1,64])->(f32[1,64])", Timing{}, "", {}}}, ""}).has_value());
 }
 
+TEST(TinynasCodec, SaysConvolutionsThatOnnxRuntimeExecuted) {
+  const auto codec = make_codec("tinynas").value();
+  const std::string key =
+      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
+      "strides=[2,2]}(f32[8,64,15,15],f32c[128,64,3,3],f32c[128],f32[8,128,8,8])->(&3)";
+  EXPECT_TRUE(codec->accepts(key));
+  Timing timing;
+  timing.median_ns = 1.5e6;
+  const auto written = codec->write({"", {{key, timing, "", {}}}, ""});
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ(*written, "{Regular,8,64,15,15,128,3,2,1} 1.5\n");
+  EXPECT_FALSE(codec->accepts("com.microsoft.nchwc:Conv/1@block=16{group=1}(f32[8,64,15,15])->(f32[8,64,15,15])"));
+}
+
 class RealLibrary : public ::testing::TestWithParam<std::pair<const char*, std::size_t>> {};
 
 TEST_P(RealLibrary, TheSameBytesComeOutAndNoRowNeedsItsText) {

@@ -128,6 +128,13 @@ TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
                                      HasSubstr("line 10: iter-4: the time is 'nan'"), HasSubstr("line 11: iter-5: no time")));
 }
 
+TEST(DeviceLog, ATimeThatALibraryCannotSayIsNone) {
+  // Six decimals of it are 0, which stands for no time.
+  const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 4e-7 ms\n"
+                                            "iter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 6e-7 ms\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,3,8,8,64,3,2,0} 0.000001\n");
+}
+
 TEST(DeviceLog, ASecondTryTakesThePlaceOfAFailedOne) {
   const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\niter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 2 ms\n"
                                             "iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 1 ms\niter-2: Regular 1 3 8 8 64 3 2 0 0\n"

@@ -147,6 +147,9 @@ TEST(Rules, PaddingDecidesTheTrueSize) {
   EXPECT_EQ(original(net, 32)[1], "Regular 1 0 1 1 8 32 8");
   EXPECT_THAT(refused("[{'class':'SuperResK1KX','in':16,'out':16,'btn':8,'k':4,'L':1}]", Rules::Corrected), HasSubstr("the sum of 31x31 and 32x32"));
   EXPECT_THAT(refused("[{'class':'ConvKXBN','in':3,'out':8,'k':9,'p':0}]", Rules::Corrected, 8), HasSubstr("a 9x9 kernel on 8x8"));
+  std::string growing = "[";
+  for (int i = 0; i < 60; ++i) growing += "{'class':'ConvKXBN','in':3,'out':3,'k':1,'p':10000},";
+  EXPECT_THAT(refused(growing + "]", Rules::Corrected), HasSubstr("block 49 (ConvKXBN): conv: a result of 1000032x1000032"));
 }
 
 TEST(Rules, WhatTheOriginalRaisesElsewhere) {

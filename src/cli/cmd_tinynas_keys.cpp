@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat tinynas keys SAMPLES
+#include <memory>
+#include <unordered_set>
+
+#include "cli/exit_code.hpp"
+#include "cli/runtime_session.hpp"
+#include "cli/text_output.hpp"
+#include "cli/tinynas.hpp"
+#include "oplat/formats/tinynas.hpp"
+#include "oplat/ir/executed_conv.hpp"
+
+namespace oplat::cli {
+namespace {
+
+namespace tinynas = formats::tinynas;
+
+constexpr std::int64_t kBlockWithAvx512 = 16;
+constexpr std::int64_t kBlockElse = 8;
+
+struct Flags {
+  std::string samples;
+  std::string out;
+  std::int64_t block = 0;  ///< 0: this machine's
+  bool skip_others = false;
+  Loudness loudness;
+};
+
+/// As the runtime's kernel library chooses; see the planner of its worker.
+Result<std::int64_t> block_of_this_machine(const Loudness& loudness) {
+  RunOptions options;
+  options.runtime = "onnxruntime";
+  auto session = start_runtime(options, loudness);
+  if (!session) return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8", session.error().message);
+  return session->device.isa.find("avx512f") != std::string::npos ? kBlockWithAvx512 : kBlockElse;
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_TRY(source, base::Source::open(flags.samples));
+  OPLAT_TRY(samples, tinynas::read_conv_list(source));
+  if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
+  std::int64_t block = flags.block;
+  if (block == 0) {
+    OPLAT_TRY(own, block_of_this_machine(flags.loudness));
+    block = own;
+  }
+  std::string text;
+  std::unordered_set<std::string> seen;
+  std::size_t left_out = 0;
+  for (const tinynas::ListedConv& one : samples) {
+    const auto key = ir::executed_key_of(one.conv, block);
+    if (!key && !flags.skip_others) {
+      return fail(Code::Missing, "{}:{}: {}; --skip-others leaves such samples out", flags.samples, one.line,
+                  key.error().message);
+    }
+    if (!key) {
+      ++left_out;
+    } else if (const std::string line = ir::print(*key); seen.insert(line).second) {
+      text += line + "\n";
+    }
+  }
+  OPLAT_CHECK(put_text(flags.out, text));
+  if (!flags.loudness.quiet) {
+    fmt::print(stderr, "oplat: {} keys of {} samples{}\n", seen.size(), samples.size(),
+               left_out > 0 ? fmt::format(", {} left out", left_out) : "");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_tinynas_keys(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")
+      ->required();
+  command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
+  command->add_option("--block", flags->block, "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
+      ->check(CLI::IsMember({kBlockElse, kBlockWithAvx512}));
+  command->add_flag("--skip-others", flags->skip_others, "leave out samples that no such kernel executes");
+  add_loudness(*command, flags->loudness);
+  command->footer(
+      "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a network on a CPU,\n"
+      "channels in blocks, normalisation folded in, Relu at its end, the residual added in place where fused.\n"
+      "'oplat export --format tinynas' writes what was measured as a library.\n"
+      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 4 a sample that another kernel executes;\n"
+      "5 no ONNX Runtime here to ask for the size of blocks; 8 could not write.\n"
+      "Example: oplat tinynas keys samples.txt --out keys.txt &&\n"
+      "  oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands of a page, so that what it shows is what happens.
+
+usage: docs_blocks.py OPLAT PAGE TINYNAS_DATA
+
+Fenced blocks marked `sh test` run one after the other in one folder, each as a script of bash that stops at the first
+failure; `oplat` is the executable under test. A block marked `text output` that follows holds lines of what the commands
+print, in their order; a line of three dots stands for any lines. In the folder lies the original's layout, links to the
+shared data: op_profiler/V100/conv_data.out, op_profiler/R50.txt, op_profiler/python/config.in. Without the data: exit 77.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIP = 77
+SECONDS = 120
+FENCE = re.compile(r"^```(\S*) ?(\S*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+
+
+class Block:
+    def __init__(self, line, script):
+        self.line, self.script, self.output = line, script, None
+
+
+def blocks_of(page):
+    """Blocks that are run, with the output that is shown for them."""
+    found = []
+    current = None
+    for match in FENCE.finditer(page):
+        line = page.count("\n", 0, match.start()) + 1
+        kind = (match[1], match[2])
+        if kind == ("sh", "test"):
+            current = Block(line, match[3])
+            found.append(current)
+        elif kind == ("text", "output"):
+            if current is None or current.output is not None:
+                raise ValueError(f"line {line}: an output without commands before it")
+            current.output = match[3].splitlines()
+        else:
+            current = None
+    return found
+
+
+def first_absent(shown, printed):
+    """The first shown line that is not printed where it should be; None where all are."""
+    printed = [line.rstrip() for line in printed]
+    at, anywhere = 0, False
+    for line in shown:
+        if line.strip() == "...":
+            anywhere = True
+            continue
+        try:
+            place = printed.index(line.rstrip(), at)
+        except ValueError:
+            return line
+        if place != at and not anywhere:
+            return line
+        at, anywhere = place + 1, False
+    return None
+
+
+def lay_out(folder, data):
+    profiler = folder / "op_profiler"
+    (profiler / "V100").mkdir(parents=True)
+    (profiler / "python").mkdir()
+    for library in data.glob("conv_data.out*"):
+        (profiler / "V100" / library.name).symlink_to(library)
+    for structure in (data / "structures").glob("*.txt"):
+        (profiler / structure.name).symlink_to(structure)
+    (profiler / "python" / "config.in").symlink_to(data / "config.in")
+
+
+def run(block, folder, environment):
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.script], cwd=folder, env=environment, text=True, timeout=SECONDS,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        return f"exit {done.returncode}\n{done.stdout}"
+    absent = first_absent(block.output, done.stdout.splitlines()) if block.output is not None else None
+    return f"not printed here: {absent}\n--- printed\n{done.stdout}" if absent is not None else None
+
+
+def main():
+    oplat, page, data = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3]).resolve()
+    if not (data / "conv_data.out").is_file():
+        print(f"skipped: no {data}")
+        return SKIP
+    blocks = blocks_of(page.read_text(encoding="utf-8"))
+    if not blocks:
+        print(f"{page}: no block is marked `sh test`")
+        return 1
+    with tempfile.TemporaryDirectory(prefix="oplat-docs.") as name:
+        folder = Path(name)
+        lay_out(folder, data)
+        environment = dict(os.environ, PATH=f"{oplat.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=str(folder / "cache"), NO_COLOR="1")
+        environment.pop("OPLAT_TABLE", None)
+        for block in blocks:
+            if problem := run(block, folder, environment):
+                print(f"{page}:{block.line}: {problem}")
+                return 1
+    print(f"{len(blocks)} blocks")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
