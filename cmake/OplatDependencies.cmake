@@ -12,8 +12,6 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(QHULL REQUIRED IMPORTED_TARGET qhull_r)
 find_package(Threads REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
-# Training alone uses it, loaded when asked for: only its header is needed here.
-find_path(XGBOOST_INCLUDE_DIR xgboost/c_api.h REQUIRED)
 if(BUILD_TESTING OR NOT DEFINED BUILD_TESTING)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)

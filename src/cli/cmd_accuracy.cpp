@@ -41,7 +41,7 @@ Result<int> run(const Flags& flags) {
   report::AccuracyReport report;
   {
     ProgressBar bar(flags.loudness);
-    request.learn = learn_request(flags.learn, static_cast<std::int64_t>(samples.size()));
+    request.learn = learn_request(flags.learn);
     request.learn.progress = learning_progress(bar, nullptr);
     auto accuracy = estimate::measure_accuracy(samples, request);
     if (!accuracy) return fail_in(flags.table, accuracy.error());

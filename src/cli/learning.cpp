@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "oplat/base/interrupt.hpp"
@@ -15,8 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kMostJobs = 256;
-/// With fewer rows threads wait for one another longer than they work.
-constexpr std::int64_t kLeastRowsToShare = 10'000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -39,7 +36,7 @@ void add_calibrate(CLI::App& command, bool& to) {
 
 void add_learn_options(CLI::App& command, LearnOptions& to) {
   command.add_option("--seed", to.seed, "of what is random in learning")->capture_default_str();
-  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them; one below 10,000 rows)")
+  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them)")
       ->check(CLI::Range(1, kMostJobs))
       ->type_name("N");
   add_calibrate(command, to.calibrate);
@@ -62,14 +59,11 @@ std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* 
   };
 }
 
-estimate::LearnRequest learn_request(const LearnOptions& options, std::int64_t rows) {
-  // Read when libgomp is loaded. Its threads would spin between the short steps of a tree: on a machine that does other
-  // work that takes ten times as long.
-  ::setenv("OMP_WAIT_POLICY", "passive", 0);
+estimate::LearnRequest learn_request(const LearnOptions& options) {
   estimate::LearnRequest request;
   request.seed = options.seed;
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  request.threads = options.jobs > 0 ? options.jobs : rows < kLeastRowsToShare ? 1 : std::clamp(cores, 1, kMostJobs);
+  request.threads = options.jobs > 0 ? options.jobs : std::clamp(cores, 1, kMostJobs);
   request.calibrate = options.calibrate;
   return request;
 }
@@ -82,7 +76,7 @@ Result<LearnedFit> learn_with_progress(const estimate::RowSource& rows, const Le
   base::install_interrupt_handlers();
   const Clock::time_point start = Clock::now();
   ProgressBar bar(loudness);
-  estimate::LearnRequest request = learn_request(options, fit.rows);
+  estimate::LearnRequest request = learn_request(options);
   request.progress = learning_progress(bar, lease);
   OPLAT_TRY(blob, estimate::learn(rows, request));
   if (base::interrupted() != 0) return fail(Code::Interrupted, "interrupted while fitting");

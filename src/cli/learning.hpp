@@ -31,7 +31,7 @@ void add_estimate_profile(CLI::App& command, std::string& to);
 std::function<bool(int done, int all)> learning_progress(ProgressBar& bar, table::Table* lease);
 /// The options as a request for so many rows, without progress. To be asked for before anything is learned: it has
 /// threads of training wait without burning the time of others.
-estimate::LearnRequest learn_request(const LearnOptions& options, std::int64_t rows);
+estimate::LearnRequest learn_request(const LearnOptions& options);
 
 struct LearnedFit {
   std::string blob;  ///< of the format kLearnedFormat

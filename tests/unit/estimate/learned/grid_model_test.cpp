@@ -18,18 +18,6 @@ namespace {
 
 using test::must;
 
-/// Training needs a library that is loaded when it is asked for.
-bool can_train() {
-  Matrix x(2, 1);
-  x.values = {0, 1};
-  BoostOptions options;
-  options.trees = 1;
-  const auto forest = boost(x, std::vector<float>{0, 1}, options);
-  return forest || forest.error().code != Code::Runtime;
-}
-#define NEEDS_TRAINING() \
-  if (!can_train()) GTEST_SKIP() << "libxgboost is not installed"
-
 LearnRequest quick() {
   LearnRequest request;
   request.threads = 1;
@@ -61,7 +49,6 @@ const std::string& fitted_bytes() {
 }
 
 TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
-  NEEDS_TRAINING();
   Matrix x(200, 2);
   std::vector<float> y;
   for (std::size_t i = 0; i < x.rows; ++i) {
@@ -84,7 +71,6 @@ TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
 }
 
 TEST(BoosterTest, StopsWhenItIsTold) {
-  NEEDS_TRAINING();
   Matrix x(10, 1);
   for (std::size_t i = 0; i < x.rows; ++i) x.row(i)[0] = static_cast<float>(i);
   BoostOptions options;
@@ -97,7 +83,6 @@ TEST(BoosterTest, StopsWhenItIsTold) {
 }
 
 TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
-  NEEDS_TRAINING();
   const GridModel model = must(GridModel::load(fitted_bytes()));
   EXPECT_EQ(model.save(), fitted_bytes());
   int questions = 0;
@@ -117,7 +102,6 @@ TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
 }
 
 TEST(GridModelTest, IsLessSureFarFromTheRows) {
-  NEEDS_TRAINING();
   const GridModel model = must(GridModel::load(fitted_bytes()));
   const auto near =
       model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
@@ -129,14 +113,12 @@ TEST(GridModelTest, IsLessSureFarFromTheRows) {
 }
 
 TEST(GridModelTest, KnowsNothingOfOtherOperators) {
-  NEEDS_TRAINING();
   const GridModel model = must(GridModel::load(fitted_bytes()));
   const auto other = ir::describe(ir::parse(test::kMatMul).value()).value();
   EXPECT_FALSE(model.answer(other, Profile::Accurate));
 }
 
 TEST(GridModelTest, TheSameRowsAndSeedGiveTheSameBytes) {
-  NEEDS_TRAINING();
   Rows rows;
   for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
   LearnRequest request = quick();
@@ -146,7 +128,6 @@ TEST(GridModelTest, TheSameRowsAndSeedGiveTheSameBytes) {
 }
 
 TEST(GridModelTest, FewRowsAreRefusedAndProgressCanStop) {
-  NEEDS_TRAINING();
   Rows rows;
   for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
   const std::span<const ir::Description> few(rows.descriptions.data(), kLeastRowsLearned - 1);
@@ -168,7 +149,6 @@ TEST(GridModelTest, FewRowsAreRefusedAndProgressCanStop) {
 }
 
 TEST(GridModelTest, CalibrationReplacesTheGuess) {
-  NEEDS_TRAINING();
   Rows rows;
   for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
   LearnRequest request = quick();
@@ -184,7 +164,6 @@ TEST(GridModelTest, CalibrationReplacesTheGuess) {
 }
 
 TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
-  NEEDS_TRAINING();
   const std::string& bytes = fitted_bytes();
   base::Random random(1);
   for (int i = 0; i < 40; ++i) {
@@ -202,7 +181,6 @@ TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
 }
 
 TEST(GridModelTest, DamageUnderARightChecksumNeverLeadsOutOfTheBytes) {
-  NEEDS_TRAINING();
   const std::string& bytes = fitted_bytes();
   const auto question = test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description;
   base::Random random(2);
