@@ -59,20 +59,24 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   model.at_ = points.at.cast<float>();
   model.scale();
   const VectorXd deviations = deviations_of(y, model.mean_);
-  model.left_out_.resize(y.size());
+  if (options.leave_out) model.left_out_.resize(y.size());
   if (model.exact_) {
-    model.fit_exact(points, deviations);
+    model.fit_exact(points, deviations, options.leave_out);
   } else {
     model.values_ = deviations;
   }
-  std::vector<float> row(model.columns());
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    for (std::size_t d = 0; d < row.size(); ++d) row[d] = model.at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near = model.from_nearest(model.covariances(row, points.slices[i]), model.nearest(), i);
-    if (!model.exact_) model.left_out_[i].mean = near.mean;
-    model.left_out_[i].sd = near.sd;
-  }
+  if (options.leave_out) model.leave_out();
   return model;
+}
+
+void Gaussian::leave_out() {
+  std::vector<float> row(columns());
+  for (std::size_t i = 0; i < rows(); ++i) {
+    for (std::size_t d = 0; d < row.size(); ++d) row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
+    const Answer near = from_nearest(covariances(row, slices_[i]), nearest(), i);
+    if (!exact_) left_out_[i].mean = near.mean;
+    left_out_[i].sd = near.sd;
+  }
 }
 
 void Gaussian::scale() {
@@ -82,7 +86,7 @@ void Gaussian::scale() {
 }
 
 /// The mean without row i is y_i - (K^-1 y)_i / (K^-1)_ii.
-void Gaussian::fit_exact(const Points& points, const VectorXd& deviations) {
+void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool leave_out) {
   MatrixXd covariance = kernel_.between(points, points);
   covariance.diagonal().array() += kernel_.noise + kJitter;
   Eigen::LLT<MatrixXd> factor(covariance);
@@ -92,6 +96,7 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations) {
     factor.compute(covariance);
   }
   values_ = factor.solve(deviations);
+  if (!leave_out) return;
   covariance = factor.matrixL();
   const VectorXd diagonal = inverse_of_lower(covariance).colwise().squaredNorm();
   for (Index i = 0; i < deviations.size(); ++i) {

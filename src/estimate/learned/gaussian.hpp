@@ -23,6 +23,7 @@ class Gaussian {
     std::size_t rows_of_kernel = 900;
     /// Up to so many rows an answer weighs all of them, above only the nearest.
     std::size_t most_exact = 4500;
+    bool leave_out = true;  ///< whether left_out() is wanted
   };
   struct Answer {
     double mean = 0;
@@ -41,7 +42,8 @@ class Gaussian {
   [[nodiscard]] bool exact() const { return exact_; }
 
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice) const;
-  /// What answer() would say of each row if that row were not there, the kernel being the same. Only after a fit.
+  /// What answer() would say of each row if that row were not there, the kernel being the same. Only after a fit
+  /// that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
   [[nodiscard]] std::vector<double> means(const Points& points) const;
@@ -52,7 +54,9 @@ class Gaussian {
  private:
   /// From at_.
   void scale();
-  void fit_exact(const Points& points, const Eigen::VectorXd& deviations);
+  void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
+  /// Deviations of all rows left out, and where not exact() their means.
+  void leave_out();
   /// Covariances with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
   [[nodiscard]] double covariance(Eigen::Index a, Eigen::Index b) const;

@@ -160,6 +160,7 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std:
   model.scaler_ = Scaler::learn(sites.shapes);
   Gaussian::Options smooth;
   smooth.seed = options.seed;
+  smooth.steps = std::max(2, static_cast<int>(options.effort * smooth.steps));
   model.gaussian_ = Gaussian::learn(model.scaler_.points(sites.shapes), sites.u, smooth);
   OPLAT_CHECK(steps.step());
   LeftOut left_out;
