@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "estimate/learned/calibration.hpp"
+#include "estimate/learned/waves.hpp"
 #include "oplat/base/random.hpp"
 
 namespace oplat::estimate {
@@ -58,7 +59,8 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
   return out;
 }
 
-/// Shares in tenths with the least mean |error|.
+/// Shares in tenths with the least mean |error|, half way to equal ones: rows chosen because they are hard, and trees
+/// that learned from a part of the rows, judge members by what is not quite the question.
 std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<float, SparseModel::kMembers>> values,
                                                      std::span<const float> truth, double& least) {
   std::array<float, SparseModel::kMembers> best{1, 0, 0};
@@ -80,6 +82,7 @@ std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<
     }
   }
   least /= static_cast<double>(std::max<std::size_t>(1, truth.size()));
+  for (float& share : best) share = (share + 1.0F / static_cast<float>(best.size())) / 2;
   return best;
 }
 
@@ -113,6 +116,7 @@ struct SparseModel::Steps {
 SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model) {
   model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
+  model.machine_.processors = learn_waves(rows, log_ns, model.space_, model.machine_);
   std::vector<Point> points;
   std::vector<const ir::Description*> descriptions;
   std::vector<double> sums;
