@@ -57,7 +57,6 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   model.exact_ = y.size() <= options.most_exact;
   model.slices_ = points.slices;
   model.at_ = points.at.cast<float>();
-  model.scale();
   const VectorXd deviations = deviations_of(y, model.mean_);
   if (options.leave_out) model.left_out_.resize(y.size());
   if (model.exact_) {
@@ -76,12 +75,6 @@ void Gaussian::leave_out() {
     const Answer near = from_nearest(covariances(row, slices_[i]), nearest(), i);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
-  }
-}
-
-void Gaussian::scale() {
-  for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
-    scaled_[c] = at_ * kernel_.parts[c].weights.cwiseSqrt().cast<float>().asDiagonal();
   }
 }
 
@@ -106,29 +99,24 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
 
 VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice) const {
   const auto n = static_cast<Index>(rows());
-  const Eigen::Map<const VectorXf> point(at.data(), static_cast<Index>(columns()));
+  std::array<Eigen::ArrayXf, SmoothKernel::kParts> squares;
+  squares.fill(Eigen::ArrayXf::Zero(n));
+  Eigen::ArrayXf difference(n);
+  for (Index d = 0; d < at_.cols(); ++d) {
+    difference = (at_.col(d).array() - at[static_cast<std::size_t>(d)]).square();
+    for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
+      squares[c] += static_cast<float>(kernel_.parts[c].weights(d)) * difference;
+    }
+  }
   VectorXf out = VectorXf::Zero(n);
-  VectorXf squares(n);
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
-    const VectorXf scaled = point.cwiseProduct(kernel_.parts[c].weights.cast<float>().cwiseSqrt());
-    squares.setZero();
-    for (Index d = 0; d < scaled.size(); ++d) squares.array() += (scaled_[c].col(d).array() - scaled(d)).square();
-    const Eigen::ArrayXf r = kRoot3 * squares.array().sqrt();
+    const Eigen::ArrayXf r = kRoot3 * squares[c].sqrt();
     out.array() += static_cast<float>(kernel_.parts[c].variance) * (1 + r) * (-r).exp();
   }
   for (Index i = 0; i < n; ++i) {
     if (slices_[static_cast<std::size_t>(i)] != slice) out(i) *= static_cast<float>(kernel_.across);
   }
   return out;
-}
-
-double Gaussian::covariance(Index a, Index b) const {
-  double sum = 0;
-  for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
-    const double r = static_cast<double>(kRoot3 * (scaled_[c].row(a) - scaled_[c].row(b)).norm());
-    sum += kernel_.parts[c].variance * (1 + r) * std::exp(-r);
-  }
-  return slices_[static_cast<std::size_t>(a)] == slices_[static_cast<std::size_t>(b)] ? sum : sum * kernel_.across;
 }
 
 std::size_t Gaussian::nearest() const { return exact_ ? kNearestOfExact : kNearest; }
@@ -147,16 +135,19 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
   const double own = kernel_.variance() + kernel_.noise;
   if (count == 0) return {mean_, std::sqrt(own)};
   const auto n = static_cast<Index>(count);
-  MatrixXd among(n, n);
+  Points near;
+  near.at.resize(n, at_.cols());
   VectorXd to(n);
   VectorXd values(n);
   for (Index i = 0; i < n; ++i) {
     const Index row = order[static_cast<std::size_t>(i)];
+    near.at.row(i) = at_.row(row).cast<double>();
+    near.slices.push_back(slices_[static_cast<std::size_t>(row)]);
     to(i) = static_cast<double>(covariances(row));
     values(i) = values_(row);
-    for (Index j = 0; j < i; ++j) among(i, j) = covariance(row, order[static_cast<std::size_t>(j)]);
-    among(i, i) = kernel_.variance() + kernel_.noise + kJitter;
   }
+  MatrixXd among = kernel_.between(near, near);
+  among.diagonal().array() += kernel_.noise + kJitter;
   const VectorXd weights = among.selfadjointView<Eigen::Lower>().llt().solve(to);
   Answer answer;
   answer.mean = mean_ + weights.dot(values);
@@ -240,7 +231,6 @@ Result<Gaussian> Gaussian::load(ByteReader& reader) {
     }
     if (!finite) return broken("a row that is none");
   }
-  model.scale();
   return model;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -52,14 +53,11 @@ class Gaussian {
   static Result<Gaussian> load(ByteReader& reader);
 
  private:
-  /// From at_.
-  void scale();
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
   /// Deviations of all rows left out, and where not exact() their means.
   void leave_out();
   /// Covariances with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
-  [[nodiscard]] double covariance(Eigen::Index a, Eigen::Index b) const;
   /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest, std::optional<std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
@@ -69,7 +67,6 @@ class Gaussian {
   double mean_ = 0;
   std::vector<std::uint32_t> slices_;
   Eigen::MatrixXf at_;  ///< the rows
-  std::array<Eigen::MatrixXf, SmoothKernel::kParts> scaled_;  ///< times the roots of the part's weights
   Eigen::VectorXd values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean
   std::vector<Answer> left_out_;
 };

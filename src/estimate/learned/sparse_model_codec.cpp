@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sparse model as bytes and back: machine, space, scaler, process, forests. See docs/format.md "Learned estimates".
+/// A sparse model as bytes and back. Format 1, all numbers little-endian, text = u64 length and bytes, f = IEEE 754:
+///   text "oplat.sparse"; u32 format;
+///   machine: f64 overhead ns, f64 flops per ns, f64 bytes per ns, u32 tiles at once;
+///   space: text, a slice a line: how many numbers, which of them are axes, a tab, the slice;
+///   scaler: u64 columns; of each u32 feature of the shape, f32 least, f32 mean, f32 1 / deviation;
+///   process (gaussian.cpp): u32 1 if all rows answer, 0 if the nearest; f64 mean of ln(time / bound), f64 factor across
+///     slices, f64 noise; u64 columns; twice f64 variance and f64 weight of each column; u64 rows; of each u32 slice, f64
+///     value (all rows: its factor; nearest: its deviation from the mean), f32 of each column;
+///   text forest of shapes; text forest that corrects the process; 3 f32 shares of process, trees, corrected process;
+///   text forest of the spread, f32 its factor, f32 spread of the trees alone, f64 expected |error|;
+///   u64 XXH64 of all before it.
 #include <cmath>
 
 #include "estimate/learned/bytes.hpp"
@@ -20,6 +30,12 @@ tl::unexpected<Error> broken(std::string_view what) {
 }
 
 bool positive(double value) { return std::isfinite(value) && value > 0; }
+
+Result<Forest> read_forest(ByteReader& reader) {
+  auto forest = Forest::load(reader.text());
+  if (!forest) return broken(forest.error().message);
+  return forest;
+}
 
 bool factor(float value) { return value >= 0 && value <= kMostFactor; }
 
@@ -89,15 +105,15 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   OPLAT_TRY(gaussian, Gaussian::load(reader));
   if (gaussian.columns() != model.scaler_.columns().size()) return broken("a smooth model of other columns");
   model.gaussian_ = std::move(gaussian);
-  OPLAT_TRY(trees, Forest::load(reader.text()));
-  OPLAT_TRY(correction, Forest::load(reader.text()));
+  OPLAT_TRY(trees, read_forest(reader));
+  OPLAT_TRY(correction, read_forest(reader));
   float sum = 0;
   for (float& share : model.shares_) {
     share = reader.f32();
     if (!(share >= 0 && share <= 1)) return broken("a share that is none");
     sum += share;
   }
-  OPLAT_TRY(spread, Forest::load(reader.text()));
+  OPLAT_TRY(spread, read_forest(reader));
   model.spread_factor_ = reader.f32();
   model.quick_spread_ = reader.f32();
   model.expected_error_ = reader.f64();

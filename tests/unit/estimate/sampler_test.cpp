@@ -21,7 +21,7 @@ LearnRequest quick(std::uint64_t seed = 1) {
   return request;
 }
 
-/// All rounds are passed: 36 at random, then by variance, then by disagreement.
+/// All rounds are passed: 30 at random, then by variance, then by disagreement.
 constexpr std::size_t kBudget = 60;
 const test::MadeRows& rows() {
   static const test::MadeRows made = test::made_rows(110, 10, 3);
