@@ -9,7 +9,7 @@
 
 #include "estimate/accuracy_networks.hpp"
 #include "estimate/accuracy_split.hpp"
-#include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/fitted_model.hpp"
 #include "estimate/quantile.hpp"
 
 namespace oplat::estimate {
@@ -73,7 +73,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   Accuracy accuracy;
   accuracy.learned_from = static_cast<std::int64_t>(descriptions.size());
   double begin = seconds();
-  OPLAT_TRY(model, GridModel::fit(descriptions, log_ns, request.learn));
+  OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request.learn));
   accuracy.fit_seconds = seconds() - begin;
 
   std::vector<Answered> answers;

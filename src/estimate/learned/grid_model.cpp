@@ -90,7 +90,8 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
   }
   for (std::size_t i = 0; i < points.size(); ++i) sites.log_ns[i] /= counts[i];
   model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
-  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, *model.lines_);
+  model.machine_ = learn_machine(sites.descriptions, sites.log_ns);
+  model.machine_.processors = learn_processors(sites.descriptions, sites.log_ns, *model.lines_, model.machine_);
   SiteValues values;
   shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
@@ -331,7 +332,7 @@ float GridModel::residual_of(const PatternModel& model, std::span<const float> f
 std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description, Profile profile) const {
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
-  const Pattern asked = pattern_at(*lines_, *point, patterns_);
+  const Pattern asked = point->strange ? Pattern{PatternKind::Shape, 0} : pattern_at(*lines_, *point, patterns_);
   const PatternModel* model = model_of(asked);
   const PatternModel* shape = model_of({PatternKind::Shape, 0});
   if (model == nullptr) model = shape;
@@ -349,6 +350,7 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   if (model->spread.trees() > 0) {
     answer.sd_log *= std::exp(model->spread.value(common ? row : spread_features(*model, row, own, by_shape)));
   }
+  if (point->strange) answer.sd_log = std::max(answer.sd_log, kStrangeSpread);
   return answer;
 }
 

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "estimate/learned/bytes.hpp"
-#include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
 
 namespace oplat::estimate {
@@ -31,7 +31,7 @@ std::optional<double> llc_bytes(const RowSource& rows) {
 /// A model with the footprints at which its states were measured.
 struct Fitted {
   std::array<std::optional<double>, kStates> reuse_bytes;
-  GridModel model;
+  FittedModel model;
 };
 
 Result<Fitted> read(std::string_view bytes) {
@@ -42,7 +42,7 @@ Result<Fitted> read(std::string_view bytes) {
     if (value > 0 && std::isfinite(value)) each = value;
   }
   if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
-  OPLAT_TRY(model, GridModel::load(bytes.substr(8 * kStates)));
+  OPLAT_TRY(model, FittedModel::load(bytes.substr(8 * kStates)));
   return Fitted{reuse_bytes, std::move(model)};
 }
 
@@ -168,7 +168,7 @@ Result<std::string> learn(const RowSource& rows, const LearnRequest& request) {
     log_ns.push_back(samples[i].log_ns);
     if (samples[i].reuse_bytes) footprints[states[i]].push_back(*samples[i].reuse_bytes);
   }
-  OPLAT_TRY(model, GridModel::fit(descriptions, log_ns, request));
+  OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
   return writer.take() + model.save();

@@ -90,19 +90,6 @@ double unexplained(const std::vector<Step>& steps, std::int32_t processors) {
   return sum;
 }
 
-std::int32_t learn_processors(const std::vector<Step>& steps) {
-  if (steps.size() < kLeastPairs) return 1;
-  double least = (1 - kLeastGain) * unexplained(steps, 1);
-  std::int32_t best = 1;
-  for (std::int32_t processors = 2; processors <= kMostProcessors; ++processors) {
-    const double rest = unexplained(steps, processors);
-    if (rest >= least) continue;
-    least = rest;
-    best = processors;
-  }
-  return best;
-}
-
 }  // namespace
 
 double Machine::bound_ns(const ir::Work& work) const {
@@ -119,13 +106,27 @@ double log_wave_work(const ir::Contraction& product, const Tile& tile, std::int3
   return std::log(waves * tile.rows * tile.columns * product.in_c * product.kernel_h * product.kernel_w);
 }
 
-Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns, const Lines& lines) {
+Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns) {
   Machine machine;
   if (rows.empty()) return machine;
   machine.overhead_ns = kOverheadOfFastest * std::exp(*std::min_element(log_ns.begin(), log_ns.end()));
   learn_rates(rows, log_ns, machine);
-  machine.processors = learn_processors(steps_between(rows, log_ns, lines, machine));
   return machine;
+}
+
+std::int32_t learn_processors(std::span<const ir::Description> sites, std::span<const double> log_ns, const Lines& lines,
+                              const Machine& machine) {
+  const std::vector<Step> steps = steps_between(sites, log_ns, lines, machine);
+  if (steps.size() < kLeastPairs) return 1;
+  double least = (1 - kLeastGain) * unexplained(steps, 1);
+  std::int32_t best = 1;
+  for (std::int32_t processors = 2; processors <= kMostProcessors; ++processors) {
+    const double rest = unexplained(steps, processors);
+    if (rest >= least) continue;
+    least = rest;
+    best = processors;
+  }
+  return best;
 }
 
 }  // namespace oplat::estimate

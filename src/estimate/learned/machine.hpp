@@ -34,8 +34,11 @@ double tiles_of(const ir::Contraction& product, const Tile& tile);
 /// ln of the multiply-adds that one unit does while all units work off the tiles wave by wave.
 double log_wave_work(const ir::Contraction& product, const Tile& tile, std::int32_t processors);
 
-/// The overhead is that of the fastest row, the rates are those that all but the best rows stay below, and the number of
-/// processors is the one whose waves explain best how times change from one site of the lines to the next. A row a site.
-Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns, const Lines& lines);
+/// The overhead is that of the fastest row; the rates are those that all but the best rows stay below. One processor.
+Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns);
+/// The number of processors whose waves explain best how times change from one site of the lines to the next; 1 where
+/// none does.
+std::int32_t learn_processors(std::span<const ir::Description> sites, std::span<const double> log_ns, const Lines& lines,
+                              const Machine& machine);
 
 }  // namespace oplat::estimate

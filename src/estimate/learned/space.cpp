@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "oplat/base/result.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::estimate {
@@ -42,7 +43,22 @@ std::vector<std::uint32_t> own_axes(const Varying& slice) {
   return axes;
 }
 
+/// The operator that a slice is of.
+std::string_view family(std::string_view slice) { return slice.substr(0, slice.find(' ')); }
+
+std::optional<std::uint32_t> index_below(std::string_view word, std::size_t limit) {
+  const auto number = base::parse_int(word);
+  if (!number || *number < 0 || static_cast<std::size_t>(*number) >= limit) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
 }  // namespace
+
+bool Space::Slice::holds(const std::vector<double>& numbers_of) const {
+  return std::all_of(same.begin(), same.end(), [&](const Same& each) {
+    return numbers_of[each.number] == (each.as ? numbers_of[*each.as] : each.value);
+  });
+}
 
 double coordinate(double number) { return number > 0 ? std::log(number) : kBelowAll + number; }
 
@@ -71,6 +87,18 @@ Space Space::learn(std::span<const ir::Description> rows) {
     Slice slice;
     slice.numbers = group.numbers;
     slice.axes = group.aligned ? shared : own_axes(group);
+    slice.aligned = group.aligned;
+    slice.rows = static_cast<std::int64_t>(group.rows.size());
+    for (std::size_t i = 0; i < group.numbers; ++i) {
+      const auto number = static_cast<std::uint32_t>(i);
+      if (std::find(slice.axes.begin(), slice.axes.end(), number) != slice.axes.end()) continue;
+      const auto twin = std::find_if(slice.axes.begin(), slice.axes.end(), [&](std::uint32_t axis) { return repeats(group, i, axis); });
+      if (!varies(group, i)) {
+        slice.same.push_back({number, std::nullopt, group.rows.front()->numbers[i]});
+      } else if (twin != slice.axes.end()) {
+        slice.same.push_back({number, *twin, 0});
+      }
+    }
     space.add(text, std::move(slice));
   }
   return space;
@@ -82,13 +110,27 @@ void Space::add(const std::string& text, Slice slice) {
   slices_.emplace(text, std::move(slice));
 }
 
+const Space::Slice* Space::relative_of(const ir::Description& description) const {
+  if (!description.aligned) return nullptr;
+  const Slice* best = nullptr;
+  for (const auto& [text, slice] : slices_) {
+    if (!slice.aligned || family(text) != family(description.slice)) continue;
+    // The richest slice has most to tell; the one of the smaller number among equals.
+    const auto rank = [](const Slice& each) { return std::pair(each.rows, -static_cast<std::int64_t>(each.id)); };
+    if (best == nullptr || rank(slice) > rank(*best)) best = &slice;
+  }
+  return best;
+}
+
 std::optional<Point> Space::place(const ir::Description& description) const {
   const auto found = slices_.find(description.slice);
-  if (found == slices_.end() || description.numbers.size() != found->second.numbers) return std::nullopt;
+  const Slice* const slice = found != slices_.end() ? &found->second : relative_of(description);
+  if (slice == nullptr || description.numbers.size() != slice->numbers) return std::nullopt;
   Point point;
-  point.slice = found->second.id;
-  for (std::size_t i = 0; i < found->second.axes.size(); ++i) {
-    point.at[i] = coordinate(description.numbers[found->second.axes[i]]);
+  point.slice = slice->id;
+  point.strange = found == slices_.end() || !slice->holds(description.numbers);
+  for (std::size_t i = 0; i < slice->axes.size(); ++i) {
+    point.at[i] = coordinate(description.numbers[slice->axes[i]]);
   }
   return point;
 }
@@ -98,11 +140,43 @@ std::string Space::save() const {
   for (const auto& [text, slice] : slices_) sorted[slice.id] = {text, &slice};
   std::string text;
   for (const auto& [name, slice] : sorted) {
-    text += std::to_string(slice->numbers);
-    for (const std::uint32_t axis : slice->axes) text += ' ' + std::to_string(axis);
+    text += fmt::format("{} {} {}", slice->numbers, slice->rows, slice->aligned ? "aligned" : "own");
+    for (const std::uint32_t axis : slice->axes) text += fmt::format(" {}", axis);
+    for (const Slice::Same& each : slice->same) {
+      text += each.as ? fmt::format(" {}@{}", each.number, *each.as) : fmt::format(" {}={}", each.number, each.value);
+    }
     text += '\t' + name + '\n';
   }
   return text;
+}
+
+bool Space::Slice::read(const std::vector<std::string>& words) {
+  const auto count = words.size() < 3 ? std::nullopt : base::parse_int(words[0]);
+  const auto of_rows = words.size() < 3 ? std::nullopt : base::parse_int(words[1]);
+  if (!count || *count < 0 || *count > 4096 || !of_rows || *of_rows < 0) return false;
+  if (words[2] != "aligned" && words[2] != "own") return false;
+  numbers = static_cast<std::size_t>(*count);
+  rows = *of_rows;
+  aligned = words[2] == "aligned";
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::size_t sign = word.find_first_of("=@");
+    const auto number = index_below(word.substr(0, sign), numbers);
+    if (!number) return false;
+    if (sign == std::string_view::npos) {
+      if (axes.size() == kMostAxes) return false;
+      axes.push_back(*number);
+    } else if (word[sign] == '@') {
+      const auto as = index_below(word.substr(sign + 1), numbers);
+      if (!as) return false;
+      same.push_back({*number, as, 0});
+    } else {
+      const auto value = base::parse_double(word.substr(sign + 1));
+      if (!value || same.size() >= numbers) return false;
+      same.push_back({*number, std::nullopt, *value});
+    }
+  }
+  return true;
 }
 
 std::optional<Space> Space::load(std::string_view text) {
@@ -112,18 +186,7 @@ std::optional<Space> Space::load(std::string_view text) {
     const std::size_t tab = line.find('\t');
     if (tab == std::string::npos) return std::nullopt;
     Slice slice;
-    bool first = true;
-    for (const std::string& word : base::split(std::string_view(line).substr(0, tab), ' ')) {
-      const auto number = base::parse_int(word);
-      if (!number || *number < 0 || *number > 4096) return std::nullopt;
-      if (first) {
-        slice.numbers = static_cast<std::size_t>(*number);
-      } else {
-        if (static_cast<std::size_t>(*number) >= slice.numbers || slice.axes.size() == kMostAxes) return std::nullopt;
-        slice.axes.push_back(static_cast<std::uint32_t>(*number));
-      }
-      first = false;
-    }
+    if (!slice.read(base::split(std::string_view(line).substr(0, tab), ' '))) return std::nullopt;
     if (space.slices_.contains(line.substr(tab + 1))) return std::nullopt;
     space.add(line.substr(tab + 1), std::move(slice));
   }

@@ -16,10 +16,15 @@ namespace oplat::estimate {
 
 inline constexpr std::size_t kMostAxes = 12;
 
+/// Standard deviation of the logarithm, at least, of an answer at a strange place: half or twice as long is likely.
+inline constexpr double kStrangeSpread = 0.42;
+
 /// Coordinates are logarithms, so that what doubles a size is one step wherever it starts.
 struct Point {
   std::uint32_t slice = 0;
   std::array<double, kMostAxes> at{};  ///< axes that the slice does not have stay 0
+  /// Differs from every row in what all rows have in common, so that nothing measured stands next to it.
+  bool strange = false;
 };
 
 class Space {
@@ -30,10 +35,11 @@ class Space {
 
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::size_t slices() const { return slices_.size(); }
-  /// Nothing where the slice was never seen.
+  /// Nothing where the slice was never seen, unless its numbers mean the same in another slice of the operator: then the
+  /// place is a strange one in that.
   [[nodiscard]] std::optional<Point> place(const ir::Description& description) const;
 
-  /// As text, one slice a line; for the fit record.
+  /// As text, one slice a line; for the fit record: docs/format.md.
   [[nodiscard]] std::string save() const;
   static std::optional<Space> load(std::string_view text);
 
@@ -41,9 +47,22 @@ class Space {
   struct Slice {
     std::uint32_t id = 0;
     std::size_t numbers = 0;
+    std::int64_t rows = 0;
     std::vector<std::uint32_t> axes;  ///< which number stands on axis i
+    bool aligned = false;
+    /// Numbers that are on no axis: of one value in all rows, or always what an earlier number is.
+    struct Same {
+      std::uint32_t number = 0;
+      std::optional<std::uint32_t> as;
+      double value = 0;
+    };
+    std::vector<Same> same;
+    /// Words of a saved line.
+    bool read(const std::vector<std::string>& words);
+    [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
+  [[nodiscard]] const Slice* relative_of(const ir::Description& description) const;
 
   std::unordered_map<std::string, Slice> slices_;
   std::size_t axes_ = 0;

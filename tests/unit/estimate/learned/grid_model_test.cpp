@@ -59,7 +59,6 @@ TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
   BoostOptions options;
   options.trees = 60;
   options.rate = 0.2;
-  options.threads = 1;
   options.column_share = 1;
   const Forest forest = must(boost(x, y, options));
   EXPECT_EQ(forest.trees(), 60U);

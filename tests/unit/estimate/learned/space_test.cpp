@@ -49,6 +49,28 @@ TEST(SpaceTest, WhatWasNeverSeenHasNoPlace) {
   EXPECT_TRUE(space.place(described("s", {77, 2})));
 }
 
+TEST(SpaceTest, WhatBreaksWithAllRowsIsStrange) {
+  const Space space = Space::learn(std::vector{described("s", {1, 5, 1}), described("s", {2, 5, 2})});
+  EXPECT_FALSE(space.place(described("s", {4, 5, 4})).value().strange) << "new, but on the axis";
+  EXPECT_TRUE(space.place(described("s", {1, 6, 1})).value().strange) << "all rows have 5 there";
+  EXPECT_TRUE(space.place(described("s", {4, 5, 3})).value().strange) << "all rows repeat the first number";
+  const auto again = Space::load(space.save());
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->place(described("s", {4, 5, 4})).value().strange);
+  EXPECT_TRUE(again->place(described("s", {1, 6, 1})).value().strange);
+}
+
+TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
+  const std::vector<ir::Description> rows{described("op a", {1, 5}, true), described("op b", {2, 5}, true),
+                                          described("op b", {3, 6}, true)};
+  const Space space = Space::learn(rows);
+  const Point point = space.place(described("op c", {2, 5}, true)).value();
+  EXPECT_TRUE(point.strange);
+  EXPECT_EQ(point.slice, space.place(rows[2]).value().slice);
+  EXPECT_FALSE(space.place(described("other c", {2, 5}, true)));
+  EXPECT_FALSE(space.place(described("op c", {2, 5}))) << "its numbers mean something else";
+}
+
 TEST(SpaceTest, TheOrderOfTheRowsDoesNotMatter) {
   std::vector<ir::Description> rows{described("b", {1, 5}), described("a", {2, 7}), described("a", {3, 7})};
   const std::string text = Space::learn(rows).save();
@@ -70,14 +92,19 @@ TEST(SpaceTest, ComesBackFromItsText) {
 }
 
 TEST(SpaceTest, TextThatIsNoneIsRefused) {
-  EXPECT_TRUE(Space::load("2 0 1\ts\n"));
-  for (const char* text : {"2 0 1 s\n",                            // no tab
-                           "2 x\ts\n",                             // no number
-                           "2 2\ts\n",                             // an axis beyond the numbers
-                           "2 -1\ts\n",                            // a negative one
-                           "99999999999\ts\n",                     // more numbers than any key has
-                           "1 0\ts\n1 0\ts\n",                     // a slice twice
-                           "9 0 1 2 3 4 5 6 7 8 0 1 2 3\ts\n"}) {  // more axes than there may be
+  EXPECT_TRUE(Space::load("4 7 own 0 1 2=5 3@0\ts\n"));
+  for (const char* text : {"2 7 own 0 1 s\n",                            // no tab
+                           "2 7 own x\ts\n",                             // no number
+                           "2 7 own 2\ts\n",                             // an axis beyond the numbers
+                           "2 7 own -1\ts\n",                            // a negative one
+                           "2 7 own 0 2=5\ts\n",                         // a constant beyond the numbers
+                           "2 7 own 0 1=x\ts\n",                         // of no value
+                           "2 7 own 0 1@2\ts\n",                         // like a number beyond
+                           "2 7 lost 0 1\ts\n",                          // neither aligned nor not
+                           "2\ts\n",                                     // cut off
+                           "99999999999 7 own\ts\n",                     // more numbers than any key has
+                           "1 7 own 0\ts\n1 7 own 0\ts\n",              // a slice twice
+                           "9 7 own 0 1 2 3 4 5 6 7 8 0 1 2 3\ts\n"}) {  // more axes than there may be
     EXPECT_FALSE(Space::load(text)) << text;
   }
 }

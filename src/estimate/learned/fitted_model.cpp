@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The choice between grid and sparse.
+#include "estimate/learned/fitted_model.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "estimate/learned/bytes.hpp"
+#include "oplat/base/random.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+enum class Kind : std::uint32_t { Grid = 0, Sparse = 1 };
+
+/// A grid of more rows has neighbours enough, and a process over them would take too long.
+constexpr std::size_t kMostSparseRows = 20'000;
+constexpr std::uint64_t kOneIn = 10;
+/// Which model is better shows long before either is as good as it gets.
+constexpr double kEffortOfTrial = 0.3;
+/// What a model does not answer counts as an error of this size, in logarithms.
+constexpr double kUnanswered = 1;
+
+template <class Model>
+double error_of(const Model& model, std::span<const ir::Description> rows, std::span<const double> log_ns,
+                std::span<const std::size_t> asked) {
+  double sum = 0;
+  for (const std::size_t i : asked) {
+    const auto answer = model.answer(rows[i], Profile::Accurate);
+    sum += answer ? std::abs(answer->log_ns - log_ns[i]) : kUnanswered;
+  }
+  return sum;
+}
+
+Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<const double> log_ns, const LearnRequest& request) {
+  std::vector<ir::Description> rest;
+  std::vector<double> rest_ns;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (base::mix_seed(request.seed, i) % kOneIn == 0) {
+      asked.push_back(i);
+    } else {
+      rest.push_back(rows[i]);
+      rest_ns.push_back(log_ns[i]);
+    }
+  }
+  LearnRequest trial = request;
+  trial.calibrate = false;
+  trial.effort = kEffortOfTrial * request.effort;
+  // The trial's steps are not those of the fit: it stands at its beginning all the while.
+  if (request.progress) trial.progress = [&](int, int) { return request.progress(0, 1); };
+  auto sparse = SparseModel::fit(rest, rest_ns, trial);
+  if (!sparse) {
+    if (sparse.error().code == Code::Refused) return false;
+    return fail(sparse.error());
+  }
+  auto grid = GridModel::fit(rest, rest_ns, trial);
+  if (!grid) {
+    if (grid.error().code == Code::Refused) return true;
+    return fail(grid.error());
+  }
+  return error_of(*sparse, rows, log_ns, asked) < error_of(*grid, rows, log_ns, asked);
+}
+
+}  // namespace
+
+Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                                     const LearnRequest& request) {
+  bool sparse = false;
+  if (rows.size() <= kMostSparseRows) {
+    OPLAT_TRY(better, sparse_is_better(rows, log_ns, request));
+    sparse = better;
+  }
+  if (sparse) {
+    OPLAT_TRY(model, SparseModel::fit(rows, log_ns, request));
+    return FittedModel(std::move(model));
+  }
+  OPLAT_TRY(model, GridModel::fit(rows, log_ns, request));
+  return FittedModel(std::move(model));
+}
+
+std::optional<LearnedAnswer> FittedModel::answer(const ir::Description& description, Profile profile) const {
+  return std::visit([&](const auto& model) { return model.answer(description, profile); }, model_);
+}
+
+std::size_t FittedModel::sites() const {
+  return std::visit([](const auto& model) { return model.sites(); }, model_);
+}
+
+std::string FittedModel::save() const {
+  ByteWriter writer;
+  writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse : Kind::Grid));
+  return writer.take() + std::visit([](const auto& model) { return model.save(); }, model_);
+}
+
+Result<FittedModel> FittedModel::load(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const std::uint32_t kind = reader.u32();
+  if (!reader.ok() || kind > static_cast<std::uint32_t>(Kind::Sparse)) {
+    return fail(Code::Input, "learned fit: is of no kind that is known; run oplat fit again");
+  }
+  const std::string_view rest = bytes.substr(sizeof kind);
+  if (kind == static_cast<std::uint32_t>(Kind::Sparse)) {
+    OPLAT_TRY(model, SparseModel::load(rest));
+    return FittedModel(std::move(model));
+  }
+  OPLAT_TRY(model, GridModel::load(rest));
+  return FittedModel(std::move(model));
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Gaussian: a Gaussian process, which knows how sure it is; the smooth part of what a sparse table teaches.
+#pragma once
+
+#include <Eigen/Dense>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "estimate/learned/bytes.hpp"
+#include "estimate/learned/smooth_kernel.hpp"
+#include "oplat/base/result.hpp"
+
+namespace oplat::estimate {
+
+class Gaussian {
+ public:
+  struct Options {
+    std::uint64_t seed = 1;
+    int steps = 40;  ///< of the search for the kernel
+    /// Rows that the kernel is learned from, chosen at random.
+    std::size_t rows_of_kernel = 900;
+    /// Up to so many rows an answer weighs all of them, above only the nearest.
+    std::size_t most_exact = 4500;
+    bool leave_out = true;  ///< whether left_out() is wanted
+  };
+  struct Answer {
+    double mean = 0;
+    /// Deviation, a new row's own noise included. Of the nearest rows alone even where the mean weighs all: that takes
+    /// microseconds, and little less is known.
+    double sd = 0;
+  };
+
+  /// Learns the kernel, then fit() with it.
+  static Gaussian learn(const Points& points, std::span<const double> y, const Options& options);
+  static Gaussian fit(const Points& points, std::span<const double> y, SmoothKernel kernel, const Options& options);
+
+  [[nodiscard]] std::size_t rows() const { return slices_.size(); }
+  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(kernel_.parts[0].weights.size()); }
+  [[nodiscard]] const SmoothKernel& kernel() const { return kernel_; }
+  [[nodiscard]] bool exact() const { return exact_; }
+
+  [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice) const;
+  /// What answer() would say of each row if that row were not there, the kernel being the same. Only after a fit
+  /// that was asked for it.
+  [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
+  /// The means of many answers.
+  [[nodiscard]] std::vector<double> means(const Points& points) const;
+
+  void save(ByteWriter& writer) const;
+  static Result<Gaussian> load(ByteReader& reader);
+
+ private:
+  void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
+  /// Deviations of all rows left out, and where not exact() their means.
+  void leave_out();
+  /// Covariances with all rows.
+  [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
+  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is none.
+  [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest, std::optional<std::size_t> but) const;
+  [[nodiscard]] std::size_t nearest() const;
+
+  SmoothKernel kernel_;
+  bool exact_ = true;
+  double mean_ = 0;
+  std::vector<std::uint32_t> slices_;
+  Eigen::MatrixXf at_;  ///< the rows
+  Eigen::VectorXd values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean
+  std::vector<Answer> left_out_;
+};
+
+}  // namespace oplat::estimate

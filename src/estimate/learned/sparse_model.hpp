@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// SparseModel: what rows teach that are few or scattered, so that a question has no neighbours along the axes: a
+/// Gaussian process, boosted trees, and boosted trees that correct the process, mixed as they proved themselves.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/learned/forest.hpp"
+#include "estimate/learned/gaussian.hpp"
+#include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/machine.hpp"
+#include "estimate/learned/scaler.hpp"
+#include "estimate/learned/shape_features.hpp"
+#include "estimate/learned/space.hpp"
+#include "oplat/estimate/learned.hpp"
+
+namespace oplat::estimate {
+
+class SparseModel {
+ public:
+  /// One time for each row; rows of one point are averaged. Code::Refused for too few rows. All slices are learned
+  /// together, so that each may be small.
+  static Result<SparseModel> fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                                 const LearnRequest& options);
+
+  /// Nothing for a slice that has no rows. Fast: by the trees alone.
+  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  /// docs/format.md "Learned estimates".
+  [[nodiscard]] std::string save() const;
+  static Result<SparseModel> load(std::string_view bytes);
+
+  /// Mean |error| of answers, as a logarithm, to rows that had been left out: what to choose between models by.
+  [[nodiscard]] double expected_error() const { return expected_error_; }
+  [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
+  /// The members and their shares in an answer.
+  enum Member : std::size_t { kSmooth, kTrees, kCorrected, kMembers };
+  [[nodiscard]] const std::array<float, kMembers>& shares() const { return shares_; }
+
+ private:
+  using Values = std::array<float, kMembers>;
+  /// Features of the correction: a shape's, the process's mean and its deviation.
+  static constexpr std::size_t kCorrectionFeatures = kShapeFeatures + 2;
+  /// Features of the spread: deviation, differences between members, what takes the time.
+  static constexpr std::size_t kSpreadFeatures = 6;
+  struct Rows;
+  struct LeftOut;
+  struct Steps;
+  static Rows prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model);
+  Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
+  Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
+  [[nodiscard]] float mixed(const Values& values) const;
+  static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth, std::span<float> out);
+  static std::array<float, kSpreadFeatures> spread_features(std::span<const float> shape, double sd, const Values& values);
+
+  Machine machine_;
+  Space space_;
+  Scaler scaler_;
+  Gaussian gaussian_;
+  Forest trees_;
+  Forest correction_;  ///< of the process's mean
+  std::array<float, kMembers> shares_{1, 0, 0};
+  Forest spread_;               ///< of ln |error|
+  float spread_factor_ = 0.3F;  ///< sd_log = factor * exp(spread)
+  float quick_spread_ = 0.3F;   ///< sd_log of the trees alone
+  double expected_error_ = 0;
+};
+
+}  // namespace oplat::estimate

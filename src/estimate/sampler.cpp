@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rounds of choosing.
+#include "oplat/estimate/sampler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "estimate/learned/booster.hpp"
+#include "estimate/learned/gaussian.hpp"
+#include "estimate/learned/least_known.hpp"
+#include "estimate/learned/scaler.hpp"
+#include "estimate/learned/shape_features.hpp"
+#include "estimate/learned/waves.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+/// Fewer answers teach no model.
+constexpr std::size_t kLeastTold = 30;
+constexpr std::size_t kMostAtRandom = 500;
+/// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes longer than measuring.
+constexpr std::size_t kMostLeastKnown = 3000;
+/// Candidates that a round looks at.
+constexpr std::size_t kLookedAt = 6000;
+constexpr std::size_t kDisputed = 20'000;
+constexpr int kKernelSteps = 30;
+constexpr std::size_t kRowsOfKernel = 700;
+constexpr int kTrees = 250;
+
+/// Numbers of candidates asked after which models are learned anew.
+std::array<std::size_t, 5> goals_of(std::size_t budget) {
+  const std::size_t start = std::min({budget, kMostAtRandom, std::max(kLeastTold, budget / 3)});
+  const std::size_t known = std::max(start, std::min(2 * budget / 3, start + kMostLeastKnown));
+  return {start, (start + known) / 2, known, (known + budget) / 2, budget};
+}
+
+}  // namespace
+
+/// All candidates as the answers so far show them.
+struct Sampler::View {
+  std::vector<std::size_t> told;
+  Matrix shapes;             ///< of all candidates
+  Scaler scaler;
+  std::vector<double> u;     ///< ln(time / bound) of those told
+  [[nodiscard]] Matrix part(std::span<const std::size_t> rows) const {
+    Matrix out(rows.size(), shapes.columns);
+    for (std::size_t i = 0; i < rows.size(); ++i) std::copy_n(shapes.row(rows[i]).begin(), shapes.columns, out.row(i).begin());
+    return out;
+  }
+  [[nodiscard]] Points points(std::span<const std::size_t> rows) const { return scaler.points(part(rows)); }
+};
+
+Sampler::Sampler(std::span<const ir::Description> candidates, std::size_t budget, const LearnRequest& request)
+    : candidates_(candidates), request_(request), random_(request.seed), budget_(std::min(budget, candidates.size())),
+      states_(candidates.size(), State::Free), log_ns_(candidates.size(), 0) {}
+
+std::vector<std::size_t> Sampler::in_state(State state) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    if (states_[i] == state) out.push_back(i);
+  }
+  return out;
+}
+
+std::vector<std::size_t> Sampler::some_free(std::size_t most) {
+  std::vector<std::size_t> free = in_state(State::Free);
+  base::shuffle(free, random_);
+  if (free.size() > most) free.resize(most);
+  return free;
+}
+
+void Sampler::queue(std::size_t candidate) {
+  states_[candidate] = State::Planned;
+  queue_.push_back(candidate);
+}
+
+void Sampler::tell(std::size_t candidate, double log_ns) {
+  if (!std::isfinite(log_ns)) return drop(candidate);
+  states_[candidate] = State::Told;
+  log_ns_[candidate] = log_ns;
+}
+
+void Sampler::drop(std::size_t candidate) { states_[candidate] = State::Dropped; }
+
+Result<std::vector<std::size_t>> Sampler::next(std::size_t batch) {
+  std::vector<std::size_t> out;
+  if (asked_ < budget_ && queue_.empty()) OPLAT_CHECK(plan());
+  while (out.size() < batch && asked_ < budget_ && !queue_.empty()) {
+    const std::size_t candidate = queue_.front();
+    queue_.pop_front();
+    // What became known since it was planned need not be asked.
+    if (states_[candidate] != State::Planned) continue;
+    out.push_back(candidate);
+    ++asked_;
+  }
+  return out;
+}
+
+Status Sampler::plan() {
+  const auto goals = goals_of(budget_);
+  const std::size_t round = static_cast<std::size_t>(
+      std::upper_bound(goals.begin(), goals.end() - 1, asked_) - goals.begin());
+  const std::size_t count = goals[round] - asked_;
+  if (round == 0 || in_state(State::Told).size() < kLeastTold) {
+    plan_at_random(count);
+    return {};
+  }
+  return round <= 2 ? plan_least_known(count) : plan_disputed(count);
+}
+
+void Sampler::plan_at_random(std::size_t count) {
+  const std::vector<std::size_t> free = some_free(candidates_.size());
+  // What no row stands for cannot be answered at all: one of each slice comes first, as far as half of them go.
+  std::map<std::string_view, bool> seen;
+  std::size_t planned = 0;
+  for (const std::size_t candidate : free) {
+    if (2 * planned >= count) break;
+    bool& known = seen[candidates_[candidate].slice];
+    if (known) continue;
+    known = true;
+    queue(candidate);
+    ++planned;
+  }
+  for (const std::size_t candidate : free) {
+    if (planned >= count) break;
+    if (states_[candidate] != State::Free) continue;
+    queue(candidate);
+    ++planned;
+  }
+}
+
+Sampler::View Sampler::view() const {
+  View view;
+  view.told = in_state(State::Told);
+  std::vector<ir::Description> rows;
+  std::vector<double> log_ns;
+  for (const std::size_t i : view.told) {
+    rows.push_back(candidates_[i]);
+    log_ns.push_back(log_ns_[i]);
+  }
+  const Space space = Space::learn(candidates_);
+  Machine machine = learn_machine(rows, log_ns);
+  machine.processors = learn_waves(rows, log_ns, space, machine);
+  view.shapes = Matrix(candidates_.size(), kShapeFeatures);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    // A candidate whose numbers are not those of its slice stands at the slice's origin.
+    const Point point = space.place(candidates_[i]).value_or(Point{});
+    shape_features(candidates_[i], point, space.axes(), machine, view.shapes.row(i));
+  }
+  view.scaler = Scaler::learn(view.shapes);
+  for (std::size_t i = 0; i < rows.size(); ++i) view.u.push_back(log_ns[i] - std::log(machine.bound_ns(rows[i].work)));
+  return view;
+}
+
+namespace {
+
+Gaussian::Options smooth_options(const LearnRequest& request) {
+  Gaussian::Options options;
+  options.seed = request.seed;
+  options.steps = std::max(2, static_cast<int>(request.effort * kKernelSteps));
+  options.rows_of_kernel = kRowsOfKernel;
+  options.leave_out = false;
+  return options;
+}
+
+}  // namespace
+
+Status Sampler::plan_least_known(std::size_t count) {
+  const View all = view();
+  const Points known = all.points(all.told);
+  const SmoothKernel kernel = Gaussian::learn(known, all.u, smooth_options(request_)).kernel();
+  const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
+  for (const std::size_t i : least_known(kernel, known, all.points(free), count)) queue(free[i]);
+  return {};
+}
+
+/// Drawn without putting back, each in proportion to the square of the difference (Efraimidis and Spirakis 2006).
+Status Sampler::plan_disputed(std::size_t count) {
+  const View all = view();
+  const Gaussian smooth = Gaussian::learn(all.points(all.told), all.u, smooth_options(request_));
+  BoostOptions boosting;
+  boosting.trees = std::max(1, static_cast<int>(request_.effort * kTrees));
+  boosting.leaves = std::clamp<std::size_t>(all.told.size() / 20, 4, 127);
+  boosting.seed = request_.seed;
+  OPLAT_TRY(trees, boost(all.part(all.told), std::vector<float>(all.u.begin(), all.u.end()), boosting));
+  const std::vector<std::size_t> free = some_free(std::max(kDisputed, 2 * count));
+  const std::vector<double> means = smooth.means(all.points(free));
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const double difference = means[i] - static_cast<double>(trees.value(all.shapes.row(free[i])));
+    const double weight = difference * difference + 1e-9;
+    order.emplace_back(-std::log(1 - random_.uniform()) / weight, free[i]);
+  }
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < std::min(count, order.size()); ++i) queue(order[i].second);
+  return {};
+}
+
+Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates, std::size_t count,
+                                        const Oracle& oracle, const LearnRequest& request) {
+  Sampler sampler(candidates, count, request);
+  std::vector<std::size_t> chosen;
+  while (true) {
+    OPLAT_TRY(batch, sampler.next(count));
+    if (batch.empty()) return chosen;
+    for (const std::size_t candidate : batch) {
+      const std::optional<double> log_ns = oracle(candidate);
+      if (log_ns && std::isfinite(*log_ns)) {
+        sampler.tell(candidate, *log_ns);
+        chosen.push_back(candidate);
+      } else {
+        sampler.drop(candidate);
+      }
+    }
+    if (request.progress && !request.progress(static_cast<int>(sampler.asked()), static_cast<int>(count))) {
+      return fail(Code::Interrupted, "interrupted while choosing what to measure");
+    }
+  }
+}
+
+}  // namespace oplat::estimate

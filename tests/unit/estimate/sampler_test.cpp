@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The sampler asks within its budget, for each candidate once, and knows nothing that it was not told.
+#include "oplat/estimate/sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "unit/estimate/sparse_rows.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+LearnRequest quick(std::uint64_t seed = 1) {
+  LearnRequest request;
+  request.seed = seed;
+  request.threads = 1;
+  request.effort = 0.05;
+  return request;
+}
+
+/// All rounds are passed: 30 at random, then by variance, then by disagreement.
+constexpr std::size_t kBudget = 60;
+const test::MadeRows& rows() {
+  static const test::MadeRows made = test::made_rows(110, 10, 3);
+  return made;
+}
+
+std::vector<std::size_t> chosen_with(const LearnRequest& request, std::size_t budget = kBudget) {
+  const auto chosen = choose(rows().descriptions, budget, [](std::size_t i) { return rows().log_ns[i]; }, request);
+  EXPECT_TRUE(chosen) << chosen.error().message;
+  return chosen.value_or(std::vector<std::size_t>{});
+}
+
+bool distinct(std::vector<std::size_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
+}
+
+TEST(Sampler, AsksForAsManyAsTheBudgetEachOnce) {
+  std::vector<std::size_t> asked;
+  const auto chosen = choose(rows().descriptions, kBudget, [&](std::size_t i) -> std::optional<double> {
+    asked.push_back(i);
+    return rows().log_ns[i];
+  }, quick());
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(asked.size(), kBudget);
+  EXPECT_TRUE(distinct(asked));
+  EXPECT_EQ(*chosen, asked);
+}
+
+TEST(Sampler, ChoosesTheSameWhateverTheOthersTake) {
+  const std::vector<std::size_t> chosen = chosen_with(quick());
+  const std::set<std::size_t> known(chosen.begin(), chosen.end());
+  std::vector<double> others_differ = rows().log_ns;
+  for (std::size_t i = 0; i < others_differ.size(); ++i) {
+    if (!known.contains(i)) others_differ[i] = 40;
+  }
+  const auto again = choose(rows().descriptions, kBudget, [&](std::size_t i) { return others_differ[i]; }, quick());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*again, chosen);
+}
+
+TEST(Sampler, LearnsFromWhatItIsTold) {
+  const std::vector<std::size_t> chosen = chosen_with(quick());
+  std::vector<double> other = rows().log_ns;
+  for (std::size_t i = 0; i < other.size(); i += 2) other[i] += 1;
+  const auto again = choose(rows().descriptions, kBudget, [&](std::size_t i) { return other[i]; }, quick());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_NE(*again, chosen);
+}
+
+TEST(Sampler, TheSeedDecides) {
+  EXPECT_EQ(chosen_with(quick(5)), chosen_with(quick(5)));
+  EXPECT_NE(chosen_with(quick(5)), chosen_with(quick(6)));
+}
+
+TEST(Sampler, EverySliceIsAskedFor) {
+  std::set<std::string> slices;
+  for (const auto& each : rows().descriptions) slices.insert(each.slice);
+  ASSERT_EQ(slices.size(), 3U);
+  for (const std::size_t i : chosen_with(quick(), 6)) slices.erase(rows().descriptions[i].slice);
+  EXPECT_TRUE(slices.empty());
+}
+
+TEST(Sampler, ABudgetBeyondTheCandidatesAsksForAll) {
+  const std::vector<std::size_t> chosen = chosen_with(quick(), 1000);
+  EXPECT_EQ(chosen.size(), rows().descriptions.size());
+  EXPECT_TRUE(distinct(chosen));
+  EXPECT_TRUE(chosen_with(quick(), 0).empty());
+}
+
+TEST(Sampler, WhatCannotBeMeasuredIsNotChosen) {
+  std::size_t asked = 0;
+  const auto chosen = choose(rows().descriptions, kBudget, [&](std::size_t i) -> std::optional<double> {
+    ++asked;
+    if (i % 4 == 0) return std::nullopt;
+    if (i % 4 == 1) return std::numeric_limits<double>::quiet_NaN();
+    return rows().log_ns[i];
+  }, quick());
+  ASSERT_TRUE(chosen) << chosen.error().message;
+  EXPECT_EQ(asked, kBudget);
+  EXPECT_FALSE(chosen->empty());
+  for (const std::size_t i : *chosen) EXPECT_GE(i % 4, 2U);
+  const auto none = choose(rows().descriptions, kBudget, [](std::size_t) { return std::nullopt; }, quick());
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->empty());
+}
+
+TEST(Sampler, WhatIsKnownBeforeIsNotAskedFor) {
+  Sampler sampler(rows().descriptions, kBudget, quick());
+  for (std::size_t i = 0; i < 60; ++i) sampler.tell(i, rows().log_ns[i]);
+  while (true) {
+    const auto batch = sampler.next(17);
+    ASSERT_TRUE(batch) << batch.error().message;
+    if (batch->empty()) break;
+    EXPECT_LE(batch->size(), 17U);
+    for (const std::size_t i : *batch) {
+      EXPECT_GE(i, 60U);
+      sampler.tell(i, rows().log_ns[i]);
+    }
+  }
+  EXPECT_EQ(sampler.asked(), kBudget);
+}
+
+TEST(Sampler, StopsWhenAsked) {
+  LearnRequest request = quick();
+  request.progress = [](int done, int all) {
+    EXPECT_EQ(all, static_cast<int>(kBudget));
+    return done < 40;
+  };
+  const auto chosen = choose(rows().descriptions, kBudget, [](std::size_t i) { return rows().log_ns[i]; }, request);
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().code, Code::Interrupted);
+}
+
+}  // namespace
+}  // namespace oplat::estimate

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The model for few or scattered rows: what it answers, and its bytes.
+#include "estimate/learned/sparse_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "estimate/learned/waves.hpp"
+#include "oplat/base/hash.hpp"
+#include "unit/estimate/sparse_rows.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+LearnRequest quick() {
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.1;
+  return request;
+}
+
+const SparseModel& model() {
+  static const SparseModel made = [] {
+    const test::MadeRows rows = test::made_rows(70, 12, 1);
+    auto fitted = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+    if (!fitted) throw std::runtime_error(fitted.error().message);
+    return std::move(*fitted);
+  }();
+  return made;
+}
+
+TEST(SparseModel, AnswersRowsThatItWasNotShown) {
+  const test::MadeRows asked = test::made_rows(60, 8, 2);
+  double error = 0;
+  double spread = 0;
+  std::size_t inside = 0;
+  for (std::size_t i = 0; i < asked.log_ns.size(); ++i) {
+    const auto answer = model().answer(asked.descriptions[i], Profile::Accurate);
+    ASSERT_TRUE(answer);
+    ASSERT_GT(answer->sd_log, 0);
+    error += std::abs(answer->log_ns - asked.log_ns[i]);
+    spread += std::abs(asked.log_ns[i] - 10);
+    inside += std::abs(answer->log_ns - asked.log_ns[i]) <= 1.645 * answer->sd_log ? 1 : 0;
+  }
+  const auto count = static_cast<double>(asked.log_ns.size());
+  EXPECT_LT(error / count, 0.15) << "times differ by " << spread / count;
+  EXPECT_GT(static_cast<double>(inside) / count, 0.75);
+  EXPECT_GT(model().expected_error(), 0);
+  EXPECT_LT(model().expected_error(), 0.3);
+  EXPECT_FLOAT_EQ(model().shares()[0] + model().shares()[1] + model().shares()[2], 1);
+}
+
+TEST(SparseModel, FastIsByTheTreesAlone) {
+  const test::MadeRows asked = test::made_rows(5, 0, 2);
+  for (std::size_t i = 0; i < asked.log_ns.size(); ++i) {
+    const auto fast = model().answer(asked.descriptions[i], Profile::Fast);
+    const auto accurate = model().answer(asked.descriptions[i], Profile::Accurate);
+    ASSERT_TRUE(fast && accurate);
+    EXPECT_NE(fast->log_ns, accurate->log_ns);
+    EXPECT_GT(fast->sd_log, 0);
+    EXPECT_NEAR(fast->log_ns, asked.log_ns[i], 1.5);
+  }
+}
+
+TEST(SparseModel, AnUnknownSliceHasNoAnswer) {
+  auto key = ir::parse("test:other{}(f32[5])->(f32[5])");
+  ASSERT_TRUE(key);
+  EXPECT_FALSE(model().answer(test::described(*key), Profile::Accurate));
+}
+
+TEST(SparseModel, TooFewRowsAreRefused) {
+  const test::MadeRows rows = test::made_rows(29, 0, 1);
+  const auto few = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().code, Code::Refused);
+  // Forty rows of one point are one row.
+  const std::vector<ir::Description> same(40, rows.descriptions[0]);
+  const auto one = SparseModel::fit(same, std::vector<double>(40, 9), quick());
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.error().code, Code::Refused);
+}
+
+TEST(SparseModel, TheSameRowsGiveTheSameBytes) {
+  const test::MadeRows rows = test::made_rows(40, 0, 4);
+  const auto first = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+  const auto second = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(first->save() == second->save());
+}
+
+TEST(SparseModel, StopsWhenAsked) {
+  LearnRequest request = quick();
+  request.progress = [](int done, int) { return done < 2; };
+  const test::MadeRows rows = test::made_rows(40, 0, 4);
+  const auto stopped = SparseModel::fit(rows.descriptions, rows.log_ns, request);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+}
+
+TEST(SparseModelBytes, ComeBackTheSame) {
+  const std::string bytes = model().save();
+  const auto loaded = SparseModel::load(bytes);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_TRUE(loaded->save() == bytes);
+  const ir::Description asked = test::made_rows(1, 0, 9).descriptions[0];
+  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->log_ns, model().answer(asked, Profile::Accurate)->log_ns);
+  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->sd_log, model().answer(asked, Profile::Accurate)->sd_log);
+}
+
+/// With the checksum of the damaged bytes, so that what they say is looked at.
+std::string sealed(std::string body) {
+  const std::uint64_t sum = base::hash64(body);
+  for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(sum >> (8 * i) & 0xff));
+  return body;
+}
+
+TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
+  const std::string bytes = model().save();
+  const std::string body = bytes.substr(0, bytes.size() - 8);
+  const ir::Description asked = test::made_rows(1, 0, 9).descriptions[0];
+  base::Random random(1);
+  for (int turn = 0; turn < 300; ++turn) {
+    const auto cut = static_cast<std::size_t>(random.below(body.size()));
+    const auto shorter = SparseModel::load(sealed(body.substr(0, cut)));
+    EXPECT_FALSE(shorter) << "cut off after " << cut << " bytes";
+    std::string damaged = body;
+    // Half of the damage is where counts and rates stand.
+    const auto at = static_cast<std::size_t>(random.below(turn % 2 == 0 ? 600 : body.size()));
+    damaged[at] = static_cast<char>(random.below(256));
+    EXPECT_EQ(SparseModel::load(damaged + bytes.substr(body.size())).has_value(), damaged == body) << "byte " << at;
+    const auto loaded = SparseModel::load(sealed(damaged));
+    if (!loaded) {
+      EXPECT_EQ(loaded.error().code, Code::Input);
+      EXPECT_NE(loaded.error().message.find("run oplat fit again"), std::string::npos) << loaded.error().message;
+    } else if (const auto answer = loaded->answer(asked, Profile::Accurate)) {
+      EXPECT_FALSE(std::isnan(answer->log_ns)) << "byte " << at;
+    }
+  }
+  EXPECT_FALSE(SparseModel::load(sealed(body + "x")));
+  EXPECT_FALSE(SparseModel::load(""));
+}
+
+TEST(Waves, AreFoundWhereTimesComeInSteps) {
+  test::MadeRows rows = test::made_rows(240, 0, 6);
+  const Space space = Space::learn(rows.descriptions);
+  Machine machine{5000, 2000, 100, 1};
+  for (std::size_t i = 0; i < rows.log_ns.size(); ++i) {
+    rows.log_ns[i] = log_wave_work(*rows.descriptions[i].contraction, {128, 64}, 20);
+  }
+  EXPECT_EQ(learn_waves(rows.descriptions, rows.log_ns, space, machine), 20);
+  for (std::size_t i = 0; i < rows.log_ns.size(); ++i) rows.log_ns[i] = test::made_log_ns(rows.descriptions[i]);
+  EXPECT_EQ(learn_waves(std::span(rows.descriptions).first(100), std::span(rows.log_ns).first(100), space, machine), 1);
+}
+
+}  // namespace
+}  // namespace oplat::estimate
