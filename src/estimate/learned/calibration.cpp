@@ -114,7 +114,8 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
         all.push_back(std::move(held));
         break;
       }
-      case PatternKind::Shape: break;
+      case PatternKind::Shape:
+      case PatternKind::Sparse: break;
     }
   }
   std::erase_if(all, [](const HoldOut& held) { return held.asked.empty() || held.patterns.empty(); });

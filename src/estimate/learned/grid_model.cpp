@@ -48,7 +48,8 @@ float default_shape_share(PatternKind kind) {
     case PatternKind::Level:
     case PatternKind::Pair: return 0.4F;
     case PatternKind::Beyond: return 0.5F;
-    case PatternKind::Shape: return 0;
+    case PatternKind::Shape:
+    case PatternKind::Sparse: return 0;
   }
   return 0;
 }
@@ -61,7 +62,8 @@ float default_spread(PatternKind kind) {
     case PatternKind::Level: return 0.1F;
     case PatternKind::Pair: return 0.15F;
     case PatternKind::Beyond: return 0.2F;
-    case PatternKind::Shape: return 0.3F;
+    case PatternKind::Shape:
+    case PatternKind::Sparse: return 0.3F;
   }
   return 1;
 }

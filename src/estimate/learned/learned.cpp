@@ -50,7 +50,7 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   Estimate estimate;
   estimate.median_ns = std::exp(answer.log_ns);
   estimate.sd_log = std::min(answer.sd_log, kMostSd);
-  const bool far = answer.pattern.kind == PatternKind::Beyond || answer.pattern.kind == PatternKind::Shape;
+  const bool far = answer.pattern.kind >= PatternKind::Beyond;
   estimate.source = far ? Source::Learned : Source::Interpolated;
   estimate.group = far ? "learned" : "interpolated";
   estimate.tier = name(answer.pattern.kind);
@@ -66,6 +66,7 @@ std::string_view evidence(PatternKind kind) {
     case PatternKind::Pair: return "between measured levels of two axes";
     case PatternKind::Beyond: return "beyond everything measured";
     case PatternKind::Shape: return "from its shape alone: no measured neighbour";
+    case PatternKind::Sparse: return "from rows of similar shapes";
   }
   return "";
 }
@@ -131,7 +132,7 @@ class Learned final : public Estimator {
     return hot;
   }
   static std::string_view evidence_of(std::string_view tier) {
-    for (int kind = 0; kind <= static_cast<int>(PatternKind::Shape); ++kind) {
+    for (int kind = 0; kind <= static_cast<int>(PatternKind::Sparse); ++kind) {
       if (estimate::name(static_cast<PatternKind>(kind)) == tier) return evidence(static_cast<PatternKind>(kind));
     }
     return "";

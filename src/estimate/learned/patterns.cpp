@@ -29,7 +29,7 @@ bool holds(const std::vector<Pattern>& known, const Pattern& pattern) {
 }  // namespace
 
 std::string_view name(PatternKind kind) {
-  constexpr std::string_view kNames[] = {"grid", "no twin", "level", "pair", "beyond", "shape"};
+  constexpr std::string_view kNames[] = {"grid", "no twin", "level", "pair", "beyond", "shape", "sparse"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -120,7 +120,8 @@ Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t t
         if (!graded(lines, axis)) blindfold.lines |= 1U << axis;
       }
       break;
-    case PatternKind::Shape: blindfold.levels = ~0U; break;
+    case PatternKind::Shape:
+    case PatternKind::Sparse: blindfold.levels = ~0U; break;
   }
   return blindfold;
 }

@@ -17,8 +17,9 @@ enum class PatternKind : std::uint8_t {
   Pair,     ///< two such coordinates: neither has a line, the levels around them have
   Beyond,   ///< nothing measured is larger
   Shape,    ///< no neighbour at all
+  Sparse,   ///< among scattered rows, which a SparseModel is for
 };
-/// "grid", "no twin", "level", "pair", "beyond", "shape".
+/// "grid", "no twin", "level", "pair", "beyond", "shape", "sparse".
 std::string_view name(PatternKind kind);
 
 struct Pattern {

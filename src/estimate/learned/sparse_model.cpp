@@ -267,7 +267,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   shape_features(description, *point, space_.axes(), machine_, shape);
   const double log_bound = std::log(machine_.bound_ns(description.work));
   LearnedAnswer answer;
-  answer.pattern.kind = PatternKind::Shape;
+  answer.pattern.kind = PatternKind::Sparse;
   const double least = point->strange ? kStrangeSpread : 0;
   Values values{};
   values[kTrees] = trees_.value(shape);

@@ -139,12 +139,13 @@ TEST(GridModelTest, FewRowsAreRefusedAndProgressCanStop) {
   request.progress = [&](int done, int all) {
     EXPECT_LE(done, all);
     last = done;
-    return done < 2;
+    return false;
   };
   const auto stopped = GridModel::fit(rows.descriptions, rows.log_ns, request);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::Interrupted);
-  EXPECT_EQ(last, 2);
+  EXPECT_GT(last, 0) << "and was not asked again";
+  EXPECT_LE(last, 10);
 }
 
 TEST(GridModelTest, CalibrationReplacesTheGuess) {
