@@ -113,7 +113,8 @@ struct SparseModel::Steps {
   }
 };
 
-SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model) {
+SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                                       SparseModel& model) {
   model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
   model.machine_.processors = learn_waves(rows, log_ns, model.space_, model.machine_);
@@ -153,7 +154,8 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std:
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
   if (sites.u.size() < kLeastRows) {
-    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(), kLeastRows);
+    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(),
+                kLeastRows);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
@@ -285,7 +287,8 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   values[kSmooth] = static_cast<float>(smooth.mean);
   values[kCorrected] = values[kSmooth] + correction_.value(corrected);
   answer.log_ns = log_bound + static_cast<double>(mixed(values));
-  answer.sd_log = static_cast<double>(spread_factor_ * std::exp(spread_.value(spread_features(shape, smooth.sd, values))));
+  const float spread = spread_.value(spread_features(shape, smooth.sd, values));
+  answer.sd_log = static_cast<double>(spread_factor_ * std::exp(spread));
   return answer;
 }
 
