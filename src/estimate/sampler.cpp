@@ -47,7 +47,9 @@ struct Sampler::View {
   std::vector<double> u;     ///< ln(time / bound) of those told
   [[nodiscard]] Matrix part(std::span<const std::size_t> rows) const {
     Matrix out(rows.size(), shapes.columns);
-    for (std::size_t i = 0; i < rows.size(); ++i) std::copy_n(shapes.row(rows[i]).begin(), shapes.columns, out.row(i).begin());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::copy_n(shapes.row(rows[i]).begin(), shapes.columns, out.row(i).begin());
+    }
     return out;
   }
   [[nodiscard]] Points points(std::span<const std::size_t> rows) const { return scaler.points(part(rows)); }

@@ -121,7 +121,8 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice) c
 
 std::size_t Gaussian::nearest() const { return exact_ ? kNearestOfExact : kNearest; }
 
-Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t nearest, std::optional<std::size_t> but) const {
+Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t nearest,
+                                        std::optional<std::size_t> but) const {
   std::vector<Index> order;
   for (std::size_t i = 0; i < rows(); ++i) {
     if (i != but) order.push_back(static_cast<Index>(i));
@@ -195,7 +196,9 @@ void Gaussian::save(ByteWriter& writer) const {
 }
 
 Result<Gaussian> Gaussian::load(ByteReader& reader) {
-  const auto broken = [](std::string_view what) { return fail(Code::Input, "smooth model: {}; run oplat fit again", what); };
+  const auto broken = [](std::string_view what) {
+    return fail(Code::Input, "smooth model: {}; run oplat fit again", what);
+  };
   const auto between = [](double value, double low, double high) { return value >= low && value <= high; };
   constexpr double kMost = 1e6;
   Gaussian model;

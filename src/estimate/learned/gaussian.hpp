@@ -59,7 +59,8 @@ class Gaussian {
   /// Covariances with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
   /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is none.
-  [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest, std::optional<std::size_t> but) const;
+  [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
+                                    std::optional<std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
 
   SmoothKernel kernel_;

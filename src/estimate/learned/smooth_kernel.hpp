@@ -18,8 +18,8 @@ struct Points {
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
 };
 
-/// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3) r_c) exp(-sqrt(3) r_c) with
-/// r_c^2 = sum over columns of w_cd (x_d - x'_d)^2, times `across` if they are of two slices.
+/// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3) r_c) exp(-sqrt(3) r_c)
+/// with r_c^2 = sum over columns of w_cd (x_d - x'_d)^2, times `across` if they are of two slices.
 /// Two of them: one for what is common over long distances, one for what is not.
 struct SmoothKernel {
   struct Part {
@@ -38,8 +38,10 @@ struct SmoothKernel {
 };
 
 /// Minus the logarithm of the probability of the values `y` and of the kernel itself, which is thought to be smooth
-/// unless rows say otherwise; less a constant. Parameters are logarithms (of `across`, of its odds); `gradient` is by them.
-double misfit(const Eigen::VectorXd& parameters, const Points& points, const Eigen::VectorXd& y, Eigen::VectorXd& gradient);
+/// unless rows say otherwise; less a constant. Parameters are logarithms (of `across`, of its odds); `gradient` is by
+/// them.
+double misfit(const Eigen::VectorXd& parameters, const Points& points, const Eigen::VectorXd& y,
+              Eigen::VectorXd& gradient);
 Eigen::VectorXd parameters_of(const SmoothKernel& kernel);
 SmoothKernel kernel_of(const Eigen::VectorXd& parameters, Eigen::Index columns);
 

@@ -112,7 +112,8 @@ struct SparseModel::Steps {
   }
 };
 
-SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model) {
+SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                                       SparseModel& model) {
   model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
   model.machine_.processors = learn_waves(rows, log_ns, model.space_, model.machine_);
@@ -152,7 +153,8 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std:
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
   if (sites.u.size() < kLeastRows) {
-    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(), kLeastRows);
+    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(),
+                kLeastRows);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
@@ -284,8 +286,8 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   values[kSmooth] = static_cast<float>(smooth.mean);
   values[kCorrected] = values[kSmooth] + correction_.value(corrected);
   answer.log_ns = log_bound + static_cast<double>(mixed(values));
-  const float spread = spread_factor_ * std::exp(spread_.value(spread_features(shape, smooth.sd, values)));
-  answer.sd_log = std::max(least, static_cast<double>(spread));
+  const float spread = spread_.value(spread_features(shape, smooth.sd, values));
+  answer.sd_log = std::max(least, static_cast<double>(spread_factor_ * std::exp(spread)));
   return answer;
 }
 

@@ -56,7 +56,8 @@ class SparseModel {
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
   [[nodiscard]] float mixed(const Values& values) const;
   static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth, std::span<float> out);
-  static std::array<float, kSpreadFeatures> spread_features(std::span<const float> shape, double sd, const Values& values);
+  static std::array<float, kSpreadFeatures> spread_features(std::span<const float> shape, double sd,
+                                                            const Values& values);
 
   Machine machine_;
   Space space_;

@@ -4,12 +4,12 @@
 ///   machine: f64 overhead ns, f64 flops per ns, f64 bytes per ns, u32 tiles at once;
 ///   space: text, a slice a line: how many numbers, which of them are axes, a tab, the slice;
 ///   scaler: u64 columns; of each u32 feature of the shape, f32 least, f32 mean, f32 1 / deviation;
-///   process (gaussian.cpp): u32 1 if all rows answer, 0 if the nearest; f64 mean of ln(time / bound), f64 factor across
-///     slices, f64 noise; u64 columns; twice f64 variance and f64 weight of each column; u64 rows; of each u32 slice, f64
-///     value (all rows: its factor; nearest: its deviation from the mean), f32 of each column;
+///   process (gaussian.cpp): u32 1 if all rows answer, 0 if the nearest; f64 mean of ln(time / bound), f64 factor
+///     across slices, f64 noise; u64 columns; twice f64 variance and f64 weight of each column; u64 rows; of each u32 slice,
+///     f64 value (all rows: its factor; nearest: its deviation from the mean), f32 of each column;
 ///   text forest of shapes; text forest that corrects the process; 3 f32 shares of process, trees, corrected process;
 ///   text forest of the spread, f32 its factor, f32 spread of the trees alone, f64 expected |error|;
-///   u64 XXH64 of all before it.
+///   u64 XXH3 of all before it.
 #include <cmath>
 
 #include "estimate/learned/bytes.hpp"
@@ -118,7 +118,8 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   model.quick_spread_ = reader.f32();
   model.expected_error_ = reader.f64();
   // Forests may only ask for features that an answer has.
-  if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures || correction.features() > kCorrectionFeatures ||
+  if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
+      correction.features() > kCorrectionFeatures ||
       spread.features() > kSpreadFeatures || !factor(model.spread_factor_) || !factor(model.quick_spread_) ||
       !(model.expected_error_ >= 0) || !std::isfinite(model.expected_error_))
     return broken("forests of other features");

@@ -67,8 +67,8 @@ double covariance(const SmoothKernel& kernel, const Points& a, Index i, const Po
 }
 
 /// Mean and variance of row `i` of `asked` from the rows `from`, by a dense inverse.
-std::pair<double, double> by_hand(const SmoothKernel& kernel, const Problem& rows, const std::vector<Index>& from, double mean,
-                                  const Points& asked, Index i) {
+std::pair<double, double> by_hand(const SmoothKernel& kernel, const Problem& rows, const std::vector<Index>& from,
+                                  double mean, const Points& asked, Index i) {
   const auto n = static_cast<Index>(from.size());
   MatrixXd among(n, n);
   VectorXd to(n);
@@ -123,7 +123,8 @@ TEST(Gaussian, AnswersAsTheDenseFormula) {
     const std::vector<double> means = model.means(asked.points);
     for (Index i = 0; i < asked.points.size(); ++i) {
       const auto [mean, variance] = by_hand(kernel, rows, all_but(14, -1), mean_of(rows.y), asked.points, i);
-      const Gaussian::Answer answer = model.answer(row_of(asked.points, i), asked.points.slices[static_cast<std::size_t>(i)]);
+      const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
+      const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
       EXPECT_NEAR(answer.mean, mean, 1e-4) << "row " << i << ", exact " << exact;
       EXPECT_NEAR(answer.sd, std::sqrt(variance), 1e-4) << "row " << i << ", exact " << exact;
       EXPECT_DOUBLE_EQ(means[static_cast<std::size_t>(i)], answer.mean);
@@ -138,7 +139,8 @@ TEST(Gaussian, ManyRowsAreAllWeighedWhereExact) {
   const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(true));
   for (Index i = 0; i < asked.points.size(); ++i) {
     const auto [mean, variance] = by_hand(kernel, rows, all_but(70, -1), mean_of(rows.y), asked.points, i);
-    const Gaussian::Answer answer = model.answer(row_of(asked.points, i), asked.points.slices[static_cast<std::size_t>(i)]);
+    const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
+    const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
     EXPECT_NEAR(answer.mean, mean, 1e-3);
     // Of the nearest rows alone: never surer than all of them together.
     EXPECT_GE(answer.sd, std::sqrt(variance) - 1e-4);
@@ -226,7 +228,8 @@ TEST(Descent, StaysWhereTheFunctionHasNoValueElsewhere) {
     g = VectorXd::Constant(1, 1);
     return x(0) < 0 ? std::numeric_limits<double>::infinity() : x(0);
   };
-  const VectorXd found = descend(wall, VectorXd::Constant(1, 0.0), {VectorXd::Constant(1, -5), VectorXd::Constant(1, 5)}, 10);
+  const DescentBounds bounds{VectorXd::Constant(1, -5), VectorXd::Constant(1, 5)};
+  const VectorXd found = descend(wall, VectorXd::Constant(1, 0.0), bounds, 10);
   EXPECT_EQ(found(0), 0);
 }
 
@@ -246,7 +249,8 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
     EXPECT_FALSE(taken[chosen]);
     double most = 0;
     for (Index i = 0; i < 12; ++i) {
-      if (!taken[static_cast<std::size_t>(i)]) most = std::max(most, by_hand(kernel, all, from, 0, candidates.points, i).second);
+      if (taken[static_cast<std::size_t>(i)]) continue;
+      most = std::max(most, by_hand(kernel, all, from, 0, candidates.points, i).second);
     }
     EXPECT_NEAR(by_hand(kernel, all, from, 0, candidates.points, static_cast<Index>(chosen)).second, most, 1e-5);
     taken[chosen] = true;
