@@ -69,11 +69,12 @@ constexpr const char* kFooter =
     "  level:FIELD=VALUE  every row of one value of a field: a size that was never measured. Several, separated by\n"
     "                     commas: rows of any of them are held out, those of all of them are asked for. Fields of\n"
     "                     convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel, stride, residual (1\n"
-    "                     without a fused sum, 2 with one)\n"
+    "                     with a fused sum, else 0)\n"
     "  beyond             the fifth of the rows with the most operations: larger than all that was measured\n"
     "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many rows\n"
+    "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those alone\n"
     "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
-    "pair, beyond, shape: docs/estimators.md); bands of measured latency. 'inside' is how often the interval of\n"
+    "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency. 'inside' is how often the interval of\n"
     "--level held the measured time, 'half-width' the mean of half the interval over its middle.\n"
     "--networks N draws, for each batch that has rows for it, N networks from the rows held out in the manner of a\n"
     "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 of 56, 28, 14\n"
@@ -89,7 +90,7 @@ void add_accuracy(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
   const auto flags = std::make_shared<Flags>();
   command->add_option("TABLE,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT")
+  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT")
       ->type_name("SPLIT")
       ->capture_default_str();
   add_population_options(*command, flags->question);

@@ -62,13 +62,16 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
     auto description = key ? ir::describe(*key) : std::nullopt;
     if (description) rows.push_back({sample.key, std::move(*description), sample.log_ns});
   }
-  OPLAT_TRY(roles, roles_of(rows, request.split, request.learn.seed));
+  OPLAT_TRY(roles, roles_of(rows, request.split, request.learn));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (roles[i] != Role::Learn) continue;
     descriptions.push_back(rows[i].description);
     log_ns.push_back(rows[i].log_ns);
+  }
+  if (std::find(roles.begin(), roles.end(), Role::Ask) == roles.end()) {
+    return fail(Code::Refused, "the split leaves no row to ask for");
   }
   Accuracy accuracy;
   accuracy.learned_from = static_cast<std::int64_t>(descriptions.size());
@@ -91,7 +94,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
     if (request.networks > 0) network_rows.push_back({&rows[i].description, answers.back().truth_ns, answers.back().predicted_ns});
   }
   accuracy.microseconds_a_row = 1e6 * (seconds() - begin) / std::max(1.0, static_cast<double>(accuracy.asked));
-  if (answers.empty()) return fail(Code::Refused, "the split leaves no row to ask for, or none that can be answered");
+  if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");
 
   const double z = two_sided_quantile(request.level);
   std::vector<const Answered*> all;

@@ -9,6 +9,7 @@
 
 #include "oplat/base/hash.hpp"
 #include "oplat/base/text.hpp"
+#include "oplat/estimate/sampler.hpp"
 #include "oplat/ir/conv_tuple.hpp"
 #include "oplat/table/tinynas_library.hpp"
 
@@ -52,6 +53,20 @@ constexpr Field kFields[] = {
     {"kernel", ir::kConvKernel}, {"stride", ir::kConvStride}, {"residual", ir::kConvResidual},
 };
 
+/// Learned from are those that the sampler asks for; it is told their times alone.
+Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double percent, const LearnRequest& request) {
+  std::vector<ir::Description> candidates;
+  for (const DescribedRow& row : rows) candidates.push_back(row.description);
+  const auto count = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(rows.size())));
+  const Oracle oracle = [&](std::size_t i) { return std::optional(rows[i].log_ns); };
+  LearnRequest quiet = request;
+  if (request.progress) quiet.progress = [&](int, int) { return request.progress(0, 1); };
+  OPLAT_TRY(chosen, choose(candidates, count, oracle, quiet));
+  std::vector<Role> roles(rows.size(), Role::Ask);
+  for (const std::size_t i : chosen) roles[i] = Role::Learn;
+  return roles;
+}
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -65,7 +80,8 @@ std::optional<double> field_of(const DescribedRow& row, std::string_view field) 
   if (found == std::end(kFields) || !row.description.aligned) return std::nullopt;
   // Where an image comes in, and of depthwise convolutions, the number is no ratio.
   if (found->number == ir::kConvInChannels && row.description.slice.find(" dense") == std::string::npos) return std::nullopt;
-  return row.description.numbers[found->number];
+  const double number = row.description.numbers[found->number];
+  return found->number == ir::kConvResidual ? number - 1 : number;
 }
 
 Result<Split> parse_split(std::string_view text) {
@@ -79,12 +95,12 @@ Result<Split> parse_split(std::string_view text) {
     split.kind = Split::Kind::Beyond;
     return split;
   }
-  if (text.starts_with("keep:")) {
-    std::string_view number = text.substr(5);
+  if (text.starts_with("keep:") || text.starts_with("sample:")) {
+    std::string_view number = text.substr(text.find(':') + 1);
     if (number.ends_with('%')) number.remove_suffix(1);
     const auto percent = base::parse_double(number);
-    if (!percent || !(*percent > 0 && *percent < 100)) return fail(Code::Usage, "--split {}: keep:PERCENT takes a number between 0 and 100", text);
-    split.kind = Split::Kind::Keep;
+    if (!percent || !(*percent > 0 && *percent < 100)) return fail(Code::Usage, "--split {}: PERCENT is a number between 0 and 100", text);
+    split.kind = text.starts_with("keep:") ? Split::Kind::Keep : Split::Kind::Sample;
     split.percent = *percent;
     return split;
   }
@@ -102,10 +118,11 @@ Result<Split> parse_split(std::string_view text) {
     }
     return split;
   }
-  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT", text);
+  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT", text);
 }
 
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::uint64_t seed) {
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, const LearnRequest& request) {
+  if (split.kind == Split::Kind::Sample) return sampled(rows, split.percent, request);
   std::vector<Role> roles(rows.size(), Role::Learn);
   double limit = 0;
   const auto work = [&](const DescribedRow& row) { return row.description.work.flops.value_or(row.description.work.bytes()); };
@@ -133,8 +150,9 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
       case Split::Kind::Beyond:
         if (work(row) > limit) roles[i] = Role::Ask;
         break;
+      case Split::Kind::Sample: break;
       case Split::Kind::Keep:
-        if (static_cast<double>(base::hash64(row.key, seed) % 1'000'000) >= split.percent * 10'000) roles[i] = Role::Ask;
+        if (static_cast<double>(base::hash64(row.key, request.seed) % 1'000'000) >= split.percent * 10'000) roles[i] = Role::Ask;
         break;
     }
   }

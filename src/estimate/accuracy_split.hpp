@@ -20,7 +20,7 @@ struct DescribedRow {
 enum class Role : std::uint8_t { Learn, Ask, Drop };
 
 /// One role a row. Code::Usage for a field that the rows do not have.
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::uint64_t seed);
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, const LearnRequest& request);
 
 /// A field's value of a row, nothing where the row has no such field.
 std::optional<double> field_of(const DescribedRow& row, std::string_view field);

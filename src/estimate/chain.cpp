@@ -2,6 +2,8 @@
 /// The list of estimators, most trusted first.
 #include "oplat/estimate/chain.hpp"
 
+#include <algorithm>
+
 #include "oplat/estimate/physics.hpp"
 
 namespace oplat::estimate {
@@ -36,13 +38,17 @@ Result<Chain> make_chain(const RowSource& rows, const ChainOptions& options) {
   Chain chain;
   for (const ChainEntry& entry : chain_entries()) {
     OPLAT_TRY(link, entry.make(rows, options));
-    if (link) chain.push_back(std::move(link));
+    if (link) chain.links.push_back(std::move(link));
   }
   return chain;
 }
 
 Status estimate_all(const Chain& chain, std::span<const Query> queries, std::span<std::optional<Estimate>> answers) {
-  for (const auto& link : chain) OPLAT_CHECK(link->estimate(queries, answers));
+  const auto open = [&] { return std::any_of(answers.begin(), answers.end(), [](const auto& answer) { return !answer; }); };
+  chain.memo->recall(queries, answers);
+  if (!open()) return {};
+  for (const auto& link : chain.links) OPLAT_CHECK(link->estimate(queries, answers));
+  chain.memo->keep(queries, answers);
   return {};
 }
 

@@ -22,12 +22,13 @@ struct Split {
     Level,   ///< all rows of one value of a field; of several fields: those of any, and asked are those of all
     Beyond,  ///< the fifth of most operations
     Keep,    ///< all but so many per cent, chosen at random
+    Sample,  ///< all but so many per cent, chosen by the Sampler, which is told their times one by one
   };
   Kind kind = Kind::Random;
   std::vector<std::pair<std::string, double>> levels;  ///< of Level: field, value
-  double percent = 100;                                ///< of Keep: of the rows that are learned from
+  double percent = 100;                                ///< of Keep and Sample: of the rows that are learned from
 };
-/// "random", "twin", "level:FIELD=VALUE[,FIELD=VALUE]", "beyond", "keep:PERCENT". Code::Usage otherwise. Fields of
+/// "random", "twin", "level:FIELD=VALUE[,FIELD=VALUE]", "beyond", "keep:PERCENT", "sample:PERCENT". Code::Usage otherwise. Fields of
 /// convolutions: batch, in_h, out_c, ratio (In_C / Out_C), kernel, stride, residual.
 Result<Split> parse_split(std::string_view text);
 

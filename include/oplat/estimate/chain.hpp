@@ -10,11 +10,15 @@
 
 #include "oplat/estimate/estimator.hpp"
 #include "oplat/estimate/exact.hpp"
+#include "oplat/estimate/memo.hpp"
 #include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
 
-using Chain = std::vector<std::unique_ptr<Estimator>>;
+struct Chain {
+  std::vector<std::unique_ptr<Estimator>> links;
+  std::unique_ptr<Memo> memo = std::make_unique<Memo>();
+};
 
 struct ChainOptions {
   bool physics = false;  ///< `--missing physics`: what nothing else answers gets the roofline
@@ -31,7 +35,7 @@ std::span<const ChainEntry> chain_entries();
 
 /// The links that the options ask for, made and fitted.
 Result<Chain> make_chain(const RowSource& rows, const ChainOptions& options);
-/// Asks the links in turn.
+/// What was answered before, then the links in turn.
 Status estimate_all(const Chain& chain, std::span<const Query> queries, std::span<std::optional<Estimate>> answers);
 
 }  // namespace oplat::estimate

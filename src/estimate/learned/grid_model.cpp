@@ -16,6 +16,14 @@ constexpr std::size_t kLeastRows = kLeastRowsLearned;
 constexpr int kMostTrees = 500;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
+constexpr double kRate = 0.05;
+constexpr double kRateOfFewer = 0.07;
+constexpr double kQuickRate = 0.15;
+constexpr std::size_t kMostLeaves = 400;
+constexpr std::size_t kFewerLeaves = 255;
+constexpr std::size_t kQuickLeaves = 255;
+constexpr std::size_t kLeastLeaves = 4;
+constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
 constexpr double kEffortOfTrials = 0.4;
 constexpr std::size_t kLeastTrials = 60;
@@ -37,9 +45,6 @@ std::array<float, kTileCount> waves_of(const ir::Description& description, const
 bool is_common(const Pattern& pattern) { return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin; }
 
 int trees_of(const Pattern& pattern, double effort) { return static_cast<int>(effort * (is_common(pattern) ? kMostTrees : kFewerTrees)); }
-
-/// Trees of both profiles.
-int steps_of(const Pattern& pattern, double effort) { return trees_of(pattern, effort) + kQuickTrees; }
 
 float default_shape_share(PatternKind kind) {
   switch (kind) {
@@ -123,22 +128,22 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
     held = hold_outs(*model.lines_, model.patterns_, work, options.seed);
   }
   int trees = 0;
-  for (const Pattern& pattern : model.patterns_) trees += steps_of(pattern, options.effort);
+  for (const Pattern& pattern : model.patterns_) trees += trees_of(pattern, options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
-    for (const Pattern& pattern : each.patterns) trees += steps_of(pattern, kEffortOfTrials * options.effort);
+    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort);
   }
   Steps steps(trees, options.progress);
-  OPLAT_CHECK(model.fit_patterns(model.patterns_, shapes, options, options.threads, steps));
+  OPLAT_CHECK(model.fit_patterns(model.patterns_, shapes, options, Purpose::Answers, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
   return model;
 }
 
-Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, int threads,
+Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
                                Steps& steps) {
   std::vector<std::optional<PatternModel>> models(patterns.size());
-  OPLAT_CHECK(for_each(patterns.size(), threads, [&](std::size_t i) -> Status {
-    OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, steps));
+  OPLAT_CHECK(for_each(patterns.size(), options.threads, [&](std::size_t i) -> Status {
+    OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, purpose, steps));
     models[i] = std::move(learned);
     return {};
   }));
@@ -184,7 +189,8 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
   GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
   LearnRequest less = options;
   less.effort = kEffortOfTrials * options.effort;
-  OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, 1, steps));
+  less.threads = 1;  // the hold-outs share the threads
+  OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, Purpose::Trial, steps));
   const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
   std::vector<float> row(part.features());
   for (const std::uint32_t asked : held.asked) {
@@ -265,7 +271,8 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
 }
 
 Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pattern& pattern, const Matrix& shapes,
-                                                                        const LearnRequest& options, Steps& steps) const {
+                                                                        const LearnRequest& options, Purpose purpose,
+                                                                        Steps& steps) const {
   const NeighbourLayout layout = neighbours_->layout();
   const SiteValues& values = neighbours_->values();
   const bool shape = pattern.kind == PatternKind::Shape;
@@ -298,16 +305,18 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
   boosting.trees = trees_of(pattern, options.effort);
-  boosting.rate = is_common(pattern) ? 0.05 : 0.07;
+  boosting.rate = is_common(pattern) ? kRate : kRateOfFewer;
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
-  boosting.leaves = std::clamp<std::size_t>(used / 20, 4, is_common(pattern) ? 400 : 127);
+  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
-  boosting.trees = kQuickTrees;
-  boosting.rate = 0.15;
-  boosting.leaves = std::clamp<std::size_t>(used / 20, 4, 255);
-  OPLAT_TRY(quick, boost(x, y, boosting));
-  model.quick = std::move(quick);
+  if (purpose == Purpose::Answers) {
+    boosting.trees = kQuickTrees;
+    boosting.rate = kQuickRate;
+    boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, kQuickLeaves);
+    OPLAT_TRY(quick, boost(x, y, boosting));
+    model.quick = std::move(quick);
+  }
   model.shape_share = default_shape_share(pattern.kind);
   model.spread_factor = default_spread(pattern.kind);
   return model;

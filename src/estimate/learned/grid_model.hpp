@@ -60,10 +60,14 @@ class GridModel {
   };
   /// Everything but the models.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
-  /// Fits models of the patterns, which are independent of each other, on so many threads.
-  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, int threads, Steps& steps);
+  /// What a fit is for: answers in both profiles, or errors of rows held out, which only the accurate one is asked for.
+  enum class Purpose : std::uint8_t { Answers, Trial };
+  /// Fits models of the patterns, which are independent of each other.
+  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
+                      Steps& steps);
   /// Nothing where too few rows can be asked in the pattern.
-  Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options, Steps& steps) const;
+  Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options,
+                                                    Purpose purpose, Steps& steps) const;
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
   /// How a model without the rows held out answers them.
   static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures how well learned estimates do on a convolution library and writes docs/library-accuracy.md.
+
+Imports the library into a table (build/bench), runs `oplat accuracy` for every split of the page, fits the whole of it and times answers.
+Each split takes minutes; what is done stays in build/bench and is not done again by the same oplat. Needs: scripts/build release oplat learned_bench.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib import text  # noqa: E402
+from lib.oplat import ROOT, Failed, say  # noqa: E402
+
+PAGE = ROOT / "docs" / "library-accuracy.md"
+FOLDER = ROOT / "build" / "bench"
+# name on the page, split, profile, targets of MAPE (in per cent), more arguments
+SPLITS = [
+    ("one row in ten, at random", "random", "accurate", 1.9, ["--networks", "200"]),
+    ("twins together", "twin", "accurate", 2.2, []),
+    ("at random, profile fast", "random", "fast", 2.3, ["--no-calibrate"]),
+    ("twins together, profile fast", "twin", "fast", 2.7, ["--no-calibrate"]),
+    ("all of In_H = 66", "level:In_H=66", "accurate", 3.5, []),
+    ("all of Out_C = 160", "level:Out_C=160", "accurate", 5.0, []),
+    ("all of batch 32", "level:batch=32", "accurate", 5.0, []),
+    ("all of ratio 1", "level:ratio=1", "accurate", 3.0, []),
+    ("In_H = 66 and Out_C = 160 both unseen", "level:In_H=66,Out_C=160", "accurate", 7.0, []),
+    ("the largest fifth", "beyond", "accurate", 4.5, []),
+    ("all but 1 %, chosen by the sampler", "sample:1", "accurate", 8.5, []),
+    ("all but 5 %, chosen by the sampler", "sample:5", "accurate", 6.0, []),
+    ("all but 10 %, chosen by the sampler", "sample:10", "accurate", 5.0, []),
+]
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(done.stderr.strip() or f"{command[0]} ended with {done.returncode}")
+    return done.stdout
+
+
+class Results:
+    """What was measured, by oplat's version and question."""
+
+    def __init__(self, path, version):
+        self._path, self._version = path, version
+        known = json.loads(path.read_text()) if path.exists() else {}
+        self._all = known if known.get("version") == version else {"version": version}
+
+    def get(self, name, make):
+        if name not in self._all:
+            say(name)
+            self._all[name] = make()
+            self._path.write_text(json.dumps(self._all))
+        return self._all[name]
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "a processor that does not say its name"
+
+
+def percent(share, digits=2):
+    return f"{100 * share:.{digits}f} %"
+
+
+def verdict(value, target):
+    return "met" if value <= target else "not met"
+
+
+def split_rows(results):
+    for name, split, profile, target, _ in SPLITS:
+        found = results[f"{split} {profile}"]
+        line = found["lines"][0]
+        yield [name, f"{line['rows']:,}", percent(line["mape"]), f"<= {target} %", verdict(100 * line["mape"], target), percent(line["median"]), percent(line["p90"]),
+               percent(line["within_5_percent"], 1), percent(line["within_10_percent"], 1), percent(line["bias"]),
+               percent(line["interval_coverage"], 1) if found["calibrated"] else "", percent(line["half_width"], 1) if found["calibrated"] else "",
+               f"{found['fit_seconds']:.0f} s"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out"), help="library file in fp32")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program to run")
+    parser.add_argument("--splits", help="only these names' splits, separated by blanks; the page needs all")
+    options = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    table = FOLDER / "library.oplat"
+    version = run(options.oplat, "version")
+    results = Results(FOLDER / "library-accuracy.json", version)
+    if not table.exists():
+        run(options.oplat, "import", options.library, "--format", "tinynas", "--device", "V100", "--precision", "FP32", "--table", table, "--skip-bad-rows")
+    found = {}
+    for _, split, profile, _, more in SPLITS:
+        if options.splits and split not in options.splits.split():
+            continue
+        name = f"{split} {profile}"
+        found[name] = results.get(name, lambda s=split, p=profile, m=more: json.loads(
+            run(options.oplat, "accuracy", table, "--split", s, "--profile", p, "--json", "--quiet", *m)))
+    if options.splits:
+        return
+    fits = {}
+    for name, more in (("without calibration", ["--no-calibrate"]), ("with calibration", [])):
+        fits[name] = results.get("fit " + name, lambda m=more: json.loads(run(options.oplat, "fit", table, "--only", "kernels", "--json", "--quiet", *m))["learned"])
+    speeds = results.get("speeds", lambda: [json.loads(line) for line in run(Path(options.oplat).resolve().parent / "learned_bench", table).splitlines()])
+    write(found, fits, speeds, version)
+
+
+def write(found, fits, speeds, version):
+    page = ["# Learned estimates on a convolution library", "",
+            "Written by `bench/library_accuracy.py`. [estimators.md](estimators.md) says what the tiers, splits and networks are.", "",
+            f"Measured {text.today()}, commit {text.commit()}, on {processor()}, {os.cpu_count()} cores. {version.strip().splitlines()[0]}.", "",
+            "The library is the V100's in fp32, 95,256 rows with a time. Each line holds rows out, learns from the rest as `oplat fit` does, with one default model and settings for all lines, and asks for those held out.", ""]
+    head = ["held out", "asked", "MAPE", "target", "", "median", "p90", "within 5 %", "within 10 %", "bias", "inside the 90 % interval", "mean half-width", "fit"]
+    page += text.table(head, list(split_rows(found)))
+    page += ["", "## Intervals by tier and band", "", "Of lines of at least 300 rows: share inside the 90 % interval, mean half-width.", ""]
+    rows = []
+    for name, split, profile, _, _ in SPLITS:
+        one = found[f"{split} {profile}"]
+        if one["calibrated"]:
+            rows += [[name, line["rows_of"], f"{line['rows']:,}", percent(line["mape"]), percent(line["interval_coverage"], 1), percent(line["half_width"], 1)]
+                     for line in one["lines"][1:] if line["rows"] >= 300]
+    page += text.table(["held out", "rows of", "rows", "MAPE", "inside", "half-width"], rows)
+    page += ["", "## Networks", "", "200 random ResNet-like networks of each batch out of rows held out at random.", ""]
+    page += text.table(["batch", "mean error", "bias", "within 1 %"],
+                          [[str(n["batch"]), percent(n["mape"]), percent(n["bias"]), percent(n["within_1_percent"], 0)] for n in found["random accurate"]["networks"]])
+    page += ["", "## Speed", ""]
+    rows = [[f"fit of the whole library, {name}", f"{fit['seconds'] / 60:.1f} min, {fit['bytes'] / 1e6:.1f} MB", "<= 3 min" if "without" in name else "<= 20 min"] for name, fit in fits.items()]
+    for one in speeds:
+        rows.append([f"one convolution never asked before, profile {one['profile']}", f"{one['never_asked_us']:.1f} us", "<= 10 us" if one["profile"] == "fast" else "<= 60 us"])
+        rows.append([f"53 convolutions measured, asked again, profile {one['profile']}", f"{one['network_measured_us']:.1f} us", "<= 20 us"])
+        rows.append([f"53 convolutions not measured, asked again, profile {one['profile']}", f"{one['network_asked_before_us']:.1f} us", "<= 20 us"])
+        rows.append([f"the first learned answer, which reads the fit, profile {one['profile']}", f"{one['first_answer_ms']:.0f} ms", ""])
+    page += text.table(["what", "median", "target"], rows)
+    PAGE.write_text("\n".join(page) + "\n")
+    say(f"wrote {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"library_accuracy: {error}")
