@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
@@ -192,6 +193,9 @@ struct KeyHash {
   std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
 };
 
+constexpr std::size_t kMostKnown = 1'000'000;
+constexpr std::size_t kLookupsBeforeReading = 500;
+
 /// There is nothing to fit or to save; what was looked up is kept.
 class Exact final : public Estimator {
  public:
@@ -206,7 +210,10 @@ class Exact final : public Estimator {
       if (answers[i]) continue;
       auto at = known_.find(queries[i].key);
       if (at == known_.end()) {
+        OPLAT_TRY(absent, is_absent(queries[i].key));
+        if (absent) continue;
         OPLAT_TRY(known, look_up(rows_, queries[i].key));
+        if (known_.size() >= kMostKnown) known_.clear();
         at = known_.emplace(std::string(queries[i].key), std::move(known)).first;
       }
       if (at->second.found) answers[i] = answer_from(at->second, rows_.curve, queries[i]);
@@ -219,8 +226,24 @@ class Exact final : public Estimator {
     return {};
   }
 
+  /// A search asks for thousands of kernels that the table lacks: then its keys are read once, instead of asking the
+  /// file for each.
+  Result<bool> is_absent(std::string_view key) const {
+    if (lookups_ < kLookupsBeforeReading) {
+      ++lookups_;
+      return false;
+    }
+    if (!hashes_) {
+      OPLAT_TRY(hashes, rows_.table->kernel_hashes());
+      hashes_.emplace(hashes.begin(), hashes.end());
+    }
+    return !hashes_->contains(base::hash128(key));
+  }
+
   RowSource rows_;
   mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
+  mutable std::size_t lookups_ = 0;
+  mutable std::optional<std::unordered_set<base::Hash128>> hashes_;  ///< of all keys of the table
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 

@@ -141,6 +141,20 @@ Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const
   }
 }
 
+Result<std::vector<base::Hash128>> Table::kernel_hashes() const {
+  OPLAT_TRY(statement, impl_->database->prepare("SELECT id, hash FROM kernel"));
+  std::vector<base::Hash128> hashes;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return hashes;
+    Cells cells(statement, "kernel");
+    const auto hash = base::Hash128::from_bytes(cells.blob(1, 16));
+    OPLAT_CHECK(cells.status());
+    if (!hash) return impl_->database->corrupt("a kernel's hash is not of 16 bytes");
+    hashes.push_back(*hash);
+  }
+}
+
 Result<std::vector<StoredRow>> Table::rows_of_no_file(DeviceId device, SettingId setting) const {
   OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".device = ?1 AND \"row\".setting = ?2 "
                                                                  "AND file IS NULL ORDER BY \"row\".id"));

@@ -143,6 +143,8 @@ class Table {
   /// Every row, in order of id, one at a time; stops where `visit` returns false.
   Status each_row(const std::function<bool(const StoredRow&)>& visit) const;
   Result<std::optional<StoredRow>> row(RowId id) const;
+  /// base::hash128 of the text of every key.
+  Result<std::vector<base::Hash128>> kernel_hashes() const;
   /// In the order in which they were added.
   Result<std::vector<Block>> blocks_of(RowId row) const;
   Result<std::vector<StoredModelRow>> model_rows() const;

@@ -12,8 +12,8 @@ namespace oplat::estimate {
 namespace {
 
 constexpr std::uint64_t kFolds = 10;
-constexpr std::uint64_t kFoldsTried = 3;
-constexpr std::size_t kLevelsTried = 3;
+constexpr std::uint64_t kFoldsTried = 2;
+constexpr std::size_t kLevelsTried = 2;
 constexpr std::size_t kPairsTried = 4;
 constexpr double kLargestShare = 0.2;
 /// Half the width of a 90 % interval in standard deviations.

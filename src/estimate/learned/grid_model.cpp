@@ -13,19 +13,22 @@ namespace {
 
 constexpr std::size_t kLeastRows = kLeastRowsLearned;
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 500;
+constexpr int kMostTrees = 750;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
-constexpr double kRate = 0.05;
+constexpr double kRate = 0.035;
 constexpr double kRateOfFewer = 0.07;
 constexpr double kQuickRate = 0.15;
+/// Columns drawn for each tree: few trees must see more of them.
+constexpr double kColumnShare = 0.2;
+constexpr double kQuickColumnShare = 0.35;
 constexpr std::size_t kMostLeaves = 400;
 constexpr std::size_t kFewerLeaves = 255;
 constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
-constexpr double kEffortOfTrials = 0.4;
+constexpr double kEffortOfTrials = 0.3;
 constexpr std::size_t kLeastTrials = 60;
 /// Errors below this are luck.
 constexpr float kLeastError = 0.003F;
@@ -197,9 +200,10 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     const ir::Description& description = sites.descriptions[asked];
     const auto point = part.space_.place(description);
     if (!point) continue;
-    const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, part.patterns_));
+    const Surroundings around = part.lines_->around(*point);
+    const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, around, part.patterns_));
     if (model == nullptr || model == shape) continue;
-    part.write(description, *point, {}, row);
+    part.write(description, *point, around, row);
     Trial trial;
     trial.pattern = model->pattern;
     trial.hold_out = number;
@@ -287,7 +291,8 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
     if (!shape) {
       const std::span<const float> waves(&values.waves[i * kTileCount], kTileCount);
       const auto around = row.subspan(kShapeFeatures);
-      neighbours_->write(lines_->sites()[i], waves, blindfold_of(pattern, *lines_, i), around);
+      const Point& site = lines_->sites()[i];
+      neighbours_->write(site, lines_->around(site), waves, blindfold_of(pattern, *lines_, i), around);
       // A row that sees nothing under this blindfold is a question of another pattern.
       if (std::all_of(around.begin() + 1, around.end(), [](float value) { return std::isnan(value); })) continue;
       target -= around[layout.base()];
@@ -308,11 +313,13 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.rate = is_common(pattern) ? kRate : kRateOfFewer;
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
+  boosting.column_share = kColumnShare;
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
   if (purpose == Purpose::Answers) {
     boosting.trees = kQuickTrees;
     boosting.rate = kQuickRate;
+    boosting.column_share = kQuickColumnShare;
     boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, kQuickLeaves);
     OPLAT_TRY(quick, boost(x, y, boosting));
     model.quick = std::move(quick);
@@ -322,10 +329,10 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   return model;
 }
 
-void GridModel::write(const ir::Description& description, const Point& point, const Blindfold& blindfold,
+void GridModel::write(const ir::Description& description, const Point& point, const Surroundings& around,
                       std::span<float> out) const {
   shape_features(description, point, space_.axes(), machine_, out.first(kShapeFeatures));
-  neighbours_->write(point, waves_of(description, machine_), blindfold, out.subspan(kShapeFeatures));
+  neighbours_->write(point, around, waves_of(description, machine_), {}, out.subspan(kShapeFeatures));
 }
 
 const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const {
@@ -343,13 +350,14 @@ float GridModel::residual_of(const PatternModel& model, std::span<const float> f
 std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description, Profile profile) const {
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
-  const Pattern asked = point->strange ? Pattern{PatternKind::Shape, 0} : pattern_at(*lines_, *point, patterns_);
+  const Surroundings around = lines_->around(*point);
+  const Pattern asked = point->strange ? Pattern{PatternKind::Shape, 0} : pattern_at(*lines_, *point, around, patterns_);
   const PatternModel* model = model_of(asked);
   const PatternModel* shape = model_of({PatternKind::Shape, 0});
   if (model == nullptr) model = shape;
   if (model == nullptr) return std::nullopt;
   std::vector<float> row(features());
-  write(description, *point, {}, row);
+  write(description, *point, around, row);
   const float own = residual_of(*model, row, profile);
   // The model of shapes is asked only where it counts: it doubles the time of an answer.
   const bool common = is_common(model->pattern);

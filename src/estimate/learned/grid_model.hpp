@@ -75,7 +75,7 @@ class GridModel {
   /// tell levels apart.
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const;
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
-  void write(const ir::Description& description, const Point& point, const Blindfold& blindfold, std::span<float> out) const;
+  void write(const ir::Description& description, const Point& point, const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
   [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
 

@@ -74,8 +74,19 @@ const Lines::Bucket* Lines::find(std::uint64_t line) const {
 }
 
 Neighbours Lines::along(const Point& point, std::size_t axis) const {
+  return along(point, axis, hash_of(point, axes_));
+}
+
+Surroundings Lines::around(const Point& point) const {
+  const std::uint64_t hash = hash_of(point, axes_);
+  Surroundings all;
+  for (std::size_t axis = 0; axis < axes_; ++axis) all[axis] = along(point, axis, hash);
+  return all;
+}
+
+Neighbours Lines::along(const Point& point, std::size_t axis, std::uint64_t point_hash) const {
   const double at = point.at[axis];
-  const Bucket* bucket = find(line_of(hash_of(point, axes_), axis, at));
+  const Bucket* bucket = find(line_of(point_hash, axis, at));
   Neighbours found;
   if (bucket == nullptr) return found;
   const auto begin = entries_.begin() + bucket->begin;

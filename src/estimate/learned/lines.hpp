@@ -2,6 +2,7 @@
 /// Lines: the measured points next to a point along each axis, all other coordinates being equal.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -25,6 +26,8 @@ struct Neighbours {
   [[nodiscard]] bool both() const { return low != kNoSite && high != kNoSite; }
 };
 
+using Surroundings = std::array<Neighbours, kMostAxes>;
+
 class Lines {
  public:
   /// Points are distinct: rows of one point are one site.
@@ -33,6 +36,8 @@ class Lines {
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::span<const Point> sites() const { return sites_; }
   [[nodiscard]] Neighbours along(const Point& point, std::size_t axis) const;
+  /// The same along every axis.
+  [[nodiscard]] Surroundings around(const Point& point) const;
   /// The site at exactly this point.
   [[nodiscard]] std::optional<Site> at(const Point& point) const;
   /// Coordinates measured anywhere in the slice, ascending.
@@ -52,6 +57,7 @@ class Lines {
     std::uint32_t count = 0;  ///< 0: free
   };
   [[nodiscard]] const Bucket* find(std::uint64_t line) const;
+  [[nodiscard]] Neighbours along(const Point& point, std::size_t axis, std::uint64_t point_hash) const;
 
   std::vector<Point> sites_;
   std::size_t axes_ = 0;

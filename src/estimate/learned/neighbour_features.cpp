@@ -17,6 +17,15 @@ constexpr double kLeastError = 1e-2;
 
 double square(double value) { return value * value; }
 
+/// What the blindfold leaves of the neighbours along an axis.
+Neighbours visible(const Neighbours& all, std::size_t axis, const Blindfold& blindfold) {
+  const std::uint32_t bit = 1U << axis;
+  if ((blindfold.levels & ~bit) != 0 || (blindfold.lines & bit) != 0) return {};
+  Neighbours n = all;
+  if (blindfold.beyond) n.high = n.high2 = kNoSite;
+  return n;
+}
+
 double median(std::vector<float>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -45,14 +54,6 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, SiteValues values) : li
     errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kLeastError));
     typical_.push_back(each.empty() ? 1 : median(each));
   }
-}
-
-Neighbours NeighbourFeatures::visible(const Point& point, std::size_t axis, const Blindfold& blindfold) const {
-  const std::uint32_t bit = 1U << axis;
-  if ((blindfold.levels & ~bit) != 0 || (blindfold.lines & bit) != 0) return {};
-  Neighbours n = lines_.along(point, axis);
-  if (blindfold.beyond) n.high = n.high2 = kNoSite;
-  return n;
 }
 
 template <class Value>
@@ -107,17 +108,17 @@ float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::si
   return static_cast<float>((1 - share) * low + share * high);
 }
 
-void NeighbourFeatures::write(const Point& point, std::span<const float> waves, const Blindfold& blindfold,
-                              std::span<float> out) const {
+void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::span<const float> waves,
+                              const Blindfold& blindfold, std::span<float> out) const {
   using L = NeighbourLayout;
   const L at = layout();
   const std::size_t axes = at.axes;
   std::fill(out.begin(), out.end(), kNone);
-  std::array<Neighbours, kMostAxes> around;
+  Surroundings around;
   double sum = 0;
   double weights = 0;
   for (std::size_t axis = 0; axis < axes; ++axis) {
-    around[axis] = visible(point, axis, blindfold);
+    around[axis] = visible(all[axis], axis, blindfold);
     const Neighbours& n = around[axis];
     if (!n.any()) continue;
     float* const f = &out[at.around(axis)];

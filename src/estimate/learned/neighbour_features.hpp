@@ -53,14 +53,10 @@ class NeighbourFeatures {
   [[nodiscard]] std::span<const double> typical() const { return typical_; }
   /// Writes layout().count() numbers: the base (a weighted mean of the estimates along the axes) as it is, values and
   /// estimates as deviations from it, NaN for what cannot be seen. `waves`: kTileCount numbers of the point itself.
-  void write(const Point& point, std::span<const float> waves, const Blindfold& blindfold, std::span<float> out) const;
+  void write(const Point& point, const Surroundings& around, std::span<const float> waves, const Blindfold& blindfold,
+             std::span<float> out) const;
 
  private:
-  struct View {
-    Neighbours sites;
-    double at = 0;
-  };
-  [[nodiscard]] Neighbours visible(const Point& point, std::size_t axis, const Blindfold& blindfold) const;
   /// Linear in the coordinate between the two neighbours; a copy where there is one.
   template <class Value>
   [[nodiscard]] float between(const Neighbours& n, double at, std::size_t axis, Value value) const;

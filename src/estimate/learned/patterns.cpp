@@ -59,13 +59,13 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   return patterns;
 }
 
-Pattern pattern_at(const Lines& lines, const Point& point, const std::vector<Pattern>& known) {
+Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around, const std::vector<Pattern>& known) {
   std::size_t seen = 0;
   std::size_t enclosed = 0;
   std::size_t last = 0;
   std::uint32_t absent_flags = 0;
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
-    const Neighbours n = lines.along(point, axis);
+    const Neighbours& n = around[axis];
     if (!graded(lines, axis)) {
       if (!n.any()) absent_flags |= 1U << axis;
       continue;

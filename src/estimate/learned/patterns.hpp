@@ -33,7 +33,7 @@ struct Pattern {
 std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features);
 
 /// The pattern of a question.
-Pattern pattern_at(const Lines& lines, const Point& point, const std::vector<Pattern>& known);
+Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around, const std::vector<Pattern>& known);
 
 /// What a row must not see to be a question of the pattern; `turn` deals out the pairs of axes. Nothing where it cannot
 /// be one.

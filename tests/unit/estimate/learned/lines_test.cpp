@@ -130,7 +130,7 @@ struct Grid {
     return values;
   }
   [[nodiscard]] Pattern pattern(const Point& point) const {
-    return pattern_at(lines, point, patterns_of(lines, features));
+    return pattern_at(lines, point, lines.around(point), patterns_of(lines, features));
   }
 
   Lines lines;
@@ -156,7 +156,7 @@ TEST(PatternTest, ABlindfoldHidesWhatTheQuestionsOfThePatternCannotSee) {
   const NeighbourLayout layout = grid.features.layout();
   const auto seen = [&](const Blindfold& blindfold) {
     std::vector<float> out(layout.count());
-    grid.features.write(point_at(0, 3, 3, 0), {}, blindfold, out);
+    grid.features.write(point_at(0, 3, 3, 0), grid.lines.around(point_at(0, 3, 3, 0)), {}, blindfold, out);
     std::set<std::size_t> axes;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (!std::isnan(out[layout.around(axis) + NeighbourLayout::kEstimate])) axes.insert(axis);
@@ -185,7 +185,7 @@ TEST(NeighbourFeaturesTest, APlaneIsInterpolatedExactly) {
   const NeighbourFeatures features(lines, std::move(values));
   const NeighbourLayout layout = features.layout();
   std::vector<float> out(layout.count());
-  features.write(point_at(0, 3, 3, 0), {}, {}, out);
+  features.write(point_at(0, 3, 3, 0), lines.around(point_at(0, 3, 3, 0)), {}, {}, out);
   EXPECT_NEAR(out[layout.base()], 0.75, 1e-6);
   for (std::size_t axis = 0; axis < 2; ++axis) {
     EXPECT_NEAR(out[layout.around(axis) + NeighbourLayout::kEstimate], 0, 1e-6) << "as a deviation from the base";

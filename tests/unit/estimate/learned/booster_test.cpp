@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Growing trees against trying every split.
+#include "estimate/learned/booster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "oplat/base/random.hpp"
+#include "unit/estimate/small_table.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+struct Data {
+  Matrix x;
+  std::vector<float> y;
+};
+
+/// Few distinct values, so that every one has a bin of its own; some missing.
+Data random_data(std::uint64_t seed) {
+  base::Random random(seed);
+  Data data{Matrix(120, 3), {}};
+  for (std::size_t i = 0; i < data.x.rows; ++i) {
+    for (float& value : data.x.row(i)) value = random.below(6) == 0 ? kNone : static_cast<float>(random.below(20));
+    data.y.push_back(static_cast<float>(random.normal()) + (data.x.row(i)[1] > 11 ? 1.5F : 0.0F));
+  }
+  return data;
+}
+
+double squares(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return sum;
+}
+
+/// Least sum of squares of two leaves of at least `least` rows, over all splits and both ways for what is missing.
+double best_of_all(const Data& data, std::size_t least) {
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t column = 0; column < data.x.columns; ++column) {
+    std::set<float> cuts{std::numeric_limits<float>::max()};
+    for (std::size_t i = 0; i < data.x.rows; ++i) {
+      if (!std::isnan(data.x.row(i)[column])) cuts.insert(data.x.row(i)[column]);
+    }
+    for (const float cut : cuts) {
+      for (const bool missing_left : {false, true}) {
+        std::vector<double> left, right;
+        for (std::size_t i = 0; i < data.x.rows; ++i) {
+          const float value = data.x.row(i)[column];
+          (std::isnan(value) ? missing_left : value < cut) ? left.push_back(data.y[i]) : right.push_back(data.y[i]);
+        }
+        if (left.size() >= least && right.size() >= least) best = std::min(best, squares(left) + squares(right));
+      }
+    }
+  }
+  return best;
+}
+
+BoostOptions one_split() {
+  BoostOptions options;
+  options.trees = 1;
+  options.rate = 1;
+  options.leaves = 2;
+  options.column_share = 1;
+  options.row_share = 1;
+  options.l2 = 0;
+  return options;
+}
+
+double error_of(const Forest& forest, const Data& data) {
+  double sum = 0;
+  for (std::size_t i = 0; i < data.x.rows; ++i) sum += std::pow(forest.value(data.x.row(i)) - data.y[i], 2);
+  return sum;
+}
+
+TEST(Booster, TheFirstSplitIsTheBestOfAll) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Data data = random_data(seed);
+    BoostOptions options = one_split();
+    options.least_rows = 7;
+    const Forest forest = test::must(boost(data.x, data.y, options));
+    EXPECT_NEAR(error_of(forest, data), best_of_all(data, options.least_rows), 1e-3) << "seed " << seed;
+  }
+}
+
+TEST(Booster, WhatIsMissingMayBeAllThatTells) {
+  Data data{Matrix(40, 1), {}};
+  for (std::size_t i = 0; i < 40; ++i) {
+    data.x.row(i)[0] = i % 2 == 0 ? 5.0F : kNone;
+    data.y.push_back(i % 2 == 0 ? 1.0F : 3.0F);
+  }
+  const Forest forest = test::must(boost(data.x, data.y, one_split()));
+  EXPECT_NEAR(forest.value(std::vector<float>{5}), 1, 1e-5);
+  EXPECT_NEAR(forest.value(std::vector<float>{kNone}), 3, 1e-5);
+}
+
+TEST(Booster, MoreLeavesAndTreesFitTheirRowsBetter) {
+  const Data data = random_data(3);
+  BoostOptions options = one_split();
+  double last = error_of(test::must(boost(data.x, data.y, options)), data);
+  for (const std::size_t leaves : {4U, 8U, 16U}) {
+    options.leaves = leaves;
+    const double now = error_of(test::must(boost(data.x, data.y, options)), data);
+    EXPECT_LT(now, last);
+    last = now;
+  }
+  options.trees = 20;
+  EXPECT_LT(error_of(test::must(boost(data.x, data.y, options)), data), last);
+}
+
+TEST(Booster, ManyValuesShareBins) {
+  Data data{Matrix(5000, 1), {}};
+  for (std::size_t i = 0; i < data.x.rows; ++i) {
+    data.x.row(i)[0] = static_cast<float>(i);
+    data.y.push_back(i < 1700 ? 0.0F : 1.0F);
+  }
+  const Forest forest = test::must(boost(data.x, data.y, one_split()));
+  EXPECT_LT(forest.value(std::vector<float>{1600}), 0.1F) << "a bin is 20 rows wide";
+  EXPECT_GT(forest.value(std::vector<float>{1800}), 0.9F);
+}
+
+}  // namespace
+}  // namespace oplat::estimate
