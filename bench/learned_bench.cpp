@@ -31,11 +31,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Convolutions of the table; those that could not be measured, which stand among them; and some at heights between the
-/// levels.
+/// Convolutions of the table, and some at heights between its levels.
 struct Questions {
   std::vector<std::string> measured;
-  std::vector<std::string> among;
   std::vector<std::string> between;
 };
 
@@ -45,11 +43,7 @@ Result<Questions> read_questions(const table::Table& table) {
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     const auto key = ir::parse(stored.row.key);
     auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
-    if (!conv) return true;
-    if (!std::holds_alternative<table::Timing>(stored.row.outcome)) {
-      if (questions.among.size() < kNeverAsked) questions.among.push_back(stored.row.key);
-      return true;
-    }
+    if (!conv || !std::holds_alternative<table::Timing>(stored.row.outcome)) return true;
     if (conv->in_h < 8 || ++number % 11 != 0 || questions.between.size() >= kNeverAsked) return true;
     if (questions.measured.size() < kNetwork) questions.measured.push_back(stored.row.key);
     if (stored.row.key.find("(f32[") == std::string::npos) return true;
@@ -77,7 +71,6 @@ Result<double> asked_before(const estimate::Chain& chain, const std::vector<std:
 }
 
 Result<double> never_asked(const estimate::Chain& chain, const std::vector<std::string>& keys) {
-  if (keys.empty()) return 0.0;
   std::vector<double> times;
   for (const std::string& key : keys) {
     const estimate::Query query{key, nullptr, std::nullopt, {}, false};
@@ -99,13 +92,12 @@ Status run(const std::string& path) {
     const char* name = profile == estimate::Profile::Fast ? "fast" : "accurate";
     OPLAT_TRY(chain, estimate::make_chain(rows, {.profile = profile}));
     OPLAT_TRY(first, never_asked(chain, {questions.between.front()}));
-    OPLAT_TRY(among, never_asked(chain, questions.among));
     OPLAT_TRY(between, never_asked(chain, questions.between));
     const std::vector<std::string> known(questions.between.begin(), questions.between.begin() + kNetwork);
     OPLAT_TRY(measured, asked_before(chain, questions.measured));
     OPLAT_TRY(learned, asked_before(chain, known));
-    fmt::print("{{\"profile\": \"{}\", \"first_answer_ms\": {:.1f}, \"never_asked_us\": {:.2f}, \"never_asked_between_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
-               "\"network_asked_before_us\": {:.2f}}}\n", name, first / 1000, among, between, measured, learned);
+    fmt::print("{{\"profile\": \"{}\", \"first_answer_ms\": {:.1f}, \"never_asked_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
+               "\"network_asked_before_us\": {:.2f}}}\n", name, first / 1000, between, measured, learned);
   }
   return {};
 }

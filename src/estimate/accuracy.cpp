@@ -76,7 +76,13 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   Accuracy accuracy;
   accuracy.learned_from = static_cast<std::int64_t>(descriptions.size());
   double begin = seconds();
-  OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request.learn));
+  std::vector<ir::Description> questions;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (roles[i] == Role::Ask) questions.push_back(rows[i].description);
+  }
+  LearnRequest learn = request.learn;
+  learn.questions = questions;
+  OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, learn));
   accuracy.fit_seconds = seconds() - begin;
 
   std::vector<Answered> answers;

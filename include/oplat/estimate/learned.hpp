@@ -8,10 +8,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <span>
 #include <string_view>
 
 #include "oplat/estimate/estimator.hpp"
 #include "oplat/estimate/exact.hpp"
+#include "oplat/ir/description.hpp"
 
 namespace oplat::estimate {
 
@@ -33,6 +35,8 @@ struct LearnRequest {
   /// is a cautious guess.
   bool calibrate = true;
   double effort = 1;  ///< factor of the numbers of trees
+  /// Where all questions are known: what none of them needs is not learned. The answers to them are the same.
+  std::span<const ir::Description> questions;
   /// Steps done and in all; false stops with Code::Interrupted.
   std::function<bool(int done, int all)> progress;
 };

@@ -45,6 +45,7 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
     }
   }
   LearnRequest trial = request;
+  trial.questions = {};
   trial.calibrate = false;
   trial.effort = kEffortOfTrial * request.effort;
   // The trial's steps are not those of the fit: it stands at its beginning all the while.

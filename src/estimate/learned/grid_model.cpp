@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kLeastRows = kLeastRowsLearned;
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 750;
+constexpr int kMostTrees = 1300;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
-constexpr double kRate = 0.035;
+constexpr double kRate = 0.022;
 constexpr double kRateOfFewer = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
@@ -28,7 +28,9 @@ constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
-constexpr double kEffortOfTrials = 0.3;
+constexpr double kEffortOfTrials = 0.4;
+/// With steps as large for their fewer trees.
+constexpr double kRateOfTrials = 0.05;
 constexpr std::size_t kLeastTrials = 60;
 /// Errors below this are luck.
 constexpr float kLeastError = 0.003F;
@@ -46,6 +48,10 @@ std::array<float, kTileCount> waves_of(const ir::Description& description, const
 
 /// The patterns in which most questions come.
 bool is_common(const Pattern& pattern) { return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin; }
+
+bool is_in(const Pattern& pattern, std::span<const Pattern> patterns) {
+  return std::find(patterns.begin(), patterns.end(), pattern) != patterns.end();
+}
 
 int trees_of(const Pattern& pattern, double effort) { return static_cast<int>(effort * (is_common(pattern) ? kMostTrees : kFewerTrees)); }
 
@@ -124,22 +130,43 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   Sites sites;
   Matrix shapes;
   GridModel model = prepare(rows, log_ns, sites, shapes);
+  const std::vector<Pattern> patterns = model.needed(options.questions);
   std::vector<HoldOut> held;
   if (options.calibrate) {
     std::vector<double> work;
     for (const ir::Description& each : sites.descriptions) work.push_back(each.work.flops.value_or(each.work.bytes()));
     held = hold_outs(*model.lines_, model.patterns_, work, options.seed);
+    for (HoldOut& each : held) std::erase_if(each.patterns, [&](const Pattern& pattern) { return !is_in(pattern, patterns); });
+    std::erase_if(held, [](const HoldOut& each) {
+      return std::all_of(each.patterns.begin(), each.patterns.end(), [](const Pattern& p) { return p.kind == PatternKind::Shape; });
+    });
   }
   int trees = 0;
-  for (const Pattern& pattern : model.patterns_) trees += trees_of(pattern, options.effort) + kQuickTrees;
+  for (const Pattern& pattern : patterns) trees += trees_of(pattern, options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
     for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort);
   }
   Steps steps(trees, options.progress);
-  OPLAT_CHECK(model.fit_patterns(model.patterns_, shapes, options, Purpose::Answers, steps));
+  OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, Purpose::Answers, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
   return model;
+}
+
+std::vector<Pattern> GridModel::needed(std::span<const ir::Description> questions) const {
+  if (questions.empty()) return patterns_;
+  std::vector<Pattern> asked{{PatternKind::Shape, 0}};
+  for (const ir::Description& question : questions) {
+    const auto point = space_.place(question);
+    if (!point || point->strange) continue;
+    const Pattern pattern = pattern_at(*lines_, *point, lines_->around(*point), patterns_);
+    if (!is_in(pattern, asked)) asked.push_back(pattern);
+  }
+  std::vector<Pattern> patterns;
+  for (const Pattern& pattern : patterns_) {
+    if (is_in(pattern, asked)) patterns.push_back(pattern);
+  }
+  return patterns;
 }
 
 Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
@@ -310,7 +337,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
   boosting.trees = trees_of(pattern, options.effort);
-  boosting.rate = is_common(pattern) ? kRate : kRateOfFewer;
+  boosting.rate = !is_common(pattern) ? kRateOfFewer : purpose == Purpose::Trial ? kRateOfTrials : kRate;
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
   boosting.column_share = kColumnShare;

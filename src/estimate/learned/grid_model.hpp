@@ -68,6 +68,8 @@ class GridModel {
   /// Nothing where too few rows can be asked in the pattern.
   Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options,
                                                     Purpose purpose, Steps& steps) const;
+  /// Those of the patterns that the questions are asked in, and Shape; all of them where no questions are known.
+  [[nodiscard]] std::vector<Pattern> needed(std::span<const ir::Description> questions) const;
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
   /// How a model without the rows held out answers them.
   static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);
