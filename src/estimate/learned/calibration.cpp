@@ -136,19 +136,22 @@ float best_shape_share(std::span<const Trial> trials) {
   return best;
 }
 
-float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> held_outs) {
-  std::vector<float> all;
-  std::map<std::size_t, std::vector<float>> each;
+float spread_factor(std::span<const float> errors, std::span<const float> scales) {
+  std::vector<float> scores;
+  for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
+  return scores.empty() ? 0 : static_cast<float>(quantile(std::move(scores), 0.9) / k90);
+}
+
+float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs) {
+  std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> each;
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const float score = std::abs(errors[i]) / scales[i];
-    all.push_back(score);
-    each[held_outs[i]].push_back(score);
+    each[hold_outs[i]].first.push_back(errors[i]);
+    each[hold_outs[i]].second.push_back(scales[i]);
   }
-  if (all.empty()) return 0;
-  const float pooled = quantile(all, 0.9);
+  const float pooled = spread_factor(errors, scales);
   float worst = pooled;
-  for (auto& [held, scores] : each) worst = std::max(worst, quantile(scores, 0.9));
-  return static_cast<float>((each.size() > 1 ? (pooled + worst) / 2 : pooled) / k90);
+  for (const auto& [held, trials] : each) worst = std::max(worst, spread_factor(trials.first, trials.second));
+  return (pooled + worst) / 2;
 }
 
 }  // namespace oplat::estimate

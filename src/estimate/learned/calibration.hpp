@@ -36,8 +36,10 @@ struct Trial {
 /// The share of the shape model that errs least over the trials, by mean magnitude: 0, 0.1, ... 1.
 float best_shape_share(std::span<const Trial> trials);
 
-/// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials; where they come from several
-/// hold-outs, half way to the worst of those.
+/// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials.
+float spread_factor(std::span<const float> errors, std::span<const float> scales);
+/// The same, half way to the worst of the hold-outs that the trials come from: whole levels differ from each other as
+/// random folds do not, and so will the next.
 float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs);
 
 }  // namespace oplat::estimate

@@ -297,7 +297,7 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
     scales.push_back(std::exp(model.spread.value(trial->features)));
     hold_outs.push_back(trial->hold_out);
   }
-  model.spread_factor = spread_factor(errors, scales, hold_outs);
+  model.spread_factor = common ? spread_factor(errors, scales) : spread_factor(errors, scales, hold_outs);
   return {};
 }
 

@@ -256,9 +256,8 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const 
   }
   OPLAT_TRY(spread, boost(x, y, boosting));
   spread_ = std::move(spread);
-  const std::vector<std::size_t> one(count, 0);
-  spread_factor_ = spread_factor(errors, scales, one);
-  quick_spread_ = spread_factor(quick_errors, std::vector<float>(count, 1), one);
+  spread_factor_ = spread_factor(errors, scales);
+  quick_spread_ = spread_factor(quick_errors, std::vector<float>(count, 1));
   return {};
 }
 
