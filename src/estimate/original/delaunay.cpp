@@ -93,17 +93,17 @@ Corners corners_of(qhT* qh, const facetT* facet, std::span<const std::int32_t> n
 
 }  // namespace
 
-std::array<double, 3> Delaunay::Triangle::weights(Point at) const {
+std::array<double, 3> Delaunay::Triangle::weights(PlanePoint at) const {
   const double dx = at.x - last.x, dy = at.y - last.y;
   const double first = inverse[0] * dx + inverse[1] * dy;
   const double second = inverse[2] * dx + inverse[3] * dy;
   return {first, second, 1.0 - first - second};
 }
 
-Delaunay::Triangle Delaunay::triangle(std::span<const Point> points, std::array<std::int32_t, 3> corners,
+Delaunay::Triangle Delaunay::triangle(std::span<const PlanePoint> points, std::array<std::int32_t, 3> corners,
                                       std::array<std::int32_t, 3> neighbours) {
   const auto at = [&](std::size_t k) { return points[static_cast<std::size_t>(corners[k])]; };
-  const Point last = at(2);
+  const PlanePoint last = at(2);
   const double x0 = at(0).x - last.x, x1 = at(1).x - last.x;
   const double y0 = at(0).y - last.y, y1 = at(1).y - last.y;
   const double area = x0 * y1 - x1 * y0;
@@ -113,13 +113,13 @@ Delaunay::Triangle Delaunay::triangle(std::span<const Point> points, std::array<
   return made;
 }
 
-Result<Delaunay> Delaunay::build(std::span<const Point> points) {
+Result<Delaunay> Delaunay::build(std::span<const PlanePoint> points) {
   if (points.size() < 3) return fail(Code::Input, "{} points make no triangle", points.size());
   if (points.size() > static_cast<std::size_t>(qh_POINTSmax))
     return fail(Code::Input, "{} points are more than Qhull can number", points.size());
   std::vector<coordT> coordinates;
   coordinates.reserve(2 * points.size());
-  for (const Point& point : points) coordinates.insert(coordinates.end(), {point.x, point.y});
+  for (const PlanePoint& point : points) coordinates.insert(coordinates.end(), {point.x, point.y});
 
   Messages messages;
   const auto run = std::make_unique<Run>(messages.file());
@@ -152,15 +152,15 @@ Result<Delaunay> Delaunay::build(std::span<const Point> points) {
     made.triangles_.push_back(triangle(points, found.corners, found.neighbours));
   }
   const auto [left, right] =
-      std::minmax_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
+      std::minmax_element(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.x < b.x; });
   const auto [low, high] =
-      std::minmax_element(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.y < b.y; });
+      std::minmax_element(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.y < b.y; });
   made.least_ = {left->x, low->y};
   made.most_ = {right->x, high->y};
   return made;
 }
 
-std::optional<Place> Delaunay::locate(Point at) const {
+std::optional<Place> Delaunay::locate(PlanePoint at) const {
   if (at.x < least_.x - kTolerance || at.x > most_.x + kTolerance || at.y < least_.y - kTolerance ||
       at.y > most_.y + kTolerance)
     return std::nullopt;
@@ -188,7 +188,7 @@ std::optional<Place> Delaunay::locate(Point at) const {
   return search_all(at);
 }
 
-std::optional<Place> Delaunay::search_all(Point at) const {
+std::optional<Place> Delaunay::search_all(PlanePoint at) const {
   for (const Triangle& triangle : triangles_) {
     const std::array<double, 3> weights = triangle.weights(at);
     if (std::all_of(weights.begin(), weights.end(),

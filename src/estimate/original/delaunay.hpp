@@ -12,7 +12,7 @@
 
 namespace oplat::estimate {
 
-struct Point {
+struct PlanePoint {
   double x = 0;
   double y = 0;
 };
@@ -28,10 +28,10 @@ struct Place {
 class Delaunay {
  public:
   /// Code::Input with Qhull's reason: fewer than three points, or all on one line.
-  static Result<Delaunay> build(std::span<const Point> points);
+  static Result<Delaunay> build(std::span<const PlanePoint> points);
 
   /// Nothing outside the hull. A point on an edge may be placed in either triangle, which gives the same interpolation.
-  [[nodiscard]] std::optional<Place> locate(Point at) const;
+  [[nodiscard]] std::optional<Place> locate(PlanePoint at) const;
   [[nodiscard]] std::size_t size() const { return triangles_.size(); }
 
  private:
@@ -39,16 +39,16 @@ class Delaunay {
     std::array<std::int32_t, 3> corners{};
     std::array<std::int32_t, 3> neighbours{};  ///< each opposite the corner of the same place
     std::array<double, 4> inverse{};           ///< from the last corner's offset to the first two weights; NaN: no area
-    Point last;                                ///< the last corner
-    [[nodiscard]] std::array<double, 3> weights(Point at) const;
+    PlanePoint last;                                ///< the last corner
+    [[nodiscard]] std::array<double, 3> weights(PlanePoint at) const;
   };
-  static Triangle triangle(std::span<const Point> points, std::array<std::int32_t, 3> corners,
+  static Triangle triangle(std::span<const PlanePoint> points, std::array<std::int32_t, 3> corners,
                            std::array<std::int32_t, 3> neighbours);
-  [[nodiscard]] std::optional<Place> search_all(Point at) const;
+  [[nodiscard]] std::optional<Place> search_all(PlanePoint at) const;
 
   std::vector<Triangle> triangles_;
-  Point least_;  ///< corners of the box around the points
-  Point most_;
+  PlanePoint least_;  ///< corners of the box around the points
+  PlanePoint most_;
 };
 
 }  // namespace oplat::estimate

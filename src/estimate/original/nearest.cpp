@@ -57,14 +57,14 @@ double square(double value) { return value * value; }
 
 }  // namespace
 
-NearestPoint::NearestPoint(std::span<const Point> points) : points_(points.size()), order_(points.size()) {
+NearestPoint::NearestPoint(std::span<const PlanePoint> points) : points_(points.size()), order_(points.size()) {
   std::array<double, 2> sum{};
-  for (const Point& point : points) {
+  for (const PlanePoint& point : points) {
     sum[0] += point.x;
     sum[1] += point.y;
   }
   for (std::size_t axis = 0; axis < 2; ++axis) mean_[axis] = sum[axis] / static_cast<double>(points.size());
-  std::transform(points.begin(), points.end(), points_.begin(), [&](const Point& point) {
+  std::transform(points.begin(), points.end(), points_.begin(), [&](const PlanePoint& point) {
     return std::array{point.x - mean_[0], point.y - mean_[1]};
   });
   least_ = most_ = points_.front();
@@ -85,7 +85,7 @@ NearestPoint::NearestPoint(std::span<const Point> points) : points_(points.size(
   build(0, points.size());
 }
 
-std::array<double, 2> NearestPoint::scaled(Point at) const {
+std::array<double, 2> NearestPoint::scaled(PlanePoint at) const {
   return {(at.x - mean_[0]) / range_[0], (at.y - mean_[1]) / range_[1]};
 }
 
@@ -136,7 +136,7 @@ std::size_t NearestPoint::build(std::size_t begin, std::size_t end) {
   return index;
 }
 
-std::size_t NearestPoint::find(Point at) const {
+std::size_t NearestPoint::find(PlanePoint at) const {
   const std::array<double, 2> wanted = scaled(at);
   Visit here;
   for (std::size_t axis = 0; axis < 2; ++axis) {

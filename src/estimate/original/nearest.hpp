@@ -17,9 +17,9 @@ namespace oplat::estimate {
 class NearestPoint {
  public:
   /// `points` is not empty.
-  explicit NearestPoint(std::span<const Point> points);
+  explicit NearestPoint(std::span<const PlanePoint> points);
   /// Its index.
-  [[nodiscard]] std::size_t find(Point at) const;
+  [[nodiscard]] std::size_t find(PlanePoint at) const;
 
  private:
   struct Node {
@@ -32,7 +32,7 @@ class NearestPoint {
   };
   static constexpr std::size_t kLeaf = 2;  ///< in place of an axis
 
-  [[nodiscard]] std::array<double, 2> scaled(Point at) const;
+  [[nodiscard]] std::array<double, 2> scaled(PlanePoint at) const;
   std::size_t build(std::size_t begin, std::size_t end);
   /// Divides order_[begin, end) by a plane; the first place of the upper half, or `end` where all points are one.
   std::size_t divide(std::size_t begin, std::size_t end, Node& node);

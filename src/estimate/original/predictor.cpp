@@ -51,7 +51,7 @@ double slice_ratio(const ir::ConvTuple& conv) {
   return std::trunc(ratio_of(conv) * 100) / 100;
 }
 
-Point point_of(const ir::ConvTuple& conv) { return {static_cast<double>(conv.out_c), static_cast<double>(conv.in_h)}; }
+PlanePoint point_of(const ir::ConvTuple& conv) { return {static_cast<double>(conv.out_c), static_cast<double>(conv.in_h)}; }
 
 Result<double> at_slice(const ir::ConvTuple& conv, double ratio, const Slice& slice) {
   auto ms = slice.at(point_of(conv));

@@ -4,12 +4,12 @@
 
 namespace oplat::estimate {
 
-void Slice::add(Point at, double ms) {
+void Slice::add(PlanePoint at, double ms) {
   points_.push_back(at);
   ms_.push_back(ms);
 }
 
-Result<double> Slice::at(Point point) const {
+Result<double> Slice::at(PlanePoint point) const {
   std::call_once(indexed_, [&] {
     auto triangles = Delaunay::build(points_);
     if (triangles)

@@ -14,10 +14,10 @@ namespace oplat::estimate {
 
 class Slice {
  public:
-  void add(Point at, double ms);
+  void add(PlanePoint at, double ms);
   /// Linear between the rows; outside their hull, and where that is negative, the nearest row. Code::Input where the
   /// rows have no triangulation.
-  [[nodiscard]] Result<double> at(Point point) const;
+  [[nodiscard]] Result<double> at(PlanePoint point) const;
 
  private:
   struct Index {
@@ -25,7 +25,7 @@ class Slice {
     NearestPoint nearest;
   };
 
-  std::vector<Point> points_;
+  std::vector<PlanePoint> points_;
   std::vector<double> ms_;
   // A library has 400 slices and a network asks for a few: each is indexed when it is first asked.
   mutable std::once_flag indexed_;
