@@ -53,6 +53,9 @@ class Results:
         known = json.loads(path.read_text()) if path.exists() else {}
         self._all = known if known.get("version") == version else {"version": version}
 
+    def has(self, name):
+        return name in self._all
+
     def get(self, name, make):
         if name not in self._all:
             say(name)
@@ -78,7 +81,10 @@ def verdict(value, target):
 
 def split_rows(results):
     for name, split, profile, target, _ in SPLITS:
-        found = results[f"{split} {profile}"]
+        found = results.get(f"{split} {profile}")
+        if found is None:
+            yield [name, "not run", "", f"<= {target} %"] + [""] * 9
+            continue
         line = found["lines"][0]
         yield [name, f"{line['rows']:,}", percent(line["mape"]), f"<= {target} %", verdict(100 * line["mape"], target), percent(line["median"]), percent(line["p90"]),
                percent(line["within_5_percent"], 1), percent(line["within_10_percent"], 1), percent(line["bias"]),
@@ -90,7 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--library", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out"), help="library file in fp32")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program to run")
-    parser.add_argument("--splits", help="only these names' splits, separated by blanks; the page needs all")
+    parser.add_argument("--splits", help="run only these, separated by blanks; the page shows what else was run before")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = FOLDER / "library.oplat"
@@ -101,12 +107,12 @@ def main():
     found = {}
     for _, split, profile, _, more in SPLITS:
         if options.splits and split not in options.splits.split():
+            if results.has(f"{split} {profile}"):
+                found[f"{split} {profile}"] = results.get(f"{split} {profile}", None)
             continue
         name = f"{split} {profile}"
         found[name] = results.get(name, lambda s=split, p=profile, m=more: json.loads(
             run(options.oplat, "accuracy", table, "--split", s, "--profile", p, "--json", "--quiet", *m)))
-    if options.splits:
-        return
     fits = {}
     for name, more in (("without calibration", ["--no-calibrate"]), ("with calibration", [])):
         fits[name] = results.get("fit " + name, lambda m=more: json.loads(run(options.oplat, "fit", table, "--only", "kernels", "--json", "--quiet", *m))["learned"])
@@ -124,14 +130,14 @@ def write(found, fits, speeds, version):
     page += ["", "## Intervals by tier and band", "", "Of lines of at least 300 rows: share inside the 90 % interval, mean half-width.", ""]
     rows = []
     for name, split, profile, _, _ in SPLITS:
-        one = found[f"{split} {profile}"]
-        if one["calibrated"]:
+        one = found.get(f"{split} {profile}")
+        if one and one["calibrated"]:
             rows += [[name, line["rows_of"], f"{line['rows']:,}", percent(line["mape"]), percent(line["interval_coverage"], 1), percent(line["half_width"], 1)]
                      for line in one["lines"][1:] if line["rows"] >= 300]
     page += text.table(["held out", "rows of", "rows", "MAPE", "inside", "half-width"], rows)
     page += ["", "## Networks", "", "200 random ResNet-like networks of each batch out of rows held out at random.", ""]
     page += text.table(["batch", "mean error", "bias", "within 1 %"],
-                          [[str(n["batch"]), percent(n["mape"]), percent(n["bias"]), percent(n["within_1_percent"], 0)] for n in found["random accurate"]["networks"]])
+                       [[str(n["batch"]), percent(n["mape"]), percent(n["bias"]), percent(n["within_1_percent"], 0)] for n in found["random accurate"]["networks"]])
     page += ["", "## Speed", ""]
     rows = [[f"fit of the whole library, {name}", f"{fit['seconds'] / 60:.1f} min, {fit['bytes'] / 1e6:.1f} MB", "<= 3 min" if "without" in name else "<= 20 min"] for name, fit in fits.items()]
     for one in speeds:
