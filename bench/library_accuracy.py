@@ -97,6 +97,7 @@ def main():
     parser.add_argument("--library", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out"), help="library file in fp32")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program to run")
     parser.add_argument("--splits", help="run only these, separated by blanks; the page shows what else was run before")
+    parser.add_argument("--skip", default="", help="leave out a fit: without calibration, with calibration")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = FOLDER / "library.oplat"
@@ -115,6 +116,8 @@ def main():
             run(options.oplat, "accuracy", table, "--split", s, "--profile", p, "--json", "--quiet", *m)))
     fits = {}
     for name, more in (("without calibration", ["--no-calibrate"]), ("with calibration", [])):
+        if name in options.skip.split(",") and not results.has("fit " + name):
+            continue
         fits[name] = results.get("fit " + name, lambda m=more: json.loads(run(options.oplat, "fit", table, "--only", "kernels", "--json", "--quiet", *m))["learned"])
     speeds = results.get("speeds", lambda: [json.loads(line) for line in run(Path(options.oplat).resolve().parent / "learned_bench", table).splitlines()])
     write(found, fits, speeds, version)
