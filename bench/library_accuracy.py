@@ -83,13 +83,12 @@ def split_rows(results):
     for name, split, profile, target, _ in SPLITS:
         found = results.get(f"{split} {profile}")
         if found is None:
-            yield [name, "not run", "", f"<= {target} %"] + [""] * 9
+            yield [name, "not run", "", f"<= {target} %"] + [""] * 8
             continue
         line = found["lines"][0]
         yield [name, f"{line['rows']:,}", percent(line["mape"]), f"<= {target} %", verdict(100 * line["mape"], target), percent(line["median"]), percent(line["p90"]),
                percent(line["within_5_percent"], 1), percent(line["within_10_percent"], 1), percent(line["bias"]),
-               percent(line["interval_coverage"], 1) if found["calibrated"] else "", percent(line["half_width"], 1) if found["calibrated"] else "",
-               f"{found['fit_seconds']:.0f} s"]
+               percent(line["interval_coverage"], 1) if found["calibrated"] else "", percent(line["half_width"], 1) if found["calibrated"] else ""]
 
 
 def main():
@@ -128,7 +127,7 @@ def write(found, fits, speeds, version):
             "Written by `bench/library_accuracy.py`. [estimators.md](estimators.md) says what the tiers, splits and networks are.", "",
             f"Measured {text.today()}, commit {text.commit()}, on {processor()}, {os.cpu_count()} cores. {version.strip().splitlines()[0]}.", "",
             "The library is the V100's in fp32, 95,256 rows with a time. Each line holds rows out, learns from the rest as `oplat fit` does, with one default model and settings for all lines, and asks for those held out.", ""]
-    head = ["held out", "asked", "MAPE", "target", "", "median", "p90", "within 5 %", "within 10 %", "bias", "inside the 90 % interval", "mean half-width", "fit"]
+    head = ["held out", "asked", "MAPE", "target", "", "median", "p90", "within 5 %", "within 10 %", "bias", "inside the 90 % interval", "mean half-width"]
     page += text.table(head, list(split_rows(found)))
     page += ["", "## Intervals by tier and band", "", "Of lines of at least 300 rows: share inside the 90 % interval, mean half-width.", ""]
     rows = []
