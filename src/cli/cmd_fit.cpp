@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat fit T: learn from the table's whole models how kernels add up, and from its rows how long other kernels take.
+#include <chrono>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -61,20 +62,20 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
   return {};
 }
 
-/// What cannot be learned for want of rows, or of the library that trains, leaves the rest of the work to be done.
+/// What cannot be learned for want of rows leaves the rest of the work to be done.
 Status fit_kernels(table::Table& table, const predict::Selection& selection, const Flags& flags,
                    report::FitReport& report, Fits& fits) {
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
+  const auto start = std::chrono::steady_clock::now();
   auto learned = learn_with_progress(rows, flags.learn, flags.loudness, flags.dry_run ? nullptr : &table);
-  const bool alone = !report.composition;
-  if (!learned && (learned.error().code == Code::Refused || (learned.error().code == Code::Runtime && !alone))) {
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (!learned && learned.error().code == Code::Refused) {
     report.no_learned = learned.error().message;
     return {};
   }
   if (!learned) return fail(learned.error());
   const auto bytes = static_cast<std::int64_t>(learned->blob.size());
-  report.learned =
-      report::LearnedReport{learned->rows, learned->seconds, bytes, flags.learn.seed, flags.learn.calibrate};
+  report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, flags.learn.calibrate};
   fits.push_back({std::string(estimate::kLearnedFormat), flags.learn.seed, std::move(learned->blob)});
   return {};
 }

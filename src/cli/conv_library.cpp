@@ -90,8 +90,7 @@ Result<Import> read_import(const LibraryFile& library, bool skip_bad_rows, std::
   return Import{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read.file)};
 }
 
-Status write_table(const fs::path& path, const Import& import, const LibraryWish& wish,
-                   std::vector<std::string>& warnings) {
+Status write_table(const fs::path& path, const Import& import, const LibraryWish& wish) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
   OPLAT_CHECK(table.transaction([&]() -> Status {
     table::Device device;
@@ -100,18 +99,17 @@ Status write_table(const fs::path& path, const Import& import, const LibraryWish
     OPLAT_TRY(setting_id, table.put_setting(import.setting));
     return table.add_foreign(device_id, setting_id, import.origin, import.file).map([](table::FileId) {});
   }));
-  return ensure_fit(table, wish.calibrate, wish.loudness, warnings);
+  return ensure_fit(table, wish.calibrate, wish.loudness);
 }
 
 /// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
-Status keep_table(const fs::path& path, const Import& import, const LibraryWish& wish,
-                  std::vector<std::string>& warnings) {
+Status keep_table(const fs::path& path, const Import& import, const LibraryWish& wish) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return fail(Code::Write, "{}: {}", path.parent_path().string(), error.message());
   const fs::path beside = path.string() + fmt::format(".{}", ::getpid());
   fs::remove(beside, error);
-  const Status written = write_table(beside, import, wish, warnings);
+  const Status written = write_table(beside, import, wish);
   if (written) fs::rename(beside, path, error);
   if (written && !error) return {};
   std::error_code ignored;
@@ -129,7 +127,7 @@ Status fit_kept(const fs::path& path, const LibraryWish& wish, std::vector<std::
     return {};
   }
   if (!writer) return fail(writer.error());
-  return ensure_fit(*writer, wish.calibrate, wish.loudness, warnings);
+  return ensure_fit(*writer, wish.calibrate, wish.loudness);
 }
 
 /// The kept table, whole and of this library. Nothing where there is none, or none that is worth keeping.
@@ -203,7 +201,7 @@ Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_row
     if (kept) return LibraryTable{std::nullopt, std::move(*kept)};
   }
   OPLAT_TRY(import, read_import(library, skip_bad_rows, warnings));
-  const Status written = folder ? keep_table(*folder / name, import, wish, warnings)
+  const Status written = folder ? keep_table(*folder / name, import, wish)
                                 : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
   if (written) {
     OPLAT_TRY(table, table::Table::open(*folder / name, table::Mode::Read));
@@ -213,7 +211,7 @@ Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_row
   warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}", library.path.string(),
                                  written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-tinynas"));
-  OPLAT_CHECK(write_table(temporary.path() / name, import, wish, warnings));
+  OPLAT_CHECK(write_table(temporary.path() / name, import, wish));
   OPLAT_TRY(table, table::Table::open(temporary.path() / name, table::Mode::Read));
   return LibraryTable{std::move(temporary), std::move(table)};
 }

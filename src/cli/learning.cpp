@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "oplat/base/interrupt.hpp"
-#include "oplat/ir/description.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -16,15 +15,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kMostJobs = 256;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// Rows that can be learned from: those whose keys say every size.
-Result<std::int64_t> count_rows(const estimate::RowSource& rows) {
-  OPLAT_TRY(samples, estimate::read_samples(rows));
-  return std::count_if(samples.begin(), samples.end(), [](const estimate::Sample& sample) {
-    const auto key = ir::parse(sample.key);
-    return key && ir::describe(*key);
-  });
-}
 
 }  // namespace
 
@@ -68,20 +58,14 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
   return request;
 }
 
-Result<LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
-                                       const Loudness& loudness, table::Table* lease) {
-  LearnedFit fit;
-  OPLAT_TRY(count, count_rows(rows));
-  fit.rows = count;
+Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
+                                                 const Loudness& loudness, table::Table* lease) {
   base::install_interrupt_handlers();
-  const Clock::time_point start = Clock::now();
   ProgressBar bar(loudness);
   estimate::LearnRequest request = learn_request(options);
   request.progress = learning_progress(bar, lease);
-  OPLAT_TRY(blob, estimate::learn(rows, request));
+  OPLAT_TRY(fit, estimate::learn(rows, request));
   if (base::interrupted() != 0) return fail(Code::Interrupted, "interrupted while fitting");
-  fit.blob = std::move(blob);
-  fit.seconds = seconds_since(start);
   return fit;
 }
 

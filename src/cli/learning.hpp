@@ -17,7 +17,7 @@ namespace oplat::cli {
 /// --seed, --jobs, --calibrate.
 struct LearnOptions {
   std::uint64_t seed = 1;
-  int jobs = 0;  ///< 0: all cores, or one where there are too few rows to share
+  int jobs = 0;  ///< 0: all cores
   bool calibrate = true;
 };
 void add_learn_options(CLI::App& command, LearnOptions& to);
@@ -29,17 +29,11 @@ void add_estimate_profile(CLI::App& command, std::string& to);
 /// Draws steps with the time left on `bar`; false after Ctrl-C. `lease`: a table open for writing, whose lease is kept
 /// alive meanwhile; nullptr: none. Both must outlive the function that is returned.
 std::function<bool(int done, int all)> learning_progress(ProgressBar& bar, table::Table* lease);
-/// The options as a request for so many rows, without progress. To be asked for before anything is learned: it has
-/// threads of training wait without burning the time of others.
+/// The options as a request, without progress.
 estimate::LearnRequest learn_request(const LearnOptions& options);
 
-struct LearnedFit {
-  std::string blob;  ///< of the format kLearnedFormat
-  std::int64_t rows = 0;
-  double seconds = 0;
-};
 /// As estimate::learn(), with a bar; notes Ctrl-C from here on: Code::Interrupted.
-Result<LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
-                                       const Loudness& loudness, table::Table* lease);
+Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
+                                                 const Loudness& loudness, table::Table* lease);
 
 }  // namespace oplat::cli

@@ -16,7 +16,7 @@ Result<bool> has_fit(const table::Table& table) {
   return population.timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned);
 }
 
-Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness, std::vector<std::string>& warnings) {
+Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness) {
   OPLAT_TRY(fitted, has_fit(table));
   if (fitted) return {};
   OPLAT_TRY(selection, predict::select(table, {}));
@@ -28,14 +28,9 @@ Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness,
   LearnOptions options;
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
-  auto learned = learn_with_progress(rows, options, loudness, &table);
-  if (!learned && learned.error().code == Code::Runtime) {
-    warnings.push_back(fmt::format("only measured convolutions have an answer: {}", learned.error().message));
-    return {};
-  }
-  if (!learned) return fail(learned.error());
+  OPLAT_TRY(learned, learn_with_progress(rows, options, loudness, &table));
   return table.put_fit(selection.device_id, selection.setting_ids.front(),
-                       {std::string(estimate::kLearnedFormat), options.seed, std::move(learned->blob)});
+                       {std::string(estimate::kLearnedFormat), options.seed, std::move(learned.blob)});
 }
 
 }  // namespace oplat::cli

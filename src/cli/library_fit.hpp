@@ -2,9 +2,6 @@
 /// The fit of a table that `oplat tinynas predict` keeps: made where it is missing.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/options.hpp"
 #include "oplat/base/result.hpp"
 #include "oplat/table/table.hpp"
@@ -13,8 +10,7 @@ namespace oplat::cli {
 
 /// Whether the table's rows have all the fits that the chain of estimators can use, as they stand now.
 Result<bool> has_fit(const table::Table& table);
-/// Makes the fits that are missing, with progress on stderr. `table` is open for writing. Where training is not
-/// installed there is a warning and no fit: measured rows answer all the same.
-Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness, std::vector<std::string>& warnings);
+/// Makes the fits that are missing, with progress on stderr. `table` is open for writing.
+Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness);
 
 }  // namespace oplat::cli

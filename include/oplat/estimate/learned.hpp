@@ -18,7 +18,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kLearnedFormat = "oplat.learned/1";
+inline constexpr std::string_view kLearnedFormat = "oplat.learned/2";
 
 /// Fewer rows teach nothing: learn() refuses them.
 inline constexpr std::size_t kLeastRowsLearned = 30;
@@ -41,9 +41,14 @@ struct LearnRequest {
   std::function<bool(int done, int all)> progress;
 };
 
-/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows. Code::Runtime: what
-/// training needs is not installed. The same rows, seed and number of threads give the same bytes.
-Result<std::string> learn(const RowSource& rows, const LearnRequest& request);
+struct LearnedFit {
+  std::string blob;  ///< of the format kLearnedFormat
+  std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
+};
+
+/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows. The same rows and
+/// seed give the same bytes.
+Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request);
 
 /// Answers from the table's fit, which is read at the first question that nothing before it answered. A fit of an unknown
 /// format or of other rows answers nothing.

@@ -2,7 +2,9 @@
 /// The choice between grid and sparse.
 #include "estimate/learned/fitted_model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "estimate/learned/bytes.hpp"
@@ -18,8 +20,22 @@ constexpr std::size_t kMostSparseRows = 20'000;
 constexpr std::uint64_t kOneIn = 10;
 /// Which model is better shows long before either is as good as it gets.
 constexpr double kEffortOfTrial = 0.3;
+/// The fit's progress, in thousandths: the two trials, then the model that proved better.
+constexpr int kWhole = 1000;
+constexpr int kTrialOfSparse = 150;
+constexpr int kTrials = 300;
 /// What a model does not answer counts as an error of this size, in logarithms.
 constexpr double kUnanswered = 1;
+
+/// The part of the whole from `begin` to `end` as a progress of its own.
+LearnRequest part_of(const LearnRequest& whole, int begin, int end) {
+  LearnRequest part = whole;
+  if (!whole.progress) return part;
+  part.progress = [tell = whole.progress, begin, end](int done, int all) {
+    return tell(begin + static_cast<int>(std::int64_t{end - begin} * done / std::max(1, all)), kWhole);
+  };
+  return part;
+}
 
 template <class Model>
 double error_of(const Model& model, std::span<const ir::Description> rows, std::span<const double> log_ns,
@@ -48,14 +64,12 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   trial.questions = {};
   trial.calibrate = false;
   trial.effort = kEffortOfTrial * request.effort;
-  // The trial's steps are not those of the fit: it stands at its beginning all the while.
-  if (request.progress) trial.progress = [&](int, int) { return request.progress(0, 1); };
-  auto sparse = SparseModel::fit(rest, rest_ns, trial);
+  auto sparse = SparseModel::fit(rest, rest_ns, part_of(trial, 0, kTrialOfSparse));
   if (!sparse) {
     if (sparse.error().code == Code::Refused) return false;
     return fail(sparse.error());
   }
-  auto grid = GridModel::fit(rest, rest_ns, trial);
+  auto grid = GridModel::fit(rest, rest_ns, part_of(trial, kTrialOfSparse, kTrials));
   if (!grid) {
     if (grid.error().code == Code::Refused) return true;
     return fail(grid.error());
@@ -72,11 +86,12 @@ Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std:
     OPLAT_TRY(better, sparse_is_better(rows, log_ns, request));
     sparse = better;
   }
+  const LearnRequest rest = part_of(request, rows.size() <= kMostSparseRows ? kTrials : 0, kWhole);
   if (sparse) {
-    OPLAT_TRY(model, SparseModel::fit(rows, log_ns, request));
+    OPLAT_TRY(model, SparseModel::fit(rows, log_ns, rest));
     return FittedModel(std::move(model));
   }
-  OPLAT_TRY(model, GridModel::fit(rows, log_ns, request));
+  OPLAT_TRY(model, GridModel::fit(rows, log_ns, rest));
   return FittedModel(std::move(model));
 }
 

@@ -6,12 +6,10 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <unordered_map>
 
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kLeastRows = kLeastRowsLearned;
 /// Trees of the patterns in which most questions come, and of the others.
 constexpr int kMostTrees = 1300;
 constexpr int kFewerTrees = 300;
@@ -32,6 +30,8 @@ constexpr double kEffortOfTrials = 0.4;
 /// With steps as large for their fewer trees.
 constexpr double kRateOfTrials = 0.05;
 constexpr std::size_t kLeastTrials = 60;
+/// Between two calls of the progress, which may draw on a terminal.
+constexpr int kTreesPerCall = 10;
 /// Errors below this are luck.
 constexpr float kLeastError = 0.003F;
 
@@ -88,24 +88,8 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
                              Matrix& shapes) {
   GridModel model;
   model.space_ = Space::learn(rows);
-  std::vector<Point> points;
-  std::vector<double> counts;
-  std::unordered_map<std::uint64_t, std::size_t> known;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto point = model.space_.place(rows[i]);
-    if (!point) continue;
-    const auto [at, added] = known.emplace(hash_of(*point, model.space_.axes()), points.size());
-    if (added) {
-      points.push_back(*point);
-      sites.descriptions.push_back(rows[i]);
-      sites.log_ns.push_back(0);
-      counts.push_back(0);
-    }
-    sites.log_ns[at->second] += log_ns[i];
-    counts[at->second] += 1;
-  }
-  for (std::size_t i = 0; i < points.size(); ++i) sites.log_ns[i] /= counts[i];
-  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
+  sites = sites_of(rows, log_ns, model.space_);
+  model.lines_ = std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
   model.machine_ = learn_machine(sites.descriptions, sites.log_ns);
   model.machine_.processors = learn_processors(sites.descriptions, sites.log_ns, *model.lines_, model.machine_);
   SiteValues values;
@@ -124,8 +108,8 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
 
 Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                  const LearnRequest& options) {
-  if (rows.size() < kLeastRows) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRows);
+  if (rows.size() < kLeastRowsLearned) {
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRowsLearned);
   }
   Sites sites;
   Matrix shapes;
@@ -146,10 +130,12 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   for (const HoldOut& each : held) {
     for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort);
   }
-  Steps steps(trees, options.progress);
+  Steps steps(trees, kTreesPerCall, options.progress);
   OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, Purpose::Answers, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
+  // A pattern that too few rows could be asked in has no model: its questions go where they would without it.
+  std::erase_if(model.patterns_, [&](const Pattern& pattern) { return model.model_of(pattern) == nullptr; });
   return model;
 }
 
@@ -213,7 +199,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     rest.descriptions.push_back(sites.descriptions[i]);
     rest.log_ns.push_back(sites.log_ns[i]);
   }
-  if (rest.log_ns.size() < kLeastRows) return trials;
+  if (rest.log_ns.size() < kLeastRowsLearned) return trials;
   Sites unused;
   Matrix shapes;
   GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
@@ -327,7 +313,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
     y.push_back(target);
     ++used;
   }
-  if (used < kLeastRows) return std::nullopt;
+  if (used < kLeastRowsLearned) return std::nullopt;
   x.rows = used;
   x.values.resize(used * columns);
 

@@ -16,6 +16,7 @@
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/patterns.hpp"
 #include "estimate/learned/shape_features.hpp"
+#include "estimate/learned/sites.hpp"
 #include "estimate/learned/steps.hpp"
 #include "oplat/estimate/learned.hpp"
 
@@ -53,12 +54,7 @@ class GridModel {
     float spread_factor = 0.1F;  ///< sd_log = factor * exp(spread)
   };
 
-  /// Rows of one point become one site.
-  struct Sites {
-    std::vector<ir::Description> descriptions;
-    std::vector<double> log_ns;
-  };
-  /// Everything but the models.
+  /// Everything but the models. The sites come without their points, which the lines keep.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
   /// What a fit is for: answers in both profiles, or errors of rows held out, which only the accurate one is asked for.
   enum class Purpose : std::uint8_t { Answers, Trial };
@@ -85,7 +81,7 @@ class GridModel {
   Space space_;
   std::unique_ptr<Lines> lines_;
   std::unique_ptr<NeighbourFeatures> neighbours_;
-  std::vector<Pattern> patterns_;
+  std::vector<Pattern> patterns_;  ///< once fitted: those of the models
   std::vector<PatternModel> models_;
 };
 

@@ -5,20 +5,14 @@
 
 #include "estimate/learned/bytes.hpp"
 #include "estimate/learned/grid_model.hpp"
-#include "oplat/base/hash.hpp"
+#include "estimate/learned/model_head.hpp"
 
 namespace oplat::estimate {
 namespace {
 
-constexpr std::string_view kMagic = "oplat.learned";
-constexpr std::uint32_t kFormat = 1;
-constexpr std::size_t kMostLevels = 0xffff;
+constexpr ModelFormat kFormat{"oplat.learned", 1, "learned fit"};
 
-Error broken(std::string_view what) {
-  return {Code::Input, fmt::format("learned fit: {}; run oplat fit again", what)};
-}
-
-bool positive(double value) { return std::isfinite(value) && value > 0; }
+Error broken(std::string_view what) { return kFormat.broken(what); }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
 void write_sites(ByteWriter& writer, const Lines& lines, const SiteValues& values, std::size_t slices) {
@@ -81,13 +75,7 @@ Status read_sites(ByteReader& reader, std::size_t axes, std::size_t slices, std:
 
 std::string GridModel::save() const {
   ByteWriter writer;
-  writer.text(kMagic);
-  writer.u32(kFormat);
-  writer.f64(machine_.overhead_ns);
-  writer.f64(machine_.flops_per_ns);
-  writer.f64(machine_.bytes_per_ns);
-  writer.u32(static_cast<std::uint32_t>(machine_.processors));
-  writer.text(space_.save());
+  write_head(writer, kFormat, machine_, space_);
   write_sites(writer, *lines_, neighbours_->values(), space_.slices());
   writer.u64(models_.size());
   for (const PatternModel& model : models_) {
@@ -99,32 +87,16 @@ std::string GridModel::save() const {
     writer.f32(model.spread_factor);
     writer.text(model.spread.save());
   }
-  writer.u64(base::hash64(writer.bytes()));
-  return writer.take();
+  return sealed(std::move(writer));
 }
 
 Result<GridModel> GridModel::load(std::string_view bytes) {
-  if (bytes.size() < 8) return fail(broken("is too short"));
-  ByteReader tail(bytes.substr(bytes.size() - 8));
-  const std::string_view body = bytes.substr(0, bytes.size() - 8);
+  OPLAT_TRY(body, unsealed(bytes, kFormat));
   ByteReader reader(body);
-  if (reader.text() != kMagic) return fail(broken("is none"));
-  if (const std::uint32_t format = reader.u32(); format != kFormat) {
-    return fail(broken(fmt::format("is of format {}, known is {}", format, kFormat)));
-  }
-  if (tail.u64() != base::hash64(body)) return fail(broken("its checksum does not fit its bytes"));
+  OPLAT_TRY(head, read_head(reader, kFormat));
   GridModel model;
-  model.machine_.overhead_ns = reader.f64();
-  model.machine_.flops_per_ns = reader.f64();
-  model.machine_.bytes_per_ns = reader.f64();
-  const std::uint32_t processors = reader.u32();
-  if (!positive(model.machine_.overhead_ns) || !positive(model.machine_.flops_per_ns) ||
-      !positive(model.machine_.bytes_per_ns) || processors == 0 || processors > 100'000)
-    return fail(broken("a rate that is no positive number"));
-  model.machine_.processors = static_cast<std::int32_t>(processors);
-  auto space = Space::load(reader.text());
-  if (!space) return fail(broken("its space is damaged"));
-  model.space_ = std::move(*space);
+  model.machine_ = head.machine;
+  model.space_ = std::move(head.space);
   std::vector<Point> points;
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));

@@ -153,7 +153,7 @@ std::optional<Profile> parse_profile(std::string_view text) {
   return std::nullopt;
 }
 
-Result<std::string> learn(const RowSource& rows, const LearnRequest& request) {
+Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(samples, read_samples(rows));
   const std::vector<std::size_t> states = states_of(samples, llc_bytes(rows));
   std::vector<ir::Description> descriptions;
@@ -172,7 +172,7 @@ Result<std::string> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
-  return writer.take() + model.save();
+  return LearnedFit{writer.take() + model.save(), static_cast<std::int64_t>(log_ns.size())};
 }
 
 std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile) {

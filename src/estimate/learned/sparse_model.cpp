@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <unordered_map>
 
 #include "estimate/learned/calibration.hpp"
+#include "estimate/learned/sites.hpp"
 #include "estimate/learned/waves.hpp"
 #include "oplat/base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kLeastRows = 30;
 constexpr int kTreesOfForest = 400;
 constexpr double kRate = 0.05;
 /// Folds that the shares are learned from; of many rows fewer tell as much.
@@ -36,6 +35,8 @@ BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
   boosting.seed = options.seed;
   return boosting;
 }
+
+tl::unexpected<Error> stopped() { return fail(Code::Interrupted, "interrupted while fitting"); }
 
 /// Rows `chosen` of a matrix.
 Matrix part(const Matrix& x, std::span<const std::size_t> chosen) {
@@ -61,9 +62,9 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
 /// Shares in tenths with the least mean |error|, half way to equal ones: rows chosen because they are hard, and trees
 /// that learned from a part of the rows, judge members by what is not quite the question.
 std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<float, SparseModel::kMembers>> values,
-                                                     std::span<const float> truth, double& least) {
+                                                     std::span<const float> truth) {
   std::array<float, SparseModel::kMembers> best{1, 0, 0};
-  least = -1;
+  double least = -1;
   for (int first = 0; first <= kShareSteps; ++first) {
     for (int second = 0; first + second <= kShareSteps; ++second) {
       const std::array<float, SparseModel::kMembers> shares{
@@ -80,7 +81,6 @@ std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<
       best = shares;
     }
   }
-  least /= static_cast<double>(std::max<std::size_t>(1, truth.size()));
   for (float& share : best) share = (share + 1.0F / static_cast<float>(best.size())) / 2;
   return best;
 }
@@ -100,79 +100,51 @@ struct SparseModel::LeftOut {
   std::vector<Values> values;
 };
 
-/// Counts steps for the progress of a fit.
-struct SparseModel::Steps {
-  const LearnRequest& options;
-  int all = 0;
-  int done = 0;
-  Status step() {
-    ++done;
-    if (options.progress && !options.progress(done, all)) return fail(Code::Interrupted, "interrupted while fitting");
-    return {};
-  }
-};
-
 SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                        SparseModel& model) {
   model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
   model.machine_.processors = learn_waves(rows, log_ns, model.space_, model.machine_);
-  std::vector<Point> points;
-  std::vector<const ir::Description*> descriptions;
-  std::vector<double> sums;
-  std::vector<double> counts;
-  std::unordered_map<std::uint64_t, std::size_t> known;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto point = model.space_.place(rows[i]);
-    if (!point) continue;
-    const auto [at, added] = known.emplace(hash_of(*point, model.space_.axes()), points.size());
-    if (added) {
-      points.push_back(*point);
-      descriptions.push_back(&rows[i]);
-      sums.push_back(0);
-      counts.push_back(0);
-    }
-    sums[at->second] += log_ns[i];
-    counts[at->second] += 1;
-  }
+  const Sites sites = sites_of(rows, log_ns, model.space_);
   Rows out;
-  out.shapes = Matrix(points.size(), kShapeFeatures);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    out.u.push_back(sums[i] / counts[i] - std::log(model.machine_.bound_ns(descriptions[i]->work)));
+  out.shapes = Matrix(sites.points.size(), kShapeFeatures);
+  for (std::size_t i = 0; i < sites.points.size(); ++i) {
+    const ir::Description& description = sites.descriptions[i];
+    out.u.push_back(sites.log_ns[i] - std::log(model.machine_.bound_ns(description.work)));
     out.truth.push_back(static_cast<float>(out.u.back()));
-    shape_features(*descriptions[i], points[i], model.space_.axes(), model.machine_, out.shapes.row(i));
+    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, out.shapes.row(i));
   }
   return out;
 }
 
 Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                      const LearnRequest& options) {
-  if (rows.size() < kLeastRows) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRows);
+  if (rows.size() < kLeastRowsLearned) {
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRowsLearned);
   }
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
-  if (sites.u.size() < kLeastRows) {
+  if (sites.u.size() < kLeastRowsLearned) {
     return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(),
-                kLeastRows);
+                kLeastRowsLearned);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
   for (std::size_t i = 0; i < sites.u.size(); ++i) sites.folds.push_back(i % sites.fold_count);
   base::shuffle(sites.folds, random);
 
-  Steps steps{options, static_cast<int>(sites.fold_count) + 2};
+  Steps steps(static_cast<int>(sites.fold_count) + 2, 1, options.progress);
   model.scaler_ = Scaler::learn(sites.shapes);
   Gaussian::Options smooth;
   smooth.seed = options.seed;
   smooth.steps = std::max(2, static_cast<int>(options.effort * smooth.steps));
   model.gaussian_ = Gaussian::learn(model.scaler_.points(sites.shapes), sites.u, smooth);
-  OPLAT_CHECK(steps.step());
+  if (!steps.step()) return stopped();
   LeftOut left_out;
   OPLAT_CHECK(model.fit_trees(sites, left_out, options, steps));
-  model.shares_ = best_shares(left_out.values, sites.truth, model.expected_error_);
+  model.shares_ = best_shares(left_out.values, sites.truth);
   OPLAT_CHECK(model.fit_spread(sites, left_out, options));
-  OPLAT_CHECK(steps.step());
+  if (!steps.step()) return stopped();
   return model;
 }
 
@@ -198,7 +170,7 @@ Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRe
       values[kTrees] = trees.value(rows.shapes.row(i));
       values[kCorrected] = values[kSmooth] + correction.value(corrections.row(i));
     }
-    OPLAT_CHECK(steps.step());
+    if (!steps.step()) return stopped();
   }
   const BoostOptions boosting = boosting_of(count, options);
   OPLAT_TRY(trees, boost(rows.shapes, rows.truth, boosting));

@@ -17,6 +17,7 @@
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/space.hpp"
+#include "estimate/learned/steps.hpp"
 #include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
@@ -34,8 +35,6 @@ class SparseModel {
   [[nodiscard]] std::string save() const;
   static Result<SparseModel> load(std::string_view bytes);
 
-  /// Mean |error| of answers, as a logarithm, to rows that had been left out: what to choose between models by.
-  [[nodiscard]] double expected_error() const { return expected_error_; }
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
   /// The members and their shares in an answer.
@@ -50,7 +49,6 @@ class SparseModel {
   static constexpr std::size_t kSpreadFeatures = 6;
   struct Rows;
   struct LeftOut;
-  struct Steps;
   static Rows prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model);
   Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
@@ -69,7 +67,6 @@ class SparseModel {
   Forest spread_;               ///< of ln |error|
   float spread_factor_ = 0.3F;  ///< sd_log = factor * exp(spread)
   float quick_spread_ = 0.3F;   ///< sd_log of the trees alone
-  double expected_error_ = 0;
 };
 
 }  // namespace oplat::estimate

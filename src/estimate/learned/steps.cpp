@@ -8,17 +8,11 @@
 #include <vector>
 
 namespace oplat::estimate {
-namespace {
-
-/// Between two calls, which may draw on a terminal.
-constexpr int kStepsPerCall = 10;
-
-}  // namespace
 
 bool Steps::step() {
   const std::lock_guard lock(mutex_);
   ++done_;
-  if (!stopped_ && tell_ && (done_ % kStepsPerCall == 0 || done_ == all_)) stopped_ = !tell_(std::min(done_, all_), all_);
+  if (!stopped_ && tell_ && (done_ % every_ == 0 || done_ == all_)) stopped_ = !tell_(std::min(done_, all_), all_);
   return !stopped_;
 }
 

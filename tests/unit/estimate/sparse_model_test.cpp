@@ -46,8 +46,6 @@ TEST(SparseModel, AnswersRowsThatItWasNotShown) {
   const auto count = static_cast<double>(asked.log_ns.size());
   EXPECT_LT(error / count, 0.15) << "times differ by " << spread / count;
   EXPECT_GT(static_cast<double>(inside) / count, 0.75);
-  EXPECT_GT(model().expected_error(), 0);
-  EXPECT_LT(model().expected_error(), 0.3);
   EXPECT_FLOAT_EQ(model().shares()[0] + model().shares()[1] + model().shares()[2], 1);
 }
 

@@ -35,9 +35,10 @@ class LearnedTest : public ::testing::Test {
     request.calibrate = false;
     return request;
   }
-  /// Nothing where training is not installed.
   std::string learned() {
-    return must(learn(source(), quick()));
+    LearnedFit fit = must(learn(source(), quick()));
+    EXPECT_EQ(fit.rows, 192);
+    return std::move(fit.blob);
   }
   void store(std::string blob) {
     must(small_.table().put_fit(device_, setting_, {std::string(kLearnedFormat), 1, std::move(blob)}));
@@ -58,8 +59,7 @@ class LearnedTest : public ::testing::Test {
 
 TEST_F(LearnedTest, AnswersWhatIsNotMeasuredAndLeavesTheRestToTheRows) {
   EXPECT_FALSE(ask(between_.key)) << "without a fit nobody does";
-  auto blob = learned();
-  store(std::move(blob));
+  store(learned());
   const auto estimate = ask(between_.key);
   ASSERT_TRUE(estimate);
   EXPECT_TRUE(estimate->source == Source::Interpolated || estimate->source == Source::Learned);
@@ -74,8 +74,7 @@ TEST_F(LearnedTest, AnswersWhatIsNotMeasuredAndLeavesTheRestToTheRows) {
 }
 
 TEST_F(LearnedTest, AFitOfOtherRowsAnswersNothing) {
-  auto blob = learned();
-  store(std::move(blob));
+  store(learned());
   ASSERT_TRUE(ask(between_.key));
   small_.row(device_, setting_, test::kCopy250, std::nullopt, test::timing(1000));
   EXPECT_FALSE(ask(between_.key));

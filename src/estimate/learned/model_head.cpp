@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Magic, format, machine and space; and the checksum at the end.
+#include "estimate/learned/model_head.hpp"
+
+#include <cmath>
+
+#include "oplat/base/hash.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+constexpr std::size_t kChecksumBytes = 8;
+/// No device has more; a damaged number may be any.
+constexpr std::uint32_t kMostProcessors = 100'000;
+
+bool positive(double value) { return std::isfinite(value) && value > 0; }
+
+}  // namespace
+
+Error ModelFormat::broken(std::string_view what) const {
+  return {Code::Input, fmt::format("{}: {}; run oplat fit again", name, what)};
+}
+
+void write_head(ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space) {
+  writer.text(format.magic);
+  writer.u32(format.number);
+  writer.f64(machine.overhead_ns);
+  writer.f64(machine.flops_per_ns);
+  writer.f64(machine.bytes_per_ns);
+  writer.u32(static_cast<std::uint32_t>(machine.processors));
+  writer.text(space.save());
+}
+
+std::string sealed(ByteWriter writer) {
+  writer.u64(base::hash64(writer.bytes()));
+  return writer.take();
+}
+
+Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format) {
+  if (bytes.size() < kChecksumBytes) return fail(format.broken("is too short"));
+  const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
+  ByteReader reader(body);
+  if (reader.text() != format.magic) return fail(format.broken("is none"));
+  if (const std::uint32_t number = reader.u32(); number != format.number) {
+    return fail(format.broken(fmt::format("is of format {}, known is {}", number, format.number)));
+  }
+  ByteReader checksum(bytes.substr(body.size()));
+  if (checksum.u64() != base::hash64(body)) return fail(format.broken("its checksum does not fit its bytes"));
+  return body;
+}
+
+Result<ModelHead> read_head(ByteReader& reader, const ModelFormat& format) {
+  ModelHead head;
+  reader.text();  // the magic and the number, which unsealed() has seen
+  reader.u32();
+  head.machine.overhead_ns = reader.f64();
+  head.machine.flops_per_ns = reader.f64();
+  head.machine.bytes_per_ns = reader.f64();
+  const std::uint32_t processors = reader.u32();
+  if (!positive(head.machine.overhead_ns) || !positive(head.machine.flops_per_ns) ||
+      !positive(head.machine.bytes_per_ns) || processors == 0 || processors > kMostProcessors)
+    return fail(format.broken("a rate that is no positive number"));
+  head.machine.processors = static_cast<std::int32_t>(processors);
+  auto space = Space::load(reader.text());
+  if (!space) return fail(format.broken("its space is damaged"));
+  head.space = std::move(*space);
+  return head;
+}
+
+}  // namespace oplat::estimate

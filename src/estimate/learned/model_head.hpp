@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the bytes of every kind of model begin and end with: docs/format.md "Learned estimates".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "estimate/learned/bytes.hpp"
+#include "estimate/learned/machine.hpp"
+#include "estimate/learned/space.hpp"
+#include "oplat/base/result.hpp"
+
+namespace oplat::estimate {
+
+/// A kind of model in bytes.
+struct ModelFormat {
+  std::string_view magic;
+  std::uint32_t number = 1;
+  std::string_view name;  ///< in messages
+  /// "NAME: WHAT; run oplat fit again".
+  [[nodiscard]] Error broken(std::string_view what) const;
+};
+
+struct ModelHead {
+  Machine machine;
+  Space space;
+};
+
+void write_head(ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space);
+/// The bytes with their checksum behind them.
+std::string sealed(ByteWriter writer);
+/// The bytes before the checksum. Code::Input where it does not fit, or where magic or format are others.
+Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
+/// From the beginning of what unsealed() gave.
+Result<ModelHead> read_head(ByteReader& reader, const ModelFormat& format);
+
+}  // namespace oplat::estimate
