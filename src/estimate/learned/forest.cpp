@@ -2,6 +2,7 @@
 /// Trees in one array of small nodes.
 #include "estimate/learned/forest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,6 +37,8 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
       const TrainedTree::Node& node = tree.nodes[from];
       if (!std::isfinite(node.value)) return fail(broken("a value that is no number"));
       forest.nodes_[to].value = node.value;
+      forest.nodes_[to].column = forest.leaf_column();
+      forest.nodes_[to].left = static_cast<std::uint16_t>(to - root);
       if (node.left < 0) continue;
       const auto size = static_cast<std::int32_t>(tree.nodes.size());
       if (node.left >= size || node.right < 0 || node.right >= size || node.feature >= features)
@@ -43,7 +46,7 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
       placed += 2;
       if (placed > tree.nodes.size()) return fail(broken("a node with two parents"));
       const std::size_t children = forest.nodes_.size();
-      forest.nodes_[to].feature = static_cast<std::uint16_t>(node.feature | (node.missing_left ? kMissingLeft : 0));
+      forest.nodes_[to].column = forest.column_of(node.feature, node.missing_left);
       forest.nodes_[to].left = static_cast<std::uint16_t>(children - root);
       forest.nodes_.resize(children + 2);
       pending.emplace_back(static_cast<std::size_t>(node.left), children);
@@ -53,32 +56,38 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
   return forest;
 }
 
+std::vector<float> Forest::columns_of(std::span<const float> features) const {
+  constexpr float kMost = std::numeric_limits<float>::infinity();
+  std::vector<float> columns(2 * features_ + 1, -kMost);
+  for (std::size_t i = 0; i < features_; ++i) {
+    const bool missing = std::isnan(features[i]);
+    columns[i] = missing ? -kMost : features[i];
+    columns[features_ + i] = missing ? kMost : features[i];
+  }
+  return columns;
+}
+
 float Forest::value(std::span<const float> features) const {
   // Several trees are walked in step: a walk waits for memory and comparisons, which those of the others fill.
   constexpr std::size_t kAbreast = 8;
+  const std::vector<float> columns = columns_of(features);
   double sum = start_;
-  const std::size_t count = roots_.size();
-  std::size_t tree = 0;
-  for (; tree + kAbreast <= count; tree += kAbreast) {
+  for (std::size_t tree = 0; tree < roots_.size(); tree += kAbreast) {
+    const std::size_t count = std::min(kAbreast, roots_.size() - tree);
     const Node* roots[kAbreast];
-    const Node* nodes[kAbreast];
-    for (std::size_t i = 0; i < kAbreast; ++i) nodes[i] = roots[i] = &nodes_[roots_[tree + i]];
-    bool walking = true;
-    while (walking) {
-      walking = false;
+    std::uint32_t at[kAbreast] = {};
+    for (std::size_t i = 0; i < kAbreast; ++i) roots[i] = &nodes_[roots_[tree + (i < count ? i : 0)]];
+    std::uint32_t moved = 1;
+    while (moved != 0) {
+      moved = 0;
       for (std::size_t i = 0; i < kAbreast; ++i) {
-        const bool inner = (nodes[i]->feature & kLeaf) != kLeaf;
-        nodes[i] = inner ? child(roots[i], *nodes[i], features) : nodes[i];
-        walking = walking || inner;
+        const Node& node = roots[i][at[i]];
+        const std::uint32_t next = node.left + (columns[node.column] < node.value ? 0U : 1U);
+        moved |= next ^ at[i];
+        at[i] = next;
       }
     }
-    for (const Node* leaf : nodes) sum += leaf->value;
-  }
-  for (; tree < count; ++tree) {
-    const Node* const root = &nodes_[roots_[tree]];
-    const Node* node = root;
-    while ((node->feature & kLeaf) != kLeaf) node = child(root, *node, features);
-    sum += node->value;
+    for (std::size_t i = 0; i < count; ++i) sum += roots[i][at[i]].value;
   }
   return static_cast<float>(sum);
 }
@@ -92,9 +101,13 @@ std::string Forest::save() const {
     const std::size_t end = tree + 1 < roots_.size() ? roots_[tree + 1] : nodes_.size();
     writer.u16(static_cast<std::uint16_t>(end - roots_[tree]));
     for (std::size_t i = roots_[tree]; i < end; ++i) {
-      writer.f32(nodes_[i].value);
-      writer.u16(nodes_[i].feature);
-      writer.u16(nodes_[i].left);
+      const Node& node = nodes_[i];
+      const bool leaf = node.column == leaf_column();
+      const bool missing_left = node.column < features_;
+      const std::size_t feature = missing_left ? node.column : node.column - features_;
+      writer.f32(node.value);
+      writer.u16(leaf ? kLeaf : static_cast<std::uint16_t>(feature | (missing_left ? kMissingLeft : 0)));
+      writer.u16(leaf ? 0 : node.left);
     }
   }
   return writer.take();
@@ -114,17 +127,19 @@ Result<Forest> Forest::load(std::string_view bytes) {
     const std::size_t root = forest.nodes_.size();
     forest.roots_.push_back(static_cast<std::uint32_t>(root));
     for (std::size_t i = 0; i < size; ++i) {
-      Node node;
-      node.value = reader.f32();
-      node.feature = reader.u16();
-      node.left = reader.u16();
-      if (!std::isfinite(node.value)) return fail(broken("a value that is no number"));
-      const std::size_t feature = node.feature & kLeaf;
+      const float value = reader.f32();
+      const std::uint16_t flagged = reader.u16();
+      const std::uint16_t left = reader.u16();
+      if (!std::isfinite(value)) return fail(broken("a value that is no number"));
+      const std::size_t feature = flagged & kLeaf;
+      if (feature == kLeaf) {
+        forest.nodes_.push_back({value, forest.leaf_column(), static_cast<std::uint16_t>(i)});
+        continue;
+      }
       // Children stand after their parent, so that every walk ends.
-      const bool inner = feature != kLeaf;
-      if (inner && (feature >= forest.features_ || node.left <= i || std::size_t{node.left} + 1 >= size))
+      if (feature >= forest.features_ || left <= i || std::size_t{left} + 1 >= size)
         return fail(broken("a node points out of its tree"));
-      forest.nodes_.push_back(node);
+      forest.nodes_.push_back({value, forest.column_of(feature, (flagged & kMissingLeft) != 0), left});
     }
   }
   if (!reader.done()) return fail(broken("bytes after its end"));

@@ -42,19 +42,20 @@ class Forest {
   /// The right child follows the left one. Eight bytes, so that a tree of 400 leaves is 6 KiB.
   struct Node {
     float value = 0;
-    std::uint16_t feature = kLeaf;  ///< top bit: missing goes left
-    std::uint16_t left = 0;         ///< from the tree's root on
+    std::uint16_t column = 0;  ///< of what columns_of() makes of the features
+    std::uint16_t left = 0;    ///< from the tree's root on
   };
   static constexpr std::uint16_t kLeaf = 0x7fff;
   static constexpr std::uint16_t kMissingLeft = 0x8000;
 
-  /// Of an inner node. Without branches: which way a walk goes cannot be guessed.
-  static const Node* child(const Node* root, const Node& node, std::span<const float> features) {
-    const float x = features[node.feature & kLeaf];
-    const bool above = x >= node.value;
-    const bool missing_right = !(x < node.value) && (node.feature & kMissingLeft) == 0;
-    return root + node.left + static_cast<int>(above | missing_right);
+  /// Which way a walk goes cannot be guessed, so a step has no branches: it goes left where a column is less than the
+  /// node's value, else right. So each feature has two columns, what is missing being less than everything in the first
+  /// and more in the second; and a leaf goes left to itself, by the last column, which is less than everything.
+  [[nodiscard]] std::vector<float> columns_of(std::span<const float> features) const;
+  [[nodiscard]] std::uint16_t column_of(std::size_t feature, bool missing_left) const {
+    return static_cast<std::uint16_t>(missing_left ? feature : features_ + feature);
   }
+  [[nodiscard]] std::uint16_t leaf_column() const { return static_cast<std::uint16_t>(2 * features_); }
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> roots_;

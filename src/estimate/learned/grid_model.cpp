@@ -101,7 +101,7 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
     values.waves.insert(values.waves.end(), waves.begin(), waves.end());
     shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_, shapes.row(i));
   }
-  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, std::move(values));
+  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   model.patterns_ = patterns_of(*model.lines_, *model.neighbours_);
   return model;
 }
@@ -291,7 +291,6 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
                                                                         const LearnRequest& options, Purpose purpose,
                                                                         Steps& steps) const {
   const NeighbourLayout layout = neighbours_->layout();
-  const SiteValues& values = neighbours_->values();
   const bool shape = pattern.kind == PatternKind::Shape;
   const std::size_t columns = kShapeFeatures + (shape ? 0 : layout.count());
   Matrix x(shapes.rows, columns);
@@ -300,12 +299,12 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   for (std::size_t i = 0; i < shapes.rows; ++i) {
     const auto row = x.row(used);
     std::copy(shapes.row(i).begin(), shapes.row(i).end(), row.begin());
-    float target = values.u[i];
+    const auto number = static_cast<Site>(i);
+    float target = neighbours_->u(number);
     if (!shape) {
-      const std::span<const float> waves(&values.waves[i * kTileCount], kTileCount);
       const auto around = row.subspan(kShapeFeatures);
       const Point& site = lines_->sites()[i];
-      neighbours_->write(site, lines_->around(site), waves, blindfold_of(pattern, *lines_, i), around);
+      neighbours_->write(site, lines_->around(site), neighbours_->waves(number), blindfold_of(pattern, *lines_, i), around);
       // A row that sees nothing under this blindfold is a question of another pattern.
       if (std::all_of(around.begin() + 1, around.end(), [](float value) { return std::isnan(value); })) continue;
       target -= around[layout.base()];

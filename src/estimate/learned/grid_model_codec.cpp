@@ -15,7 +15,7 @@ constexpr ModelFormat kFormat{"oplat.learned", 1, "learned fit"};
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
-void write_sites(ByteWriter& writer, const Lines& lines, const SiteValues& values, std::size_t slices) {
+void write_sites(ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
   const auto sites = lines.sites();
   std::vector<std::vector<double>> levels(lines.axes());
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
@@ -35,8 +35,8 @@ void write_sites(ByteWriter& writer, const Lines& lines, const SiteValues& value
       const auto at = std::lower_bound(levels[axis].begin(), levels[axis].end(), sites[i].at[axis]);
       writer.u32(static_cast<std::uint32_t>(at - levels[axis].begin()));
     }
-    writer.f32(values.u[i]);
-    for (std::size_t tile = 0; tile < kTileCount; ++tile) writer.f32(values.waves[i * kTileCount + tile]);
+    writer.f32(values.u(static_cast<Site>(i)));
+    for (const float wave : values.waves(static_cast<Site>(i))) writer.f32(wave);
   }
 }
 
@@ -76,7 +76,7 @@ Status read_sites(ByteReader& reader, std::size_t axes, std::size_t slices, std:
 std::string GridModel::save() const {
   ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
-  write_sites(writer, *lines_, neighbours_->values(), space_.slices());
+  write_sites(writer, *lines_, *neighbours_, space_.slices());
   writer.u64(models_.size());
   for (const PatternModel& model : models_) {
     writer.u32(static_cast<std::uint32_t>(model.pattern.kind));
@@ -101,7 +101,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
   model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
-  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, std::move(values));
+  model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   const std::size_t models = reader.count(24);
   for (std::size_t i = 0; i < models; ++i) {
     PatternModel each;

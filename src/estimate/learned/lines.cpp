@@ -36,26 +36,37 @@ std::uint64_t hash_of(const Point& point, std::size_t axes) {
 
 Lines::Lines(std::vector<Point> sites, std::size_t axes, std::size_t slices)
     : sites_(std::move(sites)), axes_(axes), levels_(slices * axes), most_levels_(axes, 0) {
-  entries_.reserve(sites_.size() * axes);
+  struct OnLine {
+    std::uint64_t line;
+    Neighbour entry;
+  };
+  std::vector<OnLine> all;
+  all.reserve(sites_.size() * axes);
   for (std::size_t i = 0; i < sites_.size(); ++i) {
     const std::uint64_t hash = hash_of(sites_[i], axes_);
     for (std::size_t axis = 0; axis < axes_; ++axis) {
       const double at = sites_[i].at[axis];
-      entries_.push_back({line_of(hash, axis, at), at, static_cast<Site>(i)});
+      all.push_back({line_of(hash, axis, at), {static_cast<Site>(i), at}});
       levels_[sites_[i].slice * axes_ + axis].push_back(at);
     }
   }
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-    return a.line != b.line ? a.line < b.line : a.at < b.at;
+  std::sort(all.begin(), all.end(), [](const OnLine& a, const OnLine& b) {
+    return a.line != b.line ? a.line < b.line : a.entry.at < b.entry.at;
   });
-  buckets_.resize(std::bit_ceil(2 * entries_.size() + 2));
-  for (std::size_t begin = 0; begin < entries_.size();) {
-    std::size_t end = begin;
-    while (end < entries_.size() && entries_[end].line == entries_[begin].line) ++end;
-    std::size_t slot = entries_[begin].line & (buckets_.size() - 1);
+  std::vector<Bucket> lines;
+  entries_.reserve(all.size());
+  for (const OnLine& each : all) {
+    if (lines.empty() || lines.back().line != each.line) {
+      lines.push_back({each.line, static_cast<std::uint32_t>(entries_.size()), 0});
+    }
+    ++lines.back().count;
+    entries_.push_back(each.entry);
+  }
+  buckets_.resize(std::bit_ceil(2 * lines.size() + 2));
+  for (const Bucket& line : lines) {
+    std::size_t slot = line.line & (buckets_.size() - 1);
     while (buckets_[slot].count != 0) slot = (slot + 1) & (buckets_.size() - 1);
-    buckets_[slot] = {entries_[begin].line, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end - begin)};
-    begin = end;
+    buckets_[slot] = line;
   }
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     std::sort(levels_[i].begin(), levels_[i].end());
@@ -74,41 +85,41 @@ const Lines::Bucket* Lines::find(std::uint64_t line) const {
 }
 
 Neighbours Lines::along(const Point& point, std::size_t axis) const {
-  return along(point, axis, hash_of(point, axes_));
+  const Bucket* line = find(line_of(hash_of(point, axes_), axis, point.at[axis]));
+  return line == nullptr ? Neighbours{} : along(*line, point.at[axis]);
 }
 
 Surroundings Lines::around(const Point& point) const {
   const std::uint64_t hash = hash_of(point, axes_);
+  std::array<std::uint64_t, kMostAxes> lines;
+  for (std::size_t axis = 0; axis < axes_; ++axis) {
+    lines[axis] = line_of(hash, axis, point.at[axis]);
+    __builtin_prefetch(&buckets_[lines[axis] & (buckets_.size() - 1)]);
+  }
+  std::array<const Bucket*, kMostAxes> found;
+  for (std::size_t axis = 0; axis < axes_; ++axis) {
+    found[axis] = find(lines[axis]);
+    if (found[axis] != nullptr) __builtin_prefetch(&entries_[found[axis]->begin]);
+  }
   Surroundings all;
-  for (std::size_t axis = 0; axis < axes_; ++axis) all[axis] = along(point, axis, hash);
+  for (std::size_t axis = 0; axis < axes_; ++axis) {
+    if (found[axis] != nullptr) all[axis] = along(*found[axis], point.at[axis]);
+  }
   return all;
 }
 
-Neighbours Lines::along(const Point& point, std::size_t axis, std::uint64_t point_hash) const {
-  const double at = point.at[axis];
-  const Bucket* bucket = find(line_of(point_hash, axis, at));
+Neighbours Lines::along(const Bucket& line, double at) const {
   Neighbours found;
-  if (bucket == nullptr) return found;
-  const auto begin = entries_.begin() + bucket->begin;
-  const auto end = begin + bucket->count;
-  const auto low = std::lower_bound(begin, end, at, [](const Entry& entry, double value) { return entry.at < value; });
+  const auto begin = entries_.begin() + line.begin;
+  const auto end = begin + line.count;
+  const auto low = std::lower_bound(begin, end, at, [](const Neighbour& entry, double value) { return entry.at < value; });
   auto high = low;
   while (high != end && high->at == at) ++high;
-  if (low != begin) found.low = (low - 1)->site;
-  if (low - begin > 1) found.low2 = (low - 2)->site;
-  if (high != end) found.high = high->site;
-  if (end - high > 1) found.high2 = (high + 1)->site;
+  if (low != begin) found.low = *(low - 1);
+  if (low - begin > 1) found.low2 = *(low - 2);
+  if (high != end) found.high = *high;
+  if (end - high > 1) found.high2 = *(high + 1);
   return found;
-}
-
-std::optional<Site> Lines::at(const Point& point) const {
-  if (axes_ == 0) return std::nullopt;
-  const Bucket* bucket = find(line_of(hash_of(point, axes_), 0, point.at[0]));
-  if (bucket == nullptr) return std::nullopt;
-  for (std::uint32_t i = 0; i < bucket->count; ++i) {
-    if (entries_[bucket->begin + i].at == point.at[0]) return entries_[bucket->begin + i].site;
-  }
-  return std::nullopt;
 }
 
 std::span<const double> Lines::levels(std::uint32_t slice, std::size_t axis) const {

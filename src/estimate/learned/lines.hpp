@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,14 +15,21 @@ namespace oplat::estimate {
 using Site = std::int32_t;
 inline constexpr Site kNoSite = -1;
 
+/// A measured point on a line, or none.
+struct Neighbour {
+  Site site = kNoSite;
+  double at = 0;  ///< its coordinate on the line
+  explicit operator bool() const { return site != kNoSite; }
+};
+
 /// The two measured points before and after a coordinate on a line, that coordinate itself left out.
 struct Neighbours {
-  Site low2 = kNoSite;
-  Site low = kNoSite;
-  Site high = kNoSite;
-  Site high2 = kNoSite;
-  [[nodiscard]] bool any() const { return low != kNoSite || high != kNoSite; }
-  [[nodiscard]] bool both() const { return low != kNoSite && high != kNoSite; }
+  Neighbour low2;
+  Neighbour low;
+  Neighbour high;
+  Neighbour high2;
+  [[nodiscard]] bool any() const { return low || high; }
+  [[nodiscard]] bool both() const { return low && high; }
 };
 
 using Surroundings = std::array<Neighbours, kMostAxes>;
@@ -36,33 +42,27 @@ class Lines {
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::span<const Point> sites() const { return sites_; }
   [[nodiscard]] Neighbours along(const Point& point, std::size_t axis) const;
-  /// The same along every axis.
+  /// The same along every axis, several times faster than one after the other: nearly all of the time is waiting for
+  /// memory, and here the axes wait together.
   [[nodiscard]] Surroundings around(const Point& point) const;
-  /// The site at exactly this point.
-  [[nodiscard]] std::optional<Site> at(const Point& point) const;
   /// Coordinates measured anywhere in the slice, ascending.
   [[nodiscard]] std::span<const double> levels(std::uint32_t slice, std::size_t axis) const;
   /// Most levels that any slice has on the axis: 2 for a flag.
   [[nodiscard]] std::size_t most_levels(std::size_t axis) const { return most_levels_[axis]; }
 
  private:
-  struct Entry {
-    std::uint64_t line = 0;
-    double at = 0;
-    Site site = kNoSite;
-  };
   struct Bucket {
     std::uint64_t line = 0;
     std::uint32_t begin = 0;
     std::uint32_t count = 0;  ///< 0: free
   };
   [[nodiscard]] const Bucket* find(std::uint64_t line) const;
-  [[nodiscard]] Neighbours along(const Point& point, std::size_t axis, std::uint64_t point_hash) const;
+  [[nodiscard]] Neighbours along(const Bucket& line, double at) const;
 
   std::vector<Point> sites_;
   std::size_t axes_ = 0;
-  std::vector<Entry> entries_;    ///< by line, then by coordinate
-  std::vector<Bucket> buckets_;   ///< open addressing, a power of two
+  std::vector<Neighbour> entries_;  ///< by line, then by coordinate
+  std::vector<Bucket> buckets_;     ///< open addressing, a power of two
   std::vector<std::vector<double>> levels_;  ///< slice * axes + axis
   std::vector<std::size_t> most_levels_;
 };

@@ -65,9 +65,9 @@ std::vector<Step> steps_between(std::span<const ir::Description> rows, std::span
     if (!usable(site)) continue;
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       if (lines.most_levels(axis) <= 2) continue;
-      const Site next = lines.along(lines.sites()[i], axis).high;
-      if (next == kNoSite || !usable(next)) continue;
-      steps.push_back({&*rows[i].contraction, &*rows[static_cast<std::size_t>(next)].contraction, net(next) - net(site)});
+      const Neighbour next = lines.along(lines.sites()[i], axis).high;
+      if (!next || !usable(next.site)) continue;
+      steps.push_back({&*rows[i].contraction, &*rows[static_cast<std::size_t>(next.site)].contraction, net(next.site) - net(site)});
     }
   }
   base::Random random(1);

@@ -22,7 +22,7 @@ Neighbours visible(const Neighbours& all, std::size_t axis, const Blindfold& bli
   const std::uint32_t bit = 1U << axis;
   if ((blindfold.levels & ~bit) != 0 || (blindfold.lines & bit) != 0) return {};
   Neighbours n = all;
-  if (blindfold.beyond) n.high = n.high2 = kNoSite;
+  if (blindfold.beyond) n.high = n.high2 = {};
   return n;
 }
 
@@ -32,19 +32,38 @@ double median(std::vector<float>& values) {
   return static_cast<double>(*middle);
 }
 
+/// Linear in the coordinate between the two neighbours; a copy where there is one, nothing where there is none.
+template <class Value>
+float between(const Neighbours& n, double at, Value value) {
+  if (!n.any()) return kNone;
+  if (!n.both()) return value(n.low ? n.low.site : n.high.site);
+  const double share = (at - n.low.at) / (n.high.at - n.low.at);
+  return static_cast<float>((1 - share) * value(n.low.site) + share * value(n.high.site));
+}
+
 }  // namespace
 
-NeighbourFeatures::NeighbourFeatures(const Lines& lines, SiteValues values) : lines_(lines), values_(std::move(values)) {
+NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& values)
+    : lines_(lines),
+      cache_lines_(),
+      per_record_((kResidual + lines.axes() + std::size(CacheLine{}.numbers) - 1) / std::size(CacheLine{}.numbers)) {
   const std::size_t axes = lines_.axes();
   const auto sites = lines_.sites();
-  values_.residual.assign(sites.size() * axes, kNone);
+  cache_lines_.resize(sites.size() * per_record_);
+  const auto own = [&](std::size_t site) { return cache_lines_[site * per_record_].numbers; };
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    own(i)[0] = values.u[i];
+    std::copy_n(&values.waves[i * kTileCount], kTileCount, own(i) + kWaves);
+    std::fill_n(own(i) + kResidual, axes, kNone);
+  }
   std::vector<std::vector<float>> sizes(axes);
   for (std::size_t i = 0; i < sites.size(); ++i) {
+    const Surroundings around = lines_.around(sites[i]);
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      const Neighbours n = lines_.along(sites[i], axis);
+      const Neighbours& n = around[axis];
       if (!n.any()) continue;
-      const float residual = values_.u[i] - between(n, sites[i].at[axis], axis, [&](Site site) { return u(site); });
-      values_.residual[i * axes + axis] = residual;
+      const float residual = values.u[i] - interpolated(n, sites[i].at[axis]);
+      own(i)[kResidual + axis] = residual;
       if (n.both() || lines_.most_levels(axis) <= 2) sizes[axis].push_back(std::abs(residual));
     }
   }
@@ -56,35 +75,35 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, SiteValues values) : li
   }
 }
 
-template <class Value>
-float NeighbourFeatures::between(const Neighbours& n, double at, std::size_t axis, Value value) const {
-  if (!n.any()) return kNone;
-  if (!n.both()) return value(n.low != kNoSite ? n.low : n.high);
-  const double low = coordinate_of(n.low, axis);
-  const double share = (at - low) / (coordinate_of(n.high, axis) - low);
-  return static_cast<float>((1 - share) * value(n.low) + share * value(n.high));
+void NeighbourFeatures::prefetch(const Surroundings& around) const {
+  for (std::size_t axis = 0; axis < lines_.axes(); ++axis) {
+    for (const Neighbour* each : {&around[axis].low2, &around[axis].low, &around[axis].high, &around[axis].high2}) {
+      if (*each) __builtin_prefetch(record(each->site));
+    }
+  }
 }
 
-float NeighbourFeatures::beyond(Site near, Site far, double at, std::size_t axis) const {
-  if (near == kNoSite || far == kNoSite) return kNone;
-  const double start = coordinate_of(near, axis);
-  const double slope = (u(near) - u(far)) / (start - coordinate_of(far, axis));
-  return static_cast<float>(u(near) + slope * (at - start));
+float NeighbourFeatures::interpolated(const Neighbours& n, double at) const {
+  return between(n, at, [&](Site site) { return u(site); });
 }
 
-float NeighbourFeatures::own_error(const Neighbours& n, double at, std::size_t axis) const {
+float NeighbourFeatures::beyond(const Neighbour& near, const Neighbour& far, double at) const {
+  if (!near || !far) return kNone;
+  const double slope = (u(near.site) - u(far.site)) / (near.at - far.at);
+  return static_cast<float>(u(near.site) + slope * (at - near.at));
+}
+
+float NeighbourFeatures::own_error(const Neighbours& n, double at) const {
   // The interpolation at a neighbour, between what lies on both sides of it but for the point itself.
-  const auto error = [&](Site site, Site before, Site after) {
-    if (site == kNoSite || before == kNoSite || after == kNoSite) return kNone;
-    const Neighbours around{kNoSite, before, after, kNoSite};
-    return u(site) - between(around, coordinate_of(site, axis), axis, [&](Site each) { return u(each); });
+  const auto error = [&](const Neighbour& of, const Neighbour& before, const Neighbour& after) {
+    if (!of || !before || !after) return kNone;
+    return u(of.site) - interpolated({{}, before, after, {}}, of.at);
   };
   const float low = error(n.low, n.low2, n.high);
   const float high = error(n.high, n.low, n.high2);
   if (std::isnan(low)) return high;
   if (std::isnan(high)) return low;
-  const double start = coordinate_of(n.low, axis);
-  const double share = (at - start) / (coordinate_of(n.high, axis) - start);
+  const double share = (at - n.low.at) / (n.high.at - n.low.at);
   return static_cast<float>((1 - share) * low + share * high);
 }
 
@@ -95,7 +114,7 @@ float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::si
   const auto estimate = [&](double level) {
     Point moved = point;
     moved.at[first] = level;
-    return between(lines_.along(moved, second), point.at[second], second, [&](Site site) { return u(site); });
+    return interpolated(lines_.along(moved, second), point.at[second]);
   };
   const bool has_low = below != levels.begin();
   const bool has_high = above != levels.end();
@@ -114,6 +133,7 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
   const L at = layout();
   const std::size_t axes = at.axes;
   std::fill(out.begin(), out.end(), kNone);
+  prefetch(all);
   Surroundings around;
   double sum = 0;
   double weights = 0;
@@ -122,14 +142,14 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     const Neighbours& n = around[axis];
     if (!n.any()) continue;
     float* const f = &out[at.around(axis)];
-    f[L::kEstimate] = between(n, point.at[axis], axis, [&](Site site) { return u(site); });
-    f[L::kFromLow] = beyond(n.low, n.low2, point.at[axis], axis);
-    f[L::kFromHigh] = beyond(n.high, n.high2, point.at[axis], axis);
-    f[L::kOwnError] = own_error(n, point.at[axis], axis);
-    const auto side = [&](Site site, std::size_t value, std::size_t distance) {
-      if (site == kNoSite) return;
-      f[value] = u(site);
-      if (distance < L::kAround) f[distance] = static_cast<float>(std::abs(coordinate_of(site, axis) - point.at[axis]));
+    f[L::kEstimate] = interpolated(n, point.at[axis]);
+    f[L::kFromLow] = beyond(n.low, n.low2, point.at[axis]);
+    f[L::kFromHigh] = beyond(n.high, n.high2, point.at[axis]);
+    f[L::kOwnError] = own_error(n, point.at[axis]);
+    const auto side = [&](const Neighbour& each, std::size_t value, std::size_t distance) {
+      if (!each) return;
+      f[value] = u(each.site);
+      if (distance < L::kAround) f[distance] = static_cast<float>(std::abs(each.at - point.at[axis]));
     };
     side(n.low, L::kLow, L::kLowDistance);
     side(n.high, L::kHigh, L::kHighDistance);
@@ -140,16 +160,16 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     sum += weight * f[L::kEstimate];
     weights += weight;
   }
-  for (std::size_t of = 0; of < axes; ++of) {
-    for (std::size_t along = 0; along < axes; ++along) {
-      if (along == of || !around[along].any()) continue;
-      if ((blindfold.lines & (1U << of)) != 0) continue;
+  for (std::size_t along = 0; along < axes; ++along) {
+    if (!around[along].any()) continue;
+    for (std::size_t of = 0; of < axes; ++of) {
+      if (along == of || (blindfold.lines & (1U << of)) != 0) continue;
       // Residuals of the neighbours that have one.
       Neighbours n = around[along];
-      const auto residual = [&](Site site) { return values_.residual[static_cast<std::size_t>(site) * axes + of]; };
-      if (n.low != kNoSite && std::isnan(residual(n.low))) n.low = kNoSite;
-      if (n.high != kNoSite && std::isnan(residual(n.high))) n.high = kNoSite;
-      out[at.crossed(of, along)] = between(n, point.at[along], along, residual);
+      const auto residual = [&](Site site) { return record(site)[kResidual + of]; };
+      if (n.low && std::isnan(residual(n.low.site))) n.low = {};
+      if (n.high && std::isnan(residual(n.high.site))) n.high = {};
+      out[at.crossed(of, along)] = between(n, point.at[along], residual);
     }
   }
   if (weights == 0) {
@@ -173,8 +193,8 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     const Neighbours& n = around[axis];
     if (n.any() && !waves.empty() && lines_.most_levels(axis) > 2) {
       for (std::size_t tile = 0; tile < kTileCount; ++tile) {
-        const auto value = [&](Site site) { return u(site) - values_.waves[static_cast<std::size_t>(site) * kTileCount + tile]; };
-        out[at.tiled(axis) + tile] = between(n, point.at[axis], axis, value) + waves[tile] - base;
+        const auto value = [&](Site site) { return u(site) - record(site)[kWaves + tile]; };
+        out[at.tiled(axis) + tile] = between(n, point.at[axis], value) + waves[tile] - base;
       }
     }
     for (const std::size_t value : {L::kEstimate, L::kFromLow, L::kFromHigh, L::kLow, L::kHigh, L::kLow2, L::kHigh2}) f[value] -= base;

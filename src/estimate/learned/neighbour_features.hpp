@@ -19,11 +19,10 @@ struct Blindfold {
   bool beyond = false;       ///< nothing was measured above the point on any axis
 };
 
-/// Values of the sites that are interpolated: ln(time / bound), and the same less ln(wave work of each tile).
+/// What is known of the sites.
 struct SiteValues {
-  std::vector<float> u;
-  std::vector<float> waves;     ///< ln(wave work) - ln(bound), kTileCount a site; NaN where no product is summed
-  std::vector<float> residual;  ///< u less its interpolation along each axis, axes a site; NaN where there is none
+  std::vector<float> u;      ///< ln(time / bound)
+  std::vector<float> waves;  ///< ln(wave work) - ln(bound), kTileCount a site; NaN where no product is summed
 };
 
 /// Layout of the features of `axes` axes.
@@ -43,10 +42,11 @@ struct NeighbourLayout {
 
 class NeighbourFeatures {
  public:
-  NeighbourFeatures(const Lines& lines, SiteValues values);
+  NeighbourFeatures(const Lines& lines, const SiteValues& values);
 
   [[nodiscard]] NeighbourLayout layout() const { return {lines_.axes()}; }
-  [[nodiscard]] const SiteValues& values() const { return values_; }
+  [[nodiscard]] float u(Site site) const { return *record(site); }
+  [[nodiscard]] std::span<const float> waves(Site site) const { return {record(site) + kWaves, kTileCount}; }
   /// How well each axis interpolates: mean square of the residuals of all sites; the weight of its estimate is 1 / it.
   [[nodiscard]] std::span<const double> errors() const { return errors_; }
   /// Median size of the residuals, which rare steps to other kinds of kernels leave alone.
@@ -57,17 +57,25 @@ class NeighbourFeatures {
              std::span<float> out) const;
 
  private:
-  /// Linear in the coordinate between the two neighbours; a copy where there is one.
-  template <class Value>
-  [[nodiscard]] float between(const Neighbours& n, double at, std::size_t axis, Value value) const;
-  [[nodiscard]] float beyond(Site near, Site far, double at, std::size_t axis) const;
-  [[nodiscard]] float own_error(const Neighbours& n, double at, std::size_t axis) const;
+  /// Numbers of a record: u, waves, and u less its interpolation along each axis, NaN where there is none.
+  static constexpr std::size_t kWaves = 1;
+  static constexpr std::size_t kResidual = kWaves + kTileCount;
+  struct alignas(64) CacheLine {
+    float numbers[16];
+  };
+  [[nodiscard]] const float* record(Site site) const {
+    return cache_lines_[static_cast<std::size_t>(site) * per_record_].numbers;
+  }
+  void prefetch(const Surroundings& around) const;
+  [[nodiscard]] float interpolated(const Neighbours& n, double at) const;
+  [[nodiscard]] float beyond(const Neighbour& near, const Neighbour& far, double at) const;
+  [[nodiscard]] float own_error(const Neighbours& n, double at) const;
   [[nodiscard]] float bilinear(const Point& point, std::size_t first, std::size_t second) const;
-  [[nodiscard]] double coordinate_of(Site site, std::size_t axis) const { return lines_.sites()[static_cast<std::size_t>(site)].at[axis]; }
-  [[nodiscard]] float u(Site site) const { return values_.u[static_cast<std::size_t>(site)]; }
 
   const Lines& lines_;
-  SiteValues values_;
+  /// What is known of a site lies together: a question looks at dozens of sites anywhere, and each waits for memory once.
+  std::vector<CacheLine> cache_lines_;
+  std::size_t per_record_;
   std::vector<double> errors_;
   std::vector<double> typical_;
 };

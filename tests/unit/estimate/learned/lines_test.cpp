@@ -67,10 +67,15 @@ void expect_neighbours(const Lines& lines, const std::vector<Point>& points, con
     return found == line.end() ? kNoSite : found->second;
   };
   const Neighbours n = lines.along(point, axis);
-  EXPECT_EQ(n.low2, take(-2));
-  EXPECT_EQ(n.low, take(-1));
-  EXPECT_EQ(n.high, take(0));
-  EXPECT_EQ(n.high2, take(1));
+  EXPECT_EQ(n.low2.site, take(-2));
+  EXPECT_EQ(n.low.site, take(-1));
+  EXPECT_EQ(n.high.site, take(0));
+  EXPECT_EQ(n.high2.site, take(1));
+  for (const Neighbour& each : {n.low2, n.low, n.high, n.high2}) {
+    if (each) {
+      EXPECT_EQ(each.at, points[static_cast<std::size_t>(each.site)].at[axis]);
+    }
+  }
 }
 
 TEST(LinesTest, NeighboursAreThoseThatASearchFinds) {
@@ -83,14 +88,6 @@ TEST(LinesTest, NeighboursAreThoseThatASearchFinds) {
       }
     }
   }
-}
-
-TEST(LinesTest, ASiteIsFoundAtItsPointAlone) {
-  const std::vector<Point> points = some_points(12);
-  const Lines lines(points, 3, 2);
-  for (std::size_t i = 0; i < points.size(); ++i) EXPECT_EQ(lines.at(points[i]), static_cast<Site>(i));
-  EXPECT_EQ(lines.at(point_at(0, 2.5, 1, 0)), std::nullopt);
-  EXPECT_EQ(lines.at(point_at(0, 2, 1, 7)), std::nullopt);
 }
 
 TEST(LinesTest, LevelsAreThoseOfTheSlice) {
