@@ -13,7 +13,6 @@
 #include "estimate/learned/least_known.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
-#include "estimate/learned/waves.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -144,8 +143,7 @@ Sampler::View Sampler::view() const {
     log_ns.push_back(log_ns_[i]);
   }
   const Space space = Space::learn(candidates_);
-  Machine machine = learn_machine(rows, log_ns);
-  machine.processors = learn_waves(rows, log_ns, space, machine);
+  const Machine machine = learn_machine(rows, log_ns, space);
   view.shapes = Matrix(candidates_.size(), kShapeFeatures);
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     // A candidate whose numbers are not those of its slice stands at the slice's origin.

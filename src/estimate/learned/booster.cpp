@@ -3,6 +3,7 @@
 #include "estimate/learned/booster.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "estimate/learned/grower.hpp"
@@ -31,6 +32,17 @@ std::size_t share_of(std::size_t all, double share) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(share * static_cast<double>(all) + 0.5), 1, all);
 }
 
+void cut_to_quantile(std::vector<float>& deviations, double level) {
+  if (deviations.empty()) return;
+  std::vector<float> sizes;
+  sizes.reserve(deviations.size());
+  for (const float deviation : deviations) sizes.push_back(std::abs(deviation));
+  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(level * static_cast<double>(sizes.size() - 1));
+  std::nth_element(sizes.begin(), at, sizes.end());
+  const float most = *at;
+  for (float& deviation : deviations) deviation = std::clamp(deviation, -most, most);
+}
+
 }  // namespace
 
 Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options) {
@@ -45,6 +57,7 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
   const auto rate = static_cast<float>(options.rate);
   for (int tree = 0; tree < options.trees; ++tree) {
     for (std::size_t i = 0; i < y.size(); ++i) left[i] = y[i] - sums[i];
+    cut_to_quantile(left, options.whole);
     const auto rows = some_of(y.size(), share_of(y.size(), options.row_share), random);
     const auto columns = some_of(data.columns(), share_of(data.columns(), options.column_share), random);
     trees.push_back(grower.grow(left, rows, columns));

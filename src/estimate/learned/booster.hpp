@@ -29,6 +29,10 @@ struct BoostOptions {
   std::uint32_t least_rows = 5;  ///< of a leaf
   double column_share = 0.25;    ///< of each tree
   double row_share = 0.9;        ///< of each tree
+  /// Share of the rows whose deviations count whole in each tree; larger ones count as the largest of these does, so that
+  /// a few rows of another kind do not pull at the rest (Huber's loss with a threshold of each tree's own, as in Friedman
+  /// 2001, 4.4).
+  double whole = 0.95;
   double l2 = 5;                 ///< rows of value 0 that every leaf is thought to have besides its own
   std::uint64_t seed = 1;
   std::function<bool(int done)> progress;  ///< after each tree; false stops with Code::Interrupted

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "oplat/base/random.hpp"
 
@@ -122,17 +123,35 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
   return all;
 }
 
-float best_shape_share(std::span<const Trial> trials) {
-  float best = 0;
+float ShapeShare::across(float other) const {
+  return gap > 0 && other > 0 ? std::min(1.0F, share * other / gap) : share;
+}
+
+ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) {
+  std::set<std::size_t> hold_outs;
+  double gaps = 0;
+  double with_gap = 0;
+  for (const Trial* trial : trials) {
+    hold_outs.insert(trial->hold_out);
+    if (std::isnan(trial->gap)) continue;
+    gaps += static_cast<double>(trial->gap);
+    with_gap += 1;
+  }
+  ShapeShare best;
+  best.gap = with_gap > 0 ? static_cast<float>(gaps / with_gap) : 0;
   double least = 0;
   for (int tenths = 0; tenths <= 10; ++tenths) {
-    const float share = 0.1F * static_cast<float>(tenths);
+    const ShapeShare share{0.1F * static_cast<float>(tenths), best.gap};
     double sum = 0;
-    for (const Trial& trial : trials) sum += std::abs(trial.own + share * (trial.shape - trial.own) - trial.truth);
+    for (const Trial* trial : trials) {
+      sum += static_cast<double>(std::abs(trial->own + share.across(trial->gap) * (trial->shape - trial->own) - trial->truth));
+    }
     if (tenths > 0 && sum >= least) continue;
     least = sum;
-    best = share;
+    best.share = share.share;
   }
+  const auto count = static_cast<float>(hold_outs.size());
+  best.share = (count * best.share + before) / (count + 1);
   return best;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,10 +32,21 @@ struct Trial {
   float own = 0;                ///< answer of the pattern's model
   float shape = 0;              ///< answer of the model of shapes alone
   float truth = 0;
+  /// Distance between the two neighbours along the pattern's axis; NaN where there are not two.
+  float gap = std::numeric_limits<float>::quiet_NaN();
 };
 
-/// The share of the shape model that errs least over the trials, by mean magnitude: 0, 0.1, ... 1.
-float best_shape_share(std::span<const Trial> trials);
+/// How much of the shape model's answer is mixed into that of a pattern: the more, the wider the gap that the pattern's
+/// interpolation spans.
+struct ShapeShare {
+  float share = 0;  ///< across a gap of the size `gap`
+  float gap = 0;    ///< 0: the share is the same across all
+  [[nodiscard]] float across(float other) const;
+};
+
+/// The share that errs least over the trials, by mean magnitude, in tenths; then a mean with `before`, which weighs as
+/// much as one hold-out does: the few hold-outs of an axis are not a sample of what will be asked.
+ShapeShare best_shape_share(std::span<const Trial* const> trials, float before);
 
 /// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials.
 float spread_factor(std::span<const float> errors, std::span<const float> scales);

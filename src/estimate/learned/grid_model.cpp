@@ -11,10 +11,10 @@ namespace oplat::estimate {
 namespace {
 
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 1300;
+constexpr int kMostTrees = 1600;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
-constexpr double kRate = 0.022;
+constexpr double kRate = 0.018;
 constexpr double kRateOfFewer = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
@@ -90,8 +90,7 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
   model.space_ = Space::learn(rows);
   sites = sites_of(rows, log_ns, model.space_);
   model.lines_ = std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
-  model.machine_ = learn_machine(sites.descriptions, sites.log_ns);
-  model.machine_.processors = learn_processors(sites.descriptions, sites.log_ns, *model.lines_, model.machine_);
+  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
   SiteValues values;
   shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
@@ -224,6 +223,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     trial.shape = shape != nullptr ? part.residual_of(*shape, row, Profile::Accurate) : trial.own;
     trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
     trial.features = part.spread_features(*model, row, trial.own, trial.shape);
+    trial.gap = part.gap_of(model->pattern, row);
     trials.push_back(std::move(trial));
   }
   return trials;
@@ -248,12 +248,8 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   if (found == models_.end() || trials.size() < kLeastTrials) return {};
   PatternModel& model = *found;
   const bool common = is_common(pattern);
-  if (!common) {
-    std::vector<Trial> copies;
-    for (const Trial* trial : trials) copies.push_back(*trial);
-    model.shape_share = best_shape_share(copies);
-  }
-  const auto error_of = [&](const Trial& t) { return t.own + model.shape_share * (t.shape - t.own) - t.truth; };
+  if (!common) model.shape_share = best_shape_share(trials, default_shape_share(pattern.kind));
+  const auto error_of = [&](const Trial& t) { return t.own + model.shape_share.across(t.gap) * (t.shape - t.own) - t.truth; };
   // What the forest learned from says nothing about how well it does: every third trial is kept for the factor.
   Matrix x(trials.size(), trials.front()->features.size());
   std::vector<float> y;
@@ -336,7 +332,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
     OPLAT_TRY(quick, boost(x, y, boosting));
     model.quick = std::move(quick);
   }
-  model.shape_share = default_shape_share(pattern.kind);
+  model.shape_share.share = default_shape_share(pattern.kind);
   model.spread_factor = default_spread(pattern.kind);
   return model;
 }
@@ -350,6 +346,12 @@ void GridModel::write(const ir::Description& description, const Point& point, co
 const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const {
   const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
   return found == models_.end() ? nullptr : &*found;
+}
+
+float GridModel::gap_of(const Pattern& pattern, std::span<const float> row) const {
+  if (pattern.kind != PatternKind::Level) return std::numeric_limits<float>::quiet_NaN();
+  const auto around = row.subspan(kShapeFeatures + neighbours_->layout().around(pattern.axis));
+  return around[NeighbourLayout::kLowDistance] + around[NeighbourLayout::kHighDistance];
 }
 
 float GridModel::residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const {
@@ -376,7 +378,8 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   const float by_shape = common || shape == nullptr ? own : residual_of(*shape, row, profile);
   LearnedAnswer answer;
   answer.pattern = model->pattern;
-  answer.log_ns = own + model->shape_share * (by_shape - own) + std::log(machine_.bound_ns(description.work));
+  const float share = model->shape_share.across(gap_of(model->pattern, row));
+  answer.log_ns = own + share * (by_shape - own) + std::log(machine_.bound_ns(description.work));
   answer.sd_log = model->spread_factor;
   if (model->spread.trees() > 0) {
     answer.sd_log *= std::exp(model->spread.value(common ? row : spread_features(*model, row, own, by_shape)));

@@ -49,7 +49,7 @@ class GridModel {
     Pattern pattern;
     Forest forest;
     Forest quick;  ///< for Profile::Fast
-    float shape_share = 0;  ///< of the answer of the model of shapes alone, mixed in
+    ShapeShare shape_share;
     Forest spread;               ///< of ln(error)
     float spread_factor = 0.1F;  ///< sd_log = factor * exp(spread)
   };
@@ -75,6 +75,8 @@ class GridModel {
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
   void write(const ir::Description& description, const Point& point, const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
+  /// Trial::gap of a row of features.
+  [[nodiscard]] float gap_of(const Pattern& pattern, std::span<const float> row) const;
   [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
 
   Machine machine_;

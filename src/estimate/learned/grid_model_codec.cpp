@@ -10,7 +10,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.learned", 1, "learned fit"};
+constexpr ModelFormat kFormat{"oplat.learned", 2, "learned fit"};
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
@@ -81,7 +81,8 @@ std::string GridModel::save() const {
   for (const PatternModel& model : models_) {
     writer.u32(static_cast<std::uint32_t>(model.pattern.kind));
     writer.u32(model.pattern.axis);
-    writer.f32(model.shape_share);
+    writer.f32(model.shape_share.share);
+    writer.f32(model.shape_share.gap);
     writer.text(model.forest.save());
     writer.text(model.quick.save());
     writer.f32(model.spread_factor);
@@ -102,14 +103,16 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
   model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
-  const std::size_t models = reader.count(24);
+  const std::size_t models = reader.count(28);
   for (std::size_t i = 0; i < models; ++i) {
     PatternModel each;
     const std::uint32_t kind = reader.u32();
     each.pattern.axis = reader.u32();
-    each.shape_share = reader.f32();
+    each.shape_share.share = reader.f32();
+    each.shape_share.gap = reader.f32();
     if (kind > static_cast<std::uint32_t>(PatternKind::Shape) || each.pattern.axis >= kMostAxes ||
-        !(each.shape_share >= 0 && each.shape_share <= 1))
+        !(each.shape_share.share >= 0 && each.shape_share.share <= 1) || !(each.shape_share.gap >= 0) ||
+        std::isinf(each.shape_share.gap))
       return fail(broken("a pattern that is none"));
     each.pattern.kind = static_cast<PatternKind>(kind);
     OPLAT_TRY(forest, Forest::load(reader.text()));

@@ -8,7 +8,6 @@
 
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/sites.hpp"
-#include "estimate/learned/waves.hpp"
 #include "oplat/base/random.hpp"
 
 namespace oplat::estimate {
@@ -102,10 +101,9 @@ struct SparseModel::LeftOut {
 
 SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                        SparseModel& model) {
-  model.machine_ = learn_machine(rows, log_ns);
   model.space_ = Space::learn(rows);
-  model.machine_.processors = learn_waves(rows, log_ns, model.space_, model.machine_);
   const Sites sites = sites_of(rows, log_ns, model.space_);
+  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
   Rows out;
   out.shapes = Matrix(sites.points.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.points.size(); ++i) {

@@ -27,6 +27,8 @@ constexpr std::int32_t kCoarser = 40;
 /// Share of the squares that waves must explain: this, and what as many columns of noise would, with a margin.
 constexpr double kLeastGain = 0.02;
 constexpr double kMargin = 2;
+/// Numbers that leave hardly more unexplained than the best one are as good: multiples of the truth do.
+constexpr double kTie = 0.01;
 constexpr double kRidge = 1e-2;
 
 bool dealt_out(const ir::Description& row) {
@@ -87,16 +89,18 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   const VectorXd unexplained = left(u);
 
   const double share = kLeastGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
-  double least = (1 - share) * unexplained.squaredNorm();
-  std::int32_t best = 1;
+  const double most = (1 - share) * unexplained.squaredNorm();
+  double least = most;
+  std::vector<std::pair<std::int32_t, double>> errors;
   for (std::int32_t at_once = 2; at_once <= kMostAtOnce; at_once += at_once < kOneByOne ? 1 : at_once / kCoarser) {
     const double error = (unexplained - explained(left(waves_of(products, at_once)), unexplained)).squaredNorm();
-    if (error < least) {
-      least = error;
-      best = at_once;
-    }
+    errors.emplace_back(at_once, error);
+    least = std::min(least, error);
   }
-  return best;
+  for (const auto& [at_once, error] : errors) {
+    if (error < most && error <= (1 + kTie) * least) return at_once;
+  }
+  return 1;
 }
 
 }  // namespace oplat::estimate
