@@ -144,7 +144,7 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
     const ShapeShare share{0.1F * static_cast<float>(tenths), best.gap};
     double sum = 0;
     for (const Trial* trial : trials) {
-      sum += static_cast<double>(std::abs(trial->own + share.across(trial->gap) * (trial->shape - trial->own) - trial->truth));
+      sum += static_cast<double>(std::abs(trial->accurate.mixed(share.across(trial->gap)) - trial->truth));
     }
     if (tenths > 0 && sum >= least) continue;
     least = sum;

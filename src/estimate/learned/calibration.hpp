@@ -29,8 +29,14 @@ struct Trial {
   Pattern pattern;
   std::size_t hold_out = 0;
   std::vector<float> features;  ///< that the spread may depend on
-  float own = 0;                ///< answer of the pattern's model
-  float shape = 0;              ///< answer of the model of shapes alone
+  /// Answers in a profile.
+  struct Answers {
+    float own = 0;    ///< of the pattern's model
+    float shape = 0;  ///< of the model of shapes alone
+    [[nodiscard]] float mixed(float shape_share) const { return own + shape_share * (shape - own); }
+  };
+  Answers accurate;
+  Answers fast;
   float truth = 0;
   /// Distance between the two neighbours along the pattern's axis; NaN where there are not two.
   float gap = std::numeric_limits<float>::quiet_NaN();

@@ -11,10 +11,10 @@ namespace oplat::estimate {
 namespace {
 
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 1600;
+constexpr int kMostTrees = 1800;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
-constexpr double kRate = 0.018;
+constexpr double kRate = 0.016;
 constexpr double kRateOfFewer = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
@@ -26,9 +26,9 @@ constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
-constexpr double kEffortOfTrials = 0.4;
+constexpr double kEffortOfTrials = 0.7;
 /// With steps as large for their fewer trees.
-constexpr double kRateOfTrials = 0.05;
+constexpr double kRateOfTrials = 0.023;
 constexpr std::size_t kLeastTrials = 60;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
@@ -127,7 +127,7 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   int trees = 0;
   for (const Pattern& pattern : patterns) trees += trees_of(pattern, options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
-    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort);
+    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort) + kQuickTrees;
   }
   Steps steps(trees, kTreesPerCall, options.progress);
   OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, Purpose::Answers, steps));
@@ -219,22 +219,23 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     Trial trial;
     trial.pattern = model->pattern;
     trial.hold_out = number;
-    trial.own = part.residual_of(*model, row, Profile::Accurate);
-    trial.shape = shape != nullptr ? part.residual_of(*shape, row, Profile::Accurate) : trial.own;
+    trial.accurate = part.answers_of(*model, shape, row, Profile::Accurate);
+    trial.fast = part.answers_of(*model, shape, row, Profile::Fast);
     trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
-    trial.features = part.spread_features(*model, row, trial.own, trial.shape);
+    trial.features = part.spread_features(*model, row, trial.accurate);
     trial.gap = part.gap_of(model->pattern, row);
     trials.push_back(std::move(trial));
   }
   return trials;
 }
 
-std::vector<float> GridModel::spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const {
+std::vector<float> GridModel::spread_features(const PatternModel& model, std::span<const float> row,
+                                              const Trial::Answers& answers) const {
   if (is_common(model.pattern)) return {row.begin(), row.end()};
   const NeighbourLayout layout = neighbours_->layout();
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
-  std::vector<float> features{std::abs(own - shape), std::abs(own - base), own,
+  std::vector<float> features{std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own,
                               row[1 + kMostAxes + 6], row[1 + kMostAxes + 7]};
   for (const std::size_t each : {NeighbourLayout::kLowDistance, NeighbourLayout::kHighDistance, NeighbourLayout::kOwnError}) {
     features.push_back(model.pattern.kind == PatternKind::Level ? std::abs(around[layout.around(model.pattern.axis) + each])
@@ -249,7 +250,9 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   PatternModel& model = *found;
   const bool common = is_common(pattern);
   if (!common) model.shape_share = best_shape_share(trials, default_shape_share(pattern.kind));
-  const auto error_of = [&](const Trial& t) { return t.own + model.shape_share.across(t.gap) * (t.shape - t.own) - t.truth; };
+  const auto error_of = [&](const Trial& trial, const Trial::Answers& answers) {
+    return answers.mixed(model.shape_share.across(trial.gap)) - trial.truth;
+  };
   // What the forest learned from says nothing about how well it does: every third trial is kept for the factor.
   Matrix x(trials.size(), trials.front()->features.size());
   std::vector<float> y;
@@ -260,7 +263,7 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
       continue;
     }
     std::copy(trials[i]->features.begin(), trials[i]->features.end(), x.row(y.size()).begin());
-    y.push_back(std::log(std::abs(error_of(*trials[i])) + kLeastError));
+    y.push_back(std::log(std::abs(error_of(*trials[i], trials[i]->accurate)) + kLeastError));
   }
   x.rows = y.size();
   x.values.resize(x.rows * x.columns);
@@ -272,14 +275,19 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   OPLAT_TRY(spread, boost(x, y, boosting));
   model.spread = std::move(spread);
   std::vector<float> errors;
+  std::vector<float> quick_errors;
   std::vector<float> scales;
   std::vector<std::size_t> hold_outs;
   for (const Trial* trial : judges) {
-    errors.push_back(error_of(*trial));
+    errors.push_back(error_of(*trial, trial->accurate));
+    quick_errors.push_back(error_of(*trial, trial->fast));
     scales.push_back(std::exp(model.spread.value(trial->features)));
     hold_outs.push_back(trial->hold_out);
   }
-  model.spread_factor = common ? spread_factor(errors, scales) : spread_factor(errors, scales, hold_outs);
+  // Random folds are alike; whole levels are not.
+  if (common) hold_outs.assign(hold_outs.size(), 0);
+  model.spread_factor = spread_factor(errors, scales, hold_outs);
+  model.quick_spread_factor = spread_factor(quick_errors, scales, hold_outs);
   return {};
 }
 
@@ -324,16 +332,14 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.column_share = kColumnShare;
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
-  if (purpose == Purpose::Answers) {
-    boosting.trees = kQuickTrees;
-    boosting.rate = kQuickRate;
-    boosting.column_share = kQuickColumnShare;
-    boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, kQuickLeaves);
-    OPLAT_TRY(quick, boost(x, y, boosting));
-    model.quick = std::move(quick);
-  }
+  boosting.trees = kQuickTrees;
+  boosting.rate = kQuickRate;
+  boosting.column_share = kQuickColumnShare;
+  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, kQuickLeaves);
+  OPLAT_TRY(quick, boost(x, y, boosting));
+  model.quick = std::move(quick);
   model.shape_share.share = default_shape_share(pattern.kind);
-  model.spread_factor = default_spread(pattern.kind);
+  model.spread_factor = model.quick_spread_factor = default_spread(pattern.kind);
   return model;
 }
 
@@ -354,6 +360,14 @@ float GridModel::gap_of(const Pattern& pattern, std::span<const float> row) cons
   return around[NeighbourLayout::kLowDistance] + around[NeighbourLayout::kHighDistance];
 }
 
+Trial::Answers GridModel::answers_of(const PatternModel& model, const PatternModel* shape,
+                                     std::span<const float> features, Profile profile) const {
+  Trial::Answers answers;
+  answers.own = residual_of(model, features, profile);
+  answers.shape = shape != nullptr ? residual_of(*shape, features, profile) : answers.own;
+  return answers;
+}
+
 float GridModel::residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const {
   const Forest& forest = profile == Profile::Fast ? model.quick : model.forest;
   const bool shape = model.pattern.kind == PatternKind::Shape;
@@ -372,18 +386,14 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   if (model == nullptr) return std::nullopt;
   std::vector<float> row(features());
   write(description, *point, around, row);
-  const float own = residual_of(*model, row, profile);
   // The model of shapes is asked only where it counts: it doubles the time of an answer.
-  const bool common = is_common(model->pattern);
-  const float by_shape = common || shape == nullptr ? own : residual_of(*shape, row, profile);
+  const Trial::Answers answers = answers_of(*model, is_common(model->pattern) ? nullptr : shape, row, profile);
   LearnedAnswer answer;
   answer.pattern = model->pattern;
   const float share = model->shape_share.across(gap_of(model->pattern, row));
-  answer.log_ns = own + share * (by_shape - own) + std::log(machine_.bound_ns(description.work));
-  answer.sd_log = model->spread_factor;
-  if (model->spread.trees() > 0) {
-    answer.sd_log *= std::exp(model->spread.value(common ? row : spread_features(*model, row, own, by_shape)));
-  }
+  answer.log_ns = answers.mixed(share) + std::log(machine_.bound_ns(description.work));
+  answer.sd_log = profile == Profile::Fast ? model->quick_spread_factor : model->spread_factor;
+  if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
   if (point->strange) answer.sd_log = std::max(answer.sd_log, kStrangeSpread);
   return answer;
 }

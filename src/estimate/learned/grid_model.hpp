@@ -51,12 +51,14 @@ class GridModel {
     Forest quick;  ///< for Profile::Fast
     ShapeShare shape_share;
     Forest spread;               ///< of ln(error)
-    float spread_factor = 0.1F;  ///< sd_log = factor * exp(spread)
+    /// sd_log = factor * exp(spread), of the accurate answers; and of the fast ones.
+    float spread_factor = 0.1F;
+    float quick_spread_factor = 0.1F;
   };
 
   /// Everything but the models. The sites come without their points, which the lines keep.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
-  /// What a fit is for: answers in both profiles, or errors of rows held out, which only the accurate one is asked for.
+  /// What a fit is for: answers, or errors of rows held out.
   enum class Purpose : std::uint8_t { Answers, Trial };
   /// Fits models of the patterns, which are independent of each other.
   Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
@@ -71,12 +73,16 @@ class GridModel {
   static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);
   /// What the spread of a pattern's answers may depend on: all features where neighbours abound, else a few that do not
   /// tell levels apart.
-  [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row, float own, float shape) const;
+  [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
+                                                   const Trial::Answers& answers) const;
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
   void write(const ir::Description& description, const Point& point, const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
   /// Trial::gap of a row of features.
   [[nodiscard]] float gap_of(const Pattern& pattern, std::span<const float> row) const;
+  /// Of a model and the shape model, nullptr where there is none or it does not count.
+  [[nodiscard]] Trial::Answers answers_of(const PatternModel& model, const PatternModel* shape,
+                                          std::span<const float> features, Profile profile) const;
   [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
 
   Machine machine_;

@@ -14,6 +14,8 @@ constexpr ModelFormat kFormat{"oplat.learned", 2, "learned fit"};
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
+bool is_factor(float value) { return value >= 0 && value <= 10; }
+
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
 void write_sites(ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
   const auto sites = lines.sites();
@@ -86,6 +88,7 @@ std::string GridModel::save() const {
     writer.text(model.forest.save());
     writer.text(model.quick.save());
     writer.f32(model.spread_factor);
+    writer.f32(model.quick_spread_factor);
     writer.text(model.spread.save());
   }
   return sealed(std::move(writer));
@@ -122,8 +125,9 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     if (quick.features() > model.features()) return fail(broken("a forest of other features"));
     each.quick = std::move(quick);
     each.spread_factor = reader.f32();
+    each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
-    if (!(each.spread_factor >= 0 && each.spread_factor <= 10) || spread.features() > model.features())
+    if (!is_factor(each.spread_factor) || !is_factor(each.quick_spread_factor) || spread.features() > model.features())
       return fail(broken("a spread that is none"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);
