@@ -69,6 +69,7 @@ BoostOptions one_split() {
   options.leaves = 2;
   options.column_share = 1;
   options.row_share = 1;
+  options.whole = 1;
   options.l2 = 0;
   return options;
 }
@@ -112,6 +113,24 @@ TEST(Booster, MoreLeavesAndTreesFitTheirRowsBetter) {
   }
   options.trees = 20;
   EXPECT_LT(error_of(test::must(boost(data.x, data.y, options)), data), last);
+}
+
+/// One row in twenty is a thousand times what the others are.
+TEST(Booster, AFewRowsOfAnotherKindDoNotPullAtTheRest) {
+  Data data{Matrix(400, 1), {}};
+  for (std::size_t i = 0; i < data.x.rows; ++i) {
+    data.x.row(i)[0] = static_cast<float>(i % 20 / 10);
+    data.y.push_back(i % 25 == 0 ? 1000.0F : 1.0F);
+  }
+  BoostOptions options = one_split();
+  options.trees = 50;
+  options.rate = 0.2;
+  const auto off = [&](double whole) {
+    options.whole = whole;
+    return std::abs(test::must(boost(data.x, data.y, options)).value(std::vector<float>{0}) - 1);
+  };
+  EXPECT_GT(off(1), 30) << "the mean";
+  EXPECT_LT(off(0.9), 5) << "nearly the median";
 }
 
 TEST(Booster, ManyValuesShareBins) {

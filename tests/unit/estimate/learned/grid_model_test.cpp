@@ -161,6 +161,10 @@ TEST(GridModelTest, CalibrationReplacesTheGuess) {
   ASSERT_TRUE(a && b);
   EXPECT_NE(a->sd_log, b->sd_log);
   EXPECT_TRUE(std::isfinite(b->sd_log) && b->sd_log > 0);
+  const auto fast = calibrated.answer(question, Profile::Fast);
+  ASSERT_TRUE(fast);
+  EXPECT_TRUE(std::isfinite(fast->sd_log) && fast->sd_log > 0);
+  EXPECT_NE(fast->sd_log, b->sd_log) << "each profile has a spread of its own";
 }
 
 TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
