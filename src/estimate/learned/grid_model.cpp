@@ -14,8 +14,11 @@ namespace {
 constexpr int kMostTrees = 1800;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 64;
-constexpr double kRate = 0.016;
-constexpr double kRateOfFewer = 0.07;
+/// Few rows say what they can in fewer trees.
+constexpr std::size_t kSitesPerTree = 20;
+/// Fewer trees take larger steps, up to the largest that is any good.
+constexpr double kRateTimesTrees = 29;
+constexpr double kMostRate = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
 constexpr double kColumnShare = 0.2;
@@ -27,8 +30,6 @@ constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
 constexpr double kEffortOfTrials = 0.7;
-/// With steps as large for their fewer trees.
-constexpr double kRateOfTrials = 0.023;
 constexpr std::size_t kLeastTrials = 60;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
@@ -53,7 +54,10 @@ bool is_in(const Pattern& pattern, std::span<const Pattern> patterns) {
   return std::find(patterns.begin(), patterns.end(), pattern) != patterns.end();
 }
 
-int trees_of(const Pattern& pattern, double effort) { return static_cast<int>(effort * (is_common(pattern) ? kMostTrees : kFewerTrees)); }
+int trees_of(const Pattern& pattern, std::size_t sites, double effort) {
+  const int common = std::clamp(static_cast<int>(sites / kSitesPerTree), kFewerTrees, kMostTrees);
+  return static_cast<int>(effort * (is_common(pattern) ? common : kFewerTrees));
+}
 
 float default_shape_share(PatternKind kind) {
   switch (kind) {
@@ -125,12 +129,12 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
     });
   }
   int trees = 0;
-  for (const Pattern& pattern : patterns) trees += trees_of(pattern, options.effort) + kQuickTrees;
+  for (const Pattern& pattern : patterns) trees += trees_of(pattern, model.sites(), options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
-    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, kEffortOfTrials * options.effort) + kQuickTrees;
+    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, model.sites() - each.rows.size(), kEffortOfTrials * options.effort) + kQuickTrees;
   }
   Steps steps(trees, kTreesPerCall, options.progress);
-  OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, Purpose::Answers, steps));
+  OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
   // A pattern that too few rows could be asked in has no model: its questions go where they would without it.
@@ -154,11 +158,11 @@ std::vector<Pattern> GridModel::needed(std::span<const ir::Description> question
   return patterns;
 }
 
-Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
+Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options,
                                Steps& steps) {
   std::vector<std::optional<PatternModel>> models(patterns.size());
   OPLAT_CHECK(for_each(patterns.size(), options.threads, [&](std::size_t i) -> Status {
-    OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, purpose, steps));
+    OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, steps));
     models[i] = std::move(learned);
     return {};
   }));
@@ -205,7 +209,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
   LearnRequest less = options;
   less.effort = kEffortOfTrials * options.effort;
   less.threads = 1;  // the hold-outs share the threads
-  OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, Purpose::Trial, steps));
+  OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, steps));
   const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
   std::vector<float> row(part.features());
   for (const std::uint32_t asked : held.asked) {
@@ -292,8 +296,7 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
 }
 
 Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pattern& pattern, const Matrix& shapes,
-                                                                        const LearnRequest& options, Purpose purpose,
-                                                                        Steps& steps) const {
+                                                                        const LearnRequest& options, Steps& steps) const {
   const NeighbourLayout layout = neighbours_->layout();
   const bool shape = pattern.kind == PatternKind::Shape;
   const std::size_t columns = kShapeFeatures + (shape ? 0 : layout.count());
@@ -325,8 +328,8 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   BoostOptions boosting;
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
-  boosting.trees = trees_of(pattern, options.effort);
-  boosting.rate = !is_common(pattern) ? kRateOfFewer : purpose == Purpose::Trial ? kRateOfTrials : kRate;
+  boosting.trees = trees_of(pattern, sites(), options.effort);
+  boosting.rate = std::min(kMostRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
   boosting.column_share = kColumnShare;

@@ -58,14 +58,11 @@ class GridModel {
 
   /// Everything but the models. The sites come without their points, which the lines keep.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
-  /// What a fit is for: answers, or errors of rows held out.
-  enum class Purpose : std::uint8_t { Answers, Trial };
   /// Fits models of the patterns, which are independent of each other.
-  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Purpose purpose,
-                      Steps& steps);
+  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Steps& steps);
   /// Nothing where too few rows can be asked in the pattern.
   Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options,
-                                                    Purpose purpose, Steps& steps) const;
+                                                    Steps& steps) const;
   /// Those of the patterns that the questions are asked in, and Shape; all of them where no questions are known.
   [[nodiscard]] std::vector<Pattern> needed(std::span<const ir::Description> questions) const;
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
