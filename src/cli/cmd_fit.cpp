@@ -75,7 +75,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
   }
   if (!learned) return fail(learned.error());
   const auto bytes = static_cast<std::int64_t>(learned->blob.size());
-  report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, flags.learn.calibrate};
+  report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, learned->calibrated};
   fits.push_back({std::string(estimate::kLearnedFormat), flags.learn.seed, std::move(learned->blob)});
   return {};
 }

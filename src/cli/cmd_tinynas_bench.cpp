@@ -6,6 +6,7 @@
 #include <memory>
 #include <system_error>
 
+#include "cli/conv_library.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
@@ -39,16 +40,31 @@ Status check_room(const std::string& folder, const std::vector<tinynas::ListedCo
   return {};
 }
 
+std::string list_of(const std::vector<tinynas::ListedConv>& samples) {
+  std::string list;
+  for (std::size_t i = 0; i < samples.size(); ++i) list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
+  return list;
+}
+
+/// run.sh goes on with a log by its samples' lines, which do not say the precision.
+Status check_log(const std::filesystem::path& folder, const std::string& list, const std::string& script) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder / "log.txt", error)) return {};
+  const auto old_list = base::read_file(folder / "samples.txt");
+  const auto old_script = base::read_file(folder / "run.sh");
+  if (old_list && old_script && *old_list == list && *old_script == script) return {};
+  return fail(Code::Refused, "{}: holds times of other samples or of another precision; choose another --out, or remove it",
+              (folder / "log.txt").string());
+}
+
 Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& samples) {
   const std::filesystem::path folder(flags.folder);
-  std::string list;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     auto bytes = tinynas::sample_model(samples[i].conv);
     if (!bytes) return fail_in(fmt::format("{}:{}", flags.samples, samples[i].line), bytes.error());
     OPLAT_CHECK(base::write_file(folder / "models" / fmt::format("sample-{}.onnx", i + 1), *bytes));
-    list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
   }
-  return base::write_file(folder / "samples.txt", list);
+  return {};
 }
 
 Result<int> run(const Flags& flags) {
@@ -66,10 +82,15 @@ Result<int> run(const Flags& flags) {
   }
   const std::filesystem::path folder(flags.folder);
   OPLAT_CHECK(make_folder((folder / "models").string()));
+  OPLAT_TRY(precision, library_precision(flags.precision));
+  const std::string list = list_of(samples);
+  const std::string script_text = tinynas::bench_script(*precision_flags, library_file_name(precision));
+  OPLAT_CHECK(check_log(folder, list, script_text));
   OPLAT_CHECK(check_room(flags.folder, samples));
   OPLAT_CHECK(write_models(flags, samples));
+  OPLAT_CHECK(base::write_file(folder / "samples.txt", list));
   const std::filesystem::path script = folder / "run.sh";
-  OPLAT_CHECK(base::write_file(script, tinynas::bench_script(*precision_flags)));
+  OPLAT_CHECK(base::write_file(script, script_text));
   // Not to be able to is no harm: `sh run.sh` runs it all the same.
   (void)::chmod(script.c_str(), 0755);
   if (!flags.quiet) {
@@ -92,7 +113,8 @@ void add_tinynas_bench(CLI::App& group, Action& action) {
                   "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends to DIR/log.txt; run again, it\n"
                   "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median of trtexec's GPU compute\n"
                   "time, -1 where trtexec fails or prints none. run.sh needs a POSIX shell, awk and sed, but no oplat.\n"
-                  "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 8 could not write.\n"
+                  "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of other samples or of another\n"
+                  "precision; 8 could not write.\n"
                   "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

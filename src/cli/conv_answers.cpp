@@ -102,7 +102,7 @@ Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, 
     kernels.reserve(questions.size());
     for (const ConvQuestion& question : questions)
       kernels.push_back({question.name, ir::key_text_of(question.conv, best->dtype), 1});
-    OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt, predict::MissingPolicy::Error, false));
+    OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt, predict::MissingPolicy::Error, true));
     std::vector<ConvAnswer> answers;
     answers.reserve(estimates.size());
     for (const predict::KernelPrediction& kernel : estimates) answers.push_back(answer_from(*best, kernel));

@@ -31,10 +31,7 @@ constexpr Suffix kSuffixes[] = {
     {"fp32", ""}, {"fp16", ".fp16"}, {"fp16_damoyolo", ".fp16.damoyolo"}, {"int8", ".int8"}, {"int4", ".int4"}};
 
 Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device, const std::string& precision) {
-  const auto* const known = std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
-                                         [&](const Suffix& suffix) { return suffix.precision == precision; });
-  if (known == std::end(kSuffixes)) return fail(Code::Internal, "no suffix of precision {}", precision);
-  const std::string name = fmt::format("{}{}", kFileName, known->suffix);
+  const std::string name = library_file_name(precision);
   const fs::path of_device = folder / (device.empty() ? std::string(kDefaultDevice) : device) / name;
   std::error_code error;
   for (const fs::path& path : {of_device, folder / name})
@@ -66,10 +63,11 @@ std::optional<fs::path> cache_folder() {
 }
 
 /// What decides the table's content. A newer oplat leaves the tables of an older one alone.
-std::string table_name(const LibraryFile& library, bool skip_bad_rows) {
+std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate) {
   base::Hasher hasher;
   hasher.add(library.precision);
   hasher.add(skip_bad_rows ? "\nskip\n" : "\n\n");
+  if (!calibrate) hasher.add("not calibrated\n");
   hasher.add(library.bytes);
   return fmt::format("tinynas-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
 }
@@ -163,6 +161,12 @@ Result<std::string> library_precision(const std::string& word) {
   return setting.precision;
 }
 
+std::string library_file_name(std::string_view precision) {
+  const auto* const known = std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
+                                         [&](const Suffix& suffix) { return suffix.precision == precision; });
+  return fmt::format("{}{}", kFileName, known == std::end(kSuffixes) ? "" : known->suffix);
+}
+
 Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision) {
   OPLAT_TRY(asked, library_precision(precision));
   LibraryFile library;
@@ -195,7 +199,7 @@ Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& libr
 Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const LibraryWish& wish,
                                    std::vector<std::string>& warnings) {
   const auto folder = cache_folder();
-  const std::string name = table_name(library, skip_bad_rows);
+  const std::string name = table_name(library, skip_bad_rows, wish.calibrate);
   if (folder) {
     OPLAT_TRY(kept, kept_table(*folder / name, library, wish, warnings));
     if (kept) return LibraryTable{std::nullopt, std::move(*kept)};

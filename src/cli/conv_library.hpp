@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.hpp"
@@ -24,6 +25,9 @@ struct LibraryFile {
 
 /// The precision of a flag as Setting has it; empty for none. Code::Usage names the words that there are.
 Result<std::string> library_precision(const std::string& word);
+
+/// The original's name of a library of a precision, as Setting has it: "conv_data.out.fp16".
+std::string library_file_name(std::string_view precision);
 
 /// The file itself, or that of a folder which the original would take: DIR/DEVICE/conv_data.out and a suffix that says
 /// the precision, or DIR/conv_data.out... where there is no such folder. Without a device V100's, without a precision

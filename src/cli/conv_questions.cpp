@@ -54,12 +54,20 @@ std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, co
   if (batches.empty()) sets.push_back({std::nullopt, convs});
   for (const std::int64_t batch : batches) {
     ConvQuestions& set = sets.emplace_back(ConvQuestions{batch, convs});
-    for (ConvQuestion& question : set.convs) question.conv.batch = batch;
+    for (ConvQuestion& question : set.convs) {
+      // A time of another batch is no time of this one.
+      if (question.conv.batch != batch) question.real_ms.reset();
+      question.conv.batch = batch;
+    }
   }
   if (!t40) return sets;
   for (ConvQuestions& set : sets) {
     set.batch = 1;
-    for (ConvQuestion& question : set.convs) apply_t40(question.conv);
+    for (ConvQuestion& question : set.convs) {
+      const ir::ConvTuple before = question.conv;
+      apply_t40(question.conv);
+      if (!(question.conv == before)) question.real_ms.reset();
+    }
   }
   return sets;
 }

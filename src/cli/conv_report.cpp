@@ -45,6 +45,11 @@ std::string group_text(const ir::ConvTuple& conv, std::string_view before) {
   return conv.group == 1 ? std::string() : fmt::format("{}group={}", before, conv.group);
 }
 
+/// Where no measured neighbour stands around it, what the answer rests on.
+std::string evidence_text(const ConvAnswer& answer) {
+  return answer.source == "learned" && !answer.why.empty() ? fmt::format("  ({})", answer.why) : std::string();
+}
+
 /// The images of a set of one batch.
 std::optional<double> per_image(const ConvPrediction& prediction) {
   if (!prediction.total_ms || !prediction.questions.batch) return std::nullopt;
@@ -114,7 +119,7 @@ std::string conv_text(const ConvPrediction& prediction, double level) {
     text += fmt::format("{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}{}\n",
                         convs[i].name, width, ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
                         conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms), fixed(lo(answer.interval)),
-                        fixed(hi(answer.interval)), answer.source, group_text(conv, "  "));
+                        fixed(hi(answer.interval)), answer.source, group_text(conv, "  ") + evidence_text(answer));
   }
   return text + total_line(prediction, level);
 }
@@ -166,7 +171,7 @@ ordered_json conv_document(const ConvPrediction& prediction) {
     conv["interval_ms"] = json_interval(answer.interval);
     conv["source"] = answer.source;
     if (question.real_ms) conv["real_ms"] = *question.real_ms;
-    if (!answer.ms) conv["why"] = answer.why;
+    if (!answer.why.empty()) conv["why"] = answer.why;
     convs.push_back(std::move(conv));
   }
   document["convs"] = std::move(convs);

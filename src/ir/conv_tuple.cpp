@@ -27,8 +27,10 @@ Sizes sizes_of(const ConvTuple& conv) {
   sizes.group = depthwise ? conv.out_c : conv.group;
   sizes.in_c = depthwise ? conv.out_c : conv.in_c;
   sizes.filter_c = sizes.group > 0 ? sizes.in_c / sizes.group : sizes.in_c;
-  sizes.out_h = conv.stride > 0 ? conv.in_h / conv.stride : conv.in_h;
-  sizes.out_w = conv.stride > 0 ? conv.in_w / conv.stride : conv.in_w;
+  // A stride over one row still makes one.
+  const auto out = [&](std::int64_t in) { return conv.stride > 0 && in > 0 ? std::max<std::int64_t>(1, in / conv.stride) : in; };
+  sizes.out_h = out(conv.in_h);
+  sizes.out_w = out(conv.in_w);
   return sizes;
 }
 

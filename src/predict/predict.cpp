@@ -112,7 +112,7 @@ struct Predictor::Impl {
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
 
-  /// Where the rows could teach estimates of what they lack, and nobody asked them to.
+  /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<std::string> fit_hint() const {
     if (!profile) return std::string();
     std::int64_t timings = 0;
@@ -120,7 +120,10 @@ struct Predictor::Impl {
       OPLAT_TRY(population, table->population_of(rows.device, setting));
       timings += population.timings;
     }
-    if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) return std::string();
+    if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) {
+      return fmt::format("; the table's {} rows are too few to learn estimates from, {} are needed", timings,
+                         estimate::kLeastRowsLearned);
+    }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     if (found && found->current) return std::string();
     return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings,

@@ -44,6 +44,8 @@ struct LearnRequest {
 struct LearnedFit {
   std::string blob;  ///< of the format kLearnedFormat
   std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
+  /// Whether rows left out have shown how sure answers are; too few rows cannot.
+  bool calibrated = false;
 };
 
 /// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows. The same rows and

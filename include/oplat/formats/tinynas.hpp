@@ -157,7 +157,8 @@ std::optional<std::string> trtexec_flags(std::string_view precision);
 /// One line of what the script measures: "iter-12: Regular 1 3 224 224 32 3 2 0 0".
 std::string iteration_text(std::size_t number, const ir::ConvTuple& conv);
 /// A POSIX shell script beside models/sample-N.onnx and samples.txt (a line iteration_text() each) that runs trtexec on
-/// every model and appends to log.txt; run again, it goes on where it stopped.
-std::string bench_script(std::string_view precision_flags);
+/// every model and appends to log.txt; run again, it goes on where it stopped. `library`: the file that it names for what
+/// is collected.
+std::string bench_script(std::string_view precision_flags, std::string_view library);
 
 }  // namespace oplat::formats::tinynas

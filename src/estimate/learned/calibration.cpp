@@ -13,7 +13,10 @@ namespace oplat::estimate {
 namespace {
 
 constexpr std::uint64_t kFolds = 10;
-constexpr std::uint64_t kFoldsTried = 2;
+/// Folds tried, so that about as many rows are asked as here; a small table has but few in each.
+constexpr std::uint64_t kLeastFolds = 2;
+constexpr std::uint64_t kMostFolds = 5;
+constexpr std::uint64_t kRowsAsked = 1000;
 constexpr std::size_t kLevelsTried = 2;
 constexpr std::size_t kPairsTried = 4;
 constexpr double kLargestShare = 0.2;
@@ -77,13 +80,14 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
                                std::uint64_t seed) {
   std::vector<HoldOut> all;
   std::vector<std::pair<std::size_t, double>> inner;
+  const std::uint64_t folds = std::clamp(kRowsAsked * kFolds / std::max<std::uint64_t>(1, lines.sites().size()), kLeastFolds, kMostFolds);
   for (const Pattern& pattern : patterns) {
     switch (pattern.kind) {
       case PatternKind::Grid:
-        for (std::uint64_t fold = 0; fold < kFoldsTried; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, seed));
+        for (std::uint64_t fold = 0; fold < folds; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, seed));
         break;
       case PatternKind::NoTwin:
-        for (std::uint64_t fold = 0; fold < kFoldsTried; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, seed + 1));
+        for (std::uint64_t fold = 0; fold < folds; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, seed + 1));
         break;
       case PatternKind::Level:
         for (const double level : inner_levels(lines, pattern.axis, kLevelsTried)) {

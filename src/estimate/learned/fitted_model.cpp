@@ -103,6 +103,10 @@ std::size_t FittedModel::sites() const {
   return std::visit([](const auto& model) { return model.sites(); }, model_);
 }
 
+bool FittedModel::calibrated() const {
+  return std::visit([](const auto& model) { return model.calibrated(); }, model_);
+}
+
 std::string FittedModel::save() const {
   ByteWriter writer;
   writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse : Kind::Grid));

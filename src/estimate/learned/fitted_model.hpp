@@ -23,6 +23,7 @@ class FittedModel {
 
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
   [[nodiscard]] std::size_t sites() const;
+  [[nodiscard]] bool calibrated() const;
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<FittedModel> load(std::string_view bytes);

@@ -30,7 +30,7 @@ constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 /// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
 constexpr double kEffortOfTrials = 0.7;
-constexpr std::size_t kLeastTrials = 60;
+constexpr std::size_t kLeastTrials = 20;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
 /// Errors below this are luck.
@@ -352,6 +352,10 @@ void GridModel::write(const ir::Description& description, const Point& point, co
   neighbours_->write(point, around, waves_of(description, machine_), {}, out.subspan(kShapeFeatures));
 }
 
+bool GridModel::calibrated() const {
+  return std::any_of(models_.begin(), models_.end(), [](const PatternModel& model) { return model.spread.trees() > 0; });
+}
+
 const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const {
   const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
   return found == models_.end() ? nullptr : &*found;
@@ -397,7 +401,8 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   answer.log_ns = answers.mixed(share) + std::log(machine_.bound_ns(description.work));
   answer.sd_log = profile == Profile::Fast ? model->quick_spread_factor : model->spread_factor;
   if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
-  if (point->strange) answer.sd_log = std::max(answer.sd_log, kStrangeSpread);
+  answer.sd_log = spread_at(*point, answer.sd_log);
+  answer.outside = point->outside;
   return answer;
 }
 

@@ -26,6 +26,7 @@ struct LearnedAnswer {
   double log_ns = 0;
   double sd_log = 0;
   Pattern pattern;
+  double outside = 0;  ///< Point::outside
 };
 
 class GridModel {
@@ -42,6 +43,8 @@ class GridModel {
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] std::size_t sites() const { return lines_->sites().size(); }
+  /// Whether any spread was learned from rows left out: too few rows teach none.
+  [[nodiscard]] bool calibrated() const;
   [[nodiscard]] std::size_t features() const { return kShapeFeatures + neighbours_->layout().count(); }
 
  private:

@@ -50,7 +50,7 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   Estimate estimate;
   estimate.median_ns = std::exp(answer.log_ns);
   estimate.sd_log = std::min(answer.sd_log, kMostSd);
-  const bool far = answer.pattern.kind >= PatternKind::Beyond;
+  const bool far = answer.pattern.kind >= PatternKind::Beyond || answer.outside > 0;
   estimate.source = far ? Source::Learned : Source::Interpolated;
   estimate.group = far ? "learned" : "interpolated";
   estimate.tier = name(answer.pattern.kind);
@@ -112,6 +112,7 @@ class Learned final : public Estimator {
     const std::size_t states = one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
     std::vector<StatePoint> points;
     std::optional<Estimate> hot;
+    double outside = 0;
     for (std::size_t state = 0; state < states; ++state) {
       if (state > 0 && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
@@ -120,7 +121,10 @@ class Learned final : public Estimator {
       if (!learned) return std::nullopt;
       const Estimate estimate = estimate_of(*learned);
       points.push_back({fitted_->reuse_bytes[state].value_or(1), estimate.median_ns, estimate.sd_log});
-      if (state == 0) hot = estimate;
+      if (state == 0) {
+        hot = estimate;
+        outside = learned->outside;
+      }
     }
     if (points.size() > 1) {
       const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
@@ -128,7 +132,10 @@ class Learned final : public Estimator {
       hot->sd_log = at.sd_log;
     }
     if (!(hot->median_ns > 0) || !std::isfinite(hot->median_ns)) return std::nullopt;
-    if (query.explain) hot->why = fmt::format("{} ({} rows)", evidence_of(hot->tier), fitted_->model.sites());
+    if (query.explain) {
+      const std::string far = outside > 0 ? fmt::format("; {:.2g} doublings beyond what was measured", outside) : "";
+      hot->why = fmt::format("{}{} ({} rows)", evidence_of(hot->tier), far, fitted_->model.sites());
+    }
     return hot;
   }
   static std::string_view evidence_of(std::string_view tier) {
@@ -172,7 +179,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
-  return LearnedFit{writer.take() + model.save(), static_cast<std::int64_t>(log_ns.size())};
+  return LearnedFit{writer.take() + model.save(), static_cast<std::int64_t>(log_ns.size()), model.calibrated()};
 }
 
 std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile) {

@@ -16,16 +16,18 @@ namespace oplat::estimate {
 
 inline constexpr std::size_t kMostAxes = 12;
 
-/// Standard deviation of the logarithm, at least, of an answer at a strange place: half or twice as long is likely.
-inline constexpr double kStrangeSpread = 0.42;
-
 /// Coordinates are logarithms, so that what doubles a size is one step wherever it starts.
 struct Point {
   std::uint32_t slice = 0;
   std::array<double, kMostAxes> at{};  ///< axes that the slice does not have stay 0
   /// Differs from every row in what all rows have in common, so that nothing measured stands next to it.
   bool strange = false;
+  /// How far it lies beyond the least and the largest number that any row of the slice has, in doublings, over all axes.
+  double outside = 0;
 };
+
+/// The standard deviation of the logarithm of an answer at a point, where one among the rows has `sd_log`.
+double spread_at(const Point& point, double sd_log);
 
 class Space {
  public:
@@ -48,7 +50,13 @@ class Space {
     std::uint32_t id = 0;
     std::size_t numbers = 0;
     std::int64_t rows = 0;
-    std::vector<std::uint32_t> axes;  ///< which number stands on axis i
+    /// The number that stands on an axis, and the coordinates between which the rows lie.
+    struct Axis {
+      std::uint32_t number = 0;
+      double low = 0;
+      double high = 0;
+    };
+    std::vector<Axis> axes;
     bool aligned = false;
     /// Numbers that are on no axis: of one value in all rows, or always what an earlier number is.
     struct Same {

@@ -239,12 +239,12 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   const double log_bound = std::log(machine_.bound_ns(description.work));
   LearnedAnswer answer;
   answer.pattern.kind = PatternKind::Sparse;
-  const double least = point->strange ? kStrangeSpread : 0;
+  answer.outside = point->outside;
   Values values{};
   values[kTrees] = trees_.value(shape);
   if (profile == Profile::Fast) {
     answer.log_ns = log_bound + static_cast<double>(values[kTrees]);
-    answer.sd_log = std::max(least, static_cast<double>(quick_spread_));
+    answer.sd_log = spread_at(*point, static_cast<double>(quick_spread_));
     return answer;
   }
   std::vector<float> scaled(scaler_.columns().size());
@@ -256,7 +256,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   values[kCorrected] = values[kSmooth] + correction_.value(corrected);
   answer.log_ns = log_bound + static_cast<double>(mixed(values));
   const float spread = spread_.value(spread_features(shape, smooth.sd, values));
-  answer.sd_log = std::max(least, static_cast<double>(spread_factor_ * std::exp(spread)));
+  answer.sd_log = spread_at(*point, static_cast<double>(spread_factor_ * std::exp(spread)));
   return answer;
 }
 

@@ -37,6 +37,7 @@ class SparseModel {
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
+  [[nodiscard]] static bool calibrated() { return true; }
   /// The members and their shares in an answer.
   enum Member : std::size_t { kSmooth, kTrees, kCorrected, kMembers };
   [[nodiscard]] const std::array<float, kMembers>& shares() const { return shares_; }

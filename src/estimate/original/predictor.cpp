@@ -124,9 +124,16 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
   return OriginalPredictor(std::move(library));
 }
 
-Result<double> OriginalPredictor::predict(const ir::ConvTuple& conv) const {
+Result<double> OriginalPredictor::predict(const ir::ConvTuple& asked) const {
+  ir::ConvTuple conv = asked;
+  // A group for each channel is what the original calls depthwise.
+  if (conv.group > 1 && conv.group == conv.out_c && conv.in_c == conv.out_c) {
+    conv.type = ir::ConvType::Depthwise;
+    conv.group = 1;
+  }
   if (conv.group != 1)
-    return fail(Code::Missing, "{}: a grouped convolution, at which the original raises (ValueError)", text(conv));
+    return fail(Code::Missing, "{}, {} groups: a grouped convolution, at which the original raises (ValueError)", text(conv),
+                conv.group);
   if (conv.out_c < 1) return fail(Code::Missing, "{}: no output channels, at which the original raises", text(conv));
   const auto kind = library_->kinds.find(kind_of(conv));
   if (kind == library_->kinds.end())

@@ -7,7 +7,7 @@
 namespace oplat::formats::tinynas {
 namespace {
 
-/// @FLAGS@ is replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
+/// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
 /// an interruption has neither and is measured again.
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
@@ -70,7 +70,7 @@ while IFS= read -r sample <&3; do
   printf 'failed: %s\n' "$reason" >> "$log" || exit 8
 done 3< "$todo"
 rm -f "$todo"
-echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $log --out conv_data.out" >&2
+echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $log --out @LIBRARY@" >&2
 )sh";
 
 }  // namespace
@@ -90,10 +90,13 @@ std::string iteration_text(std::size_t number, const ir::ConvTuple& conv) {
   return fmt::format("iter-{}: {}", number, sample_text(conv));
 }
 
-std::string bench_script(std::string_view precision_flags) {
+std::string bench_script(std::string_view precision_flags, std::string_view library) {
   std::string script(kScript);
-  constexpr std::string_view kPlace = "@FLAGS@";
-  script.replace(script.find(kPlace), kPlace.size(), precision_flags);
+  const auto fill = [&](std::string_view place, std::string_view text) {
+    script.replace(script.find(place), place.size(), text);
+  };
+  fill("@FLAGS@", precision_flags);
+  fill("@LIBRARY@", library);
   return script;
 }
 

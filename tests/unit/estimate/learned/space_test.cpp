@@ -60,6 +60,20 @@ TEST(SpaceTest, WhatBreaksWithAllRowsIsStrange) {
   EXPECT_TRUE(again->place(described("s", {1, 6, 1})).value().strange);
 }
 
+TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
+  const Space space = Space::learn(std::vector{described("s", {8, 1}), described("s", {32, 3}), described("s", {16, 3})});
+  const auto outside = [&](double first, double second) { return space.place(described("s", {first, second}))->outside; };
+  EXPECT_EQ(outside(8, 1), 0);
+  EXPECT_EQ(outside(20, 2), 0) << "between";
+  EXPECT_NEAR(outside(64, 3), 1, 1e-12);
+  EXPECT_NEAR(outside(2, 3), 2, 1e-12);
+  EXPECT_NEAR(outside(128, 6), 3, 1e-12) << "over all axes";
+  const auto far = space.place(described("s", {64, 3})).value();
+  EXPECT_NEAR(spread_at(far, 0.1), std::hypot(0.1, 0.35), 1e-12);
+  EXPECT_EQ(spread_at(space.place(described("s", {20, 2})).value(), 0.1), 0.1);
+  EXPECT_EQ(Space::load(space.save())->place(described("s", {128, 6}))->outside, outside(128, 6));
+}
+
 TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
   const std::vector<ir::Description> rows{described("op a", {1, 5}, true), described("op b", {2, 5}, true),
                                           described("op b", {3, 6}, true)};
@@ -92,19 +106,23 @@ TEST(SpaceTest, ComesBackFromItsText) {
 }
 
 TEST(SpaceTest, TextThatIsNoneIsRefused) {
-  EXPECT_TRUE(Space::load("4 7 own 0 1 2=5 3@0\ts\n"));
-  for (const char* text : {"2 7 own 0 1 s\n",                            // no tab
-                           "2 7 own x\ts\n",                             // no number
-                           "2 7 own 2\ts\n",                             // an axis beyond the numbers
-                           "2 7 own -1\ts\n",                            // a negative one
-                           "2 7 own 0 2=5\ts\n",                         // a constant beyond the numbers
-                           "2 7 own 0 1=x\ts\n",                         // of no value
-                           "2 7 own 0 1@2\ts\n",                         // like a number beyond
-                           "2 7 lost 0 1\ts\n",                          // neither aligned nor not
-                           "2\ts\n",                                     // cut off
-                           "99999999999 7 own\ts\n",                     // more numbers than any key has
-                           "1 7 own 0\ts\n1 7 own 0\ts\n",              // a slice twice
-                           "9 7 own 0 1 2 3 4 5 6 7 8 0 1 2 3\ts\n"}) {  // more axes than there may be
+  EXPECT_TRUE(Space::load("4 7 own 0:0:1 1:-2.5:1e3 2=5 3@0\ts\n"));
+  for (const char* text : {"2 7 own 0:0:1 1:0:1 s\n",                        // no tab
+                           "2 7 own x:0:1\ts\n",                            // no number
+                           "2 7 own 0\ts\n",                                // no range
+                           "2 7 own 0:1\ts\n",                              // half of one
+                           "2 7 own 0:2:1\ts\n",                            // that falls
+                           "2 7 own 0:nan:1\ts\n",                          // of no number
+                           "2 7 own 2:0:1\ts\n",                            // an axis beyond the numbers
+                           "2 7 own -1:0:1\ts\n",                           // a negative one
+                           "2 7 own 0:0:1 2=5\ts\n",                        // a constant beyond the numbers
+                           "2 7 own 0:0:1 1=x\ts\n",                        // of no value
+                           "2 7 own 0:0:1 1@2\ts\n",                        // like a number beyond
+                           "2 7 lost 0:0:1 1:0:1\ts\n",                     // neither aligned nor not
+                           "2\ts\n",                                        // cut off
+                           "99999999999 7 own\ts\n",                        // more numbers than any key has
+                           "1 7 own 0:0:1\ts\n1 7 own 0:0:1\ts\n",         // a slice twice
+                           "2 7 own 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1\ts\n"}) {  // too many axes
     EXPECT_FALSE(Space::load(text)) << text;
   }
 }
