@@ -97,7 +97,10 @@ FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> mea
     equations.add({1 / c0_far, 0, 0}, prior.c0_ns / c0_far, 1);
     equations.add({0, 1 / c1_far, 0}, prior.c1_ns / c1_far, 1);
     equations.add({0, 0, 1 / scale_far}, (prior.scale - 1) / scale_far, 1);
-    c = equations.solve();
+    const Coefficients next = equations.solve();
+    // Times of a stranger's table that run over: the step before stands.
+    if (!std::isfinite(next.c0_ns) || !std::isfinite(next.c1_ns) || !std::isfinite(next.scale)) break;
+    c = next;
   }
   return {c, loss_of(sums, measured_ns, c)};
 }
