@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// latency = c0 + c1 n + sum count_i t_i, and what follows from it.
+/// latency = c0 + c1 n + scale * sum count_i t_i, and what follows from it.
 #include "compose.hpp"
 
 #include <algorithm>
@@ -38,6 +38,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     const CompositionFit& fit = *selection.fit;
     composition.c0_ns = fit.c0_ns;
     composition.c1_ns = fit.c1_ns;
+    composition.scale = fit.scale;
     composition.fitted = true;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
@@ -88,7 +89,7 @@ Status compose(Prediction& prediction) {
     sum += part;
   }
 
-  const double overhead = composition.c0_ns + composition.c1_ns * static_cast<double>(composition.n_kernels);
+  const double overhead = composition.overhead_ns(sum);
   const double total = overhead + sum;
   if (!std::isfinite(total)) return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
   if (total > 0) {
@@ -103,7 +104,7 @@ Status compose(Prediction& prediction) {
                     "the interval does not know",
                     prediction.missing.size()));
 
-  double spread = total_spread(terms_of(prediction.kernels, total), composition.sd_log, composition.measured_correlation);
+  double spread = total_spread(terms_of(prediction.kernels, total / composition.scale), composition.sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
   OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}));

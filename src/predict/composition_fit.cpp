@@ -56,6 +56,7 @@ std::string encode(const CompositionFit& fit) {
   const Json json = {{"schema", kCompositionFormat},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
+                     {"scale", fit.scale},
                      {"curve", curve},
                      {"sd_log", fit.sd_log},
                      {"measured_correlation", fit.measured_correlation},
@@ -66,11 +67,14 @@ std::string encode(const CompositionFit& fit) {
 Result<CompositionFit> decode_composition(std::string_view text) {
   const auto bad = [](std::string_view why) { return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why); };
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_object() || json.value("schema", Json()) != Json(kCompositionFormat)) return bad("is no such document");
+  const Json schema = json.is_object() ? json.value("schema", Json()) : Json();
+  const bool unscaled = schema == Json(kUnscaledCompositionFormat);
+  if (!unscaled && schema != Json(kCompositionFormat)) return bad("is no such document");
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMostNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMostNs, kMostNs);
+  if (!unscaled) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
   fit.sd_log = reader.number(json, "sd_log", 0, kMostSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

@@ -126,7 +126,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
   for (Distinct& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
-    one.part = static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
+    one.part = prediction.composition.scale * static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
     linear[kernel.group] += one.part;
   }
   Uncertainty sum;
@@ -158,11 +158,9 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
 /// The latency, or what is known of it while kernels are missing.
 double known_ns(const Prediction& prediction) {
   if (prediction.latency_ns) return *prediction.latency_ns;
-  double known = prediction.composition.c0_ns +
-                 prediction.composition.c1_ns * static_cast<double>(prediction.composition.n_kernels);
-  for (const KernelPrediction& kernel : prediction.kernels)
-    known += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return known;
+  double sum = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return sum + prediction.composition.overhead_ns(sum);
 }
 
 struct MovementName {

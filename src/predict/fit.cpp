@@ -208,9 +208,10 @@ ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const 
   const double predicted = std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
   ErrorTerm error;
   error.log_error = std::log(model.measured.median_ns / predicted);
-  error.linear = sum.linear / predicted;
-  error.squares = sum.squares / predicted / predicted;
-  error.fixed_variance = sum.other_variance / predicted / predicted;
+  const double share = fitted.coefficients.scale / predicted;
+  error.linear = share * sum.linear;
+  error.squares = share * share * sum.squares;
+  error.fixed_variance = share * share * sum.other_variance;
   error.measurement_sd = std::log(model.measured.ci_high_ns / model.measured.ci_low_ns) / 2 / k95;
   return error;
 }
@@ -236,6 +237,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<Error
   CompositionFit fit;
   fit.c0_ns = fitted.coefficients.c0_ns;
   fit.c1_ns = fitted.coefficients.c1_ns;
+  fit.scale = fitted.coefficients.scale;
   fit.curve = curves_[fitted.curve].curve;
   fit.sd_log = spread.sd_log;
   fit.measured_correlation = spread.measured_correlation;

@@ -3,7 +3,10 @@
 #include "fit_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "oplat/predict/composition_fit.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -11,10 +14,12 @@ namespace {
 /// Relative errors beyond this are pulled at linearly: a network that a sum cannot explain must not bend the others.
 constexpr double kHuber = 0.03;
 constexpr int kSteps = 30;
-/// How far c0 may be from the empty call, and c1 from 0, before the pull counts like one model that is 3 % off.
+/// How far c0 may be from the empty call, c1 from 0 and scale from 1 before the pull counts like one model that is 3 % off.
 constexpr double kPriorShareOfC0 = 0.5;
 constexpr double kLeastPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
+/// How far whole models may be from 1 times their kernels: what a composition that was not fitted adds as spread.
+constexpr double kPriorScale = kCompositionSd;
 
 double huber(double error) {
   const double size = std::abs(error);
@@ -32,40 +37,70 @@ double loss_of(std::span<const KernelSum> sums, std::span<const double> measured
   return loss / static_cast<double>(sums.size());
 }
 
-/// Normal equations of two unknowns.
-struct Equations {
-  double a00 = 0, a01 = 0, a11 = 0, b0 = 0, b1 = 0;
-  void add(double x0, double x1, double y, double weight) {
-    a00 += weight * x0 * x0;
-    a01 += weight * x0 * x1;
-    a11 += weight * x1 * x1;
-    b0 += weight * x0 * y;
-    b1 += weight * x1 * y;
+constexpr std::size_t kUnknowns = 3;
+using Row = std::array<double, kUnknowns>;
+
+/// Normal equations of c0, c1 and what scale is above 1.
+class Equations {
+ public:
+  void add(const Row& x, double y, double weight) {
+    for (std::size_t i = 0; i < kUnknowns; ++i) {
+      for (std::size_t j = 0; j < kUnknowns; ++j) a_[i][j] += weight * x[i] * x[j];
+      b_[i] += weight * x[i] * y;
+    }
   }
   [[nodiscard]] Coefficients solve() const {
-    const double determinant = a00 * a11 - a01 * a01;
-    Coefficients c{(b0 * a11 - b1 * a01) / determinant, (b1 * a00 - b0 * a01) / determinant};
-    // On the edge of what a call can cost: c1 alone remains.
-    if (!(c.c0_ns >= 0)) c = {0, b1 / a11};
-    return c;
+    Row x = solve_from(0);
+    // On the edge of what a call can cost: the others remain.
+    if (!(x[0] >= 0)) x = solve_from(1);
+    return {x[0], x[1], std::clamp(1 + x[2], kLeastScale, kMostScale)};
   }
+
+ private:
+  /// Unknowns before `first` are 0. The pull makes the matrix positive definite: no pivot is needed.
+  [[nodiscard]] Row solve_from(std::size_t first) const {
+    auto a = a_;
+    Row x = b_;
+    for (std::size_t i = 0; i < first; ++i) x[i] = 0;
+    for (std::size_t k = first; k < kUnknowns; ++k) {
+      for (std::size_t i = k + 1; i < kUnknowns; ++i) {
+        const double part = a[i][k] / a[k][k];
+        for (std::size_t j = k; j < kUnknowns; ++j) a[i][j] -= part * a[k][j];
+        x[i] -= part * x[k];
+      }
+    }
+    for (std::size_t i = kUnknowns; i-- > first;) {
+      for (std::size_t j = i + 1; j < kUnknowns; ++j) x[i] -= a[i][j] * x[j];
+      x[i] /= a[i][i];
+    }
+    return x;
+  }
+
+  std::array<Row, kUnknowns> a_{};
+  Row b_{};
 };
 
 }  // namespace
 
 FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior) {
   Coefficients c = prior;
-  const double c0_scale = std::max(kPriorShareOfC0 * prior.c0_ns, kLeastPriorNs) / kHuber;
-  const double c1_scale = kPriorC1Ns / kHuber;
+  const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kLeastPriorNs) / kHuber;
+  const double c1_far = kPriorC1Ns / kHuber;
+  const double scale_far = kPriorScale / kHuber;
   for (int step = 0; step < kSteps; ++step) {
     Equations equations;
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const double error = c.predict(sums[i]) / measured_ns[i] - 1;
-      equations.add(1 / measured_ns[i], sums[i].n / measured_ns[i], 1 - sums[i].ns / measured_ns[i], huber_weight(error));
+      const double kernels = sums[i].ns / measured_ns[i];
+      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], kernels}, 1 - kernels, huber_weight(error));
     }
-    equations.add(1 / c0_scale, 0, prior.c0_ns / c0_scale, 1);
-    equations.add(0, 1 / c1_scale, prior.c1_ns / c1_scale, 1);
-    c = equations.solve();
+    equations.add({1 / c0_far, 0, 0}, prior.c0_ns / c0_far, 1);
+    equations.add({0, 1 / c1_far, 0}, prior.c1_ns / c1_far, 1);
+    equations.add({0, 0, 1 / scale_far}, (prior.scale - 1) / scale_far, 1);
+    const Coefficients next = equations.solve();
+    // Times of a stranger's table that run over: the step before stands.
+    if (!std::isfinite(next.c0_ns) || !std::isfinite(next.c1_ns) || !std::isfinite(next.scale)) break;
+    c = next;
   }
   return {c, loss_of(sums, measured_ns, c)};
 }

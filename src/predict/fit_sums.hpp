@@ -17,11 +17,12 @@ struct KernelSum {
   double other_variance = 0;  ///< of everything else, in ns^2
 };
 
-/// Coefficients of latency = c0 + c1 n + sum.
+/// Coefficients of latency = c0 + c1 n + scale * sum.
 struct Coefficients {
   double c0_ns = 0;
   double c1_ns = 0;
-  [[nodiscard]] double predict(const KernelSum& sum) const { return c0_ns + c1_ns * sum.n + sum.ns; }
+  double scale = 1;
+  [[nodiscard]] double predict(const KernelSum& sum) const { return c0_ns + c1_ns * sum.n + scale * sum.ns; }
 };
 
 struct FittedSums {
@@ -29,8 +30,8 @@ struct FittedSums {
   double loss = 0;  ///< mean Huber loss of the relative errors, the pull left out
 };
 
-/// Least Huber loss of (predicted - measured) / measured over c0 >= 0 and c1. `prior` pulls with the weight of about one
-/// model. The spans have one length > 0; measured times are > 0.
+/// Least Huber loss of (predicted - measured) / measured over c0 >= 0, c1 and scale. `prior` pulls with the weight of about
+/// one model. The spans have one length > 0; measured times are > 0.
 FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior);
 
 /// Spread of one prediction, apart from what is fitted: rho and s_c.

@@ -49,6 +49,7 @@ void add_composition(const FitReport& report, Json& document) {
   if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
   document["composition"] = {{"c0_ns", fit.c0_ns},
                              {"c1_ns", fit.c1_ns},
+                             {"scale", fit.scale},
                              {"sd_log", fit.sd_log},
                              {"measured_correlation", fit.measured_correlation}};
   document["curve"] = std::move(curve);

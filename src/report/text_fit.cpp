@@ -28,8 +28,8 @@ void print_summary(const char* what, const predict::ValidationSummary& summary, 
 
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
-  out << fmt::format("latency = {} + {} per kernel + kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
-                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? "-" + base::duration_text(-fit.c1_ns) : base::duration_text(fit.c1_ns),
+  out << fmt::format("latency = {} + {} per kernel + {:.3f} x kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
+                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), fit.scale,
                      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache from {} touched between two uses\n",

@@ -80,11 +80,9 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
 
 /// What shares are of: everything that has a time, which is the latency unless kernels are missing.
 double known_ns(const predict::Prediction& prediction) {
-  double known = prediction.composition.c0_ns +
-                 prediction.composition.c1_ns * static_cast<double>(prediction.composition.n_kernels);
-  for (const auto& kernel : prediction.kernels)
-    known += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return known;
+  double sum = 0;
+  for (const auto& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return sum + prediction.composition.overhead_ns(sum);
 }
 
 void print_coverage(const predict::Prediction& prediction, std::ostream& out) {

@@ -13,10 +13,11 @@
 
 namespace oplat::predict {
 
-/// latency = c0 + c1 n + sum of the kernels at the model's footprint on this curve; see spread.hpp for the rest.
+/// latency = c0 + c1 n + scale * sum of the kernels at the model's footprint on this curve; see spread.hpp for the rest.
 struct CompositionFit {
   double c0_ns = 0;
   double c1_ns = 0;
+  double scale = 1;  ///< of whole models over their kernels, each measured by itself; kLeastScale to kMostScale
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
   double measured_correlation = kMeasuredCorrelation;
@@ -26,8 +27,13 @@ struct CompositionFit {
   friend bool operator==(const CompositionFit&, const CompositionFit&) = default;
 };
 
+inline constexpr double kLeastScale = 0.01;
+inline constexpr double kMostScale = 100;
+
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/1";
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/2";
+/// Read too: as written before there was a scale.
+inline constexpr std::string_view kUnscaledCompositionFormat = "oplat.composition/1";
 
 /// JSON text (docs/format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

@@ -45,11 +45,11 @@ struct FitResult {
 /// Least models of different groups that a fit needs.
 inline constexpr std::size_t kLeastFitGroups = 3;
 
-/// Fits c0, c1, the reuse curve, the correlation of measured kernels and the spread of the composition to the table's
+/// Fits c0, c1, scale, the reuse curve, the correlation of measured kernels and the spread of the composition to the table's
 /// whole models of the selection. Deterministic. Code::Refused where fewer than kLeastFitGroups groups can take part,
 /// naming how to measure more.
 ///
-/// c0 and c1 minimise the Huber loss of relative errors, with a weak pull to the measured empty call and to 0; the curve
+/// c0, c1 and scale minimise the Huber loss of relative errors, with a weak pull to the measured empty call, 0 and 1; the curve
 /// is the best of a grid around the start values. Correlation and spread maximise the normal likelihood of the errors of
 /// models left out one group at a time, and the scores behind the interval are of those.
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection, const FitRequest& request);

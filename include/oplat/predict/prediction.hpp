@@ -47,16 +47,21 @@ struct KernelPrediction {
   bool under_load = false;  ///< see Estimate
 };
 
-/// latency = c0 + c1 * n_kernels + sum of count * latency.
+/// latency = c0 + c1 * n_kernels + scale * sum of count * latency.
 struct Composition {
   double c0_ns = 0;
   double c1_ns = 0;
+  double scale = 1;
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;
   double measured_correlation = kMeasuredCorrelation;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
+  /// What a model takes beyond the sum of its kernels, each by itself.
+  [[nodiscard]] double overhead_ns(double kernels_ns) const {
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + (scale - 1) * kernels_ns;
+  }
 };
 
 /// Where the time and the kernels come from.

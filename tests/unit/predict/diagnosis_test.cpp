@@ -267,6 +267,28 @@ TEST(Uncertainty, SharesAreTheTermsOfTheSpread) {
   EXPECT_NEAR(u.most[1].share, (rho * 0.06 * 0.14 + (1 - rho) * 0.06 * 0.06) / variance, 1e-12);
 }
 
+TEST(Uncertainty, AScaledSumIsTakenApartToo) {
+  SmallTable small;
+  const auto device = small.device();
+  const auto setting = small.setting();
+  small.row(device, setting, test::kCopy250, {}, test::timing(1000, 0.1));
+  small.row(device, setting, test::kCopy1000, {}, test::timing(3000, 0.3));
+  Selection selection = must(select(small.table(), {}));
+  selection.fit.emplace();
+  selection.fit->c0_ns = 500;
+  selection.fit->scale = 1.5;
+  table::Plan plan;
+  plan.kernels = {{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 1}};
+  const Prediction p = must(predict(small.table(), selection, plan, {}));
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 500 + 1.5 * 6000);
+  EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 3500.0 / 9500.0);
+  const double a = 4500 * 0.1 / 9500, b = 4500 * 0.3 / 9500, rho = p.composition.measured_correlation;
+  EXPECT_NEAR(p.sd_log.value(), std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) + 0.03 * 0.03), 1e-12);
+  const Uncertainty u = diagnose(p, {}).uncertainty.value();
+  EXPECT_NEAR(u.composition, 0.0009 / std::pow(*p.sd_log, 2), 1e-12);
+  EXPECT_NEAR(u.kernels + u.composition, 1, 1e-12);
+}
+
 TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
   SmallTable small;
   const auto device = small.device();
