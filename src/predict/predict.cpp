@@ -121,8 +121,7 @@ struct Predictor::Impl {
       timings += population.timings;
     }
     if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) {
-      return fmt::format("; the table's {} rows are too few to learn estimates from, {} are needed", timings,
-                         estimate::kLeastRowsLearned);
+      return fmt::format("; estimates are learned from {} rows at least, here are {}", estimate::kLeastRowsLearned, timings);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     if (found && found->current) return std::string();

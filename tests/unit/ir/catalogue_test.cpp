@@ -105,6 +105,13 @@ TEST(Catalogue, FamiliesThatModelsAreMadeOfHaveFormulas) {
   }
 }
 
+TEST(Catalogue, AnAttributeThatChangesTheWorkIsNotInert) {
+  const OperatorInfo* quick_gelu = find_operator("com.microsoft", "QuickGelu");
+  ASSERT_NE(quick_gelu, nullptr);
+  EXPECT_TRUE(quick_gelu->inert.empty()) << "with alpha 1 the runtime leaves out a pass";
+  EXPECT_FALSE(find_operator("", "LeakyRelu")->inert.empty());
+}
+
 TEST(Catalogue, ViewsAreTheReshapingOperators) {
   std::set<std::string_view> views;
   for (const OperatorInfo& info : operators()) {

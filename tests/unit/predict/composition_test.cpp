@@ -131,7 +131,7 @@ TEST_F(CompositionTest, AMissingKernelLeavesNoLatency) {
   EXPECT_EQ(p.kernels[1].source, Source::Missing);
   EXPECT_FALSE(p.kernels[1].latency_ns);
   EXPECT_FALSE(p.kernels[1].sd_log);
-  EXPECT_EQ(p.kernels[1].why, "no row");
+  EXPECT_EQ(p.kernels[1].why, "no row; estimates are learned from 30 rows at least, here are 1");
   EXPECT_EQ(p.coverage.count.at(Source::Missing), 3);
   EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Measured), 0.5);
   EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 0.5);
