@@ -21,17 +21,27 @@ using test::SmallTable;
 using test::timing;
 using ::testing::HasSubstr;
 
-TEST(FitSums, FindsTheCoefficientsThatMadeTheTimes) {
+struct MadeModels {
   std::vector<KernelSum> sums;
   std::vector<double> measured;
+};
+
+/// Thirty models of latency = 2000 + 150 n + scale * sum.
+MadeModels made_models(double scale) {
+  MadeModels made;
   for (int i = 1; i <= 30; ++i) {
     KernelSum sum;
     sum.ns = 20e3 * i;
     sum.n = 10 + (7 * i) % 40;
-    sums.push_back(sum);
-    measured.push_back(2000 + 150 * sum.n + sum.ns);
+    made.sums.push_back(sum);
+    made.measured.push_back(2000 + 150 * sum.n + scale * sum.ns);
   }
-  const FittedSums fitted = fit_sums(sums, measured, {1500, 0});
+  return made;
+}
+
+TEST(FitSums, FindsTheCoefficientsThatMadeTheTimes) {
+  const MadeModels made = made_models(1);
+  const FittedSums fitted = fit_sums(made.sums, made.measured, {1500, 0});
   // The pull to the prior has the weight of a model.
   EXPECT_NEAR(fitted.coefficients.c1_ns, 150, 20);
   EXPECT_NEAR(fitted.coefficients.c0_ns, 2000, 450);
@@ -54,16 +64,8 @@ TEST(FitSums, OneWildModelHardlyBendsTheOthers) {
 
 TEST(FitSums, TellsAFactorOfTheKernelsFromATimePerKernel) {
   for (const double scale : {0.97, 1.0, 1.04}) {
-    std::vector<KernelSum> sums;
-    std::vector<double> measured;
-    for (int i = 1; i <= 30; ++i) {
-      KernelSum sum;
-      sum.ns = 20e3 * i;
-      sum.n = 10 + (7 * i) % 40;
-      sums.push_back(sum);
-      measured.push_back(2000 + 150 * sum.n + scale * sum.ns);
-    }
-    const FittedSums fitted = fit_sums(sums, measured, {1500, 0});
+    const MadeModels made = made_models(scale);
+    const FittedSums fitted = fit_sums(made.sums, made.measured, {1500, 0});
     EXPECT_NEAR(fitted.coefficients.scale, scale, 0.003);
     EXPECT_NEAR(fitted.coefficients.c1_ns, 150, 25);
   }
