@@ -147,10 +147,11 @@ def main():
 
 
 def write(found, without, fits, speeds, version):
+    random = found["random accurate"]
     page = ["# Learned estimates on a convolution library", "",
             "Written by `bench/library_accuracy.py`. [estimators.md](estimators.md) says what the tiers, splits and networks are.", "",
             f"Measured {text.today()}, commit {text.commit()}, on {processor()}, {os.cpu_count()} cores. {version.strip().splitlines()[0]}.", "",
-            "The library is the V100's in fp32, 95,256 rows with a time. Each line holds rows out, learns from the rest as `oplat fit` does, with one default model and settings for all lines, and asks for those held out.", ""]
+            f"The library is the V100's in fp32, {random['asked'] + random['learned_from']:,} rows with a time. Each line holds rows out, learns from the rest as `oplat fit` does, with one default model and settings for all lines, and asks for those held out.", ""]
     head = ["held out", "asked", "MAPE", "target", "", "median", "p90", "within 5 %", "within 10 %", "bias", "inside the 90 % interval", "mean half-width"]
     page += text.table(head, list(split_rows(found)))
     page += ["", "## Without the rows of In_H = 4", "",
@@ -166,7 +167,7 @@ def write(found, without, fits, speeds, version):
     page += text.table(["held out", "rows of", "rows", "MAPE", "inside", "half-width"], rows)
     page += ["", "## Networks", "", "200 random ResNet-like networks of each batch out of rows held out at random.", ""]
     page += text.table(["batch", "mean error", "bias", "within 1 %"],
-                       [[str(n["batch"]), percent(n["mape"]), percent(n["bias"]), percent(n["within_1_percent"], 0)] for n in found["random accurate"]["networks"]])
+                       [[str(n["batch"]), percent(n["mape"]), percent(n["bias"]), percent(n["within_1_percent"], 0)] for n in random["networks"]])
     page += ["", "## Speed", ""]
     rows = [[f"fit of the whole library, {name}", f"{fit['seconds'] / 60:.1f} min, {fit['bytes'] / 1e6:.1f} MB", "<= 3 min" if "without" in name else "<= 20 min"] for name, fit in fits.items()]
     for one in speeds:

@@ -54,19 +54,15 @@ std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, co
   if (batches.empty()) sets.push_back({std::nullopt, convs});
   for (const std::int64_t batch : batches) {
     ConvQuestions& set = sets.emplace_back(ConvQuestions{batch, convs});
-    for (ConvQuestion& question : set.convs) {
-      // A time of another batch is no time of this one.
-      if (question.conv.batch != batch) question.real_ms.reset();
-      question.conv.batch = batch;
-    }
+    for (ConvQuestion& question : set.convs) question.conv.batch = batch;
   }
-  if (!t40) return sets;
   for (ConvQuestions& set : sets) {
-    set.batch = 1;
-    for (ConvQuestion& question : set.convs) {
-      const ir::ConvTuple before = question.conv;
-      apply_t40(question.conv);
-      if (!(question.conv == before)) question.real_ms.reset();
+    if (t40) set.batch = 1;
+    for (std::size_t i = 0; i < convs.size(); ++i) {
+      ConvQuestion& question = set.convs[i];
+      if (t40) apply_t40(question.conv);
+      // The time of another convolution is no time of this one.
+      if (!(question.conv == convs[i].conv)) question.real_ms.reset();
     }
   }
   return sets;

@@ -17,8 +17,6 @@
 namespace oplat::estimate {
 namespace {
 
-/// Fewer answers teach no model.
-constexpr std::size_t kLeastTold = 30;
 constexpr std::size_t kMostAtRandom = 500;
 /// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes longer than measuring.
 constexpr std::size_t kMostLeastKnown = 3000;
@@ -31,7 +29,7 @@ constexpr int kTrees = 250;
 
 /// Numbers of candidates asked after which models are learned anew.
 std::array<std::size_t, 5> goals_of(std::size_t budget) {
-  const std::size_t start = std::min({budget, kMostAtRandom, std::max(kLeastTold, budget / 3)});
+  const std::size_t start = std::min({budget, kMostAtRandom, std::max(kLeastRowsLearned, budget / 3)});
   const std::size_t known = std::max(start, std::min(2 * budget / 3, start + kMostLeastKnown));
   return {start, (start + known) / 2, known, (known + budget) / 2, budget};
 }
@@ -105,7 +103,7 @@ Status Sampler::plan() {
   const std::size_t round = static_cast<std::size_t>(
       std::upper_bound(goals.begin(), goals.end() - 1, asked_) - goals.begin());
   const std::size_t count = goals[round] - asked_;
-  if (round == 0 || in_state(State::Told).size() < kLeastTold) {
+  if (round == 0 || in_state(State::Told).size() < kLeastRowsLearned) {
     plan_at_random(count);
     return {};
   }

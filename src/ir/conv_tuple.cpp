@@ -98,6 +98,14 @@ std::optional<Dtype> dtype_of_precision(std::string_view precision) {
   return std::nullopt;
 }
 
+ConvTuple named_by_groups(ConvTuple conv) {
+  if (conv.type == ConvType::Regular && conv.group > 1 && conv.group == conv.in_c && conv.group == conv.out_c) {
+    conv.type = ConvType::Depthwise;
+    conv.group = 1;
+  }
+  return conv;
+}
+
 Key key_of(const ConvTuple& conv, Dtype dtype) {
   const Sizes sizes = sizes_of(conv);
   Key key;
@@ -183,10 +191,7 @@ std::optional<ConvTuple> conv_tuple_of(const Key& key) {
   conv.fused = fused;
   conv.group = *group->integer();
   // One channel in and out is the same convolution by either name; it comes back as Regular.
-  if (conv.group > 1 && conv.group == conv.in_c && conv.group == conv.out_c) {
-    conv.type = ConvType::Depthwise;
-    conv.group = 1;
-  }
+  conv = named_by_groups(conv);
   const Sizes sizes = sizes_of(conv);
   const Dims expected_weights = {conv.out_c, sizes.filter_c, conv.kernel, conv.kernel};
   const Dims expected_result = {conv.batch, conv.out_c, sizes.out_h, sizes.out_w};

@@ -15,6 +15,13 @@ namespace oplat::predict {
 
 using estimate::Source;
 
+double known_ns(const Prediction& prediction) {
+  if (prediction.latency_ns) return *prediction.latency_ns;
+  double sum = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return sum + prediction.composition.overhead_ns(sum);
+}
+
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection) {
   OPLAT_TRY(campaigns, table.campaigns());
   std::vector<double> calls;

@@ -155,14 +155,6 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
   return sum;
 }
 
-/// The latency, or what is known of it while kernels are missing.
-double known_ns(const Prediction& prediction) {
-  if (prediction.latency_ns) return *prediction.latency_ns;
-  double sum = 0;
-  for (const KernelPrediction& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return sum + prediction.composition.overhead_ns(sum);
-}
-
 struct MovementName {
   Movement movement;
   std::string_view name;

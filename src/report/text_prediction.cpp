@@ -78,13 +78,6 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
   if (!table.empty()) table.print(out);
 }
 
-/// What shares are of: everything that has a time, which is the latency unless kernels are missing.
-double known_ns(const predict::Prediction& prediction) {
-  double sum = 0;
-  for (const auto& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return sum + prediction.composition.overhead_ns(sum);
-}
-
 void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
   const double known = known_ns(prediction);
   TextTable table({{"source"}, {"kernels", Align::Right}, {"time", Align::Right}, {"share", Align::Right}});

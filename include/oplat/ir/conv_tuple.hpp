@@ -36,11 +36,14 @@ struct ConvTuple {
   friend auto operator<=>(const ConvTuple&, const ConvTuple&) = default;
 };
 
+/// A Regular convolution with a group for each channel, in and out, by its other name: Depthwise. Others as they are.
+ConvTuple named_by_groups(ConvTuple conv);
+
 /// Element type of activations and weights at "FP32", "FP16", "FP16_DAMOYOLO", "INT8", "INT4" (any case); nothing for
 /// another word.
 std::optional<Dtype> dtype_of_precision(std::string_view precision);
 
-/// The key, results of input // stride as the original counts them (no padding is named):
+/// The key, results of input // stride, at least 1, as the original counts them (no padding is named):
 /// tinynas:Conv{group=1,kernel_shape=[3,3],strides=[2,2]}(f32[1,16,56,56],f32c[32,16,3,3])->(f32[1,32,28,28]), with the
 /// residual as a third operand that is written over where fused: (...,f32[1,32,28,28])->(&2).
 Key key_of(const ConvTuple& conv, Dtype dtype);

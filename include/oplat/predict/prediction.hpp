@@ -130,4 +130,7 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 /// Code::Missing with the keys where kernels have no estimate and the policy does not accept that.
 Status require_complete(const Prediction& prediction);
 
+/// The latency, or what is known of it while kernels are missing: what shares are of.
+double known_ns(const Prediction& prediction);
+
 }  // namespace oplat::predict

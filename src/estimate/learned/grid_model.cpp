@@ -240,7 +240,7 @@ std::vector<float> GridModel::spread_features(const PatternModel& model, std::sp
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
   std::vector<float> features{std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own,
-                              row[1 + kMostAxes + 6], row[1 + kMostAxes + 7]};
+                              row[kLogBoundFeature], row[kComputeOverMemoryFeature]};
   for (const std::size_t each : {NeighbourLayout::kLowDistance, NeighbourLayout::kHighDistance, NeighbourLayout::kOwnError}) {
     features.push_back(model.pattern.kind == PatternKind::Level ? std::abs(around[layout.around(model.pattern.axis) + each])
                                                                : std::numeric_limits<float>::quiet_NaN());

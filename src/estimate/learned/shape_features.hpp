@@ -18,6 +18,10 @@ inline constexpr std::size_t kDivisibilityFeatures = 3 + 8;
 inline constexpr std::size_t kShapeFeatures =
     1 + kMostAxes + kSizeFeatures + kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures;
 
+/// Numbers of two of them: ln(bound in ns), ln(time of computing over time of moving data).
+inline constexpr std::size_t kLogBoundFeature = 1 + kMostAxes + 6;
+inline constexpr std::size_t kComputeOverMemoryFeature = kLogBoundFeature + 1;
+
 /// Writes kShapeFeatures numbers; NaN where the operator sums no products. `slice` is the number of the kernel's slice
 /// and `axes` how many coordinates count.
 void shape_features(const ir::Description& description, const Point& point, std::size_t axes, const Machine& machine,

@@ -23,8 +23,6 @@ constexpr int kTreesOfSpread = 40;
 /// Errors below this are luck.
 constexpr float kLeastError = 0.003F;
 constexpr int kShareSteps = 10;
-constexpr std::size_t kLogBound = 1 + kMostAxes + 6;
-constexpr std::size_t kComputeOverMemory = kLogBound + 1;
 
 BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
   BoostOptions boosting;
@@ -188,7 +186,7 @@ std::array<float, SparseModel::kSpreadFeatures> SparseModel::spread_features(std
                                                                              const Values& values) {
   const auto [smooth, trees, corrected] = values;
   return {static_cast<float>(std::log(sd)), std::abs(smooth - trees), std::abs(corrected - smooth), smooth,
-          shape[kLogBound], shape[kComputeOverMemory]};
+          shape[kLogBoundFeature], shape[kComputeOverMemoryFeature]};
 }
 
 float SparseModel::mixed(const Values& values) const {

@@ -125,12 +125,7 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
 }
 
 Result<double> OriginalPredictor::predict(const ir::ConvTuple& asked) const {
-  ir::ConvTuple conv = asked;
-  // A group for each channel is what the original calls depthwise.
-  if (conv.group > 1 && conv.group == conv.out_c && conv.in_c == conv.out_c) {
-    conv.type = ir::ConvType::Depthwise;
-    conv.group = 1;
-  }
+  const ir::ConvTuple conv = ir::named_by_groups(asked);
   if (conv.group != 1)
     return fail(Code::Missing, "{}, {} groups: a grouped convolution, at which the original raises (ValueError)", text(conv),
                 conv.group);

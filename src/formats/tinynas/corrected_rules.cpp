@@ -70,11 +70,8 @@ class CorrectedWalk {
     tuple.kernel = step.kernel;
     tuple.stride = step.stride;
     tuple.fused = fused;
-    if (step.group != 1 && step.group == step.in && step.group == step.out) {
-      tuple.type = ir::ConvType::Depthwise;
-    } else {
-      tuple.group = step.group;
-    }
+    tuple.group = step.group;
+    tuple = ir::named_by_groups(tuple);
     const std::int64_t room = size_ + 2 * step.padding - step.kernel;
     if (room < 0) {
       return error(block, "{}: a {}x{} kernel on {}x{} with padding {}", step.name, step.kernel, step.kernel, size_, size_,
