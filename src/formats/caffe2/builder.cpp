@@ -234,7 +234,7 @@ class Builder {
         tensor(id).dtype = result->dtype;
         tensor(id).shape = result->shape;
       } else if (o == 0) {
-        guess_result(op, id);
+        guess_result(op, node, id);
       }
     }
     node.name = node.outputs.empty() ? fmt::format("op{}", i) : tensor(node.outputs.front()).name;
@@ -278,7 +278,7 @@ class Builder {
   }
 
   /// What no inference tells: a fill's own shape, or what the drawing shows.
-  void guess_result(const wire::Operator& op, ir::TensorId id) {
+  void guess_result(const wire::Operator& op, const ir::Node& node, ir::TensorId id) {
     const std::string& blob = op.output(0);
     ir::TensorInfo& info = tensor(id);
     if (const auto fill = fills_.find(blob); op.input_size() == 0 && fill != fills_.end()) {
@@ -292,7 +292,7 @@ class Builder {
     if (dims.empty() || dims.front() != *drawn_batch_) return;
     dims.front() = batch_;
     info.shape = ir::Shape::of(dims);
-    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8) : tensor(current_.at(op.input(0))).dtype;
+    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8) : tensor(node.inputs.front()).dtype;
   }
 
   Status add_outputs() {
