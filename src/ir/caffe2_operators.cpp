@@ -459,6 +459,10 @@ Status complete_caffe2(Key& key) {
   }
   OPLAT_TRY(call, caffe2::Call::of(key));
   for (const std::string_view name : caffe2::kInert) call.drop(name);
+  // An argument without a value, or with none of a list's, says nothing.
+  std::erase_if(key.attributes, [](const NamedValue& a) {
+    return a.second.unknown() || (a.second.list() != nullptr && a.second.list()->empty());
+  });
   OPLAT_CHECK(infer(call));
   key.canonicalise();
   return {};

@@ -82,6 +82,12 @@ class Spelling {
   std::vector<NamedValue> arguments_;
 };
 
+std::vector<std::string> literal_arguments(const Key& key) {
+  std::vector<std::string> texts;
+  for (const NamedValue& attribute : key.attributes) texts.push_back(caffe2_argument_text(attribute));
+  return texts;
+}
+
 }  // namespace
 
 std::optional<Dtype> dtype_of_caffe2(int number) {
@@ -150,7 +156,6 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
   if (key.domain != kCaffe2Domain || !is_caffe2_operator(key.op)) return std::nullopt;
   LutQuery query;
   query.op_type = key.op;
-  query.op_args = Spelling(key).run();
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const TensorEntry* tensor = key.operand(i);
     const auto number = tensor == nullptr ? std::nullopt : caffe2_number(tensor->dtype);
@@ -163,9 +168,13 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
     query.input_shapes.push_back(std::move(dims));
     query.input_dtypes.push_back(*number);
   }
-  const auto back = key_of(query);
-  if (!back || *back != key) return std::nullopt;
-  return query;
+  // Where an operator carries an argument of another kind's name, its attributes as they are say the same.
+  for (const bool usual : {true, false}) {
+    query.op_args = usual ? Spelling(key).run() : literal_arguments(key);
+    const auto back = key_of(query);
+    if (back && *back == key) return query;
+  }
+  return std::nullopt;
 }
 
 }  // namespace oplat::ir

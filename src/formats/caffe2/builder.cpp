@@ -31,11 +31,14 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Keys hold text as JSON strings, which know no other bytes.
-bool is_ascii(const ir::NamedValue& argument) {
-  const auto plain = [](const ir::Value& v) { return v.text() == nullptr || is_ascii(*v.text()); };
+/// Whether an argument belongs into a key: keys hold text as JSON strings, which know no other bytes, and no weights.
+bool fits_key(const ir::NamedValue& argument) {
+  constexpr std::size_t kMostElements = 64;
+  constexpr std::size_t kMostBytes = 4096;
+  const auto plain = [](const ir::Value& v) { return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMostBytes); };
   const ir::List* list = argument.second.list();
-  return is_ascii(argument.first) && plain(argument.second) && (list == nullptr || std::all_of(list->begin(), list->end(), plain));
+  return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&
+         (list == nullptr || (list->size() <= kMostElements && std::all_of(list->begin(), list->end(), plain)));
 }
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -209,9 +212,8 @@ class Builder {
     key.domain = node.domain;
     key.op = node.op;
     for (ir::NamedValue& argument : list) {
-      if (is_ascii(argument) && !ir::is_inert_argument(argument.first)) key.attributes.push_back(std::move(argument));
+      if (fits_key(argument) && !ir::is_inert_argument(argument.first)) key.attributes.push_back(std::move(argument));
     }
-    // The runtime lists the operands; here they are those of the graph.
     for (const ir::TensorId id : node.inputs) {
       const ir::TensorInfo& info = tensor(id);
       key.operands.emplace_back(ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, std::nullopt});

@@ -54,6 +54,27 @@ TEST(LutQuery, ArgumentsThatNobodyKnowsStay) {
   EXPECT_EQ(lut_query_of(*key), query);
 }
 
+/// kernels of a Relu are no window's, and stay as they are.
+TEST(LutQuery, ArgumentsOfAnotherKindsNameStay) {
+  const LutQuery query{.op_type = "Relu",
+                       .op_args = {i("axis", 1), "name: \"kernels\"\nints: 3\nints: 3\n"},
+                       .input_shapes = {{4, 4}},
+                       .input_dtypes = {1}};
+  const auto key = key_of(query);
+  ASSERT_TRUE(key) << key.error().message;
+  EXPECT_EQ(print(*key), "caffe2:Relu{axis=1,kernels=[3,3]}(f32[4,4])->(f32[4,4])");
+  EXPECT_EQ(lut_query_of(*key), query);
+}
+
+TEST(LutQuery, ArgumentsWithoutAValueSayNothing) {
+  LutQuery query = small_conv();
+  query.op_args.push_back("name: \"x\"\n");
+  query.op_args.push_back("name: \"z\" ints: []");
+  const auto key = key_of(query);
+  ASSERT_TRUE(key) << key.error().message;
+  EXPECT_EQ(lut_query_of(*key), small_conv());
+}
+
 void expect_refused(LutQuery query, const std::string& why) {
   const auto key = key_of(query);
   ASSERT_FALSE(key) << print(*key);
