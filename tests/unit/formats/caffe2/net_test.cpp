@@ -18,9 +18,10 @@ std::string binary(const std::string& text) {
   return net.SerializeAsString();
 }
 
-const std::string kConv = "name: \"small\"\n" + op("Conv", {"x", "w", "b"}, {"y"}, i("kernel", 3) + i("pad", 1)) + op("Relu", {"y"}, {"y"}) +
-                          inputs({"x", "w", "b"}) + "external_output: \"y\"\n";
-const std::string kFills = fill("GivenTensorFill", "w", "ints: 4 ints: 3 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4");
+const std::string kConv = "name: \"small\"\n" + op("Conv", {"x", "w", "b"}, {"y"}, i("kernel", 3) + i("pad", 1)) +
+                          op("Relu", {"y"}, {"y"}) + inputs({"x", "w", "b"}) + "external_output: \"y\"\n";
+const std::string kFills =
+    fill("GivenTensorFill", "w", "ints: 4 ints: 3 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4");
 
 void expect_refused(const Result<ir::Graph>& graph, Code code, const std::string& why) {
   ASSERT_FALSE(graph);
@@ -38,7 +39,8 @@ TEST(Net, TheOwnOneHasEighteenOperators) {
   ASSERT_EQ(graph->outputs.size(), 1U);
   EXPECT_EQ(shown(*graph, graph->outputs[0]), "softmax f32[2,10]");
   for (const ir::Node& node : graph->nodes) {
-    for (const ir::TensorId id : node.outputs) EXPECT_TRUE(graph->tensors[static_cast<std::size_t>(id)].shape.elements()) << node.name;
+    for (const ir::TensorId id : node.outputs)
+      EXPECT_TRUE(graph->tensors[static_cast<std::size_t>(id)].shape.elements()) << node.name;
   }
 }
 
@@ -85,7 +87,8 @@ TEST(Net, RefusesWhatIsNone) {
 TEST(Net, EveryPrefixIsRefusedOrANet) {
   const std::string bytes = binary(kConv);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const auto graph = reader().read(base::Source::from_bytes("model.pb", bytes.substr(0, length)), shapes({{"x", {1, 3, 8, 8}}}));
+    const auto graph =
+        reader().read(base::Source::from_bytes("model.pb", bytes.substr(0, length)), shapes({{"x", {1, 3, 8, 8}}}));
     ASSERT_FALSE(graph) << length;
     // Cut between two fields it is a net that lacks inputs or outputs.
     EXPECT_TRUE(graph.error().code == Code::Input || graph.error().code == Code::Usage) << graph.error().message;
@@ -99,7 +102,8 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   const std::string x = inputs({"x"});
   refuse(x + op("Relu", {"x"}, {"a"}) + op("Relu", {"b"}, {"c"}) + op("Relu", {"c"}, {"b"}),
          "operator 1 (Relu) reads 'b', which only operator 2 writes");
-  refuse(x + op("Relu", {"x"}, {"a"}) + op("Relu", {"lost"}, {"c"}), "operator 1 (Relu) reads 'lost', which nothing writes");
+  refuse(x + op("Relu", {"x"}, {"a"}) + op("Relu", {"lost"}, {"c"}),
+         "operator 1 (Relu) reads 'lost', which nothing writes");
   refuse(x + op("Sum", {"x", ""}, {"a"}), "reads ''");
   refuse(x + op("Foo", {"x"}, {"a", "a"}), "operator 0 (Foo) writes 'a' twice");
   refuse(x + op("Foo", {"x"}, {""}), "without a name");
@@ -107,11 +111,13 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   refuse(x + op("Relu", {"x"}, {"a"}) + "external_output: \"z\"\n", "output 'z' is written by no operator");
   refuse(x + op("Relu", {"x"}, {"a"}, "arg { name: \"k\" i: 1 s: \"a\" }"), "holds values of 2 kinds");
   refuse(x + op("Relu", {"x"}, {"a"}, i("k", 1) + i("k", 2)), "argument 'k' stands twice");
-  refuse(x + op("Relu", {"x"}, {"a"}) + op("FC", {"a", "a"}, {"f"}, i("axis", 9)), "operator 1, which writes 'f': FC: axis 9");
+  refuse(x + op("Relu", {"x"}, {"a"}) + op("FC", {"a", "a"}, {"f"}, i("axis", 9)),
+         "operator 1, which writes 'f': FC: axis 9");
 }
 
 TEST(Net, ABlobMayBeWrittenAgain) {
-  const auto graph = Folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"x"}) + op("Flatten", {"x"}, {"x"}) + op("Sum", {"x", "x"}, {"x"})}})
+  const auto graph = Folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"x"}) + op("Flatten", {"x"}, {"x"}) +
+                                                 op("Sum", {"x", "x"}, {"x"})}})
                          .read(shapes({{"x", {2, 3, 4}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->inputs[0]), "x f32[2,3,4]");
@@ -126,7 +132,8 @@ TEST(Parameters, WithoutShapesAreNamedWithTheFilesLookedFor) {
   expect_refused(alone, Code::Input, "2 parameters (w, b)");
   expect_refused(alone, Code::Input, "model_init.pb, model_init.pbtxt, model_def.svg");
   const Folder half({{"model.pb", binary(kConv)}, {"model_init.pb", binary(fill("GivenTensorFill", "b", "ints: 4"))}});
-  expect_refused(half.read(shapes({{"x", {1, 3, 8, 8}}})), Code::Input, "model_init.pb, which stands beside the net, says no shape of 1 parameters: w");
+  expect_refused(half.read(shapes({{"x", {1, 3, 8, 8}}})), Code::Input,
+                 "model_init.pb, which stands beside the net, says no shape of 1 parameters: w");
 }
 
 TEST(Parameters, OfADamagedInitNet) {
@@ -134,10 +141,12 @@ TEST(Parameters, OfADamagedInitNet) {
     return Folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", init}}).read(shapes({{"x", {1, 3, 8, 8}}}));
   };
   expect_refused(read("nonsense"), Code::Input, "model_init.pbtxt: no Caffe2 net");
-  expect_refused(read("version https://git-lfs.github.com/spec/v1\n"), Code::Input, "model_init.pbtxt: a Git LFS pointer");
+  expect_refused(read("version https://git-lfs.github.com/spec/v1\n"), Code::Input,
+                 "model_init.pbtxt: a Git LFS pointer");
   expect_refused(read(fill("GivenTensorFill", "w", "ints: -4")), Code::Input, "fills 'w' with the shape [-4]");
-  expect_refused(read(fill("GivenTensorFill", "w", "ints: 4 ints: 2 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4")), Code::Input,
-                 "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3], expected [4,3,3,3]");
+  expect_refused(
+      read(fill("GivenTensorFill", "w", "ints: 4 ints: 2 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4")),
+      Code::Input, "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3], expected [4,3,3,3]");
 }
 
 TEST(Inputs, AreThoseThatAreNoParameters) {
@@ -152,7 +161,8 @@ TEST(Inputs, AreThoseThatAreNoParameters) {
 
 /// Exporters let the init net fill the input too.
 TEST(Inputs, MayHaveAPlaceholderInTheInitNet) {
-  const Folder folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", kFills + fill("ConstantFill", "x", "ints: 1 ints: 3 ints: 8 ints: 8")}});
+  const Folder folder({{"model.pbtxt", kConv},
+                       {"model_init.pbtxt", kFills + fill("ConstantFill", "x", "ints: 1 ints: 3 ints: 8 ints: 8")}});
   const auto usual = folder.read();
   ASSERT_TRUE(usual) << usual.error().message;
   EXPECT_EQ(shown(*usual, usual->inputs.at(0)), "x f32[1,3,8,8]");
@@ -173,8 +183,9 @@ TEST(Inputs, MayBeSeveral) {
 }
 
 TEST(Unknown, OperatorsStayWithResultsOfUnknownShape) {
-  const Folder folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) + op("Mystery", {"a"}, {"b"}, i("k", 7)) + op("Mystery", {"b"}, {"c"}) +
-                                           op("Relu", {"c"}, {"d"})}});
+  const Folder folder(
+      {{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) + op("Mystery", {"a"}, {"b"}, i("k", 7)) +
+                           op("Mystery", {"b"}, {"c"}) + op("Relu", {"c"}, {"d"})}});
   const auto graph = folder.read(shapes({{"x", {2, 3}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->nodes[1].inputs[0]), "a f32[2,3]");
@@ -200,19 +211,37 @@ TEST(Reshape, ReadsItsShapeFromAnArgumentOrAConstant) {
   const std::string net = inputs({"x", "s"}) + op("Reshape", {"x", "s"}, {"y", "old"});
   const auto by_constant =
       Folder({{"model.pbtxt", net},
-              {"model_init.pbtxt",
-               op("GivenTensorInt64Fill", {}, {"s"}, "arg { name: \"shape\" ints: 2 } arg { name: \"values\" ints: 0 ints: -1 }")}})
+              {"model_init.pbtxt", op("GivenTensorInt64Fill", {}, {"s"},
+                                      "arg { name: \"shape\" ints: 2 } arg { name: \"values\" ints: 0 ints: -1 }")}})
           .read(shapes({{"x", {2, 3, 4}}}));
   ASSERT_TRUE(by_constant) << by_constant.error().message;
   EXPECT_EQ(shown(*by_constant, by_constant->outputs.at(0)), "y f32[2,12]");
   EXPECT_EQ(by_constant->nodes[0].outputs.size(), 1U);  // nobody reads the former shape
 }
 
+/// The nets that fuzzing begins with are read, so that what is damaged was sound.
+TEST(Corpus, TextAndBinaryAskTheSame) {
+  const auto corpus = std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz/corpus/netdef";
+  for (const auto& [name, operators] : {std::pair("int8", 38U), std::pair("fp32", 19U)}) {
+    const auto list = [&](const std::string& ending) {
+      const auto source = base::Source::open(corpus / (std::string(name) + ending));
+      EXPECT_TRUE(source);
+      auto found = queries(*source, shapes({{"data", {1, 3, 32, 32}}}));
+      EXPECT_TRUE(found) << found.error().message;
+      return found ? *found : std::vector<ir::LutQuery>{};
+    };
+    EXPECT_EQ(list(".pb").size(), operators) << name;
+    EXPECT_EQ(list(".pb"), list(".pbtxt")) << name;
+  }
+}
+
 TEST(Text, MayHoldWhatOplatDoesNotRead) {
-  const auto graph =
-      Folder({{"model.pbtxt", "# a comment\ntype: \"dag\" num_workers: 4 device_option { device_type: 1 extra { a: 1 } } future_field: 3\n" + inputs({"x"}) +
+  const auto graph = Folder({{"model.pbtxt",
+                              "# a comment\ntype: \"dag\" num_workers: 4 device_option { device_type: 1 extra { a: 1 } "
+                              "} future_field: 3\n" +
+                                  inputs({"x"}) +
                                   op("Relu", {"x"}, {"a"}, "engine: \"QNNPACK\" device_option { } debug_info: \"?\"")}})
-          .read(shapes({{"x", {2, 3}}}));
+                         .read(shapes({{"x", {2, 3}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(graph->nodes.size(), 1U);
 }

@@ -18,8 +18,8 @@ namespace oplat::formats::caffe2::testing {
 namespace wire = ::oplat::caffe2;
 
 /// `op { input: "x" output: "y" type: "Relu" ARGUMENTS }`
-inline std::string op(const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                      const std::string& arguments = "") {
+inline std::string op(const std::string& type, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs, const std::string& arguments = "") {
   std::string text = "op {";
   for (const std::string& blob : inputs) text += " input: \"" + blob + "\"";
   for (const std::string& blob : outputs) text += " output: \"" + blob + "\"";
@@ -44,7 +44,8 @@ inline std::string fill(const std::string& type, const std::string& blob, const 
 /// Files in a folder of their own; the first is the net.
 class Folder {
  public:
-  explicit Folder(const std::vector<std::pair<std::string, std::string>>& files) : folder_(base::TemporaryFolder::create("caffe2")) {
+  explicit Folder(const std::vector<std::pair<std::string, std::string>>& files)
+      : folder_(base::TemporaryFolder::create("caffe2")) {
     EXPECT_TRUE(folder_);
     for (const auto& [name, bytes] : files) EXPECT_TRUE(base::write_file(folder_->path() / name, bytes));
     net_ = folder_->path() / files.front().first;
@@ -54,14 +55,18 @@ class Folder {
     EXPECT_TRUE(source);
     return *source;
   }
-  [[nodiscard]] Result<ir::Graph> read(const ShapeOptions& options = {}) const { return reader().read(source(), options); }
+  [[nodiscard]] Result<ir::Graph> read(const ShapeOptions& options = {}) const {
+    return reader().read(source(), options);
+  }
 
  private:
   Result<base::TemporaryFolder> folder_;
   std::filesystem::path net_;
 };
 
-inline ShapeOptions shapes(std::map<std::string, std::vector<std::int64_t>> of) { return {.shapes = std::move(of), .batch = {}}; }
+inline ShapeOptions shapes(std::map<std::string, std::vector<std::int64_t>> of) {
+  return {.shapes = std::move(of), .batch = {}};
+}
 
 /// The net of data/caffe2, a file of it.
 inline std::filesystem::path own_net(const std::string& name) {
