@@ -50,14 +50,6 @@ void append(ForeignFile& all, ForeignFile file) {
   all.tail = std::move(file.tail);
 }
 
-/// The slowest block of a row; nothing where it has none.
-Result<std::optional<double>> slowest_block(const Table& table, RowId row) {
-  OPLAT_TRY(blocks, table.blocks_of(row));
-  std::optional<double> slowest;
-  for (const Block& block : blocks) slowest = std::max(slowest.value_or(0), block.value_ns);
-  return slowest;
-}
-
 /// Rows of oplat's own that the format can say, one a key where they have cache states: libraries hold times of kernels
 /// that are called again and again.
 Result<ForeignFile> hottest(const Table& table, std::vector<StoredRow> rows, const std::string& device, const TableCodec& codec,
@@ -124,6 +116,13 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
   });
   if (!stored) return fail(stored.error());
   return found.same_name ? ImportOutcome::Replaced : ImportOutcome::Added;
+}
+
+Result<std::optional<double>> slowest_block(const Table& table, RowId row) {
+  OPLAT_TRY(blocks, table.blocks_of(row));
+  std::optional<double> slowest;
+  for (const Block& block : blocks) slowest = std::max(slowest.value_or(0), block.value_ns);
+  return slowest;
 }
 
 Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device, SettingId setting) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ enum class ImportOutcome : std::uint8_t {
 };
 /// One transaction. Code::Refused where other bytes of the same name stand there and `replace` is not asked for.
 Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file);
+
+/// The value of a row's slowest block; nothing where it has none.
+Result<std::optional<double>> slowest_block(const Table& table, RowId row);
 
 struct Exported {
   std::string bytes;

@@ -75,6 +75,8 @@ std::string python_number(double value, bool whole = false);
 /// Lists of lists of whole numbers, as Python prints them: [[1, 3, 224, 224]].
 std::string python_lists(const std::vector<std::vector<std::int64_t>>& lists);
 
+/// Whether an argument, as protobuf text, says nothing of the latency; see ir::is_inert_argument.
+bool is_inert_lut_argument(std::string_view argument);
 /// Identity of what is looked up: the five fields, without the arguments that say nothing of the latency.
 base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device);
 

@@ -21,11 +21,6 @@ std::string_view argument_name(std::string_view argument) {
   return argument.substr(0, argument.find('"'));
 }
 
-bool is_inert(std::string_view argument) {
-  const std::string_view name = argument_name(argument);
-  return !name.empty() && ir::is_inert_argument(name);
-}
-
 void put(std::string& bytes, std::int64_t number) {
   std::array<char, sizeof(number)> raw;
   std::memcpy(raw.data(), &number, raw.size());
@@ -70,7 +65,7 @@ ir::Key key_of_the_unknown(const ir::LutQuery& query) {
   key.op = is_word(query.op_type) ? query.op_type : "operator";
   ir::List arguments, dtypes;
   for (const std::string& argument : query.op_args) {
-    if (!is_inert(argument)) arguments.emplace_back(argument);
+    if (!is_inert_lut_argument(argument)) arguments.emplace_back(argument);
   }
   for (const int number : query.input_dtypes) dtypes.emplace_back(number);
   key.attributes = {{"op_args", std::move(arguments)}, {"input_dtypes", std::move(dtypes)}};
@@ -129,6 +124,11 @@ LutTime lut_time_of_ns(double ns) {
   return {base::parse_double(fmt::format("{:.9g}", ns / kNsPerUs)).value_or(ns / kNsPerUs), ns, false};
 }
 
+bool is_inert_lut_argument(std::string_view argument) {
+  const std::string_view name = argument_name(argument);
+  return !name.empty() && ir::is_inert_argument(name);
+}
+
 base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device) {
   std::string bytes;
   bytes.reserve(512);
@@ -142,7 +142,7 @@ base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device) {
   for (const int dtype : query.input_dtypes) put(bytes, std::int64_t{dtype});
   put(bytes, device);
   for (const std::string& argument : query.op_args) {
-    if (!is_inert(argument)) put(bytes, argument);
+    if (!is_inert_lut_argument(argument)) put(bytes, argument);
   }
   return base::hash128(bytes);
 }
