@@ -149,7 +149,7 @@ Result<int> run_add(const AddFlags& flags) {
   }
   OPLAT_CHECK(base::write_file(flags.file, text));
   print_warnings(contradictions(flags.file, all), flags.loudness);
-  fmt::print("{}: {} records added, {} in all\n", flags.file, added.size(), all.size());
+  fmt::print("{}: {} added, {} records in all\n", flags.file, added.size(), all.size());
   return kDone;
 }
 
