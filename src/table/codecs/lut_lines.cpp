@@ -63,7 +63,7 @@ class LineReader {
     const simdjson::padded_string_view padded(line.data(), line.size(), line.size() + simdjson::SIMDJSON_PADDING);
     if (const auto error = parser_.iterate(padded).get(document)) return no_json(line, error);
     ondemand::object object;
-    if (document.get_object().get(object)) return fail(Code::Input, "{} where a JSON object is expected", quoted(line));
+    if (document.get_object().get(object)) return fail(Code::Input, "no JSON object: {}", quoted(line));
     Said said;
     for (auto entry : object) {
       ondemand::field field;
@@ -79,7 +79,7 @@ class LineReader {
     }
     const char* rest = nullptr;
     if (document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
-      return fail(Code::Input, "no JSON: something follows the closing brace: {}", quoted(line));
+      return fail(Code::Input, "something follows the closing brace: {}", quoted(line));
     }
     return said;
   }

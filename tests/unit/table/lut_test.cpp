@@ -65,8 +65,8 @@ TEST(Lut, WhatIsReadCanBeWritten) {
 
 TEST(Lut, BadLinesAreNamed) {
   const std::string good = line("Int8Softmax", "5.0");
-  EXPECT_THAT(error_of(good + "not json\n"), HasSubstr("t.json: line 2: no JSON"));
-  EXPECT_THAT(error_of(good + "[1]\n"), HasSubstr("line 2: '[1]' where a JSON object"));
+  EXPECT_THAT(error_of(good + "not json\n"), HasSubstr("t.json: line 2: no JSON object: 'not json'"));
+  EXPECT_THAT(error_of(good + "[1]\n"), HasSubstr("line 2: no JSON object: '[1]'"));
   EXPECT_THAT(error_of("{}\n"), HasSubstr("line 1: lacks op_type, input_shapes, input_dtypes, runtime_us_p50, device"));
   EXPECT_THAT(error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"), HasSubstr("line 1: 'unit' is not in the schema"));
   EXPECT_THAT(error_of(line("Int8Softmax", "-3.0")), HasSubstr("runtime_us_p50 is '-3.0' where microseconds"));
@@ -77,7 +77,8 @@ TEST(Lut, BadLinesAreNamed) {
   EXPECT_THAT(error_of(line("Int8Softmax", R"("5")")), HasSubstr("runtime_us_p50 is"));
   EXPECT_THAT(error_of(line("", "5")), HasSubstr("op_type is ''"));
   EXPECT_THAT(error_of(line("Int8Softmax", "5", "phone", R"([1])")), HasSubstr("op_args is no list"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("follows the closing brace"));
+  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("no JSON object"));
+  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " {}\n"), HasSubstr("something follows the closing brace"));
   std::string other_unit = good;
   other_unit.replace(other_unit.find("runtime_us"), 10, "runtime_ms");
   EXPECT_THAT(error_of(other_unit), HasSubstr("'runtime_ms_p50' is not in the schema; times are microseconds"));
