@@ -2,6 +2,7 @@
 /// oplat lut --model_path DIR[,DIR]: the job of runtime_lut's get_runtime.py.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
@@ -15,12 +16,14 @@
 namespace oplat::cli {
 namespace {
 
+constexpr const char* kDevice = "SM-G950U-7.0-24";
+
 struct Flags {
   std::vector<std::string> model_paths = {"ChamNet/models/ChamNet-E/int8,ChamNet/models/ChamNet-E/fp32"};
   std::string db_dir = "runtime_lut/data";
   std::string input_dims = R"({"data": [1, 3, 160, 160]})";
   std::int64_t input_dtype = 1;
-  std::string device = "SM-G950U-7.0-24";
+  std::optional<std::string> device;  ///< nothing: the original's for files, the only one of a --table
   std::string mode = "ave";
   std::string table;
   predict::Question question;
@@ -37,6 +40,7 @@ struct Flags {
 /// Who answers, and what stands behind the answers.
 struct Source {
   LutLookup lookup;
+  std::string device;
   std::string rows;                             ///< path of file or table
   std::shared_ptr<table::Table> table;          ///< of --table
   std::optional<KeptTable> kept;                ///< of a file that is estimated from
@@ -55,6 +59,7 @@ Status from_table(const Flags& flags, Source& source, std::vector<std::string>& 
   OPLAT_TRY(selection, predict::select(*source.table, question));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   source.rows = flags.table;
+  source.device = selection.device.name;
   source.lookup = lookup_in_table(source.table, selection);
   if (!flags.estimate) return {};
   OPLAT_TRY(predictor, predict::Predictor::create(*source.table, selection, profile_of(flags)));
@@ -63,16 +68,17 @@ Status from_table(const Flags& flags, Source& source, std::vector<std::string>& 
 }
 
 Status from_file(const Flags& flags, Source& source, std::vector<std::string>& warnings) {
-  OPLAT_TRY(path, find_lut(flags.db_dir, flags.device));
+  source.device = flags.device.value_or(kDevice);
+  OPLAT_TRY(path, find_lut(flags.db_dir, source.device));
   OPLAT_TRY(opened, open_lut(path, flags.skip_bad_rows));
   const auto file = std::make_shared<const LutFile>(std::move(opened));
   warn_of_skipped(path, file->lut.skipped, file->lut.notes, warnings);
   const auto index = std::make_shared<const table::LutIndex>(file->lut.records);
   for (const std::string& one : index->contradictions()) warnings.push_back(fmt::format("{}: {}", path.string(), one));
   source.rows = path.string();
-  source.lookup = lookup_in_file(file, index, flags.device);
+  source.lookup = lookup_in_file(file, index, source.device);
   if (!flags.estimate) return {};
-  OPLAT_TRY(kept, lut_table(*file, flags.device, {flags.loudness, flags.calibrate}, warnings));
+  OPLAT_TRY(kept, lut_table(*file, source.device, {flags.loudness, flags.calibrate}, warnings));
   source.kept = std::move(kept);
   OPLAT_TRY(selection, predict::select(source.kept->table, {}));
   OPLAT_TRY(predictor, predict::Predictor::create(source.kept->table, selection, profile_of(flags)));
@@ -87,7 +93,7 @@ void print(const Flags& flags, const Source& source, const std::vector<LutPredic
   }
   nlohmann::ordered_json document;
   document["schema"] = "oplat.lut/1";
-  document["device"] = flags.device;
+  document["device"] = source.device;
   document[flags.table.empty() ? "lut" : "table"] = source.rows;
   document["mode"] = flags.mode;
   document["estimate"] = flags.estimate;
@@ -100,7 +106,7 @@ void print(const Flags& flags, const Source& source, const std::vector<LutPredic
 Status print_queries(const Flags& flags, const std::vector<LutNet>& nets) {
   std::string lines;
   for (const LutNet& net : nets) {
-    for (const ir::LutQuery& query : net.queries) lines += table::lut_question_line(query, flags.device);
+    for (const ir::LutQuery& query : net.queries) lines += table::lut_question_line(query, flags.device.value_or(kDevice));
   }
   return put_text("", lines);
 }
@@ -163,7 +169,7 @@ void add_lut_commands(CLI::App& app, Action& action) {
   group->add_option("--db_dir", flags->db_dir, "folder of the look-up tables")->type_name("DIR")->capture_default_str();
   group->add_option("--input_dims", flags->input_dims, "sizes of the inputs, as JSON")->type_name("JSON")->capture_default_str();
   group->add_option("--input_dtype", flags->input_dtype, "accepted and without effect, as in the original")->capture_default_str();
-  group->add_option("--device", flags->device, "records of this device")->capture_default_str();
+  group->add_option("--device", flags->device, fmt::format("records of this device (default: {}; of a --table the one that it holds)", kDevice));
   group->add_option("--mode", flags->mode, "of several records of an operator: ave (or mean), min, max, last")->capture_default_str();
   group->add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir")->type_name("FILE");
   group->add_option("--runtime", flags->question.runtime, "rows of a --table of this runtime");

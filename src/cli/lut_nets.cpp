@@ -95,7 +95,7 @@ Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& sh
   }
   OPLAT_TRY(source, base::Source::open(file));
   OPLAT_CHECK(refuse_lfs_pointer(source.bytes(), file.string()));
-  for (const char* const name : {"model_init.pb", "model_def.svg"}) {
+  for (const char* const name : {"model_init.pb", "model_init.pbtxt", "model_def.svg"}) {
     const fs::path sibling = file.parent_path() / name;
     if (is_lfs_pointer(sibling)) return fail(refuse_lfs_pointer(kLfsHead, sibling.string()).error());
   }
