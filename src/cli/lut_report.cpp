@@ -22,8 +22,7 @@ std::string answer_text(const LutAnswer& answer, double level) {
   if (!answer.us) return "No match found in the database!\n";
   std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type, table::python_lists(answer.query.input_shapes));
   if (answer.times.empty()) {
-    // Nine digits: more would claim what no estimate knows.
-    const double shown = table::lut_time_of_ns(*answer.us * 1e3).us;
+    const double shown = base::parse_double(fmt::format("{:.4g}", *answer.us)).value_or(*answer.us);
     return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", table::python_number(shown), answer.source,
                               answer.interval ? between(*answer.interval, level) : "no interval");
   }
