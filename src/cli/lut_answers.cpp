@@ -33,38 +33,6 @@ double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
   return sum / static_cast<double>(times.size());
 }
 
-/// One query's rows under one setting.
-Result<LutFound> found_in_rows(const table::Table& table, const std::vector<table::StoredRow>& rows, const ir::LutQuery& query) {
-  const base::Hash128 asked = table::lut_identity(query, {});
-  std::vector<table::LutRecord> records;
-  bool measured = false;
-  for (const table::StoredRow& stored : rows) {
-    const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
-    if (timing == nullptr) continue;
-    OPLAT_TRY(text, table.foreign_text(stored.id));
-    if (text) {
-      OPLAT_TRY(record, table::read_lut_record(*text));
-      if (table::lut_identity(record.query, {}) != asked) continue;
-      records.push_back(std::move(record));
-      continue;
-    }
-    // Rows of oplat's own have several cache states; the first is the hottest, as the original's loop has it.
-    if (measured) continue;
-    measured = true;
-    table::LutRecord& record = records.emplace_back();
-    record.query = query;
-    record.p50 = table::lut_time_of_ns(timing->median_ns);
-  }
-  LutFound found;
-  std::vector<const table::LutRecord*> equal;
-  for (const table::LutRecord& record : records) {
-    found.times.push_back(record.p50);
-    equal.push_back(&record);
-  }
-  found.contradiction = table::contradiction(equal);
-  return found;
-}
-
 /// A key that estimators may understand; empty where there is none.
 std::string key_for_estimates(const ir::LutQuery& query) {
   const auto key = ir::key_of(query);
@@ -109,24 +77,17 @@ std::optional<LutMode> parse_lut_mode(std::string_view word) {
 }
 
 LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device) {
-  return [file = std::move(file), index = std::move(index), device = std::move(device)](const ir::LutQuery& query) -> Result<LutFound> {
-    LutFound found;
+  return [file = std::move(file), index = std::move(index), device = std::move(device)](const ir::LutQuery& query) -> Result<table::LutFound> {
+    table::LutFound found;
     // Contradictions were told when the file was read.
     for (const std::uint32_t at : index->find(query, device)) found.times.push_back(file->lut.records[at].p50);
     return found;
   };
 }
 
-LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, predict::Selection selection) {
-  return [table = std::move(table), selection = std::move(selection)](const ir::LutQuery& query) -> Result<LutFound> {
-    const std::string key = table::lut_key_text(query);
-    for (const table::SettingId setting : selection.setting_ids) {
-      OPLAT_TRY(rows, table->rows_of(key, selection.device_id, setting));
-      OPLAT_TRY(found, found_in_rows(*table, rows, query));
-      if (!found.times.empty()) return found;
-    }
-    return LutFound{};
-  };
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, const predict::Selection& selection) {
+  const auto rows = std::make_shared<table::LutRows>(*table, selection.device_id, selection.setting_ids);
+  return [table = std::move(table), rows](const ir::LutQuery& query) { return rows->find(query); };
 }
 
 Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings) {

@@ -14,7 +14,7 @@
 #include "cli/lut_nets.hpp"
 #include "cli/kept_table.hpp"
 #include "oplat/predict/prediction.hpp"
-#include "oplat/table/lut.hpp"
+#include "oplat/table/lut_rows.hpp"
 
 namespace oplat::cli {
 
@@ -22,12 +22,8 @@ namespace oplat::cli {
 enum class LutMode : std::uint8_t { Mean, Min, Max, Last };
 std::optional<LutMode> parse_lut_mode(std::string_view word);
 
-/// Records of one query.
-struct LutFound {
-  std::vector<table::LutTime> times;       ///< in the table's order; none where it has no record
-  std::optional<std::string> contradiction;  ///< see table::contradiction
-};
-using LutLookup = std::function<Result<LutFound>(const ir::LutQuery&)>;
+/// The records of a query.
+using LutLookup = std::function<Result<table::LutFound>(const ir::LutQuery&)>;
 
 struct LutInterval {
   double lo_us = 0;
@@ -61,8 +57,8 @@ struct LutPrediction {
 
 /// Records of a file for one device, found by its index. The file stays in memory.
 LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device);
-/// Rows of a table: of imported ones the lines decide, of those that oplat measured the keys.
-LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, predict::Selection selection);
+/// Rows of a table; see table::LutRows.
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, const predict::Selection& selection);
 
 /// The records of one device as a table with a fit, kept for the next time.
 Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings);

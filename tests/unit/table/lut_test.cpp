@@ -10,6 +10,7 @@
 #include "oplat/ir/key.hpp"
 #include "oplat/table/codec.hpp"
 #include "oplat/table/exchange.hpp"
+#include "oplat/table/lut_rows.hpp"
 
 namespace oplat::table {
 namespace {
@@ -239,6 +240,25 @@ TEST_F(LutTable, HoldsSeveralDevices) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(std::get<Timing>(rows[0].row.outcome).median_ns, 6000.0);
   EXPECT_EQ(table.foreign_text(rows[0].id).value(), of_pixel);
+}
+
+TEST_F(LutTable, AnswersByTheOriginalsRule) {
+  const Table table = imported(std::string(kConv) + line("Int8FC", "5") + line("Int8FC", "50.5") + line("Int8FC", "7", "pixel"));
+  const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
+  LutRows rows(table, table.find_device("phone").value().value(), {setting});
+  for (int i = 0; i < 2; ++i) {
+    const auto twice = rows.find(query_of(line("Int8FC", "1"))).value();
+    ASSERT_EQ(twice.times.size(), 2U);
+    EXPECT_EQ(twice.times[0], (LutTime{5, 5000, true}));
+    EXPECT_EQ(twice.times[1], (LutTime{50.5, 50'500, false}));
+    EXPECT_THAT(twice.contradiction.value_or(""), HasSubstr("5 us, 50.5 us"));
+  }
+  EXPECT_EQ(rows.find(query_of(kConv)).value().times.size(), 1U);
+  // The same kernel in other words: one key, but by the original's rule another operator.
+  ir::LutQuery spelt = query_of(kConv);
+  spelt.op_args[0] = "name: \"kernels\"\nints: 3\nints: 3\n";
+  ASSERT_EQ(lut_key_text(spelt), lut_key_text(query_of(kConv)));
+  EXPECT_TRUE(rows.find(spelt).value().times.empty());
 }
 
 TEST_F(LutTable, PercentilesBecomeTheRows) {
