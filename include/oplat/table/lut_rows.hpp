@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rows of a table found by runtime_lut's rule.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "oplat/table/lut.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::table {
+
+/// What a look-up table says of one query.
+struct LutFound {
+  std::vector<LutTime> times;                ///< in the table's order; none where it has no record
+  std::optional<std::string> contradiction;  ///< see contradiction()
+};
+
+/// Look-ups in the rows of one device: of imported rows the lines decide, of those that oplat measured the keys. The table
+/// must outlive it and stay as it is.
+class LutRows {
+ public:
+  /// `settings` in order of preference: the first that holds the query answers.
+  LutRows(const Table& table, DeviceId device, std::vector<SettingId> settings)
+      : table_(&table), device_(device), settings_(std::move(settings)) {}
+  /// What was found once is remembered.
+  Result<LutFound> find(const ir::LutQuery& query);
+
+ private:
+  [[nodiscard]] Result<LutFound> look_up(const ir::LutQuery& query) const;
+  [[nodiscard]] Result<LutFound> found_in(const std::vector<StoredRow>& rows, const ir::LutQuery& query) const;
+
+  const Table* table_;
+  DeviceId device_;
+  std::vector<SettingId> settings_;
+  std::unordered_map<base::Hash128, LutFound> memo_;
+};
+
+}  // namespace oplat::table
