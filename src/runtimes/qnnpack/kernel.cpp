@@ -79,7 +79,8 @@ Call max_pool(const Spec& spec) {
   const auto kernel = vector(spec.window.kernel);
   const auto strides = vector(spec.window.strides);
   const auto pads = vector(spec.window.pads);
-  return [=](const Operands& in) { return at::quantized_max_pool2d(in[0], kernel, strides, pads); };
+  const std::vector<std::int64_t> dilations{1, 1};
+  return [=](const Operands& in) { return at::quantized_max_pool2d(in[0], kernel, strides, pads, dilations); };
 }
 
 Call softmax() {
@@ -95,7 +96,8 @@ Call concat(const Spec& spec) {
   return [op, axis](const Operands& in) {
     c10::List<at::Tensor> parts;
     for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(in[i]);
-    return op.call(parts, axis, kScale, kZeroPoint);
+    // The dispatcher finds no tensor in a list from which to tell the backend.
+    return op.redispatch(c10::DispatchKeySet(c10::DispatchKey::QuantizedCPU), parts, axis, kScale, kZeroPoint);
   };
 }
 
@@ -107,7 +109,6 @@ Call make_call(const Spec& spec, const Constants& constants) {
     case Kind::Fc: return fully_connected(spec, constants);
     case Kind::Sum: return sum(spec);
     case Kind::AveragePool: return average_pool(spec);
-    case Kind::GlobalAveragePool: return [](const Operands& in) { return at::mean(in[0], {2, 3}, true); };
     case Kind::MaxPool: return max_pool(spec);
     case Kind::ChannelShuffle: return [group = spec.group](const Operands& in) { return at::channel_shuffle(in[0], group); };
     case Kind::Softmax: return softmax();

@@ -81,7 +81,7 @@ Result<Program> make_program(const Net& net, const std::vector<Spec>& specs, std
     OPLAT_TRY(result, program.add_step(specs[n], step));
     if (node.outputs.front() != ir::kNoTensor) slots[static_cast<std::size_t>(node.outputs.front())] = result;
   }
-  program.finish(0);
+  program.finish(1);
   return program;
 }
 

@@ -34,7 +34,7 @@ class Program {
   /// Appends a kernel and gives the slot of its result. Code::Runtime with libtorch's own words where it takes no such kernel.
   Result<Slot> add_step(const Spec& spec, const StepOptions& options);
   /// To be called once, behind the last step. A run gives each result back behind the step that reads it last; one that
-  /// nobody reads behind the step with which results of `kept_bytes` have been made since.
+  /// nobody reads behind the step with which results of `kept_bytes` (at least 1) have been made since.
   void finish(std::int64_t kept_bytes);
 
   /// Code::Runtime with libtorch's own words.

@@ -70,6 +70,11 @@ class SpecReader {
   Refusal window(Spec& spec);
   Refusal result_is(const Spec& spec, const Dims& dims) const;
   Refusal inputs_are(const Spec& spec, std::size_t count, bool quantised, std::size_t rank) const;
+  /// Whether an integer attribute is absent or says `value`.
+  [[nodiscard]] bool stated_as(std::string_view name, std::int64_t value) const {
+    const ir::Value* found = key_.attribute(name);
+    return found == nullptr || number(found, 0) == value;
+  }
   [[nodiscard]] Refusal misshapen() const { return failed(key_, "the operands do not fit together"); }
   [[nodiscard]] Refusal bad(std::string_view attribute) const { return failed(key_, fmt::format("attribute {}", attribute)); }
 
@@ -170,6 +175,7 @@ Refusal SpecReader::conv(Spec& spec) {
 Refusal SpecReader::fully_connected(Spec& spec) {
   if (auto refusal = inputs_are(spec, 1, true, 0)) return refusal;
   spec.kind = Kind::Fc;
+  if (!stated_as("axis", 1) || !stated_as("axis_w", 1)) return unsupported(fmt::format("{} split along another axis than 1", key_.op));
   const Dims& x = spec.inputs[0].dims;
   if (x.size() != 2 && x.size() != 4) return unsupported(fmt::format("{} of {} dimensions", key_.op, x.size()));
   if (constants_.empty() || constants_.size() > 2 || constants_[0]->dtype != ir::Dtype::U8) return misshapen();
@@ -185,12 +191,6 @@ Refusal SpecReader::pool(Spec& spec, Kind kind) {
   if (auto refusal = inputs_are(spec, 1, true, 4)) return refusal;
   spec.kind = kind;
   const Dims& x = spec.inputs[0].dims;
-  const auto global = number(key_.attribute("global_pooling"), 0);
-  if (global.value_or(0) != 0) {
-    if (kind == Kind::AveragePool) spec.kind = Kind::GlobalAveragePool;
-    spec.window.kernel = {x[1], x[2]};
-    return result_is(spec, {x[0], 1, 1, x[3]});
-  }
   if (auto refusal = window(spec)) return refusal;
   for (const std::size_t axis : {0U, 1U}) {
     if (spec.window.dilations[axis] != 1) return unsupported(fmt::format("{} with dilations", key_.op));
@@ -218,8 +218,7 @@ Refusal SpecReader::shuffle(Spec& spec) {
 Refusal SpecReader::softmax(Spec& spec) {
   if (auto refusal = inputs_are(spec, 1, true, 2)) return refusal;
   spec.kind = Kind::Softmax;
-  const ir::Value* axis = key_.attribute("axis");
-  if (axis != nullptr && number(axis, 0) != 1) return unsupported(fmt::format("{} along another axis than 1", key_.op));
+  if (!stated_as("axis", 1)) return unsupported(fmt::format("{} along another axis than 1", key_.op));
   return result_is(spec, spec.inputs[0].dims);
 }
 
@@ -237,6 +236,7 @@ Refusal SpecReader::layout(Spec& spec, Kind kind) {
 
 Refusal SpecReader::concat(Spec& spec) {
   spec.kind = Kind::Concat;
+  if (!stated_as("add_axis", 0)) return unsupported(fmt::format("{} along a new axis", key_.op));
   const std::size_t rank = spec.result.dims.size();
   if (auto refusal = inputs_are(spec, spec.inputs.size(), true, rank)) return refusal;
   if (rank != 2 && rank != 4) return unsupported(fmt::format("{} of {} dimensions", key_.op, rank));

@@ -15,8 +15,7 @@ namespace oplat::runtimes::qnnpack {
 using Dims = std::vector<std::int64_t>;
 
 enum class Kind {
-  Conv, Fc, Sum, AveragePool, GlobalAveragePool, MaxPool, ChannelShuffle, Softmax, Relu, Quantize, Dequantize, ToNhwc, ToNchw, Concat,
-  Reshape,
+  Conv, Fc, Sum, AveragePool, MaxPool, ChannelShuffle, Softmax, Relu, Quantize, Dequantize, ToNhwc, ToNchw, Concat, Reshape,
   FloatRelu,  ///< not of Caffe2: the kernel that computes next to nothing (plan::kDispatchKey)
 };
 
