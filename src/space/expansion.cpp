@@ -14,6 +14,21 @@ namespace {
 
 constexpr std::size_t kMostCells = 100'000;
 
+/// Whether a layer puts out the choice of channels that came in.
+bool keeps(const Layer& layer) { return layer.channels.empty() || layer.as_input; }
+
+/// At most as many blocks exist: counted before any is made.
+std::size_t count_cells(const SearchSpace& space) {
+  std::size_t all = 0;
+  std::size_t in = 1;
+  for (const Layer& layer : space.layers) {
+    const std::size_t out = layer.channels.empty() ? in : layer.channels.size();
+    all += layer.choices.size() * in * (keeps(layer) ? 1 : out);
+    in = out;
+  }
+  return all;
+}
+
 /// A block between so many channels; nothing where there is no such choice.
 using Steps = std::optional<Operators>;
 
@@ -108,13 +123,12 @@ class Expander {
     ExpandedLayer expanded;
     expanded.size = tensor_.size;
     expanded.in_channels = channels_;
-    const bool keeps = layer.channels.empty() || layer.as_input;
     expanded.out_channels = layer.channels.empty() ? channels_ : layer.channels;
     std::optional<Tensor> after;
     for (std::size_t choice = 0; choice < layer.choices.size(); ++choice) {
       for (std::size_t in = 0; in < expanded.in_channels.size(); ++in) {
         for (std::size_t out = 0; out < expanded.out_channels.size(); ++out) {
-          if (keeps && in != out) continue;
+          if (keeps(layer) && in != out) continue;
           Tensor start = tensor_;
           start.channels = expanded.in_channels[in];
           const Block& block = space_.blocks[layer.choices[choice]];
@@ -128,7 +142,6 @@ class Expander {
           auto kernels = keys((*steps)->take());
           if (!kernels) return wrong(layer, block, kernels.error());
           expanded.cells.push_back({choice, in, out, std::move(*kernels)});
-          if (++cells_ > kMostCells) return fail(Code::Input, "{}: more than {} blocks at resolution {}", space_.file, kMostCells, expansion_.resolution);
         }
       }
     }
@@ -157,14 +170,18 @@ class Expander {
   const SearchSpace& space_;
   Tensor tensor_;
   std::vector<std::int64_t> channels_;  ///< that can come in
-  std::size_t cells_ = 0;
   std::unordered_map<std::string, std::size_t> index_;
   Expansion expansion_;
 };
 
 }  // namespace
 
-Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution) { return Expander(space, resolution).run(); }
+Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution) {
+  if (const std::size_t cells = count_cells(space); cells > kMostCells) {
+    return fail(Code::Input, "{}: up to {} blocks between choices of channels; at most {} are expanded", space.file, cells, kMostCells);
+  }
+  return Expander(space, resolution).run();
+}
 
 Result<std::vector<std::string>> keys_of(const SearchSpace& space, std::span<const std::int64_t> resolutions) {
   std::vector<std::string> keys;
