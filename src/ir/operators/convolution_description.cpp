@@ -43,17 +43,21 @@ std::string slice_of(const Key& key, std::string_view kind) {
 
 }  // namespace
 
-std::optional<Description> describe_convolution(const Key& key, std::size_t weights, bool channels_last) {
+std::optional<Description> describe_convolution(const Key& key, std::size_t weights, bool channels_last,
+                                                bool filters_last) {
   const TensorEntry* x = key.operand(0);
   const TensorEntry* w = key.operand(weights);
   const TensorEntry* y = key.result(0);
   if (rank(x) != 4U || rank(w) != 4U || rank(y) != 4U) return std::nullopt;
   const int channel = channels_last ? 3 : 1;
   const int height = channels_last ? 1 : 2;
+  const int filter_channel = filters_last ? 3 : 1;
+  const int filter_height = filters_last ? 1 : 2;
   double sizes[11];
   const std::optional<std::int64_t> dims[] = {dim(x, 0), dim(x, channel), dim(x, height), dim(x, height + 1),
-                                              dim(y, channel), dim(y, height), dim(y, height + 1), dim(w, 1),
-                                              dim(w, 2), dim(w, 3), integer(key, "group").value_or(1)};
+                                              dim(y, channel), dim(y, height), dim(y, height + 1), dim(w, filter_channel),
+                                              dim(w, filter_height), dim(w, filter_height + 1),
+                                              integer(key, "group").value_or(1)};
   for (std::size_t i = 0; i < std::size(dims); ++i) {
     if (!dims[i] || *dims[i] < 1) return std::nullopt;
     sizes[i] = static_cast<double>(*dims[i]);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Arguments and operands of one Caffe2 operator.
+#include "ir/caffe2_call.hpp"
+
+#include <algorithm>
+
+#include "ir/operators/arguments.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::ir::caffe2 {
+namespace {
+
+constexpr std::size_t kMostOperands = 4096;
+constexpr std::size_t kMostRank = 16;
+
+}  // namespace
+
+std::string text(const Numbers& numbers) { return fmt::format("[{}]", fmt::join(numbers, ",")); }
+
+Result<Call> Call::of(Key& key) {
+  Call call(key);
+  if (key.operands.empty()) return fail(Code::Input, "{}: has no operand", base::printable(key.op));
+  if (key.operands.size() > kMostOperands) {
+    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op), key.operands.size(), kMostOperands);
+  }
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    const TensorEntry* tensor = key.operand(i);
+    if (tensor == nullptr || !tensor->shape.ranked) {
+      return fail(Code::Input, "{}: the shape of operand {} is not known", base::printable(key.op), i);
+    }
+    Numbers dims;
+    for (const Dim& dim : tensor->shape.dims) {
+      if (!dim || *dim < 1 || *dim > kMostSize) {
+        return fail(Code::Input, "{}: operand {} has a dimension of {}, expected 1 to {}", base::printable(key.op), i,
+                    dim ? std::to_string(*dim) : "unknown size", kMostSize);
+      }
+      dims.push_back(*dim);
+    }
+    if (dims.size() > kMostRank || !tensor->shape.elements()) {
+      return fail(Code::Input, "{}: operand {} has the shape {}, which is too large", base::printable(key.op), i,
+                  text(dims));
+    }
+    call.dims_.push_back(std::move(dims));
+  }
+  return call;
+}
+
+Status Call::count_operands(std::size_t least, std::size_t most) const {
+  if (dims_.size() >= least && dims_.size() <= most) return {};
+  return fail(Code::Input, "{}: {} operands, expected {}", op(), dims_.size(),
+              least == most ? std::to_string(least) : fmt::format("{} to {}", least, most));
+}
+
+std::optional<Value> Call::take(std::string_view name) {
+  const Value* found = key_.attribute(name);
+  if (found == nullptr) return std::nullopt;
+  std::optional<Value> value(*found);
+  ops::drop_attribute(key_, name);
+  return value->unknown() ? std::nullopt : value;
+}
+
+Result<std::optional<std::int64_t>> Call::take_integer(std::string_view name, std::int64_t least, std::int64_t most) {
+  const auto value = take(name);
+  if (!value) return std::optional<std::int64_t>();
+  const std::int64_t* number = value->integer();
+  if (number == nullptr || *number < least || *number > most) {
+    return fail(Code::Input, "{}: argument {} is {}, expected an integer from {} to {}", op(), name,
+                number == nullptr ? "no integer" : std::to_string(*number), least, most);
+  }
+  return std::optional(*number);
+}
+
+Result<std::optional<Numbers>> Call::take_integers(std::string_view name, std::int64_t least, std::int64_t most) {
+  const auto value = take(name);
+  if (!value) return std::optional<Numbers>();
+  const List* list = value->list();
+  if (list == nullptr) return fail(Code::Input, "{}: argument {} is no list of integers", op(), name);
+  if (list->empty()) return std::optional<Numbers>();
+  if (list->size() > 2 * kMostRank) {
+    return fail(Code::Input, "{}: argument {} holds {} numbers, more than any shape has", op(), name, list->size());
+  }
+  Numbers numbers;
+  for (const Value& element : *list) {
+    const std::int64_t* number = element.integer();
+    if (number == nullptr || *number < least || *number > most) {
+      return fail(Code::Input, "{}: argument {} holds {}, expected integers from {} to {}", op(), name,
+                  number == nullptr ? "something else than integers" : std::to_string(*number), least, most);
+    }
+    numbers.push_back(*number);
+  }
+  return std::optional(std::move(numbers));
+}
+
+Result<std::optional<double>> Call::take_real(std::string_view name) {
+  const auto value = take(name);
+  if (!value) return std::optional<double>();
+  if (const double* real = value->real()) return std::optional(*real);
+  return fail(Code::Input, "{}: argument {} is no floating-point number", op(), name);
+}
+
+Result<std::optional<std::string>> Call::take_word(std::string_view name) {
+  const auto value = take(name);
+  if (!value) return std::optional<std::string>();
+  if (const std::string* word = value->text()) return std::optional(*word);
+  return fail(Code::Input, "{}: argument {} is no text", op(), name);
+}
+
+void Call::drop(std::string_view name) { ops::drop_attribute(key_, name); }
+void Call::set(std::string_view name, Value value) { ops::set_attribute(key_, name, std::move(value)); }
+
+Result<std::size_t> Call::axis(std::int64_t axis, std::size_t count, bool past_end) const {
+  const auto rank = static_cast<std::int64_t>(count);
+  const std::int64_t at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at > rank || (at == rank && !past_end)) {
+    return fail(Code::Input, "{}: axis {} of {} dimensions", op(), axis, count);
+  }
+  return static_cast<std::size_t>(at);
+}
+
+Result<bool> Call::take_channels_last() {
+  OPLAT_TRY(given, take_word("order"));
+  const std::string order = given.value_or(int8() ? "NHWC" : "NCHW");
+  if (order != "NHWC" && (int8() || order != "NCHW")) {
+    return fail(Code::Input, "{}: order is '{}', expected {}", op(), base::printable(order), int8() ? "NHWC" : "NHWC or NCHW");
+  }
+  set("order", order);
+  return order == "NHWC";
+}
+
+Status Call::finish(Dtype dtype, const Numbers& dims) {
+  TensorEntry entry;
+  entry.dtype = dtype;
+  entry.shape = Shape::of(dims);
+  const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMostSize; });
+  if (!sound || dims.size() > kMostRank || !entry.shape.elements()) {
+    return fail(Code::Input, "{}: its result would have the shape {}", op(), text(dims));
+  }
+  key_.results = {Entry(std::move(entry))};
+  return {};
+}
+
+}  // namespace oplat::ir::caffe2
