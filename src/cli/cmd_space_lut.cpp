@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat space lut SPACE --table T
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -7,11 +8,11 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "cli/runtime_session.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
-#include "oplat/runtimes/worker_client.hpp"
 #include "oplat/space/write.hpp"
 
 namespace oplat::cli {
