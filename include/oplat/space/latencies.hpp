@@ -22,7 +22,7 @@ struct Options {
   predict::MissingPolicy missing = predict::MissingPolicy::Error;
   estimate::Profile profile = estimate::Profile::Accurate;
   /// Bytes touched between two uses of a weight. Nothing: those of a network of the space (ResolutionLatencies::reuse_bytes).
-  std::optional<double> reuse_bytes;
+  std::optional<double> reuse_bytes = {};
 };
 
 /// One block at one place. What its kernels take, and what a network takes beyond the sum of its kernels for each of them.

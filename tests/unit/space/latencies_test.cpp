@@ -44,7 +44,7 @@ class LatenciesTest : public ::testing::Test {
     const std::vector<std::int64_t> resolutions = {resolution_};
     return must(time_space(small_.table(), selection, space_, resolutions, options));
   }
-  static double sum(const ResolutionLatencies& timed, const Cell& cell) {
+  static double sum(const Cell& cell) {
     double all = 0;
     for (const std::size_t kernel : cell.kernels) all += ns_of(kernel);
     return all;
@@ -69,7 +69,7 @@ TEST_F(LatenciesTest, BlocksAreSumsOfTheirKernels) {
       const Cell& cell = timed.expansion.layers[layer].cells[c];
       const CellLatency& latency = timed.cells[layer][c];
       ASSERT_TRUE(latency.ns);
-      EXPECT_DOUBLE_EQ(*latency.ns, sum(timed, cell));
+      EXPECT_DOUBLE_EQ(*latency.ns, sum(cell));
       ASSERT_TRUE(latency.interval);
       if (cell.kernels.empty()) {
         EXPECT_EQ(latency.interval->lo_ns, 0);
