@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -34,6 +35,30 @@ Result<double> mean_footprint(const Expansion& expansion) {
     all += sum / static_cast<double>(layer.cells.size());
   }
   return all;
+}
+
+/// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK clamps in either case.
+/// Where this very kernel was not measured, but its twin was, the twin's row stands for it.
+Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes, std::vector<KernelPrediction>& kernels) {
+  constexpr std::string_view kPlain = "caffe2:Int8Conv{";
+  constexpr std::string_view kTwin = "caffe2:Int8ConvRelu{";
+  std::vector<std::size_t> open;
+  std::vector<table::PlanKernel> questions;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const KernelPrediction& kernel = kernels[i];
+    if (!kernel.key.starts_with(kPlain) || (kernel.latency_ns && kernel.source == Source::Measured)) continue;
+    open.push_back(i);
+    questions.push_back({"", std::string(kTwin) + kernel.key.substr(kPlain.size()), 1});
+  }
+  if (open.empty()) return {};
+  OPLAT_TRY(twins, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error));
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (!twins[i].latency_ns || twins[i].source != Source::Measured) continue;
+    twins[i].key = kernels[open[i]].key;
+    twins[i].why += " of Int8ConvRelu";
+    kernels[open[i]] = std::move(twins[i]);
+  }
+  return {};
 }
 
 class Timer {
@@ -94,6 +119,7 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   std::vector<table::PlanKernel> questions;
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
   OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
+  OPLAT_CHECK(answer_by_twins(predictor, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
   const Timer timer(all, options);
   for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {

@@ -127,6 +127,27 @@ TEST_F(LatenciesTest, MissingKernelsLeaveTheirBlocksOpen) {
   EXPECT_THAT(zero.warnings.back(), HasSubstr("counted as zero"));
 }
 
+TEST_F(LatenciesTest, RowsOfInt8ConvReluStandForInt8ConvToo) {
+  const Expansion all = must(expand(space_, resolution_));
+  for (std::size_t i = 0; i < all.keys.size(); ++i) {
+    std::string key = all.keys[i];
+    if (key.starts_with("caffe2:Int8Conv{")) key.insert(std::string("caffe2:Int8Conv").size(), "Relu");
+    small_.row(device_, setting_, key, std::nullopt, test::timing(ns_of(i)));
+  }
+  const SpaceLatencies answered = time();
+  EXPECT_THAT(answered.missing, IsEmpty());
+  const ResolutionLatencies& timed = answered.resolutions[0];
+  EXPECT_DOUBLE_EQ(*timed.cells[2][0].ns, sum(timed.expansion.layers[2].cells[0]));
+  EXPECT_DOUBLE_EQ(timed.cells[2][0].shares.at(estimate::Source::Measured), 1);
+  const std::size_t depthwise = timed.expansion.layers[2].cells[0].kernels[1];
+  EXPECT_EQ(timed.kernels[depthwise].key, timed.expansion.keys[depthwise]);
+  EXPECT_THAT(timed.kernels[depthwise].why, HasSubstr("of Int8ConvRelu"));
+
+  // Its own row is preferred.
+  small_.row(device_, setting_, timed.expansion.keys[depthwise], std::nullopt, test::timing(77));
+  EXPECT_DOUBLE_EQ(*time().resolutions[0].kernels[depthwise].latency_ns, 77);
+}
+
 TEST_F(LatenciesTest, TheFootprintIsThatOfAMeanNetworkUnlessGiven) {
   space_ = test::space_of(
       "format: oplat.space/1\nname: tiny\nfamily: caffe2-int8\nresolutions: 8\n"
