@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of a page, so that what it shows is what happens.
 
-usage: docs_blocks.py OPLAT PAGE TINYNAS_DATA
+usage: docs_blocks.py OPLAT PAGE DATA
 
 Fenced blocks marked `sh test` run one after the other in one folder, each as a script of bash that stops at the first
 failure; `oplat` is the executable under test. A block marked `text output` that follows holds lines of what the commands
-print, in their order; a line of three dots stands for any lines. In the folder lies the original's layout, links to the
-shared data: op_profiler/V100/conv_data.out, op_profiler/R50.txt, op_profiler/python/config.in. Without the data: exit 77.
+print, in their order; a line of three dots stands for any lines. In the folder lies the original's layout,
+made of the shared data: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt, op_profiler/python/config.in; of mobile-vision
+ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty), runtime_lut/queries.jsonl, runtime_lut/sample.txt. Without the data: exit 77.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,7 +65,7 @@ def first_absent(shown, printed):
     return None
 
 
-def lay_out(folder, data):
+def lay_out_tinynas(folder, data):
     profiler = folder / "op_profiler"
     (profiler / "V100").mkdir(parents=True)
     (profiler / "python").mkdir()
@@ -72,6 +74,20 @@ def lay_out(folder, data):
     for structure in (data / "structures").glob("*.txt"):
         (profiler / structure.name).symlink_to(structure)
     (profiler / "python" / "config.in").symlink_to(data / "config.in")
+
+
+def lay_out_mobile_vision(folder, data):
+    net = folder / "ChamNet" / "models" / "ChamNet-A" / "int8"
+    net.mkdir(parents=True)
+    for name in ("model.pbtxt", "model_def.svg"):
+        shutil.copy(data / "ChamNet-A" / name, net / name)  # a link out of the model's folder would be refused
+    (folder / "runtime_lut" / "data").mkdir(parents=True)
+    (folder / "runtime_lut" / "queries.jsonl").symlink_to(data / "ChamNet-A.int8.queries.jsonl")
+    (folder / "runtime_lut" / "sample.txt").symlink_to(data / "readme_sample_output.txt")
+
+
+# By the name of the data's folder: a file that tells whether it is there, and the layout.
+LAYOUTS = {"tinynas": ("conv_data.out", lay_out_tinynas), "mobile-vision": ("ChamNet-A/model.pbtxt", lay_out_mobile_vision)}
 
 
 def run(block, folder, environment):
@@ -85,7 +101,8 @@ def run(block, folder, environment):
 
 def main():
     oplat, page, data = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3]).resolve()
-    if not (data / "conv_data.out").is_file():
+    witness, lay_out = LAYOUTS[data.name]
+    if not (data / witness).is_file():
         print(f"skipped: no {data}")
         return SKIP
     blocks = blocks_of(page.read_text(encoding="utf-8"))

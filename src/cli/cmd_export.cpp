@@ -71,7 +71,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(base::write_file(flags.out, exported.bytes));
   if (exported.left_out > 0) {
     std::vector<std::string> warnings = {
-        fmt::format("{} rows are left out, since the format {} cannot say their keys", exported.left_out, codec->name())};
+        fmt::format("{} rows are left out, since the format {} cannot say them", exported.left_out, codec->name())};
     for (const std::string& key : exported.left_keys) warnings.push_back(fmt::format("left out: {}", base::printable(key, 200)));
     if (exported.left_out > exported.left_keys.size()) {
       warnings.push_back(fmt::format("and {} more", exported.left_out - exported.left_keys.size()));
@@ -88,7 +88,7 @@ void add_export(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("export", "write rows as another system's latency table");
   const auto flags = std::make_shared<Flags>();
   command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--format", flags->format, "what to write: tinynas (latency library of TinyNAS's op_profiler)")->required();
+  command->add_option("--format", flags->format, "what to write: lut (JSON Lines of mobile-vision's runtime_lut), tinynas (latency library of TinyNAS's op_profiler)")->required();
   command->add_option("--out", flags->out, "the file to write; one that is there is replaced")->type_name("FILE")->required();
   command->add_option("--device", flags->question.device, "rows of this device");
   command->add_option("--precision", flags->question.precision, "rows computed in this precision");
@@ -99,7 +99,8 @@ void add_export(CLI::App& app, Action& action) {
   command->footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
                   "that --skip-bad-rows left out. Rows that oplat measured follow where the format can say their keys, at their hottest\n"
                   "cache state; others are counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked\n"
-                  "layout ('oplat tinynas keys' names such), with and without Relu alike.\n"
+                  "layout ('oplat tinynas keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 that have a\n"
+                  "time, with percentiles over blocks.\n"
                   "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
                   "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

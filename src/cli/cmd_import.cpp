@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat import FILE --format F --device D --table T: another system's latency table as rows.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <unordered_set>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -20,7 +23,7 @@ struct Flags {
   std::string file;
   std::string format;
   std::string table;
-  std::string device;
+  std::optional<std::string> device;
   std::string precision;
   std::string runtime;
   std::string runtime_version;
@@ -39,13 +42,40 @@ void print_skipped(const std::string& file, const table::ForeignRead& read, cons
   print_warnings(warnings, loudness);
 }
 
+/// The devices that rows name themselves, in order of first appearance.
+std::vector<std::string> devices_of(const table::ForeignFile& file) {
+  std::vector<std::string> devices;
+  std::unordered_set<std::string_view> seen;
+  for (const table::ForeignRow& row : file.rows) {
+    if (!row.device.empty() && seen.insert(row.device).second) devices.push_back(row.device);
+  }
+  return devices;
+}
+
+/// The device of the file: what the flag says, or what its rows say, of which the flag then can only choose one.
+Result<std::string> device_of(const Flags& flags, const table::ForeignFile& file) {
+  const std::vector<std::string> devices = devices_of(file);
+  if (devices.empty()) {
+    if (flags.device) return *flags.device;
+    return fail(Code::Usage, "--device is required: {} does not say what it was measured on", flags.file);
+  }
+  if (!flags.device) return devices.front();
+  if (std::find(devices.begin(), devices.end(), *flags.device) != devices.end()) return *flags.device;
+  return fail(Code::Usage, "--device {}: the rows of {} are of {}; leave the flag away", base::printable(*flags.device), flags.file,
+              base::printable(base::join(devices, ", "), 400));
+}
+
+std::string devices_text(const table::ForeignFile& file, const std::string& device) {
+  const std::vector<std::string> devices = devices_of(file);
+  return base::printable(devices.empty() ? device : base::join(devices, ", "), 400);
+}
+
 Result<int> run(const Flags& flags) {
   OPLAT_TRY(codec, table::make_codec(flags.format));
-  if (flags.device.empty()) return fail(Code::Usage, "--device: an empty name; name the device that the rows were measured on");
+  if (flags.device && flags.device->empty()) return fail(Code::Usage, "--device: an empty name; name the device that the rows were measured on");
   table::ImportRequest request;
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
-  request.device = flags.device;
   request.replace = flags.replace;
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
@@ -56,10 +86,13 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
+  OPLAT_TRY(device, device_of(flags, read.file));
+  request.device = device;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
   print_skipped(flags.file, read, flags.loudness);
-  const std::string where = fmt::format("{} on device {}", table::describe(setting), base::printable(flags.device));
+  for (const std::string& one : read.warnings) print_warnings(std::vector{fmt::format("{}: {}", flags.file, one)}, flags.loudness);
+  const std::string where = fmt::format("{} on device {}", table::describe(setting), devices_text(read.file, device));
   if (outcome == table::ImportOutcome::Unchanged) {
     fmt::print("{}: holds these very rows of {} already; nothing was changed\n", flags.table, where);
     return kDone;
@@ -78,13 +111,13 @@ void add_import(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("import", "read another system's latency table into a table");
   const auto flags = std::make_shared<Flags>();
   command->add_option("FILE", flags->file, "what to read")->required();
-  command->add_option("--format", flags->format, "its format: tinynas (latency library of TinyNAS's op_profiler)")->required();
+  command->add_option("--format", flags->format, "its format: lut (JSON Lines of mobile-vision's runtime_lut), tinynas (latency library of TinyNAS's op_profiler)")->required();
   add_table(*command, flags->table);
-  command->add_option("--device", flags->device, "the device that it was measured on")->required();
+  command->add_option("--device", flags->device, "the device that it was measured on (lut: its rows say)");
   command->add_option("--precision", flags->precision,
                       "what it was computed in; tinynas: FP32, FP16, FP16_DAMOYOLO, INT8, INT4 (default: told from the file's name, "
                       "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...)");
-  command->add_option("--runtime", flags->runtime, "the runtime that it was measured with (default: the format's own, tensorrt for tinynas)");
+  command->add_option("--runtime", flags->runtime, "the runtime that it was measured with (default: the format's own, caffe2-qnnpack for lut, tensorrt for tinynas)");
   command->add_option("--runtime-version", flags->runtime_version, "its version, if known");
   command->add_option("--threads", flags->threads, "threads that it ran with")->check(CLI::Range(1, 4096))->capture_default_str();
   command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "import the other rows where some are malformed, and say which were left out");

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cli/exit_code.hpp"
-#include "cli/lut_ops.hpp"
+#include "cli/lut.hpp"
 #include "cli/module_lines.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"

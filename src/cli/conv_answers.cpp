@@ -21,7 +21,7 @@ ConvInterval around(double ms, double sd_log, double quantile) {
 
 /// A chain with all that it looks into.
 struct Best {
-  LibraryTable table;
+  KeptTable table;
   predict::Selection selection;
   ir::Dtype dtype;
   double quantile = 0;
@@ -84,7 +84,7 @@ Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table
   return times;
 }
 
-Result<Answerer> best_answers(LibraryTable table, predict::Selection selection, double level,
+Result<Answerer> best_answers(KeptTable table, predict::Selection selection, double level,
                               estimate::Profile profile) {
   const auto best = std::make_shared<Best>(Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
   const auto dtype = ir::dtype_of_precision(best->selection.setting.precision);

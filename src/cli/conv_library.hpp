@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS libraries for `oplat tinynas predict`: which file, its rows, and its rows as a table that is kept.
+/// TinyNAS libraries for `oplat tinynas predict`: which file, its rows, and its rows as a table.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/kept_table.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/result.hpp"
 #include "oplat/estimate/original.hpp"
@@ -38,23 +38,8 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
 Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,
                                                          std::vector<std::string>& warnings);
 
-/// How a library becomes a table.
-struct LibraryWish {
-  Loudness loudness;
-  bool calibrate = true;  ///< whether a fit that has to be made learns how sure it is
-};
-
-/// A table of the library's rows, with a fit.
-struct LibraryTable {
-  std::optional<base::TemporaryFolder> folder;  ///< around a table that could not be kept
-  table::Table table;
-};
-
-/// From $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use under a name of the library's hash. One that
-/// is damaged is made anew; where nothing can be written there, the table is a temporary one, with a warning.
-/// The first time the fit is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is
-/// kept.
-Result<LibraryTable> library_table(const LibraryFile& library, bool skip_bad_rows, const LibraryWish& wish,
-                                   std::vector<std::string>& warnings);
+/// The library's rows as a table that is kept; see kept_table.
+Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
+                                std::vector<std::string>& warnings);
 
 }  // namespace oplat::cli

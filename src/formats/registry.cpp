@@ -3,13 +3,14 @@
 #include <array>
 
 #include "oplat/base/text.hpp"
+#include "oplat/formats/caffe2.hpp"
 #include "oplat/formats/format_reader.hpp"
 #include "oplat/formats/onnx.hpp"
 
 namespace oplat::formats {
 
 std::span<const FormatReader* const> readers() {
-  static const std::array<const FormatReader*, 1> kReaders = {&onnx::reader()};
+  static const std::array<const FormatReader*, 2> kReaders = {&onnx::reader(), &caffe2::reader()};
   return kReaders;
 }
 

@@ -441,10 +441,14 @@ std::size_t parameters_of(std::string_view op) {
 
 bool is_caffe2_operator(std::string_view op) { return caffe2::inference_of(op) != nullptr; }
 
+bool is_caffe2_parameter(std::string_view op, std::size_t operand) {
+  return operand >= 1 && operand <= caffe2::parameters_of(op);
+}
+
 void mark_caffe2_parameters(Key& key) {
-  const std::size_t parameters = caffe2::parameters_of(key.op);
-  for (std::size_t i = 1; i <= parameters && i < key.operands.size(); ++i) {
-    if (auto* tensor = std::get_if<TensorEntry>(&key.operands[i])) tensor->constant = true;
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    auto* tensor = std::get_if<TensorEntry>(&key.operands[i]);
+    if (tensor != nullptr && is_caffe2_parameter(key.op, i)) tensor->constant = true;
   }
 }
 

@@ -52,33 +52,50 @@ void append(ForeignFile& all, ForeignFile file) {
 
 /// Rows of oplat's own that the format can say, one a key where they have cache states: libraries hold times of kernels
 /// that are called again and again.
-ForeignFile hottest(std::vector<StoredRow> rows, const TableCodec& codec, Exported& exported) {
-  ForeignFile file;
-  struct At {
-    std::size_t index;
-    double reuse_bytes;
-  };
-  std::unordered_map<std::string, At> states;
+Result<ForeignFile> hottest(const Table& table, std::vector<StoredRow> rows, const std::string& device, const TableCodec& codec,
+                            Exported& exported) {
+  std::vector<StoredRow> chosen;
+  std::unordered_map<std::string, std::size_t> states;
   for (StoredRow& stored : rows) {
-    Row& row = stored.row;
-    if (!codec.accepts(row.key)) {
+    const Row& row = stored.row;
+    if (!codec.accepts(row.key, std::holds_alternative<Timing>(row.outcome))) {
       if (exported.left_keys.size() < kMostLeftKeys) exported.left_keys.push_back(row.key);
       ++exported.left_out;
       continue;
     }
     if (row.reuse_bytes) {
-      const auto [at, is_new] = states.try_emplace(row.key, At{file.rows.size(), *row.reuse_bytes});
+      const auto [at, is_new] = states.try_emplace(row.key, chosen.size());
       if (!is_new) {
-        if (*row.reuse_bytes < at->second.reuse_bytes) {
-          at->second.reuse_bytes = *row.reuse_bytes;
-          file.rows[at->second.index].outcome = std::move(row.outcome);
-        }
+        StoredRow& other = chosen[at->second];
+        if (*row.reuse_bytes < *other.row.reuse_bytes) other = std::move(stored);
         continue;
       }
     }
-    file.rows.push_back({std::move(row.key), std::move(row.outcome), {}, {}});
+    chosen.push_back(std::move(stored));
+  }
+  ForeignFile file;
+  for (StoredRow& stored : chosen) {
+    OPLAT_TRY(slowest, slowest_block(table, stored.id));
+    file.rows.push_back({std::move(stored.row.key), std::move(stored.row.outcome), {}, {}, device, slowest});
   }
   return file;
+}
+
+/// Rows of a file that stand under this device, each with its own text; what stands between rows is the file's.
+ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
+  std::erase_if(file.rows, [&](const ForeignRow& row) { return row.device != device; });
+  file.head.clear();
+  file.tail.clear();
+  for (ForeignRow& row : file.rows) row.before.clear();
+  return file;
+}
+
+Result<std::string> name_of(const Table& table, DeviceId id) {
+  OPLAT_TRY(devices, table.devices());
+  for (const auto& [known, device] : devices) {
+    if (known == id) return device.name;
+  }
+  return fail(Code::Internal, "{}: no device {}", table.path().string(), id);
 }
 
 }  // namespace
@@ -92,30 +109,33 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
                 base::printable(request.origin.name), describe(request.setting), base::printable(request.device));
   }
   const Status stored = table.transaction([&]() -> Status {
-    OPLAT_TRY(known, table.find_device(request.device));
-    std::optional<DeviceId> device = known;
-    if (!device) {
-      Device added;
-      added.name = request.device;
-      OPLAT_TRY(id, table.put_device(added));
-      device = id;
-    }
+    OPLAT_TRY(device, table.find_or_put_device(request.device));
     OPLAT_TRY(setting, table.put_setting(request.setting));
-    OPLAT_CHECK(table.add_foreign(*device, setting, request.origin, file));
+    OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
     return found.same_name ? table.remove_foreign(*found.same_name) : Status{};
   });
   if (!stored) return fail(stored.error());
   return found.same_name ? ImportOutcome::Replaced : ImportOutcome::Added;
 }
 
+Result<std::optional<double>> slowest_block(const Table& table, RowId row) {
+  OPLAT_TRY(blocks, table.blocks_of(row));
+  std::optional<double> slowest;
+  for (const Block& block : blocks) slowest = std::max(slowest.value_or(0), block.value_ns);
+  return slowest;
+}
+
 Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device, SettingId setting) {
   Exported exported;
   ForeignFile all;
   OPLAT_TRY(files, table.foreign_files());
+  OPLAT_TRY(name, name_of(table, device));
   bool first = true;
   for (const StoredForeignFile& stored : files) {
-    if (stored.device != device || stored.setting != setting || stored.origin.format != codec.name()) continue;
+    if (stored.setting != setting || stored.origin.format != codec.name()) continue;
     OPLAT_TRY(file, table.foreign_file(stored.id));
+    if (stored.device != device) file = rows_of_device(std::move(file), name);
+    if (stored.device != device && file.rows.empty()) continue;
     if (first) {
       all = std::move(file);
     } else {
@@ -124,7 +144,7 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
     first = false;
   }
   OPLAT_TRY(own, table.rows_of_no_file(device, setting));
-  ForeignFile measured = hottest(std::move(own), codec, exported);
+  OPLAT_TRY(measured, hottest(table, std::move(own), name, codec, exported));
   if (!measured.rows.empty()) append(all, std::move(measured));
   exported.rows = all.rows.size();
   if (exported.rows == 0) {

@@ -33,6 +33,7 @@ Status validate(const ForeignOrigin& origin, const ForeignFile& file) {
   for (const ForeignRow& row : file.rows) {
     OPLAT_CHECK(validate_key(row.key));
     OPLAT_CHECK(table::validate(row.outcome));
+    OPLAT_CHECK(validate_text("device", row.device));
     OPLAT_CHECK(validate_bytes("bytes before a row", row.before));
     if (row.text) OPLAT_CHECK(validate_bytes("text of a row", *row.text));
   }
@@ -132,11 +133,27 @@ Result<FileId> Table::add_foreign(DeviceId device, SettingId setting, const Fore
     OPLAT_CHECK(database.execute_often(kLargeCache));
     OPLAT_TRY(id, add_file(database, device, setting, origin, file));
     OPLAT_TRY(writer, RowWriter::make(database, file.rows.size()));
-    for (const ForeignRow& row : file.rows) OPLAT_CHECK(writer.add(row, device, setting, origin.format, id));
+    std::unordered_map<std::string_view, DeviceId> devices = {{std::string_view(), device}};
+    for (const ForeignRow& row : file.rows) {
+      const auto [at, is_new] = devices.try_emplace(row.device, device);
+      if (is_new) {
+        OPLAT_TRY(own, find_or_put_device(row.device));
+        at->second = own;
+      }
+      OPLAT_CHECK(writer.add(row, at->second, setting, origin.format, id));
+    }
     return id;
   });
   impl_->rows_memo.clear();
   return added;
+}
+
+Result<DeviceId> Table::find_or_put_device(const std::string& name) {
+  OPLAT_TRY(known, find_device(name));
+  if (known) return *known;
+  Device device;
+  device.name = name;
+  return put_device(device);
 }
 
 Status Table::remove_foreign(FileId id) {
@@ -176,15 +193,20 @@ Result<std::vector<StoredForeignFile>> Table::foreign_files() const {
 Result<ForeignFile> Table::foreign_file(FileId id) const {
   Database& database = *impl_->database;
   ForeignFile file;
+  DeviceId file_device = 0;
   {
-    OPLAT_TRY(statement, database.prepare("SELECT id, head, tail FROM native_file WHERE id = ?1"));
+    OPLAT_TRY(statement, database.prepare("SELECT id, head, tail, device FROM native_file WHERE id = ?1"));
     OPLAT_TRY(line, statement.add(id).step());
     if (!line) return fail(Code::Internal, "{}: no foreign file {}", database.shown(), id);
     Cells cells(statement, "native_file");
     file.head = cells.bytes(1);
     file.tail = cells.bytes(2);
+    file_device = cells.integer(3);
     OPLAT_CHECK(cells.status());
   }
+  std::unordered_map<DeviceId, std::string> names;
+  OPLAT_TRY(known, devices());
+  for (auto& [device, record] : known) names.emplace(device, std::move(record.name));
   OPLAT_TRY(statement, database.prepare("SELECT " OPLAT_ROW_COLUMNS ", gap, text" OPLAT_ROW_TABLES
                                         "LEFT JOIN native ON native.\"row\" = \"row\".id "
                                         "WHERE file = ?1 ORDER BY \"row\".id"));
@@ -197,11 +219,23 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
     if (!ascending.next(stored.id)) return database.corrupt("row {} comes twice", stored.id);
     Cells cells(statement, "native of row");
     ForeignRow row{std::move(stored.row.key), std::move(stored.row.outcome), {}, {}};
+    if (stored.device != file_device) row.device = names[stored.device];
     if (!cells.is_null(kRowColumns)) row.before = cells.bytes(kRowColumns);
     if (!cells.is_null(kRowColumns + 1)) row.text = std::string(cells.bytes(kRowColumns + 1));
     OPLAT_CHECK(cells.status());
     file.rows.push_back(std::move(row));
   }
+}
+
+Result<std::optional<std::string>> Table::foreign_text(RowId row) const {
+  OPLAT_TRY(statement, impl_->database->prepare("SELECT \"row\", text FROM native WHERE \"row\" = ?1"));
+  OPLAT_TRY(line, statement.add(row).step());
+  if (!line) return std::nullopt;
+  Cells cells(statement, "native");
+  if (cells.is_null(1)) return std::nullopt;
+  std::string text(cells.bytes(1));
+  OPLAT_CHECK(cells.status());
+  return std::optional(std::move(text));
 }
 
 }  // namespace oplat::table

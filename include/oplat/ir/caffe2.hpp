@@ -2,6 +2,7 @@
 /// Caffe2's operators: their arguments, the shapes of their results, their keys in the domain "caffe2".
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ bool is_caffe2_operator(std::string_view op);
 /// dilations, defaults are filled, what says nothing of the time is dropped. Operands are tensors of known shape.
 /// Code::Input, beginning with the operator's name, says what does not fit.
 Status complete_caffe2(Key& key);
+/// Whether operand `operand` of this operator is a filter, a bias or the like.
+bool is_caffe2_parameter(std::string_view op, std::size_t operand);
 /// Marks the operands that are filters, biases and the like as constants: what a query cannot say of them.
 void mark_caffe2_parameters(Key& key);
 

@@ -23,6 +23,7 @@ struct ForeignRead {
   ForeignFile file;
   std::size_t skipped = 0;         ///< malformed rows that were left out
   std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
+  std::vector<std::string> warnings = {};  ///< what is odd about rows that were read
 };
 
 /// A foreign table format, read and written. Stateless: one object serves any number of files.
@@ -44,8 +45,8 @@ class TableCodec {
   [[nodiscard]] Result<ForeignRead> read(std::string_view bytes, const ReadOptions& options) const {
     return do_read(bytes, options);
   }
-  /// Whether the format can say this key.
-  [[nodiscard]] bool accepts(std::string_view key) const { return do_accepts(key); }
+  /// Whether the format can say a row of this key; some have no way to say one without a time.
+  [[nodiscard]] bool accepts(std::string_view key, bool timed = true) const { return do_accepts(key, timed); }
   /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own. Code::Input names a
   /// key that the format cannot say.
   [[nodiscard]] Result<std::string> write(const ForeignFile& file) const { return do_write(file); }
@@ -54,7 +55,7 @@ class TableCodec {
   [[nodiscard]] virtual std::string_view do_name() const = 0;
   [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const = 0;
   [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
-  [[nodiscard]] virtual bool do_accepts(std::string_view key) const = 0;
+  [[nodiscard]] virtual bool do_accepts(std::string_view key, bool timed) const = 0;
   [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file) const = 0;
 };
 

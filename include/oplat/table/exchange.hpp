@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace oplat::table {
 
 struct ImportRequest {
   ForeignOrigin origin;
-  std::string device;  ///< its name; added where the table does not have it
+  std::string device;  ///< its name; added where the table does not have it, as are those that rows name themselves
   Setting setting;
   bool replace = false;  ///< the rows of a file of the same name give way
 };
@@ -26,14 +27,17 @@ enum class ImportOutcome : std::uint8_t {
 /// One transaction. Code::Refused where other bytes of the same name stand there and `replace` is not asked for.
 Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file);
 
+/// The value of a row's slowest block; nothing where it has none.
+Result<std::optional<double>> slowest_block(const Table& table, RowId row);
+
 struct Exported {
   std::string bytes;
   std::size_t rows = 0;
-  std::size_t left_out = 0;            ///< rows of keys that the format cannot say
+  std::size_t left_out = 0;            ///< rows that the format cannot say
   std::vector<std::string> left_keys;  ///< the first ten of them
 };
-/// The files of this format that were imported for the pair, one after the other, byte for byte; then what oplat measured
-/// there of keys that the format can say, at the hottest cache state of each. Code::Refused where that is nothing.
+/// The files of this format that were imported for the pair, one after the other, byte for byte; of files of another
+/// device the rows that stand under this one; then what oplat measured there of keys that the format can say, at the hottest cache state of each. Code::Refused where that is nothing.
 Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device, SettingId setting);
 
 }  // namespace oplat::table

@@ -161,6 +161,8 @@ class Table {
   Result<std::vector<StoredForeignFile>> foreign_files() const;
   /// Its rows as they stand now, in the file's order.
   Result<ForeignFile> foreign_file(FileId id) const;
+  /// The bytes of a foreign row, where its file's format cannot make them from key and outcome.
+  Result<std::optional<std::string>> foreign_text(RowId row) const;
   /// Rows of the pair that no foreign file holds, in order of id.
   Result<std::vector<StoredRow>> rows_of_no_file(DeviceId device, SettingId setting) const;
 
@@ -171,13 +173,15 @@ class Table {
   // times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused where another writer took the table
   // over.
   Result<DeviceId> put_device(const Device& device);      ///< finds or adds; facts of an equal name are updated
+  Result<DeviceId> find_or_put_device(const std::string& name);  ///< facts of one that is there stay as they are
   Result<SettingId> put_setting(const Setting& setting);  ///< finds or adds
   Result<CampaignId> add_campaign(DeviceId device, SettingId setting, const Campaign& c, const Environment& e);
   Status update_campaign(CampaignId id, const Campaign& c);
   /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces outcome and method;
   /// rows of another origin are always added.
   Result<RowId> put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row);
-  /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of them.
+  /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of them. Rows that name
+  /// a device of their own stand under that one.
   Result<FileId> add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin, const ForeignFile& file);
   /// Forgets a file and its rows. Fits of its pair notice only rows that come: add the file that replaces it first.
   Status remove_foreign(FileId id);

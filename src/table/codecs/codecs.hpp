@@ -10,5 +10,7 @@ namespace oplat::table {
 
 /// The latency libraries of TinyNAS's op_profiler.
 std::unique_ptr<TableCodec> make_tinynas_codec();
+/// The look-up tables of mobile-vision's runtime_lut.
+std::unique_ptr<TableCodec> make_lut_codec();
 
 }  // namespace oplat::table

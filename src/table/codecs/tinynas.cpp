@@ -106,7 +106,7 @@ class Tinynas final : public TableCodec {
     return read;
   }
 
-  bool do_accepts(std::string_view key) const override { return tuple_of(key).has_value(); }
+  bool do_accepts(std::string_view key, bool /*timed*/) const override { return tuple_of(key).has_value(); }
 
   Result<std::string> do_write(const ForeignFile& file) const override {
     std::string out = file.head;

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "oplat/base/text.hpp"
+#include "table/codecs/refused_rows.hpp"
 
 namespace oplat::table {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 constexpr std::size_t kMostLine = 1024;
 /// Keeps every product of two sizes in 63 bits; no convolution comes near.
 constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
-constexpr std::size_t kMostNotes = 10;
 constexpr double kNsPerMs = 1e6;
 
 constexpr std::array<std::string_view, 9> kFields = {"Conv_type", "Batch",  "In_C",   "In_H",     "In_W",
@@ -136,36 +136,11 @@ Result<LibraryRow> read_line(std::string_view line) {
   return row;
 }
 
-/// Rows that were refused: the first are told, all are counted.
-class Refused {
- public:
-  void add(std::size_t line, const std::string& why) {
-    if (notes_.size() < kMostNotes) notes_.push_back(fmt::format("line {}: {}", line, why));
-    ++count_;
-  }
-  [[nodiscard]] std::size_t count() const { return count_; }
-  [[nodiscard]] tl::unexpected<Error> error(std::string_view name) const {
-    const std::string shown = base::printable(name, 400);
-    if (count_ == 1) {
-      return fail(Code::Input, "{}: {}; --skip-bad-rows leaves malformed rows out", shown, notes_.front());
-    }
-    std::string text = fmt::format("{}: {} malformed rows; --skip-bad-rows leaves them out", shown, count_);
-    for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
-    if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
-    return fail(Code::Input, "{}", text);
-  }
-  std::vector<std::string> take_notes() && { return std::move(notes_); }
-
- private:
-  std::size_t count_ = 0;
-  std::vector<std::string> notes_;
-};
-
 }  // namespace
 
 Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name, bool skip_bad_rows) {
   Library library;
-  Refused refused;
+  RefusedRows refused;
   library.rows.reserve(bytes.size() / 40);
   std::size_t pending = 0;  // where what stands before the next row begins
   std::size_t line_number = 0;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Look-up tables of runtime_lut: what can be read is written again byte for byte, whatever was left out, and a record's
+/// own line reads back as the same record.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "oplat/table/codec.hpp"
+#include "oplat/table/lut.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace oplat::table;
+  static const auto codec = make_codec("lut").value();
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto strict = codec->read(bytes, {"fuzz", "model", false});
+  const auto lenient = codec->read(bytes, {"fuzz", "model", true});
+  if (strict && (!lenient || !(strict->file == lenient->file) || lenient->skipped != 0)) std::abort();
+  if (!lenient) return 0;
+  const auto written = codec->write(lenient->file);
+  if (!written || *written != bytes) std::abort();
+  const auto lut = read_lut(bytes, "fuzz", true);
+  if (!lut) std::abort();
+  for (const LutRecord& record : lut->records) {
+    const auto again = read_lut_record(lut_line(record));
+    if (!again || again->query != record.query || again->device != record.device || again->p50.us != record.p50.us) std::abort();
+  }
+  return 0;
+}

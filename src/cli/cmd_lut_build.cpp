@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat lut build: measure the operators of Caffe2 nets and write them as a look-up table.
+#include <memory>
+#include <optional>
+#include <unordered_set>
+
+#include "cli/campaign.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/lut.hpp"
+#include "cli/lut_nets.hpp"
+#include "cli/output.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "oplat/table/exchange.hpp"
+#include "oplat/table/lut.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr std::size_t kMostNamed = 10;
+
+struct Flags {
+  std::vector<std::string> models;
+  std::string queries;
+  std::string input_dims = R"({"data": [1, 3, 160, 160]})";
+  std::string out;
+  std::string table;
+  RunOptions run;
+  std::string budget;
+  std::uint64_t seed = 1;
+  std::int64_t blocks = 0;
+  bool retry_refused = false;
+  Loudness loudness;
+};
+
+/// An operator to be measured, and its key; empty where nobody knows one.
+struct Wanted {
+  ir::LutQuery query;
+  std::string key;
+  std::string why;  ///< there is no key
+};
+
+Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
+  OPLAT_TRY(text, base::read_file(path, std::uint64_t{512} << 20));
+  std::vector<ir::LutQuery> queries;
+  std::size_t number = 0;
+  for (const std::string& line : base::split(text, '\n')) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto question = table::read_lut_question(line);
+    if (!question) return fail_in(fmt::format("{}:{}", path, number), question.error());
+    queries.push_back(std::move(question->query));
+  }
+  if (queries.empty()) return fail(Code::Input, "{}: holds no query", path);
+  return queries;
+}
+
+/// Every operator once, in order of first appearance.
+std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
+  std::vector<Wanted> wanted;
+  std::unordered_set<base::Hash128> seen;
+  for (const ir::LutQuery& query : queries) {
+    if (!seen.insert(table::lut_identity(query, {})).second) continue;
+    Wanted& one = wanted.emplace_back();
+    one.query = query;
+    std::erase_if(one.query.op_args, [](const std::string& argument) { return table::is_inert_lut_argument(argument); });
+    if (const auto key = ir::key_of(query)) {
+      one.key = ir::print(*key);
+    } else {
+      one.why = key.error().message;
+    }
+  }
+  return wanted;
+}
+
+Result<std::vector<Wanted>> wanted_of(const Flags& flags) {
+  OPLAT_TRY(paths, parse_model_paths(flags.models));
+  OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
+  std::vector<ir::LutQuery> all;
+  for (const std::string& path : paths) {
+    OPLAT_TRY(net, open_net(path, shapes));
+    all.insert(all.end(), net.queries.begin(), net.queries.end());
+  }
+  if (!flags.queries.empty()) {
+    OPLAT_TRY(listed, listed_queries(flags.queries));
+    all.insert(all.end(), listed.begin(), listed.end());
+  }
+  return distinct(all);
+}
+
+std::vector<std::string> keys_of(const std::vector<Wanted>& wanted) {
+  std::vector<std::string> keys;
+  std::unordered_set<std::string> seen;
+  for (const Wanted& one : wanted) {
+    if (!one.key.empty() && seen.insert(one.key).second) keys.push_back(one.key);
+  }
+  return keys;
+}
+
+std::string reason_of(const std::vector<table::StoredRow>& rows) {
+  if (rows.empty()) return "not measured within the budget";
+  const table::Outcome& outcome = rows.front().row.outcome;
+  if (const auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return "unsupported: " + unsupported->reason;
+  if (const auto* skipped = std::get_if<table::Skipped>(&outcome)) return "skipped: " + skipped->reason;
+  if (const auto* failed = std::get_if<table::Failed>(&outcome)) return "failed: " + failed->reason;
+  return "has no time";
+}
+
+struct Lines {
+  std::string text;
+  std::size_t records = 0;
+  std::vector<std::string> missing;  ///< with the reason
+};
+
+/// A line for every operator with a time, at its hottest cache state, as the original's loop over one operator has it.
+Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& table, table::DeviceId device, table::SettingId setting,
+                       const std::string& device_name) {
+  Lines lines;
+  for (const Wanted& one : wanted) {
+    std::vector<table::StoredRow> rows;
+    if (!one.key.empty()) {
+      OPLAT_TRY(found, table.rows_of(one.key, device, setting));
+      rows = std::move(found);
+    }
+    const auto* timing = rows.empty() ? nullptr : std::get_if<table::Timing>(&rows.front().row.outcome);
+    if (timing == nullptr) {
+      std::string line = table::lut_question_line(one.query, device_name);
+      line.pop_back();
+      lines.missing.push_back(fmt::format("{}: {}", line, one.why.empty() ? reason_of(rows) : one.why));
+      continue;
+    }
+    OPLAT_TRY(slowest, table::slowest_block(table, rows.front().id));
+    lines.text += table::lut_line(table::lut_record_of(one.query, device_name, *timing, slowest));
+    ++lines.records;
+  }
+  return lines;
+}
+
+Result<int> run(const Flags& flags) {
+  if (flags.models.empty() && flags.queries.empty()) return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE");
+  if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
+  CampaignFlags campaign;
+  campaign.seed = flags.seed;
+  campaign.argv = command_line();
+  campaign.retry_refused = flags.retry_refused;
+  if (flags.blocks > 0) campaign.least_blocks = flags.blocks;
+  if (!flags.budget.empty()) {
+    OPLAT_TRY(ns, base::parse_duration_ns(flags.budget));
+    campaign.budget_seconds = ns / 1e9;
+  }
+  OPLAT_CHECK(check_runtime_name(flags.run.runtime));
+  OPLAT_TRY(wanted, wanted_of(flags));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(table, table::Table::open(flags.table.empty() ? flags.out + ".oplat" : flags.table, table::Mode::Create));
+  OPLAT_CHECK(check_device(table, session.device));
+  OPLAT_TRY(summary, run_campaign(session, keys_of(wanted), {}, campaign, table, flags.loudness));
+  if (summary.interrupted) return fail(Code::Interrupted, "stopped; {} keeps what was measured; go on with the same command", table.path().string());
+  OPLAT_TRY(device, table.find_or_put_device(session.device.name));
+  OPLAT_TRY(setting, table.put_setting(session.setting));
+  OPLAT_TRY(lines, lines_of(wanted, table, device, setting, session.device.name));
+  if (lines.records == 0) {
+    return fail(Code::Runtime, "no operator was measured:\n  {}", base::join(std::span(lines.missing).first(std::min(lines.missing.size(), kMostNamed)), "\n  "));
+  }
+  OPLAT_CHECK(base::write_file(flags.out, lines.text));
+  fmt::print("{}: {} records, p0 to p100 over the blocks of each; table {}\n", flags.out, lines.records, table.path().string());
+  if (lines.missing.empty()) return kDone;
+  const std::size_t named = std::min(lines.missing.size(), kMostNamed);
+  return fail(Code::Missing, "{} of {} operators have no record:\n  {}{}", lines.missing.size(), wanted.size(),
+              base::join(std::span(lines.missing).first(named), "\n  "),
+              named < lines.missing.size() ? fmt::format("\n  and {} more", lines.missing.size() - named) : "");
+}
+
+}  // namespace
+
+void add_lut_build(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("--models,--model_path", flags->models, "folders of Caffe2 nets, with commas between")
+      ->type_name("DIR[,DIR]")->take_all()->allow_extra_args(false);
+  command->add_option("--queries", flags->queries, "operators beside those of the nets: lines as 'oplat lut --queries' prints them")->type_name("FILE");
+  command->add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON")->type_name("JSON")->capture_default_str();
+  command->add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")->type_name("FILE")->required();
+  command->add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)")->type_name("FILE");
+  add_run_options(*command, flags->run);
+  command->add_option("--budget", flags->budget, "stop after this time: 4m, 1.5h (default: until every row is good enough)")->type_name("TIME");
+  command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
+  command->add_option("--blocks", flags->blocks, "at least this many blocks of every row (default: 5)")->check(CLI::Range(5, 1000));
+  command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  add_loudness(*command, flags->loudness);
+  command->footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
+                  "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a process of its own, with weights\n"
+                  "in the caches as near as they fit.\n"
+                  "Exit codes: 0 done; 2 usage; 3 a net is absent or malformed; 4 operators that could not be measured (the rest is\n"
+                  "written); 5 runtime unknown or absent, or nothing could be measured; 6 refused; 8 could not write; 130/143 interrupted.\n"
+                  "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device desk --runtime qnnpack --out\n"
+                  "desk-op_lut_database.json");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

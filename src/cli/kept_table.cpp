@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The cache of tables that were made of foreign files.
+#include "cli/kept_table.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "cli/library_fit.hpp"
+
+namespace oplat::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Nothing where neither variable names an absolute path.
+std::optional<fs::path> cache_folder() {
+  const auto absolute = [](const char* name) -> std::optional<fs::path> {
+    const char* value = std::getenv(name);
+    if (value == nullptr || !fs::path(value).is_absolute()) return std::nullopt;
+    return fs::path(value);
+  };
+  if (const auto cache = absolute("XDG_CACHE_HOME")) return *cache / "oplat";
+  if (const auto home = absolute("HOME")) return *home / ".cache" / "oplat";
+  return std::nullopt;
+}
+
+Status write_table(const fs::path& path, const ForeignImport& import, const KeptWish& wish) {
+  OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
+  OPLAT_CHECK(table.transaction([&]() -> Status {
+    table::Device device;
+    device.name = "library";
+    OPLAT_TRY(device_id, table.put_device(device));
+    OPLAT_TRY(setting_id, table.put_setting(import.setting));
+    return table.add_foreign(device_id, setting_id, import.origin, import.file).map([](table::FileId) {});
+  }));
+  return ensure_fit(table, wish.calibrate, wish.loudness);
+}
+
+/// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
+Status keep_table(const fs::path& path, const ForeignImport& import, const KeptWish& wish) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return fail(Code::Write, "{}: {}", path.parent_path().string(), error.message());
+  const fs::path beside = path.string() + fmt::format(".{}", ::getpid());
+  fs::remove(beside, error);
+  const Status written = write_table(beside, import, wish);
+  if (written) fs::rename(beside, path, error);
+  if (written && !error) return {};
+  std::error_code ignored;
+  fs::remove(beside, ignored);
+  if (!written) return written;
+  return fail(Code::Write, "{}: {}", path.string(), error.message());
+}
+
+/// The fit of a kept table that has none of its rows, made now. Where another run writes the table, or nobody may, its
+/// rows answer without.
+Status fit_kept(const fs::path& path, const KeptWish& wish, std::vector<std::string>& warnings) {
+  auto writer = table::Table::open(path, table::Mode::Write);
+  if (!writer && writer.error().code == Code::Refused) {
+    warnings.push_back(fmt::format("only measured kernels have an answer: {}", writer.error().message));
+    return {};
+  }
+  if (!writer) return fail(writer.error());
+  return ensure_fit(*writer, wish.calibrate, wish.loudness);
+}
+
+/// The kept table, whole and of this file. Nothing where there is none, or none that is worth keeping.
+Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const KeptSource& source, const KeptWish& wish,
+                                                   std::vector<std::string>& warnings) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  const auto check = [&]() -> Result<table::Table> {
+    OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
+    OPLAT_TRY(files, table.foreign_files());
+    if (files.size() != 1 || files.front().origin.hash != source.hash)
+      return fail(Code::Input, "{}: holds other rows than its name says", path.string());
+    OPLAT_TRY(fitted, has_fit(table));
+    if (fitted) return std::move(table);
+    OPLAT_CHECK(fit_kept(path, wish, warnings));
+    return table::Table::open(path, table::Mode::Read);
+  };
+  auto table = check();
+  if (table) return std::optional(std::move(*table));
+  if (table.error().code == Code::Interrupted) return fail(table.error());
+  warnings.push_back(
+      fmt::format("the kept table of {} is made anew: {}", source.path.string(), table.error().message));
+  fs::remove(path, error);
+  return std::optional<table::Table>();
+}
+
+}  // namespace
+
+Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std::vector<std::string>& warnings) {
+  const auto folder = cache_folder();
+  if (folder) {
+    OPLAT_TRY(kept, table_in_cache(*folder / source.name, source, wish, warnings));
+    if (kept) return KeptTable{std::nullopt, std::move(*kept)};
+  }
+  OPLAT_TRY(import, source.read());
+  const Status written = folder ? keep_table(*folder / source.name, import, wish)
+                                : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
+  if (written) {
+    OPLAT_TRY(table, table::Table::open(*folder / source.name, table::Mode::Read));
+    return KeptTable{std::nullopt, std::move(table)};
+  }
+  if (written.error().code == Code::Interrupted) return fail(written.error());
+  warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}", source.path.string(),
+                                 written.error().message));
+  OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-table"));
+  OPLAT_CHECK(write_table(temporary.path() / source.name, import, wish));
+  OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read));
+  return KeptTable{std::move(temporary), std::move(table)};
+}
+
+void warn_of_skipped(const fs::path& path, std::size_t skipped, const std::vector<std::string>& notes,
+                     std::vector<std::string>& warnings) {
+  if (skipped == 0) return;
+  std::string lines;
+  for (const std::string& note : notes) lines += "\n  " + note;
+  if (skipped > notes.size()) lines += fmt::format("\n  and {} more", skipped - notes.size());
+  warnings.push_back(fmt::format("{}: {} malformed rows are left out:{}", path.string(), skipped, lines));
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Foreign files as tables with a fit, kept in the user's cache so that learning from one happens once.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/hash.hpp"
+#include "oplat/base/result.hpp"
+#include "oplat/table/table.hpp"
+
+namespace oplat::cli {
+
+/// How a foreign file becomes a table.
+struct KeptWish {
+  Loudness loudness;
+  bool calibrate = true;  ///< whether a fit that has to be made learns how sure it is
+};
+
+/// A table of a foreign file's rows, with a fit.
+struct KeptTable {
+  std::optional<base::TemporaryFolder> folder;  ///< around a table that could not be kept
+  table::Table table;
+};
+
+/// A foreign file ready to be stored.
+struct ForeignImport {
+  table::Setting setting;
+  table::ForeignOrigin origin;
+  table::ForeignFile file;
+};
+
+/// A foreign file whose rows are wanted as a table.
+struct KeptSource {
+  std::filesystem::path path;  ///< for messages
+  std::string name;            ///< of the table: another one for whatever decides its content
+  base::Hash128 hash;          ///< of the file's bytes, as ForeignOrigin has it
+  std::function<Result<ForeignImport>()> read;
+};
+
+/// The table of this name in $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use. One that is damaged is
+/// made anew; where nothing can be written there, the table is a temporary one, with a warning. The first time the fit
+/// is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is kept.
+Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std::vector<std::string>& warnings);
+
+/// Rows that a reader left out, as a warning.
+void warn_of_skipped(const std::filesystem::path& path, std::size_t skipped, const std::vector<std::string>& notes,
+                     std::vector<std::string>& warnings);
+
+}  // namespace oplat::cli

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Look-ups by the original's rule, and estimates.
+#include "cli/lut_answers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "oplat/base/text.hpp"
+#include "oplat/table/codec.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr double kNsPerUs = 1e3;
+constexpr std::string_view kConv = "Int8Conv";
+constexpr std::string_view kConvRelu = "Int8ConvRelu";
+
+LutInterval around(double us, double sd_log, double quantile) {
+  return {us * std::exp(-quantile * sd_log), us * std::exp(quantile * sd_log)};
+}
+
+double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
+  const auto less = [](const table::LutTime& a, const table::LutTime& b) { return a.us < b.us; };
+  switch (mode) {
+    case LutMode::Min: return std::min_element(times.begin(), times.end(), less)->us;
+    case LutMode::Max: return std::max_element(times.begin(), times.end(), less)->us;
+    case LutMode::Last: return times.back().us;
+    case LutMode::Mean: break;
+  }
+  double sum = 0;
+  for (const table::LutTime& time : times) sum += time.us;
+  return sum / static_cast<double>(times.size());
+}
+
+/// One query's rows under one setting.
+Result<LutFound> found_in_rows(const table::Table& table, const std::vector<table::StoredRow>& rows, const ir::LutQuery& query) {
+  const base::Hash128 asked = table::lut_identity(query, {});
+  std::vector<table::LutRecord> records;
+  bool measured = false;
+  for (const table::StoredRow& stored : rows) {
+    const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
+    if (timing == nullptr) continue;
+    OPLAT_TRY(text, table.foreign_text(stored.id));
+    if (text) {
+      OPLAT_TRY(record, table::read_lut_record(*text));
+      if (table::lut_identity(record.query, {}) != asked) continue;
+      records.push_back(std::move(record));
+      continue;
+    }
+    // Rows of oplat's own have several cache states; the first is the hottest, as the original's loop has it.
+    if (measured) continue;
+    measured = true;
+    table::LutRecord& record = records.emplace_back();
+    record.query = query;
+    record.p50 = table::lut_time_of_ns(timing->median_ns);
+  }
+  LutFound found;
+  std::vector<const table::LutRecord*> equal;
+  for (const table::LutRecord& record : records) {
+    found.times.push_back(record.p50);
+    equal.push_back(&record);
+  }
+  found.contradiction = table::contradiction(equal);
+  return found;
+}
+
+/// A key that estimators may understand; empty where there is none.
+std::string key_for_estimates(const ir::LutQuery& query) {
+  const auto key = ir::key_of(query);
+  return key ? ir::print(*key) : std::string();
+}
+
+/// The better of two estimates of one operator: that from nearer rows, the first where both are as near.
+const predict::KernelPrediction& better(const predict::KernelPrediction& a, const predict::KernelPrediction& b) {
+  return b.latency_ns && (!a.latency_ns || b.source < a.source) ? b : a;
+}
+
+void take(LutAnswer& answer, const predict::KernelPrediction& kernel, double quantile) {
+  answer.why = kernel.why;
+  if (!kernel.latency_ns || !kernel.sd_log) return;
+  answer.us = *kernel.latency_ns / kNsPerUs;
+  answer.source = estimate::name(kernel.source);
+  answer.sd_log = *kernel.sd_log;
+  answer.group = kernel.group;
+  answer.interval = around(*answer.us, answer.sd_log, quantile);
+}
+
+void sum_up(LutPrediction& prediction) {
+  prediction.total_us = 0;
+  prediction.total_whole = true;
+  prediction.found = prediction.estimated = 0;
+  for (const LutAnswer& answer : prediction.answers) {
+    if (!answer.us) continue;
+    prediction.total_us += *answer.us;
+    prediction.total_whole = prediction.total_whole && answer.whole;
+    ++(answer.times.empty() ? prediction.estimated : prediction.found);
+  }
+}
+
+}  // namespace
+
+std::optional<LutMode> parse_lut_mode(std::string_view word) {
+  if (word == "ave" || word == "mean") return LutMode::Mean;
+  if (word == "min") return LutMode::Min;
+  if (word == "max") return LutMode::Max;
+  if (word == "last") return LutMode::Last;
+  return std::nullopt;
+}
+
+LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device) {
+  return [file = std::move(file), index = std::move(index), device = std::move(device)](const ir::LutQuery& query) -> Result<LutFound> {
+    LutFound found;
+    // Contradictions were told when the file was read.
+    for (const std::uint32_t at : index->find(query, device)) found.times.push_back(file->lut.records[at].p50);
+    return found;
+  };
+}
+
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, predict::Selection selection) {
+  return [table = std::move(table), selection = std::move(selection)](const ir::LutQuery& query) -> Result<LutFound> {
+    const std::string key = table::lut_key_text(query);
+    for (const table::SettingId setting : selection.setting_ids) {
+      OPLAT_TRY(rows, table->rows_of(key, selection.device_id, setting));
+      OPLAT_TRY(found, found_in_rows(*table, rows, query));
+      if (!found.times.empty()) return found;
+    }
+    return LutFound{};
+  };
+}
+
+Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings) {
+  const base::Hash128 hash = base::hash128(file.bytes);
+  base::Hasher hasher;
+  hasher.add(device);
+  hasher.add(wish.calibrate ? "\n" : "\nnot calibrated\n");
+  hasher.add(file.bytes);
+  const auto read = [&]() -> Result<ForeignImport> {
+    OPLAT_TRY(codec, table::make_codec("lut"));
+    OPLAT_TRY(setting, codec->setting(file.path.filename().string(), ""));
+    OPLAT_TRY(rows, codec->read(file.bytes, {file.path.string(), setting.precision, true}));
+    std::erase_if(rows.file.rows, [&](const table::ForeignRow& row) { return row.device != device; });
+    for (table::ForeignRow& row : rows.file.rows) row.device.clear();
+    if (rows.file.rows.empty()) {
+      return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it", file.path.string(), base::printable(device));
+    }
+    return ForeignImport{setting, {"lut", file.path.filename().string(), hash}, std::move(rows.file)};
+  };
+  const std::string name = fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
+  return kept_table({file.path, name, hash, read}, wish, warnings);
+}
+
+Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode, std::vector<std::string>& warnings) {
+  LutPrediction prediction;
+  prediction.path = net.path;
+  std::set<std::string> told;
+  for (const ir::LutQuery& query : net.queries) {
+    LutAnswer answer;
+    answer.query = query;
+    OPLAT_TRY(found, lookup(answer.query));
+    if (found.times.empty() && query.op_type == kConv) {
+      answer.query.op_type = kConvRelu;
+      OPLAT_TRY(other, lookup(answer.query));
+      found = std::move(other);
+      if (found.times.empty()) answer.query = query;
+    }
+    if (found.contradiction && told.insert(*found.contradiction).second) warnings.push_back(*found.contradiction);
+    if (!found.times.empty()) {
+      answer.us = value_of(found.times, mode);
+      answer.whole = mode != LutMode::Mean &&
+                     std::all_of(found.times.begin(), found.times.end(), [](const table::LutTime& time) { return time.whole; });
+      answer.source = "table";
+      answer.sd_log = estimate::kFewBlocksSd;
+      answer.group = "measured";
+      answer.times = std::move(found.times);
+    } else {
+      answer.why = "no record of this operator";
+    }
+    prediction.answers.push_back(std::move(answer));
+  }
+  sum_up(prediction);
+  return prediction;
+}
+
+Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor, double level) {
+  const double quantile = predict::interval_quantile(level, {});
+  for (LutAnswer& answer : prediction.answers) {
+    if (answer.us) continue;
+    std::vector<table::PlanKernel> kernels = {{answer.query.op_type, key_for_estimates(answer.query), 1}};
+    if (kernels.front().key.empty()) {
+      answer.why = ir::key_of(answer.query).error().message;
+      continue;
+    }
+    // Tables of the original hold most convolutions as Int8ConvRelu alone.
+    if (answer.query.op_type == kConv) {
+      ir::LutQuery other = answer.query;
+      other.op_type = kConvRelu;
+      kernels.push_back({other.op_type, key_for_estimates(other), 1});
+    }
+    OPLAT_TRY(estimates, predictor.estimate(kernels, std::nullopt, predict::MissingPolicy::Physics));
+    take(answer, better(estimates.front(), estimates.back()), quantile);
+  }
+  sum_up(prediction);
+  if (prediction.missing() > 0 || !(prediction.total_us > 0)) return {};
+  std::vector<predict::Term> terms;
+  for (const LutAnswer& answer : prediction.answers) {
+    terms.push_back({*answer.us / prediction.total_us, answer.sd_log, answer.group});
+  }
+  prediction.interval = around(prediction.total_us, predict::total_spread(terms, 0), quantile);
+  return {};
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who answers `oplat lut`: lines of a look-up table, rows of an oplat table, and estimators for what neither holds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/lut_files.hpp"
+#include "cli/lut_nets.hpp"
+#include "cli/kept_table.hpp"
+#include "oplat/predict/prediction.hpp"
+#include "oplat/table/lut.hpp"
+
+namespace oplat::cli {
+
+/// What several records of one query come to; the command line of the original knows only the mean.
+enum class LutMode : std::uint8_t { Mean, Min, Max, Last };
+std::optional<LutMode> parse_lut_mode(std::string_view word);
+
+/// Records of one query.
+struct LutFound {
+  std::vector<table::LutTime> times;       ///< in the table's order; none where it has no record
+  std::optional<std::string> contradiction;  ///< see table::contradiction
+};
+using LutLookup = std::function<Result<LutFound>(const ir::LutQuery&)>;
+
+struct LutInterval {
+  double lo_us = 0;
+  double hi_us = 0;
+};
+
+/// The answer to one operator.
+struct LutAnswer {
+  ir::LutQuery query;                 ///< as it was found: an Int8Conv may have become an Int8ConvRelu
+  std::vector<table::LutTime> times;  ///< of the records that were found
+  std::optional<double> us;           ///< nothing: nobody answers
+  bool whole = false;                 ///< whether Python would hold it as an int
+  std::string source = "missing";     ///< "table", the source of an estimate, or "missing"
+  std::optional<LutInterval> interval;  ///< of estimates
+  double sd_log = 0;
+  std::string group;  ///< answers of one group err together
+  std::string why;    ///< of estimates and of what is missing
+};
+
+/// The answers to one net. The sums leave out what nobody answers, as the original does.
+struct LutPrediction {
+  std::string path;
+  std::vector<LutAnswer> answers;
+  double total_us = 0;
+  bool total_whole = true;
+  std::size_t found = 0;      ///< in the table
+  std::size_t estimated = 0;
+  std::optional<LutInterval> interval;  ///< of the sum, where all have an answer and estimates were asked for
+  [[nodiscard]] std::size_t missing() const { return answers.size() - found - estimated; }
+};
+
+/// Records of a file for one device, found by its index. The file stays in memory.
+LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device);
+/// Rows of a table: of imported ones the lines decide, of those that oplat measured the keys.
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, predict::Selection selection);
+
+/// The records of one device as a table with a fit, kept for the next time.
+Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings);
+
+/// The original's rule: equality of the five fields, and an Int8Conv that is not found may be an Int8ConvRelu.
+Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode, std::vector<std::string>& warnings);
+/// Estimates what is missing, and how sure the sum is.
+Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor, double level);
+
+}  // namespace oplat::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Finding, unpacking and reading.
+#include "cli/lut_files.hpp"
+
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/lut_nets.hpp"
+#include "cli/zip_file.hpp"
+#include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A million records and more.
+constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
+
+}  // namespace
+
+Result<fs::path> find_lut(const std::string& folder, const std::string& device) {
+  if (device.empty() || device.find('/') != std::string::npos) {
+    return fail(Code::Usage, "--device {}: names no file; a device is called as in SM-G950U-7.0-24", base::printable(device));
+  }
+  std::vector<std::string> names;
+  for (const char* const suffix : {".json", "_caffe2.json", ".json.zip", "_caffe2.json.zip"}) {
+    names.push_back(fmt::format("{}-op_lut_database{}", device, suffix));
+    std::error_code error;
+    if (fs::is_regular_file(fs::path(folder) / names.back(), error)) return fs::path(folder) / names.back();
+  }
+  return fail(Code::Input, "{}: holds no look-up table of device {}: none of {}; choose another --db_dir or --device", folder,
+              base::printable(device), base::printable(base::join(names, ", "), 600));
+}
+
+Result<LutFile> open_lut(const fs::path& path, bool skip_bad_rows) {
+  LutFile file;
+  file.path = path;
+  OPLAT_TRY(bytes, base::read_file(path, kMostBytes));
+  file.bytes = std::move(bytes);
+  OPLAT_CHECK(refuse_lfs_pointer(file.bytes, path.string()));
+  if (is_zip(file.bytes)) {
+    OPLAT_TRY(unpacked, unzip(file.bytes, ".json", kMostBytes, path.string()));
+    file.bytes = std::move(unpacked);
+  }
+  OPLAT_TRY(lut, table::read_lut(file.bytes, path.string(), skip_bad_rows));
+  file.lut = std::move(lut);
+  return file;
+}
+
+}  // namespace oplat::cli

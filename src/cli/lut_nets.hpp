@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Caffe2 nets as runtime_lut takes them: folders, and dimensions of inputs as JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/ir/lut_query.hpp"
+
+namespace oplat::cli {
+
+struct LutNet {
+  std::string path;  ///< as given
+  std::vector<ir::LutQuery> queries;
+};
+
+/// {"data": [1, 3, 224, 224]}. Code::Usage says what is wrong with the flag's text.
+Result<formats::ShapeOptions> parse_input_dims(const std::string& text);
+/// Folders with commas between, or files. Code::Usage where one is empty.
+Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string>& texts);
+/// What each net asks of a table. `path`: a folder with model.pb (and model_init.pb) or model.pbtxt (and model_def.svg),
+/// or one of those files.
+Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes);
+
+/// Code::Input where the file holds a pointer of Git LFS in place of its content.
+Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown);
+
+}  // namespace oplat::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Text, document and the error at the end.
+#include "cli/lut_report.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t kMostNamed = 10;
+
+std::string between(const LutInterval& interval, double level) {
+  return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.lo_us, interval.hi_us);
+}
+
+std::string answer_text(const LutAnswer& answer, double level) {
+  if (!answer.us) return "No match found in the database!\n";
+  std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type, table::python_lists(answer.query.input_shapes));
+  if (answer.times.empty()) {
+    // Nine digits: more would claim what no estimate knows.
+    const double shown = table::lut_time_of_ns(*answer.us * 1e3).us;
+    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", table::python_number(shown), answer.source,
+                              answer.interval ? between(*answer.interval, level) : "no interval");
+  }
+  std::string times;
+  for (const table::LutTime& time : answer.times) {
+    times += (times.empty() ? "" : ", ") + table::python_number(time.us, time.whole);
+  }
+  return text + fmt::format("run_time: [{}]\n", times);
+}
+
+std::string total_text(const LutPrediction& prediction, double level) {
+  const double total = prediction.estimated > 0 ? table::lut_time_of_ns(prediction.total_us * 1e3).us : prediction.total_us;
+  std::string text = fmt::format("The network run-time latency is {}", table::python_number(total, prediction.total_whole));
+  if (prediction.estimated > 0) {
+    text += fmt::format(" ({} of {} operators estimated{})", prediction.estimated, prediction.answers.size(),
+                        prediction.interval ? "; " + between(*prediction.interval, level) : "");
+  }
+  return text + "\n";
+}
+
+ordered_json json_interval(const std::optional<LutInterval>& interval) {
+  return interval ? ordered_json{interval->lo_us, interval->hi_us} : ordered_json(nullptr);
+}
+
+ordered_json json_number(double value, bool whole) {
+  return whole ? ordered_json(static_cast<std::int64_t>(value)) : ordered_json(value);
+}
+
+ordered_json operator_document(const LutAnswer& answer) {
+  ordered_json entry;
+  entry["op_type"] = answer.query.op_type;
+  entry["op_args"] = answer.query.op_args;
+  entry["input_shapes"] = answer.query.input_shapes;
+  entry["input_dtypes"] = answer.query.input_dtypes;
+  entry["runtime_us"] = ordered_json::array();
+  for (const table::LutTime& time : answer.times) entry["runtime_us"].push_back(json_number(time.us, time.whole));
+  entry["latency_us"] = answer.us ? json_number(*answer.us, answer.whole) : ordered_json(nullptr);
+  entry["interval_us"] = json_interval(answer.interval);
+  entry["source"] = answer.source;
+  if (!answer.why.empty()) entry["why"] = answer.why;
+  return entry;
+}
+
+}  // namespace
+
+std::string lut_text(const LutPrediction& prediction, double level) {
+  std::string text;
+  for (const LutAnswer& answer : prediction.answers) text += answer_text(answer, level);
+  text += fmt::format("All operators found in the table? {}\n", prediction.found == prediction.answers.size() ? "True" : "False");
+  return text + total_text(prediction, level);
+}
+
+ordered_json lut_document(const LutPrediction& prediction) {
+  ordered_json document;
+  document["model"] = prediction.path;
+  document["all_found"] = prediction.found == prediction.answers.size();
+  document["latency_us"] = prediction.missing() == 0 ? json_number(prediction.total_us, prediction.total_whole) : ordered_json(nullptr);
+  document["interval_us"] = json_interval(prediction.interval);
+  document["known_us"] = json_number(prediction.total_us, prediction.total_whole);
+  document["found"] = prediction.found;
+  document["estimated"] = prediction.estimated;
+  document["missing"] = prediction.missing();
+  document["operators"] = ordered_json::array();
+  for (const LutAnswer& answer : prediction.answers) document["operators"].push_back(operator_document(answer));
+  return document;
+}
+
+Status require_answers(std::span<const LutPrediction> predictions) {
+  std::size_t missing = 0, asked = 0;
+  std::string named;
+  for (const LutPrediction& prediction : predictions) {
+    asked += prediction.answers.size();
+    for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
+      const LutAnswer& answer = prediction.answers[i];
+      if (answer.us || ++missing > kMostNamed) continue;
+      std::string query = table::lut_question_line(answer.query, "");
+      query.erase(query.rfind(", \"device\""));
+      named += fmt::format("\n  {}: operator {}: {}}}: {}", prediction.path, i + 1, query, base::printable(answer.why, 300));
+    }
+  }
+  if (missing == 0) return {};
+  if (missing > kMostNamed) named += fmt::format("\n  and {} more", missing - kMostNamed);
+  return fail(Code::Missing, "{} of {} operators have no time:{}", missing, asked, named);
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From a parsed net and what stands beside it to a graph with shapes, and to the queries of runtime_lut.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/caffe2/net.hpp"
+#include "oplat/ir/graph.hpp"
+#include "oplat/ir/lut_query.hpp"
+
+namespace oplat::formats::caffe2 {
+
+struct Built {
+  ir::Graph graph;
+  std::vector<std::optional<ir::LutQuery>> queries;  ///< one an operator; nothing where an operand's shape is not known
+};
+
+/// `file` names the net in messages.
+Result<Built> build(const std::string& file, const wire::Net& net, const Companions& companions, const ShapeOptions& options);
+
+}  // namespace oplat::formats::caffe2

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Tables of runtime_lut as rows: each line is a key of the domain "caffe2", a device of its own, and percentiles.
+#include <algorithm>
+#include <utility>
+
+#include "oplat/base/text.hpp"
+#include "oplat/table/lut.hpp"
+#include "table/codecs/codecs.hpp"
+
+namespace oplat::table {
+namespace {
+
+/// The percentiles of the calls of one measurement: one block, so that nobody knows how much its median would differ the
+/// next time, and an interval that claims nothing.
+Timing timing_of(const LutRecord& record) {
+  Timing timing;
+  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = record.p50.ns;
+  timing.ci_level = 0;
+  timing.p10_ns = record.p10.value_or(record.p50).ns;
+  timing.p90_ns = record.p90.value_or(record.p50).ns;
+  timing.min_ns = record.p0.value_or(record.p10.value_or(record.p50)).ns;
+  timing.blocks = timing.processes = 1;
+  return timing;
+}
+
+std::optional<ir::LutQuery> query_of(std::string_view key) {
+  if (!key.starts_with("caffe2:")) return std::nullopt;
+  const auto parsed = ir::parse(key);
+  return parsed ? ir::lut_query_of(*parsed) : std::nullopt;
+}
+
+class LutCodec final : public TableCodec {
+  std::string_view do_name() const override { return "lut"; }
+
+  Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const override {
+    Setting setting;
+    setting.runtime = kLutRuntime;
+    if (!precision.empty() && precision != setting.precision) {
+      return fail(Code::Usage, "--precision {}: {} says the precision of every operator itself; leave the flag away",
+                  base::printable(precision), base::printable(file_name, 200));
+    }
+    return setting;
+  }
+
+  Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const override {
+    OPLAT_TRY(lut, read_lut(bytes, options.name, options.skip_bad_rows));
+    ForeignRead read;
+    read.skipped = lut.skipped;
+    read.notes = std::move(lut.notes);
+    read.warnings = LutIndex(lut.records).contradictions();
+    read.file.tail = lut.tail;
+    read.file.head = lut.records.front().before;
+    read.file.rows.reserve(lut.records.size());
+    for (const LutRecord& record : lut.records) {
+      ForeignRow row;
+      row.key = lut_key_text(record.query);
+      row.outcome = timing_of(record);
+      if (&record != &lut.records.front()) row.before = record.before;
+      // Look-ups by the original's rule need the line's own words: a key does not tell kernel from kernel_h and kernel_w.
+      row.text = std::string(record.text);
+      row.device = record.device;
+      read.file.rows.push_back(std::move(row));
+    }
+    return read;
+  }
+
+  bool do_accepts(std::string_view key, bool timed) const override { return timed && query_of(key).has_value(); }
+
+  Result<std::string> do_write(const ForeignFile& file) const override {
+    std::string out = file.head;
+    const auto add = [&](std::string_view piece) {
+      if (!piece.empty() && !out.empty() && out.back() != '\n') out += '\n';
+      out += piece;
+    };
+    for (const ForeignRow& row : file.rows) {
+      add(row.before);
+      if (row.text) {
+        add(*row.text);
+        continue;
+      }
+      const auto* timing = std::get_if<Timing>(&row.outcome);
+      auto query = query_of(row.key);
+      if (timing == nullptr || !query) return fail(Code::Input, "no line of a look-up table can say the key {}", base::printable(row.key, 200));
+      add(lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns)));
+    }
+    add(file.tail);
+    return out;
+  }
+};
+
+}  // namespace
+
+LutRecord lut_record_of(ir::LutQuery query, std::string device, const Timing& timing, std::optional<double> slowest_ns) {
+  LutRecord record;
+  record.query = std::move(query);
+  record.device = std::move(device);
+  record.p0 = lut_time_of_ns(timing.min_ns);
+  record.p10 = lut_time_of_ns(timing.p10_ns);
+  record.p50 = lut_time_of_ns(timing.median_ns);
+  record.p90 = lut_time_of_ns(timing.p90_ns);
+  record.p100 = lut_time_of_ns(std::max(slowest_ns.value_or(timing.p90_ns), timing.p90_ns));
+  return record;
+}
+
+std::unique_ptr<TableCodec> make_lut_codec() { return std::make_unique<LutCodec>(); }
+
+}  // namespace oplat::table
