@@ -18,9 +18,10 @@ std::vector<OperatorInfo> recurrent();
 std::vector<OperatorInfo> attention();
 std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
+std::vector<OperatorInfo> paddle_lite();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view,
+    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, paddle_lite,
 };
 
 }  // namespace oplat::ir::ops

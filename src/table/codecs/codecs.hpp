@@ -10,5 +10,7 @@ namespace oplat::table {
 
 /// The latency libraries of TinyNAS's op_profiler.
 std::unique_ptr<TableCodec> make_tinynas_codec();
+/// The pickled latency tables of PaddleSlim.
+std::unique_ptr<TableCodec> make_paddleslim_codec();
 
 }  // namespace oplat::table
