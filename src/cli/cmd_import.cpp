@@ -96,7 +96,7 @@ void add_import(CLI::App& app, Action& action) {
   add_loudness(*command, flags->loudness);
   command->footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
                   "nothing; other bytes under the same file name are refused (exit 6) without --replace; files of other names add their\n"
-                  "rows. 'oplat export' gives the same bytes back, of a pickle one that loads to an equal dict.\n"
+                  "rows. 'oplat export' gives the same bytes back; of a pickle, one that loads to an equal dict.\n"
                   "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (all are named), a table is corrupt;\n"
                   "6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
                   "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat");

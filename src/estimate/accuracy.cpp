@@ -134,7 +134,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
     operators.insert(own);
     const auto& wanted = request.operators;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) continue;
-    rows.push_back({sample.key, std::move(own), std::move(*description), sample.log_ns});
+    rows.push_back({sample.key, std::move(*description), sample.log_ns, std::move(own)});
   }
   for (const std::string& wanted : request.operators) {
     if (operators.contains(wanted)) continue;

@@ -13,9 +13,9 @@ namespace oplat::estimate {
 /// A row that can be learned from.
 struct DescribedRow {
   std::string key;
-  std::string operator_name;  ///< "paddle_lite:conv2d"
   ir::Description description;
   double log_ns = 0;
+  std::string operator_name = {};  ///< "paddle_lite:conv2d"
 };
 
 enum class Role : std::uint8_t { Learn, Ask, Drop };
