@@ -315,16 +315,15 @@ class Builder {
   Status add_outputs() {
     ir::Graph& graph = built_.graph;
     std::unordered_set<ir::TensorId> read;
+    std::unordered_set<ir::TensorId> leaving;
     for (const ir::Node& node : graph.nodes) read.insert(node.inputs.begin(), node.inputs.end());
     for (const std::string& blob : net_.external_output()) {
       const auto at = current_.find(blob);
       if (at == current_.end()) {
         return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_, base::printable(blob));
       }
-      if (read.insert(at->second).second ||
-          std::find(graph.outputs.begin(), graph.outputs.end(), at->second) == graph.outputs.end()) {
-        graph.outputs.push_back(at->second);
-      }
+      read.insert(at->second);
+      if (leaving.insert(at->second).second) graph.outputs.push_back(at->second);
     }
     for (ir::Node& node : graph.nodes) {
       // Masks, saved statistics, former shapes: nobody reads them, and a query says nothing of them.
