@@ -44,6 +44,7 @@ bool fits_key(const ir::NamedValue& argument) {
 }
 
 std::string names_text(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
   constexpr std::size_t kMostNames = 8;
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) shown.push_back(base::printable(names[i]));
