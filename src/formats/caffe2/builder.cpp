@@ -44,6 +44,7 @@ bool fits_key(const ir::NamedValue& argument) {
 }
 
 std::string names_text(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
   constexpr std::size_t kMostNames = 8;
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) shown.push_back(base::printable(names[i]));
@@ -315,16 +316,15 @@ class Builder {
   Status add_outputs() {
     ir::Graph& graph = built_.graph;
     std::unordered_set<ir::TensorId> read;
+    std::unordered_set<ir::TensorId> leaving;
     for (const ir::Node& node : graph.nodes) read.insert(node.inputs.begin(), node.inputs.end());
     for (const std::string& blob : net_.external_output()) {
       const auto at = current_.find(blob);
       if (at == current_.end()) {
         return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_, base::printable(blob));
       }
-      if (read.insert(at->second).second ||
-          std::find(graph.outputs.begin(), graph.outputs.end(), at->second) == graph.outputs.end()) {
-        graph.outputs.push_back(at->second);
-      }
+      read.insert(at->second);
+      if (leaving.insert(at->second).second) graph.outputs.push_back(at->second);
     }
     for (ir::Node& node : graph.nodes) {
       // Masks, saved statistics, former shapes: nobody reads them, and a query says nothing of them.

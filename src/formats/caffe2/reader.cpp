@@ -46,12 +46,18 @@ class Caffe2Reader final : public FormatReader {
   }
 
   Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const override {
-    OPLAT_TRY(built, build_from(source, options));
+    OPLAT_TRY(net, parse_net(source.name(), source.bytes()));
+    OPLAT_TRY(companions, read_companions(source));
+    OPLAT_TRY(built, build(source.name(), net, companions, options));
     ShapeOptions resolved;
     for (const ir::TensorId id : built.graph.inputs) {
       const ir::TensorInfo& input = built.graph.tensors[static_cast<std::size_t>(id)];
-      std::vector<std::int64_t>& dims = resolved.shapes[input.name];
+      Dims dims;
       for (const ir::Dim& dim : input.shape.dims) dims.push_back(dim.value_or(0));
+      // What the init net's placeholder says is not left open.
+      const auto fill = companions.parameters.find(input.name);
+      if (fill == companions.parameters.end() || fill->second.dims != dims)
+        resolved.shapes[input.name] = std::move(dims);
     }
     return resolved;
   }

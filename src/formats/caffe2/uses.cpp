@@ -17,9 +17,16 @@ ir::Dtype expected_dtype(std::string_view op, int operand) {
                                                                                         : ir::Dtype::U8;
 }
 
+/// Of operands, results or arguments of one operator; the largest Concat of real nets joins some hundreds.
+constexpr int kMostParts = 4096;
+
 Status check_operator(const std::string& file, const wire::Net& net, int i) {
   const wire::Operator& op = net.op(i);
   if (op.type().empty()) return fail(Code::Input, "{}: operator {} has no type", file, i);
+  if (op.input_size() > kMostParts || op.output_size() > kMostParts || op.arg_size() > kMostParts) {
+    return fail(Code::Input, "{} has {} operands, {} results and {} arguments, expected at most {} each",
+                place(file, net, i), op.input_size(), op.output_size(), op.arg_size(), kMostParts);
+  }
   std::set<std::string> outputs;
   for (const std::string& blob : op.output()) {
     if (blob.empty()) return fail(Code::Input, "{} writes a blob without a name", place(file, net, i));

@@ -108,6 +108,7 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   refuse(x + op("Foo", {"x"}, {"a", "a"}), "operator 0 (Foo) writes 'a' twice");
   refuse(x + op("Foo", {"x"}, {""}), "without a name");
   refuse(x + op("", {"x"}, {"a"}), "operator 0 has no type");
+  refuse(x + op("Sum", std::vector<std::string>(5000, "x"), {"a"}), "operator 0 (Sum) has 5000 operands");
   refuse(x + op("Relu", {"x"}, {"a"}) + "external_output: \"z\"\n", "output 'z' is written by no operator");
   refuse(x + op("Relu", {"x"}, {"a"}, "arg { name: \"k\" i: 1 s: \"a\" }"), "holds values of 2 kinds");
   refuse(x + op("Relu", {"x"}, {"a"}, i("k", 1) + i("k", 2)), "argument 'k' stands twice");
@@ -169,6 +170,9 @@ TEST(Inputs, MayHaveAPlaceholderInTheInitNet) {
   const auto batch = folder.read({.shapes = {}, .batch = 5});
   ASSERT_TRUE(batch) << batch.error().message;
   EXPECT_EQ(shown(*batch, batch->outputs.at(0)), "y.1 f32[5,4,8,8]");
+  // --batch 1 asks what the net asks by itself.
+  EXPECT_TRUE(reader().resolve(folder.source(), {.shapes = {}, .batch = 1})->shapes.empty());
+  EXPECT_FALSE(reader().resolve(folder.source(), {.shapes = {}, .batch = 2})->shapes.empty());
 }
 
 TEST(Inputs, MayBeSeveral) {
