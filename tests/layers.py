@@ -9,11 +9,12 @@ COMMON = ["base", "ir", "formats", "plan", "table"]
 SEES = {layer: COMMON[: COMMON.index(layer)] for layer in COMMON}
 SEES["estimate"] = COMMON
 SEES["predict"] = COMMON + ["estimate"]
+SEES["space"] = COMMON + ["estimate", "predict"]
 SEES["measure"] = COMMON
 SEES["runtimes"] = COMMON + ["measure"]
 SEES["profile"] = COMMON + ["measure", "runtimes", "estimate"]  # active sampling will fit estimators
 SEES["report"] = COMMON + ["estimate", "predict"]
-SEES["cli"] = COMMON + ["estimate", "predict", "measure", "runtimes", "profile", "report"]
+SEES["cli"] = COMMON + ["estimate", "predict", "space", "measure", "runtimes", "profile", "report"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:oplat/)?(\w+)/')
 
 

@@ -17,6 +17,7 @@ struct Flags {
   std::string table;
   predict::Question question;
   std::string split = "random";
+  std::vector<std::string> operators;
   std::string profile = "accurate";
   LearnOptions learn;
   double level = 0.9;
@@ -30,6 +31,7 @@ Result<int> run(const Flags& flags) {
   estimate::AccuracyRequest request;
   OPLAT_TRY(split, estimate::parse_split(flags.split));
   request.split = std::move(split);
+  request.operators = flags.operators;
   request.profile = estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
   request.level = flags.level;
   request.networks = flags.networks;
@@ -73,9 +75,12 @@ constexpr const char* kFooter =
     "  beyond             the fifth of the rows with the most operations: larger than all that was measured\n"
     "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many rows\n"
     "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those alone\n"
+    "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their text, and each fold is\n"
+    "                     asked for by a fit of the others\n"
     "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
-    "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency. 'inside' is how often the interval of\n"
-    "--level held the measured time, 'half-width' the mean of half the interval over its middle.\n"
+    "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency; operators, where there are several.\n"
+    "'inside' is how often the interval of --level held the measured time, 'half-width' the mean of half the\n"
+    "interval over its middle.\n"
     "--networks N draws, for each batch that has rows for it, N networks from the rows held out in the manner of a\n"
     "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 of 56, 28, 14\n"
     "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a network errs by\n"
@@ -90,9 +95,12 @@ void add_accuracy(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
   const auto flags = std::make_shared<Flags>();
   command->add_option("TABLE,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT")
+  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, folds:COUNT")
       ->type_name("SPLIT")
       ->capture_default_str();
+  command->add_option("--operators", flags->operators, "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
+      ->type_name("OPERATOR")
+      ->delimiter(',');
   add_population_options(*command, flags->question);
   add_estimate_profile(*command, flags->profile);
   add_learn_options(*command, flags->learn);

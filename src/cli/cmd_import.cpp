@@ -27,7 +27,7 @@ struct Flags {
   std::string precision;
   std::string runtime;
   std::string runtime_version;
-  std::int64_t threads = 1;
+  std::optional<std::int64_t> threads;
   bool skip_bad_rows = false;
   bool replace = false;
   Loudness loudness;
@@ -52,12 +52,14 @@ std::vector<std::string> devices_of(const table::ForeignFile& file) {
   return devices;
 }
 
-/// The device of the file: what the flag says, or what its rows say, of which the flag then can only choose one.
-Result<std::string> device_of(const Flags& flags, const table::ForeignFile& file) {
-  const std::vector<std::string> devices = devices_of(file);
+/// The device of the file: what the flag says, else its name; or what its rows say, of which the flag then can only
+/// choose one.
+Result<std::string> device_of(const Flags& flags, const table::ForeignRead& read) {
+  const std::vector<std::string> devices = devices_of(read.file);
   if (devices.empty()) {
     if (flags.device) return *flags.device;
-    return fail(Code::Usage, "--device is required: {} does not say what it was measured on", flags.file);
+    if (read.device) return *read.device;
+    return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
   }
   if (!flags.device) return devices.front();
   if (std::find(devices.begin(), devices.end(), *flags.device) != devices.end()) return *flags.device;
@@ -72,7 +74,9 @@ std::string devices_text(const table::ForeignFile& file, const std::string& devi
 
 Result<int> run(const Flags& flags) {
   OPLAT_TRY(codec, table::make_codec(flags.format));
-  if (flags.device && flags.device->empty()) return fail(Code::Usage, "--device: an empty name; name the device that the rows were measured on");
+  if (flags.device && flags.device->empty()) {
+    return fail(Code::Usage, "--device: an empty name; name the device that the rows were measured on");
+  }
   table::ImportRequest request;
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
@@ -80,13 +84,13 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
   setting.version = flags.runtime_version;
-  setting.threads = flags.threads;
+  if (flags.threads) setting.threads = *flags.threads;
   request.setting = setting;
 
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
-  OPLAT_TRY(device, device_of(flags, read.file));
+  OPLAT_TRY(device, device_of(flags, read));
   request.device = device;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
@@ -111,21 +115,27 @@ void add_import(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("import", "read another system's latency table into a table");
   const auto flags = std::make_shared<Flags>();
   command->add_option("FILE", flags->file, "what to read")->required();
-  command->add_option("--format", flags->format, "its format: lut (JSON Lines of mobile-vision's runtime_lut), tinynas (latency library of TinyNAS's op_profiler)")->required();
+  command->add_option("--format", flags->format,
+                      "its format: lut (JSON Lines of mobile-vision's runtime_lut), paddleslim (pickled table of PaddleSlim), tinynas "
+                      "(latency library of TinyNAS's op_profiler)")->required();
   add_table(*command, flags->table);
-  command->add_option("--device", flags->device, "the device that it was measured on (lut: its rows say)");
+  command->add_option("--device", flags->device,
+                      "the device that it was measured on (lut: its rows say; paddleslim: told from the file's name, RK3288 for "
+                      "RK3288_threads_4_power_mode_0.pkl)");
   command->add_option("--precision", flags->precision,
                       "what it was computed in; tinynas: FP32, FP16, FP16_DAMOYOLO, INT8, INT4 (default: told from the file's name, "
-                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...)");
-  command->add_option("--runtime", flags->runtime, "the runtime that it was measured with (default: the format's own, caffe2-qnnpack for lut, tensorrt for tinynas)");
+                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...); paddleslim: fp32, fp16, int8 (default: fp32)");
+  command->add_option("--runtime", flags->runtime,
+                      "the runtime that it was measured with (default: the format's own, caffe2-qnnpack for lut, paddle_lite for "
+                      "paddleslim, tensorrt for tinynas)");
   command->add_option("--runtime-version", flags->runtime_version, "its version, if known");
-  command->add_option("--threads", flags->threads, "threads that it ran with")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_option("--threads", flags->threads, "threads that it ran with (default: told from the file's name, else 1)")->check(CLI::Range(1, 4096));
   command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "import the other rows where some are malformed, and say which were left out");
   command->add_flag("--replace", flags->replace, "let the rows of an earlier import of the same file name, device and setting give way");
   add_loudness(*command, flags->loudness);
   command->footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
                   "nothing; other bytes under the same file name are refused (exit 6) without --replace; files of other names add their\n"
-                  "rows. 'oplat export' gives the same bytes back.\n"
+                  "rows. 'oplat export' gives the same bytes back; of a pickle, one that loads to an equal dict.\n"
                   "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (all are named), a table is corrupt;\n"
                   "6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
                   "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat");

@@ -185,7 +185,7 @@ void add_lut_commands(CLI::App& app, Action& action) {
   group->add_flag("--json", flags->json, "print JSON");
   add_loudness(*group, flags->loudness);
   group->footer(kFooter);
-  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build}) add(*group, action);
+  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops}) add(*group, action);
   group->require_subcommand(0, 1);
   group->callback([&action, group, flags] {
     if (group->get_subcommands().empty()) action = [flags] { return run(*flags); };

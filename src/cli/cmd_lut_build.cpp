@@ -9,9 +9,11 @@
 #include "cli/lut.hpp"
 #include "cli/lut_nets.hpp"
 #include "cli/output.hpp"
+#include "cli/space.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
+#include "oplat/space/expansion.hpp"
 #include "oplat/table/exchange.hpp"
 #include "oplat/table/lut.hpp"
 
@@ -22,6 +24,7 @@ constexpr std::size_t kMostNamed = 10;
 
 struct Flags {
   std::vector<std::string> models;
+  std::vector<std::string> spaces;
   std::string queries;
   std::string input_dims = R"({"data": [1, 3, 160, 160]})";
   std::string out;
@@ -57,6 +60,20 @@ Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
 }
 
 /// Every operator once, in order of first appearance.
+/// The distinct kernels of a search space, in the usual spelling.
+Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
+  OPLAT_TRY(space, read_space({file, {}}));
+  OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
+  std::vector<ir::LutQuery> queries;
+  for (const std::string& text : keys) {
+    OPLAT_TRY(key, ir::parse(text));
+    auto query = ir::lut_query_of(key);
+    if (!query) return fail(Code::Internal, "{}: no query for {}", file, text);
+    queries.push_back(std::move(*query));
+  }
+  return queries;
+}
+
 std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
   std::vector<Wanted> wanted;
   std::unordered_set<base::Hash128> seen;
@@ -81,6 +98,10 @@ Result<std::vector<Wanted>> wanted_of(const Flags& flags) {
   for (const std::string& path : paths) {
     OPLAT_TRY(net, open_net(path, shapes));
     all.insert(all.end(), net.queries.begin(), net.queries.end());
+  }
+  for (const std::string& file : flags.spaces) {
+    OPLAT_TRY(of_space, space_queries(file));
+    all.insert(all.end(), of_space.begin(), of_space.end());
   }
   if (!flags.queries.empty()) {
     OPLAT_TRY(listed, listed_queries(flags.queries));
@@ -138,7 +159,9 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
 }
 
 Result<int> run(const Flags& flags) {
-  if (flags.models.empty() && flags.queries.empty()) return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE");
+  if (flags.models.empty() && flags.queries.empty() && flags.spaces.empty()) {
+    return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
+  }
   if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
   CampaignFlags campaign;
   campaign.seed = flags.seed;
@@ -178,6 +201,8 @@ void add_lut_build(CLI::App& group, Action& action) {
   const auto flags = std::make_shared<Flags>();
   command->add_option("--models,--model_path", flags->models, "folders of Caffe2 nets, with commas between")
       ->type_name("DIR[,DIR]")->take_all()->allow_extra_args(false);
+  command->add_option("--space", flags->spaces, "a search space, all kernels of it (docs/spaces.md; repeatable)")
+      ->type_name("FILE")->take_all()->allow_extra_args(false);
   command->add_option("--queries", flags->queries, "operators beside those of the nets: lines as 'oplat lut --queries' prints them")->type_name("FILE");
   command->add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON")->type_name("JSON")->capture_default_str();
   command->add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")->type_name("FILE")->required();

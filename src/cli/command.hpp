@@ -27,6 +27,7 @@ void add_export(CLI::App& app, Action& action);
 void add_table_commands(CLI::App& app, Action& action);
 void add_tinynas_commands(CLI::App& app, Action& action);
 void add_lut_commands(CLI::App& app, Action& action);
+void add_space_commands(CLI::App& app, Action& action);
 void add_runtimes(CLI::App& app, Action& action);
 void add_worker(CLI::App& app, Action& action);
 void add_version(CLI::App& app, Action& action);

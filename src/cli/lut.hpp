@@ -10,5 +10,6 @@ void add_lut_find(CLI::App& group, Action& action);
 void add_lut_add(CLI::App& group, Action& action);
 void add_lut_merge(CLI::App& group, Action& action);
 void add_lut_build(CLI::App& group, Action& action);
+void add_lut_ops(CLI::App& group, Action& action);
 
 }  // namespace oplat::cli

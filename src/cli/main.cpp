@@ -23,7 +23,7 @@ int run(int argc, char** argv) {
              "Environment: OPLAT_TABLE (default of --table), OPLAT_ONNXRUNTIME (library file), NO_COLOR.");
   cli::Action action;
   for (const auto add : {cli::add_predict, cli::add_profile, cli::add_measure, cli::add_validate, cli::add_fit, cli::add_accuracy, cli::add_verify, cli::add_plan, cli::add_estimate, cli::add_compare,
-                         cli::add_table_commands, cli::add_import, cli::add_export, cli::add_tinynas_commands, cli::add_lut_commands, cli::add_runtimes, cli::add_worker, cli::add_version}) {
+                         cli::add_table_commands, cli::add_import, cli::add_export, cli::add_tinynas_commands, cli::add_lut_commands, cli::add_space_commands, cli::add_runtimes, cli::add_worker, cli::add_version}) {
     add(app, action);
   }
   try {

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "estimate/accuracy_networks.hpp"
 #include "estimate/accuracy_split.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/quantile.hpp"
+#include "oplat/base/text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -22,6 +25,7 @@ struct Answered {
   double predicted_ns = 0;
   double sd_log = 0;
   std::string tier;
+  std::string operator_name;
 };
 
 ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers, double z) {
@@ -53,68 +57,116 @@ std::string band_of(double ns) {
   return "3 ms and more";
 }
 
+/// A fold's part of the whole progress.
+std::function<bool(int, int)> part_of(const std::function<bool(int, int)>& whole, std::size_t fold, std::size_t folds) {
+  if (!whole || folds == 1) return whole;
+  return [&whole, fold = static_cast<int>(fold), folds = static_cast<int>(folds)](int done, int all) {
+    return whole(fold * all + done, folds * all);
+  };
+}
+
+/// Fits without a fold's rows and asks for them.
+class Asker {
+ public:
+  Asker(std::span<const DescribedRow> rows, const AccuracyRequest& request) : rows_(rows), request_(request) {}
+
+  Status ask(std::size_t fold, Accuracy& accuracy) {
+    OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn));
+    std::vector<ir::Description> known;
+    std::vector<double> log_ns;
+    std::vector<ir::Description> questions;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (roles[i] == Role::Ask) questions.push_back(rows_[i].description);
+      if (roles[i] != Role::Learn) continue;
+      known.push_back(rows_[i].description);
+      log_ns.push_back(rows_[i].log_ns);
+    }
+    if (questions.empty()) return {};
+    const auto learned_from = static_cast<std::int64_t>(known.size());
+    accuracy.learned_from = fold == 0 ? learned_from : std::min(accuracy.learned_from, learned_from);
+    double begin = seconds();
+    LearnRequest learn = request_.learn;
+    learn.questions = questions;
+    learn.progress = part_of(request_.learn.progress, fold, request_.split.folds);
+    OPLAT_TRY(model, FittedModel::fit(known, log_ns, learn));
+    accuracy.fit_seconds += seconds() - begin;
+    begin = seconds();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (roles[i] == Role::Ask) ask(rows_[i], model, accuracy);
+    }
+    asking_seconds_ += seconds() - begin;
+    return {};
+  }
+  [[nodiscard]] const std::vector<Answered>& answers() const { return answers_; }
+  [[nodiscard]] const std::vector<NetworkRow>& network_rows() const { return network_rows_; }
+  [[nodiscard]] double asking_seconds() const { return asking_seconds_; }
+
+ private:
+  void ask(const DescribedRow& row, const FittedModel& model, Accuracy& accuracy) {
+    ++accuracy.asked;
+    const auto answer = model.answer(row.description, request_.profile);
+    if (!answer) {
+      ++accuracy.unanswered;
+      return;
+    }
+    answers_.push_back({std::exp(row.log_ns), std::exp(answer->log_ns), answer->sd_log, std::string(name(answer->pattern.kind)),
+                        row.operator_name});
+    if (request_.networks > 0) network_rows_.push_back({&row.description, answers_.back().truth_ns, answers_.back().predicted_ns});
+  }
+
+  std::span<const DescribedRow> rows_;
+  const AccuracyRequest& request_;
+  std::vector<Answered> answers_;
+  std::vector<NetworkRow> network_rows_;
+  double asking_seconds_ = 0;
+};
+
 }  // namespace
 
 Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
   std::vector<DescribedRow> rows;
+  std::set<std::string> operators;
   for (const Sample& sample : samples) {
     const auto key = ir::parse(sample.key);
     auto description = key ? ir::describe(*key) : std::nullopt;
-    if (description) rows.push_back({sample.key, std::move(*description), sample.log_ns});
+    if (!description) continue;
+    std::string own = key->domain.empty() ? key->op : key->domain + ":" + key->op;
+    operators.insert(own);
+    const auto& wanted = request.operators;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) continue;
+    rows.push_back({sample.key, std::move(*description), sample.log_ns, std::move(own)});
   }
-  OPLAT_TRY(roles, roles_of(rows, request.split, request.learn));
-  std::vector<ir::Description> descriptions;
-  std::vector<double> log_ns;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (roles[i] != Role::Learn) continue;
-    descriptions.push_back(rows[i].description);
-    log_ns.push_back(rows[i].log_ns);
-  }
-  if (std::find(roles.begin(), roles.end(), Role::Ask) == roles.end()) {
-    return fail(Code::Refused, "the split leaves no row to ask for");
+  for (const std::string& wanted : request.operators) {
+    if (operators.contains(wanted)) continue;
+    return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}", base::printable(wanted),
+                fmt::join(operators, ", "));
   }
   Accuracy accuracy;
-  accuracy.learned_from = static_cast<std::int64_t>(descriptions.size());
-  double begin = seconds();
-  std::vector<ir::Description> questions;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (roles[i] == Role::Ask) questions.push_back(rows[i].description);
-  }
-  LearnRequest learn = request.learn;
-  learn.questions = questions;
-  OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, learn));
-  accuracy.fit_seconds = seconds() - begin;
-
-  std::vector<Answered> answers;
-  std::vector<NetworkRow> network_rows;
-  begin = seconds();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (roles[i] != Role::Ask) continue;
-    ++accuracy.asked;
-    const auto answer = model.answer(rows[i].description, request.profile);
-    if (!answer) {
-      ++accuracy.unanswered;
-      continue;
-    }
-    answers.push_back({std::exp(rows[i].log_ns), std::exp(answer->log_ns), answer->sd_log, std::string(name(answer->pattern.kind))});
-    if (request.networks > 0) network_rows.push_back({&rows[i].description, answers.back().truth_ns, answers.back().predicted_ns});
-  }
-  accuracy.microseconds_a_row = 1e6 * (seconds() - begin) / std::max(1.0, static_cast<double>(accuracy.asked));
+  Asker asker(rows, request);
+  for (std::size_t fold = 0; fold < request.split.folds; ++fold) OPLAT_CHECK(asker.ask(fold, accuracy));
+  if (accuracy.asked == 0) return fail(Code::Refused, "the split leaves no row to ask for");
+  const std::vector<Answered>& answers = asker.answers();
+  accuracy.microseconds_a_row = 1e6 * asker.asking_seconds() / static_cast<double>(accuracy.asked);
   if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");
 
   const double z = two_sided_quantile(request.level);
   std::vector<const Answered*> all;
   std::map<std::string, std::vector<const Answered*>> tiers;
   std::map<double, std::vector<const Answered*>> bands;
+  std::map<std::string, std::vector<const Answered*>> of_operators;
   for (const Answered& each : answers) {
     all.push_back(&each);
     tiers[each.tier].push_back(&each);
+    of_operators[each.operator_name].push_back(&each);
     bands[each.truth_ns < 30e3 ? 0 : each.truth_ns < 300e3 ? 1 : each.truth_ns < 3e6 ? 2 : 3].push_back(&each);
   }
   accuracy.lines.push_back(line_of("all", all, z));
   for (const auto& [tier, own] : tiers) accuracy.lines.push_back(line_of(tier, own, z));
   for (const auto& [band, own] : bands) accuracy.lines.push_back(line_of(band_of(own.front()->truth_ns), own, z));
-  if (request.networks > 0) accuracy.networks = random_networks(network_rows, request.networks, request.network_seed);
+  if (of_operators.size() > 1) {
+    for (const auto& [operator_name, own] : of_operators) accuracy.lines.push_back(line_of(operator_name, own, z));
+  }
+  if (request.networks > 0) accuracy.networks = random_networks(asker.network_rows(), request.networks, request.network_seed);
   return accuracy;
 }
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t kOneIn = 10;
 constexpr double kLargestShare = 0.2;
+constexpr std::int64_t kMostFolds = 1000;
 
 /// CRC-32 of IEEE 802.3, as zlib has it.
 std::uint32_t crc32(std::string_view text) {
@@ -104,6 +105,13 @@ Result<Split> parse_split(std::string_view text) {
     split.percent = *percent;
     return split;
   }
+  if (text.starts_with("folds:")) {
+    const auto count = base::parse_int(text.substr(6));
+    if (!count || *count < 2 || *count > kMostFolds) return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMostFolds);
+    split.kind = Split::Kind::Folds;
+    split.folds = static_cast<std::size_t>(*count);
+    return split;
+  }
   if (text.starts_with("level:")) {
     split.kind = Split::Kind::Level;
     for (const std::string& part : base::split(text.substr(6), ',')) {
@@ -118,10 +126,11 @@ Result<Split> parse_split(std::string_view text) {
     }
     return split;
   }
-  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT", text);
+  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT, folds:COUNT", text);
 }
 
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, const LearnRequest& request) {
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,
+                                   const LearnRequest& request) {
   if (split.kind == Split::Kind::Sample) return sampled(rows, split.percent, request);
   std::vector<Role> roles(rows.size(), Role::Learn);
   double limit = 0;
@@ -149,6 +158,9 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
       }
       case Split::Kind::Beyond:
         if (work(row) > limit) roles[i] = Role::Ask;
+        break;
+      case Split::Kind::Folds:
+        if (crc32(text_of(row, false)) % split.folds == fold) roles[i] = Role::Ask;
         break;
       case Split::Kind::Sample: break;
       case Split::Kind::Keep:

@@ -15,12 +15,14 @@ struct DescribedRow {
   std::string key;
   ir::Description description;
   double log_ns = 0;
+  std::string operator_name = {};  ///< "paddle_lite:conv2d"
 };
 
 enum class Role : std::uint8_t { Learn, Ask, Drop };
 
-/// One role a row. Code::Usage for a field that the rows do not have.
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, const LearnRequest& request);
+/// One role a row, in one of the split's folds. Code::Usage for a field that the rows do not have.
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,
+                                   const LearnRequest& request);
 
 /// A field's value of a row, nothing where the row has no such field.
 std::optional<double> field_of(const DescribedRow& row, std::string_view field);

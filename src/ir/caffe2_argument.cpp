@@ -60,7 +60,8 @@ class ArgumentParser {
   explicit ArgumentParser(std::string_view text) : text_(text) {}
 
   Result<NamedValue> run() {
-    if (text_.size() > kMostBytes) return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMostBytes);
+    if (text_.size() > kMostBytes)
+      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMostBytes);
     for (skip(); at_ < text_.size(); skip()) {
       if (!field()) {
         return fail(Code::Input, "argument: '{}' is no protobuf text of an Argument: at byte {} expected {}",
@@ -170,7 +171,8 @@ class ArgumentParser {
       if (!hex) --at_;
       unsigned number = 0;
       int count = 0;
-      for (; count < (hex ? 2 : 3) && at_ < text_.size() && digits.find(text_[at_]) != std::string_view::npos; ++count) {
+      for (; count < (hex ? 2 : 3) && at_ < text_.size() && digits.find(text_[at_]) != std::string_view::npos;
+           ++count) {
         const auto digit = static_cast<unsigned>(digits.find(text_[at_++]));
         number = number * (hex ? 16U : 8U) + (digit < 16 ? digit : digit - 6);
       }

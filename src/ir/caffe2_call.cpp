@@ -21,7 +21,8 @@ Result<Call> Call::of(Key& key) {
   Call call(key);
   if (key.operands.empty()) return fail(Code::Input, "{}: has no operand", base::printable(key.op));
   if (key.operands.size() > kMostOperands) {
-    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op), key.operands.size(), kMostOperands);
+    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op), key.operands.size(),
+                kMostOperands);
   }
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const TensorEntry* tensor = key.operand(i);
@@ -121,7 +122,8 @@ Result<bool> Call::take_channels_last() {
   OPLAT_TRY(given, take_word("order"));
   const std::string order = given.value_or(int8() ? "NHWC" : "NCHW");
   if (order != "NHWC" && (int8() || order != "NCHW")) {
-    return fail(Code::Input, "{}: order is '{}', expected {}", op(), base::printable(order), int8() ? "NHWC" : "NHWC or NCHW");
+    return fail(Code::Input, "{}: order is '{}', expected {}", op(), base::printable(order),
+                int8() ? "NHWC" : "NHWC or NCHW");
   }
   set("order", order);
   return order == "NHWC";

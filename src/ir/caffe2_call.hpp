@@ -34,7 +34,8 @@ class Call {
   /// Code::Input unless there are `least` to `most` operands.
   [[nodiscard]] Status count_operands(std::size_t least, std::size_t most) const;
 
-  /// Take an argument out of the key; nothing where it is absent. Code::Input where it is of another kind or out of range.
+  /// Take an argument out of the key; nothing where it is absent. Code::Input where it is of another kind or out of
+  /// range.
   Result<std::optional<std::int64_t>> take_integer(std::string_view name, std::int64_t least, std::int64_t most);
   Result<std::optional<Numbers>> take_integers(std::string_view name, std::int64_t least, std::int64_t most);
   Result<std::optional<double>> take_real(std::string_view name);
@@ -42,7 +43,8 @@ class Call {
   void drop(std::string_view name);
   void set(std::string_view name, Value value);
 
-  /// Dimension that `axis` names, counted from the end where negative; `count` dimensions, that many included if `past_end`.
+  /// Dimension that `axis` names, counted from the end where negative; `count` dimensions, that many included if
+  /// `past_end`.
   [[nodiscard]] Result<std::size_t> axis(std::int64_t axis, std::size_t count, bool past_end = false) const;
   /// The layout, NHWC for Int8 operators, which know no other; kept in the key.
   Result<bool> take_channels_last();

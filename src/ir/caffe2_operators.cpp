@@ -51,7 +51,8 @@ Result<Image> take_image(Call& call) {
 
 Status check_vector(const Call& call, std::size_t operand, std::int64_t length) {
   if (call.dims(operand) == Numbers{length}) return {};
-  return fail(Code::Input, "{}: operand {} has the shape {}, expected [{}]", call.op(), operand, text(call.dims(operand)), length);
+  return fail(Code::Input, "{}: operand {} has the shape {}, expected [{}]", call.op(), operand,
+              text(call.dims(operand)), length);
 }
 
 /// Filters are [O,spatial...,I/group] where channels are last, else [O,I/group,spatial...].
@@ -65,11 +66,16 @@ Status convolution(Call& call) {
   const Numbers& filter = call.dims(1);
   const std::int64_t outputs = filter.empty() ? 0 : filter.front();
   if (image.channels % group != 0 || outputs % group != 0) {
-    return fail(Code::Input, "{}: {} channels into {} are not divided by group {}", call.op(), image.channels, outputs, group);
+    return fail(Code::Input, "{}: {} channels into {} are not divided by group {}", call.op(), image.channels, outputs,
+                group);
   }
-  const Image expected{.channels_last = image.channels_last, .batch = outputs, .channels = image.channels / group, .sizes = window.kernels};
+  const Image expected{.channels_last = image.channels_last,
+                       .batch = outputs,
+                       .channels = image.channels / group,
+                       .sizes = window.kernels};
   if (filter != expected.dims()) {
-    return fail(Code::Input, "{}: the filter has the shape {}, expected {}", call.op(), text(filter), text(expected.dims()));
+    return fail(Code::Input, "{}: the filter has the shape {}, expected {}", call.op(), text(filter),
+                text(expected.dims()));
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
   OPLAT_TRY(sizes, slide(call, window, image.sizes));
@@ -114,8 +120,8 @@ Status fully_connected(Call& call) {
   const std::int64_t inner_w = product(std::span(w).subspan(at_w));
   const std::int64_t outputs = product(std::span(w).first(at_w));
   if (inner != inner_w) {
-    return fail(Code::Input, "{}: {} split at axis {} has rows of {}, the weights {} rows of {}", call.op(), text(x), at, inner,
-                text(w), inner_w);
+    return fail(Code::Input, "{}: {} split at axis {} has rows of {}, the weights {} rows of {}", call.op(), text(x),
+                at, inner, text(w), inner_w);
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
   Numbers dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(at));
@@ -177,7 +183,8 @@ Status add_int8(Call& call) {
   return sum(call);
 }
 
-/// As NumPy broadcasts; with `broadcast`, as Caffe2 once did: operand 1 against the dimensions of operand 0 from `axis`.
+/// As NumPy broadcasts; with `broadcast`, as Caffe2 once did: operand 1 against the dimensions of operand 0 from
+/// `axis`.
 Status binary(Call& call) {
   OPLAT_CHECK(call.count_operands(2, 2));
   OPLAT_CHECK(settle_order(call));
@@ -186,7 +193,8 @@ Status binary(Call& call) {
   Numbers a = call.dims(0);
   Numbers b = call.dims(1);
   const auto apart = [&] {
-    return fail(Code::Input, "{}: the shapes {} and {} do not broadcast", call.op(), text(call.dims(0)), text(call.dims(1)));
+    return fail(Code::Input, "{}: the shapes {} and {} do not broadcast", call.op(), text(call.dims(0)),
+                text(call.dims(1)));
   };
   if (legacy.value_or(0) == 1) {
     if (b.size() > a.size()) return apart();
@@ -218,7 +226,8 @@ Status channel_shuffle(Call& call) {
   // Older nets treat it as a convolution of kernel 1.
   for (const char* name : {"kernel", "stride", "pad"}) call.drop(name);
   if (!group || image.channels % *group != 0) {
-    return fail(Code::Input, "{}: {} channels in {} groups", call.op(), image.channels, group ? std::to_string(*group) : "unknown");
+    return fail(Code::Input, "{}: {} channels in {} groups", call.op(), image.channels,
+                group ? std::to_string(*group) : "unknown");
   }
   call.set("group", *group);
   return call.finish(call.dtype(0), call.dims(0));
@@ -322,7 +331,8 @@ Status flatten(Call& call) {
 Status resize(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_TRY(image, take_image(call));
-  if (image.sizes.size() != 2) return fail(Code::Input, "{}: operand 0 has the shape {}, expected 4 dimensions", call.op(), text(call.dims(0)));
+  if (image.sizes.size() != 2)
+    return fail(Code::Input, "{}: operand 0 has the shape {}, expected 4 dimensions", call.op(), text(call.dims(0)));
   const char* names[] = {"height_scale", "width_scale"};
   for (std::size_t i = 0; i < 2; ++i) {
     OPLAT_TRY(given, call.take_real(names[i]));
@@ -346,7 +356,8 @@ Status transpose(Call& call) {
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   Numbers sorted = given.value_or(axes);
   std::sort(sorted.begin(), sorted.end());
-  if (sorted != axes) return fail(Code::Input, "{}: axes {} are no order of {} dimensions", call.op(), text(*given), x.size());
+  if (sorted != axes)
+    return fail(Code::Input, "{}: axes {} are no order of {} dimensions", call.op(), text(*given), x.size());
   if (given) {
     axes = *given;
   } else {
@@ -422,8 +433,9 @@ const Operator* find(std::string_view op) {
 }
 
 /// Arguments of any operator that change nothing about the time in inference on a CPU.
-constexpr std::string_view kInert[] = {"Y_scale", "Y_zero_point", "ws_nbytes_limit", "is_test", "use_cudnn",
-                                       "cudnn_exhaustive_search", "exhaustive_search", "no_bias", "init_params"};
+constexpr std::string_view kInert[] = {"Y_scale",           "Y_zero_point", "ws_nbytes_limit",
+                                       "is_test",           "use_cudnn",    "cudnn_exhaustive_search",
+                                       "exhaustive_search", "no_bias",      "init_params"};
 
 }  // namespace
 
@@ -459,6 +471,10 @@ Status complete_caffe2(Key& key) {
   }
   OPLAT_TRY(call, caffe2::Call::of(key));
   for (const std::string_view name : caffe2::kInert) call.drop(name);
+  // An argument without a value, or with none of a list's, says nothing.
+  std::erase_if(key.attributes, [](const NamedValue& a) {
+    return a.second.unknown() || (a.second.list() != nullptr && a.second.list()->empty());
+  });
   OPLAT_CHECK(infer(call));
   key.canonicalise();
   return {};

@@ -12,20 +12,22 @@ namespace {
 enum LegacyPad : std::int64_t { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
 /// One property of a window under its three names; nothing where none is given.
-Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name, std::int64_t least, std::size_t spatial) {
+Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name, std::int64_t least,
+                                              std::size_t spatial) {
   OPLAT_TRY(list, call.take_integers(name + "s", least, kMostSize));
   OPLAT_TRY(scalar, call.take_integer(name, least, kMostSize));
   OPLAT_TRY(height, call.take_integer(name + "_h", least, kMostSize));
   OPLAT_TRY(width, call.take_integer(name + "_w", least, kMostSize));
   if (height.has_value() != width.has_value() || (height && spatial != 2)) {
-    return fail(Code::Input, "{}: arguments {}_h and {}_w belong together, over an image of two dimensions", call.op(), name,
-                name);
+    return fail(Code::Input, "{}: arguments {}_h and {}_w belong together, over an image of two dimensions", call.op(),
+                name, name);
   }
   std::optional<Numbers> found;
   for (const auto& spelling : {list, scalar ? std::optional(Numbers(spatial, *scalar)) : std::nullopt,
                                height ? std::optional(Numbers{*height, *width}) : std::nullopt}) {
     if (!spelling) continue;
-    if (found && *found != *spelling) return fail(Code::Input, "{}: two arguments for the {} contradict each other", call.op(), name);
+    if (found && *found != *spelling)
+      return fail(Code::Input, "{}: two arguments for the {} contradict each other", call.op(), name);
     found = spelling;
   }
   if (found && found->size() != spatial) {
@@ -43,18 +45,21 @@ Result<std::optional<Numbers>> take_pads(Call& call, std::size_t spatial) {
     if (side) sides.push_back(*side);
   }
   if (!sides.empty() && (sides.size() != 4 || spatial != 2)) {
-    return fail(Code::Input, "{}: arguments pad_t, pad_l, pad_b and pad_r belong together, over an image of two dimensions",
+    return fail(Code::Input,
+                "{}: arguments pad_t, pad_l, pad_b and pad_r belong together, over an image of two dimensions",
                 call.op());
   }
   std::optional<Numbers> found;
   for (const auto& spelling : {list, scalar ? std::optional(Numbers(2 * spatial, *scalar)) : std::nullopt,
                                sides.empty() ? std::nullopt : std::optional(sides)}) {
     if (!spelling) continue;
-    if (found && *found != *spelling) return fail(Code::Input, "{}: two arguments for the padding contradict each other", call.op());
+    if (found && *found != *spelling)
+      return fail(Code::Input, "{}: two arguments for the padding contradict each other", call.op());
     found = spelling;
   }
   if (found && found->size() != 2 * spatial) {
-    return fail(Code::Input, "{}: {} pads for an image of {} dimensions, expected two each", call.op(), found->size(), spatial);
+    return fail(Code::Input, "{}: {} pads for an image of {} dimensions, expected two each", call.op(), found->size(),
+                spatial);
   }
   return found;
 }
@@ -75,14 +80,17 @@ Status pad_by_rule(const Call& call, std::int64_t rule, const Numbers& image, Wi
       after = needed - before;
     } else {
       // Caffe rounds the size up where Caffe2 rounds down; the padding behind makes up for it.
-      if (window.dilations[i] != 1) return fail(Code::Input, "{}: legacy_pad of Caffe's pooling knows no dilation", call.op());
+      if (window.dilations[i] != 1)
+        return fail(Code::Input, "{}: legacy_pad of Caffe's pooling knows no dilation", call.op());
       const std::int64_t room = image[i] + 2 * before - kernel;
-      if (room < 0) return fail(Code::Input, "{}: a window of {} over {} padded by {}", call.op(), kernel, image[i], before);
+      if (room < 0)
+        return fail(Code::Input, "{}: a window of {} over {} padded by {}", call.op(), kernel, image[i], before);
       const std::int64_t standard = room / stride + 1;
       std::int64_t size = (room + stride - 1) / stride + 1;
       if (before > 0 && (size - 1) * stride >= image[i] + before) --size;
       if (size < standard) {
-        return fail(Code::Input, "{}: a window of {} begins behind an image of {} padded by {}", call.op(), kernel, image[i], before);
+        return fail(Code::Input, "{}: a window of {} begins behind an image of {} padded by {}", call.op(), kernel,
+                    image[i], before);
       }
       after = before + stride * (size - standard);
     }

@@ -20,7 +20,8 @@ bool is_plain(std::string_view text) {
 bool is_plain(const NamedValue& argument) {
   const auto plain = [](const Value& v) { return v.text() == nullptr || is_plain(*v.text()); };
   const List* list = argument.second.list();
-  return is_plain(argument.first) && plain(argument.second) && (list == nullptr || std::all_of(list->begin(), list->end(), plain));
+  return is_plain(argument.first) && plain(argument.second) &&
+         (list == nullptr || std::all_of(list->begin(), list->end(), plain));
 }
 
 bool all_equal(const List& list) {
@@ -49,7 +50,8 @@ class Spelling {
         add(name, value);
       }
     }
-    std::sort(arguments_.begin(), arguments_.end(), [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; });
+    std::sort(arguments_.begin(), arguments_.end(),
+              [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; });
     std::vector<std::string> texts;
     for (const NamedValue& argument : arguments_) texts.push_back(caffe2_argument_text(argument));
     return texts;
@@ -82,23 +84,42 @@ class Spelling {
   std::vector<NamedValue> arguments_;
 };
 
+std::vector<std::string> literal_arguments(const Key& key) {
+  std::vector<std::string> texts;
+  for (const NamedValue& attribute : key.attributes) texts.push_back(caffe2_argument_text(attribute));
+  return texts;
+}
+
 }  // namespace
 
 std::optional<Dtype> dtype_of_caffe2(int number) {
   switch (number) {
-    case 1: return Dtype::F32;
-    case 2: return Dtype::I32;
-    case 3: return Dtype::U8;  // BYTE
-    case 4: return Dtype::String;
-    case 5: return Dtype::Bool;
-    case 6: return Dtype::U8;
-    case 7: return Dtype::I8;
-    case 8: return Dtype::U16;
-    case 9: return Dtype::I16;
-    case 10: return Dtype::I64;
-    case 12: return Dtype::F16;
-    case 13: return Dtype::F64;
-    default: return std::nullopt;
+    case 1:
+      return Dtype::F32;
+    case 2:
+      return Dtype::I32;
+    case 3:
+      return Dtype::U8;  // BYTE
+    case 4:
+      return Dtype::String;
+    case 5:
+      return Dtype::Bool;
+    case 6:
+      return Dtype::U8;
+    case 7:
+      return Dtype::I8;
+    case 8:
+      return Dtype::U16;
+    case 9:
+      return Dtype::I16;
+    case 10:
+      return Dtype::I64;
+    case 12:
+      return Dtype::F16;
+    case 13:
+      return Dtype::F64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -115,8 +136,8 @@ bool is_inert_argument(std::string_view name) {
 
 Result<Key> key_of(const LutQuery& query) {
   if (query.input_shapes.size() != query.input_dtypes.size()) {
-    return fail(Code::Input, "{}: {} shapes, but {} data types", base::printable(query.op_type), query.input_shapes.size(),
-                query.input_dtypes.size());
+    return fail(Code::Input, "{}: {} shapes, but {} data types", base::printable(query.op_type),
+                query.input_shapes.size(), query.input_dtypes.size());
   }
   Key key;
   key.domain = kCaffe2Domain;
@@ -133,8 +154,8 @@ Result<Key> key_of(const LutQuery& query) {
   for (std::size_t i = 0; i < query.input_shapes.size(); ++i) {
     const auto dtype = dtype_of_caffe2(query.input_dtypes[i]);
     if (!dtype) {
-      return fail(Code::Input, "{}: operand {} has the data type {}, which Caffe2 does not number", base::printable(query.op_type),
-                  i, query.input_dtypes[i]);
+      return fail(Code::Input, "{}: operand {} has the data type {}, which Caffe2 does not number",
+                  base::printable(query.op_type), i, query.input_dtypes[i]);
     }
     TensorEntry entry;
     entry.dtype = *dtype;
@@ -150,7 +171,6 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
   if (key.domain != kCaffe2Domain || !is_caffe2_operator(key.op)) return std::nullopt;
   LutQuery query;
   query.op_type = key.op;
-  query.op_args = Spelling(key).run();
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const TensorEntry* tensor = key.operand(i);
     const auto number = tensor == nullptr ? std::nullopt : caffe2_number(tensor->dtype);
@@ -163,9 +183,13 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
     query.input_shapes.push_back(std::move(dims));
     query.input_dtypes.push_back(*number);
   }
-  const auto back = key_of(query);
-  if (!back || *back != key) return std::nullopt;
-  return query;
+  // Where an operator carries an argument of another kind's name, its attributes as they are say the same.
+  for (const bool usual : {true, false}) {
+    query.op_args = usual ? Spelling(key).run() : literal_arguments(key);
+    const auto back = key_of(query);
+    if (back && *back == key) return query;
+  }
+  return std::nullopt;
 }
 
 }  // namespace oplat::ir

@@ -20,7 +20,6 @@ constexpr double kHighFactors[] = {1, 0.5, 2};
 /// A curve other than the start must lower the loss by this share per end that moves: with few models a lucky one would
 /// win otherwise.
 constexpr double kGainPerMove = 0.04;
-constexpr double k95 = 1.959963984540054;
 
 struct Curve {
   std::optional<estimate::ReuseCurve> curve;
@@ -212,7 +211,6 @@ ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const 
   error.linear = share * sum.linear;
   error.squares = share * share * sum.squares;
   error.fixed_variance = share * share * sum.other_variance;
-  error.measurement_sd = std::log(model.measured.ci_high_ns / model.measured.ci_low_ns) / 2 / k95;
   return error;
 }
 

@@ -112,7 +112,7 @@ SpreadFit fit_spread(std::span<const ErrorTerm> errors) {
     for (double sd = 0.004; sd < 0.2; sd *= 1.15) {
       double likelihood = 0;
       for (const ErrorTerm& error : errors) {
-        const double variance = error.variance(rho, sd) + error.measurement_sd * error.measurement_sd;
+        const double variance = error.variance(rho, sd);
         likelihood -= 0.5 * (std::log(variance) + error.log_error * error.log_error / variance);
       }
       if (likelihood > most) {

@@ -40,7 +40,6 @@ struct ErrorTerm {
   double linear = 0;             ///< sum of w sd of measured kernels, relative to the prediction
   double squares = 0;            ///< sum of (w sd)^2 of them, relative
   double fixed_variance = 0;     ///< of other kernels, relative
-  double measurement_sd = 0;     ///< of the measured time itself
   [[nodiscard]] double variance(double rho, double sd) const {
     return rho * linear * linear + (1 - rho) * squares + fixed_variance + sd * sd;
   }
@@ -50,8 +49,8 @@ struct SpreadFit {
   double measured_correlation = 0;
   double sd_log = 0;
 };
-/// The pair of a grid that gives the errors the largest normal likelihood, the errors of measuring included; of equals the
-/// first.
+/// The pair of a grid that gives the errors the largest normal likelihood; of equals the first. The errors of measuring the
+/// models are part of them, since an interval is about what a measurement would show.
 SpreadFit fit_spread(std::span<const ErrorTerm> errors);
 
 }  // namespace oplat::predict

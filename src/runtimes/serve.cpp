@@ -197,21 +197,4 @@ int serve_failure(const Error& error, int protocol_fd) {
   return status == kDone ? kCannotServe : status;
 }
 
-int run_worker(std::string_view name, const std::vector<std::string>& arguments) {
-  prepare_process();
-  const int descriptor = claim_protocol_descriptor();
-  if (descriptor < 0) return kCannotServe;
-  const RuntimeEntry* entry = find_runtime(name);
-  if (entry == nullptr) {
-    std::vector<std::string> names;
-    for (const auto& known : runtimes()) names.emplace_back(known.name);
-    return serve_failure(Error{Code::Runtime, fmt::format("unknown runtime {}; known: {}", base::printable(name),
-                                                          base::join(names, ", "))},
-                         descriptor);
-  }
-  auto worker = entry->create(arguments);
-  if (!worker) return serve_failure(worker.error(), descriptor);
-  return serve(**worker, descriptor);
-}
-
 }  // namespace oplat::runtimes

@@ -23,18 +23,20 @@ struct Split {
     Beyond,  ///< the fifth of most operations
     Keep,    ///< all but so many per cent, chosen at random
     Sample,  ///< all but so many per cent, chosen by the Sampler, which is told their times one by one
+    Folds,   ///< every row once: the rows fall into so many folds by the CRC-32 of their text, each fold in its turn
   };
   Kind kind = Kind::Random;
   std::vector<std::pair<std::string, double>> levels;  ///< of Level: field, value
   double percent = 100;                                ///< of Keep and Sample: of the rows that are learned from
+  std::size_t folds = 1;                               ///< of Folds; fits of the others
 };
-/// "random", "twin", "level:FIELD=VALUE[,FIELD=VALUE]", "beyond", "keep:PERCENT", "sample:PERCENT". Code::Usage otherwise. Fields of
-/// convolutions: batch, in_h, out_c, ratio (In_C / Out_C), kernel, stride, residual.
+/// "random", "twin", "level:FIELD=VALUE[,FIELD=VALUE]", "beyond", "keep:PERCENT", "sample:PERCENT", "folds:COUNT". Code::Usage
+/// otherwise. Fields of convolutions: batch, in_h, out_c, ratio (In_C / Out_C), kernel, stride, residual.
 Result<Split> parse_split(std::string_view text);
 
 /// Errors |predicted / measured - 1| of some rows.
 struct ErrorLine {
-  std::string name;  ///< "all", a tier, or a band of latencies
+  std::string name;  ///< "all", a tier, a band of latencies, or an operator
   std::int64_t rows = 0;
   double mape = 0;    ///< all of these are shares: 0.05 is 5 %
   double median = 0;
@@ -56,6 +58,8 @@ struct NetworkLine {
 
 struct AccuracyRequest {
   Split split;
+  /// Rows of these operators alone ("paddle_lite:conv2d") are learned from and asked for; empty: of all.
+  std::vector<std::string> operators;
   LearnRequest learn;
   Profile profile = Profile::Accurate;
   double level = 0.9;             ///< of the intervals
@@ -64,12 +68,12 @@ struct AccuracyRequest {
 };
 
 struct Accuracy {
-  std::int64_t learned_from = 0;
+  std::int64_t learned_from = 0;  ///< of several folds: the fewest
   std::int64_t asked = 0;
   std::int64_t unanswered = 0;
   double fit_seconds = 0;
   double microseconds_a_row = 0;
-  std::vector<ErrorLine> lines;  ///< all; each tier; each band of latencies
+  std::vector<ErrorLine> lines;  ///< all; each tier; each band of latencies; each operator where there are several
   std::vector<NetworkLine> networks;
 };
 

@@ -76,12 +76,14 @@ class Worker {
   [[nodiscard]] virtual bool virtual_time() const { return false; }
 };
 
-/// A runtime that this executable knows. `create` is called inside the worker process only.
+/// A runtime that this executable knows. `create` is called inside the worker process only; where it is null, the worker is
+/// a program of its own, because the runtime's libraries are not to be linked into this one.
 struct RuntimeEntry {
   std::string_view name;
   std::string_view description;
   std::string_view install;  ///< the command that installs it; empty: always there
   Result<std::unique_ptr<Worker>> (*create)(const std::vector<std::string>& arguments);
+  std::string_view program = {};  ///< file beside this executable that serves the runtime, where `create` is null
 };
 /// Explicit list, in src/runtimes/registry.cpp.
 const std::vector<RuntimeEntry>& runtimes();

@@ -24,6 +24,7 @@ struct ForeignRead {
   std::size_t skipped = 0;         ///< malformed rows that were left out
   std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
   std::vector<std::string> warnings = {};  ///< what is odd about rows that were read
+  std::optional<std::string> device;  ///< that ReadOptions::name tells
 };
 
 /// A foreign table format, read and written. Stateless: one object serves any number of files.

@@ -31,11 +31,16 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Keys hold text as JSON strings, which know no other bytes.
-bool is_ascii(const ir::NamedValue& argument) {
-  const auto plain = [](const ir::Value& v) { return v.text() == nullptr || is_ascii(*v.text()); };
+/// Whether an argument belongs into a key: keys hold text as JSON strings, which know no other bytes, and no weights.
+bool fits_key(const ir::NamedValue& argument) {
+  constexpr std::size_t kMostElements = 64;
+  constexpr std::size_t kMostBytes = 4096;
+  const auto plain = [](const ir::Value& v) {
+    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMostBytes);
+  };
   const ir::List* list = argument.second.list();
-  return is_ascii(argument.first) && plain(argument.second) && (list == nullptr || std::all_of(list->begin(), list->end(), plain));
+  return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&
+         (list == nullptr || (list->size() <= kMostElements && std::all_of(list->begin(), list->end(), plain)));
 }
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -92,13 +97,15 @@ class Builder {
     }
     for (const auto& [name, dims] : options_.shapes) {
       if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file_, base::printable(name), names_text(inputs));
+      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file_, base::printable(name),
+                  names_text(inputs));
     }
     for (const std::string& blob : inputs) {
       OPLAT_TRY(dims, input_dims(blob));
       const ir::TensorId id = define(blob);
       tensor(id).dtype = uses.from_outside.at(blob).dtype;
-      if (const auto fill = companions_.parameters.find(blob); fill != companions_.parameters.end() && fill->second.dtype) {
+      if (const auto fill = companions_.parameters.find(blob);
+          fill != companions_.parameters.end() && fill->second.dtype) {
         tensor(id).dtype = fill->second.dtype;
       }
       tensor(id).shape = ir::Shape::of(dims);
@@ -112,7 +119,8 @@ class Builder {
     if (lacking.empty()) return {};
     if (companions_.found.empty()) {
       return fail(Code::Input,
-                  "{}: nothing says the shapes of {} parameters ({}): none of {} stands beside the net; keep the files of a net together",
+                  "{}: nothing says the shapes of {} parameters ({}): none of {} stands beside the net; keep the files "
+                  "of a net together",
                   file_, lacking.size(), names_text(lacking), base::join(companions_.looked_for, ", "));
     }
     return fail(Code::Input, "{}: {}, which stands beside the net, says no shape of {} parameters: {}", file_,
@@ -148,17 +156,22 @@ class Builder {
       return dims;
     }
     if (fill != companions_.parameters.end()) return *noted;
-    return fail(Code::Usage, "{}: a Caffe2 net does not say the shape of its input '{}'; give --shape {}=1x3x224x224 (its own numbers){}",
-                file_, base::printable(blob), base::printable(blob),
-                noted == nullptr ? ""
-                                 : fmt::format("; it was drawn with [{}], of which --batch 1 changes the first", fmt::join(*noted, ", ")));
+    return fail(
+        Code::Usage,
+        "{}: a Caffe2 net does not say the shape of its input '{}'; give --shape {}=1x3x224x224 (its own numbers){}",
+        file_, base::printable(blob), base::printable(blob),
+        noted == nullptr
+            ? ""
+            : fmt::format("; it was drawn with [{}], of which --batch 1 changes the first", fmt::join(*noted, ", ")));
   }
 
-  /// A drawing holds the net at another batch: where an input was drawn with the asked sizes otherwise, results are too.
+  /// A drawing holds the net at another batch: where an input was drawn with the asked sizes otherwise, results are
+  /// too.
   void note_batch(const std::string& blob, const Dims& dims) {
     const Dims* shown = drawn(blob);
     if (shown == nullptr) return;
-    const bool alike = shown->size() == dims.size() && !dims.empty() && std::equal(dims.begin() + 1, dims.end(), shown->begin() + 1);
+    const bool alike =
+        shown->size() == dims.size() && !dims.empty() && std::equal(dims.begin() + 1, dims.end(), shown->begin() + 1);
     drawing_holds_ = drawing_holds_ && alike;
     if (alike) drawn_batch_ = shown->front(), batch_ = dims.front();
   }
@@ -174,7 +187,8 @@ class Builder {
     info.dtype = fill != companions_.parameters.end() && fill->second.dtype ? *fill->second.dtype : use.dtype;
     const auto elements = info.shape.elements();
     const auto bits = ir::bits(*info.dtype);
-    if (elements && bits) info.constant_bytes = (static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) + 7) / 8;
+    if (elements && bits)
+      info.constant_bytes = (static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) + 7) / 8;
     info.constant_hash = base::hash64(blob);
     return true;
   }
@@ -184,7 +198,8 @@ class Builder {
     for (const wire::Argument& each : net_.op(i).arg()) {
       auto argument = argument_of(each);
       if (!argument) return fail_in(place(file_, net_, i), std::move(argument).error());
-      const auto same = std::find_if(list.begin(), list.end(), [&](const ir::NamedValue& a) { return a.first == argument->first; });
+      const auto same =
+          std::find_if(list.begin(), list.end(), [&](const ir::NamedValue& a) { return a.first == argument->first; });
       if (same == list.end()) {
         list.push_back(std::move(*argument));
       } else if (*same != *argument) {
@@ -209,12 +224,12 @@ class Builder {
     key.domain = node.domain;
     key.op = node.op;
     for (ir::NamedValue& argument : list) {
-      if (is_ascii(argument) && !ir::is_inert_argument(argument.first)) key.attributes.push_back(std::move(argument));
+      if (fits_key(argument) && !ir::is_inert_argument(argument.first)) key.attributes.push_back(std::move(argument));
     }
-    // The runtime lists the operands; here they are those of the graph.
     for (const ir::TensorId id : node.inputs) {
       const ir::TensorInfo& info = tensor(id);
-      key.operands.emplace_back(ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, std::nullopt});
+      key.operands.emplace_back(
+          ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, std::nullopt});
     }
     take_shape_operand(op, key);
     std::optional<ir::TensorEntry> result;
@@ -234,7 +249,7 @@ class Builder {
         tensor(id).dtype = result->dtype;
         tensor(id).shape = result->shape;
       } else if (o == 0) {
-        guess_result(op, id);
+        guess_result(op, node, id);
       }
     }
     node.name = node.outputs.empty() ? fmt::format("op{}", i) : tensor(node.outputs.front()).name;
@@ -267,18 +282,20 @@ class Builder {
 
   /// Reshape may read the shape it makes from a constant.
   void take_shape_operand(const wire::Operator& op, ir::Key& key) const {
-    if ((key.op != "Reshape" && key.op != "Int8Reshape") || op.input_size() != 2 || key.attribute("shape") != nullptr) return;
+    if ((key.op != "Reshape" && key.op != "Int8Reshape") || op.input_size() != 2 || key.attribute("shape") != nullptr)
+      return;
     const auto fill = companions_.parameters.find(op.input(1));
     if (fill != companions_.parameters.end() && fill->second.values) {
       key.attributes.emplace_back("shape", ir::Value::ints(*fill->second.values));
     }
   }
   static bool lacks_shape_argument(const ir::Key& key) {
-    return (key.op == "Reshape" || key.op == "Int8Reshape") && key.operands.size() == 2 && key.attribute("shape") == nullptr;
+    return (key.op == "Reshape" || key.op == "Int8Reshape") && key.operands.size() == 2 &&
+           key.attribute("shape") == nullptr;
   }
 
   /// What no inference tells: a fill's own shape, or what the drawing shows.
-  void guess_result(const wire::Operator& op, ir::TensorId id) {
+  void guess_result(const wire::Operator& op, const ir::Node& node, ir::TensorId id) {
     const std::string& blob = op.output(0);
     ir::TensorInfo& info = tensor(id);
     if (const auto fill = fills_.find(blob); op.input_size() == 0 && fill != fills_.end()) {
@@ -292,7 +309,7 @@ class Builder {
     if (dims.empty() || dims.front() != *drawn_batch_) return;
     dims.front() = batch_;
     info.shape = ir::Shape::of(dims);
-    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8) : tensor(current_.at(op.input(0))).dtype;
+    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8) : tensor(node.inputs.front()).dtype;
   }
 
   Status add_outputs() {
@@ -304,7 +321,8 @@ class Builder {
       if (at == current_.end()) {
         return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_, base::printable(blob));
       }
-      if (read.insert(at->second).second || std::find(graph.outputs.begin(), graph.outputs.end(), at->second) == graph.outputs.end()) {
+      if (read.insert(at->second).second ||
+          std::find(graph.outputs.begin(), graph.outputs.end(), at->second) == graph.outputs.end()) {
         graph.outputs.push_back(at->second);
       }
     }
@@ -312,7 +330,8 @@ class Builder {
       // Masks, saved statistics, former shapes: nobody reads them, and a query says nothing of them.
       while (node.outputs.size() > 1 && !read.contains(node.outputs.back())) node.outputs.pop_back();
       // What nobody reads stays in the workspace, where the caller finds it.
-      if (!node.outputs.empty() && read.insert(node.outputs.front()).second) graph.outputs.push_back(node.outputs.front());
+      if (!node.outputs.empty() && read.insert(node.outputs.front()).second)
+        graph.outputs.push_back(node.outputs.front());
     }
     return {};
   }
@@ -333,7 +352,8 @@ class Builder {
 
 }  // namespace
 
-Result<Built> build(const std::string& file, const wire::Net& net, const Companions& companions, const ShapeOptions& options) {
+Result<Built> build(const std::string& file, const wire::Net& net, const Companions& companions,
+                    const ShapeOptions& options) {
   return Builder(file, net, companions, options).run();
 }
 

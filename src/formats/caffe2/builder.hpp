@@ -18,6 +18,7 @@ struct Built {
 };
 
 /// `file` names the net in messages.
-Result<Built> build(const std::string& file, const wire::Net& net, const Companions& companions, const ShapeOptions& options);
+Result<Built> build(const std::string& file, const wire::Net& net, const Companions& companions,
+                    const ShapeOptions& options);
 
 }  // namespace oplat::formats::caffe2

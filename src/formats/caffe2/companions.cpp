@@ -23,12 +23,22 @@ struct Fill {
 const Fill* find_fill(std::string_view op) {
   using ir::Dtype;
   static constexpr Fill kFills[] = {
-      {"GivenTensorFill", Dtype::F32},        {"GivenTensorIntFill", Dtype::I32},    {"GivenTensorInt64Fill", Dtype::I64},
-      {"GivenTensorBoolFill", Dtype::Bool},   {"GivenTensorDoubleFill", Dtype::F64}, {"GivenTensorInt16Fill", Dtype::I16},
-      {"GivenTensorStringFill", Dtype::String}, {"GivenTensorByteStringToUInt8Fill", Dtype::U8},
-      {"Int8GivenTensorFill", Dtype::U8},     {"Int8GivenIntTensorFill", Dtype::I32}, {"ConstantFill", std::nullopt},
-      {"XavierFill", Dtype::F32},             {"MSRAFill", Dtype::F32},              {"UniformFill", Dtype::F32},
-      {"GaussianFill", Dtype::F32},           {"UniformIntFill", Dtype::I32},
+      {"GivenTensorFill", Dtype::F32},
+      {"GivenTensorIntFill", Dtype::I32},
+      {"GivenTensorInt64Fill", Dtype::I64},
+      {"GivenTensorBoolFill", Dtype::Bool},
+      {"GivenTensorDoubleFill", Dtype::F64},
+      {"GivenTensorInt16Fill", Dtype::I16},
+      {"GivenTensorStringFill", Dtype::String},
+      {"GivenTensorByteStringToUInt8Fill", Dtype::U8},
+      {"Int8GivenTensorFill", Dtype::U8},
+      {"Int8GivenIntTensorFill", Dtype::I32},
+      {"ConstantFill", std::nullopt},
+      {"XavierFill", Dtype::F32},
+      {"MSRAFill", Dtype::F32},
+      {"UniformFill", Dtype::F32},
+      {"GaussianFill", Dtype::F32},
+      {"UniformIntFill", Dtype::I32},
   };
   for (const Fill& fill : kFills) {
     if (fill.op == op) return &fill;
@@ -83,8 +93,9 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, 
     }
     if (!shaped) continue;
     if (!is_sound(parameter.dims)) {
-      return fail(Code::Input, "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}", name, i,
-                  base::printable(op.type()), base::printable(op.output(0)), fmt::join(parameter.dims, ","), kMostDim);
+      return fail(Code::Input, "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}",
+                  name, i, base::printable(op.type()), base::printable(op.output(0)), fmt::join(parameter.dims, ","),
+                  kMostDim);
     }
     parameters[op.output(0)] = std::move(parameter);
   }

@@ -68,11 +68,13 @@ Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
     const std::string_view node = svg.substr(at, next - at);
     const std::size_t start = node.find(kOpen);
     const std::size_t end = start == std::string_view::npos ? start : node.find("</title>", start);
-    if (end != std::string_view::npos) add_title(node.substr(start + kOpen.size(), end - start - kOpen.size()), drawing);
+    if (end != std::string_view::npos)
+      add_title(node.substr(start + kOpen.size(), end - start - kOpen.size()), drawing);
   }
   if (drawing.empty()) {
-    return fail(Code::Input, "{}: no drawing of a Caffe2 net: no node is titled with a blob's shape, like 'data\\n[1, 3, 224, 224]0'",
-                name);
+    return fail(
+        Code::Input,
+        "{}: no drawing of a Caffe2 net: no node is titled with a blob's shape, like 'data\\n[1, 3, 224, 224]0'", name);
   }
   return drawing;
 }

@@ -87,7 +87,8 @@ int probe_binary(std::string_view bytes) {
 int probe_text(std::string_view bytes) {
   std::size_t at = 0;
   const auto skip = [&] {
-    while (at < bytes.size() && (std::string_view(" \t\r\n").find(bytes[at]) != std::string_view::npos || bytes[at] == '#')) {
+    while (at < bytes.size() &&
+           (std::string_view(" \t\r\n").find(bytes[at]) != std::string_view::npos || bytes[at] == '#')) {
       if (bytes[at] == '#') {
         at = std::min(bytes.find('\n', at), bytes.size());
       } else {
@@ -102,8 +103,8 @@ int probe_text(std::string_view bytes) {
   skip();
   if (at >= bytes.size() || (bytes[at] != ':' && bytes[at] != '{' && bytes[at] != '<')) return 0;
   if (word == "op") return 70;
-  const bool opening = word == "name" || word == "type" || word == "num_workers" || word == "device_option" || word == "arg" ||
-                       word == "external_input" || word == "external_output";
+  const bool opening = word == "name" || word == "type" || word == "num_workers" || word == "device_option" ||
+                       word == "arg" || word == "external_input" || word == "external_output";
   if (!opening) return 0;
   // Caffe's own nets begin with a name too, and have layers.
   for (const std::string_view op : {"\nop {", "\nop{", " op {", " op{", "\nop:", "\nop <", "\nop<"}) {
@@ -126,7 +127,8 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 
 Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) {
   if (bytes.size() > kMostTextBytes) {
-    return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name, bytes.size(), kMostTextBytes);
+    return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name, bytes.size(),
+                kMostTextBytes);
   }
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
@@ -149,8 +151,8 @@ Result<wire::Net> parse_binary(const std::string& name, const std::string& bytes
   coded.SetRecursionLimit(kMostDepth);
   wire::Net net;
   if (!net.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
-    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}", name,
-                coded.CurrentPosition(), bytes.size());
+    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}",
+                name, coded.CurrentPosition(), bytes.size());
   }
   return net;
 }
@@ -175,9 +177,11 @@ Result<wire::Net> parse_net(const std::string& name, const std::string& bytes) {
 
 Result<ir::NamedValue> argument_of(const wire::Argument& argument) {
   const int kinds = (argument.has_f() ? 1 : 0) + (argument.has_i() ? 1 : 0) + (argument.has_s() ? 1 : 0) +
-                    (argument.floats_size() > 0 ? 1 : 0) + (argument.ints_size() > 0 ? 1 : 0) + (argument.strings_size() > 0 ? 1 : 0);
+                    (argument.floats_size() > 0 ? 1 : 0) + (argument.ints_size() > 0 ? 1 : 0) +
+                    (argument.strings_size() > 0 ? 1 : 0);
   if (kinds > 1) {
-    return fail(Code::Input, "argument '{}' holds values of {} kinds, expected one", base::printable(argument.name()), kinds);
+    return fail(Code::Input, "argument '{}' holds values of {} kinds, expected one", base::printable(argument.name()),
+                kinds);
   }
   ir::NamedValue result(argument.name(), ir::Value());
   if (argument.has_f()) result.second = ir::caffe2_float(argument.f());

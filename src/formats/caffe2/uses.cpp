@@ -13,7 +13,8 @@ namespace {
 /// Int8 operators read bytes, but for their biases and what is yet to be quantised.
 ir::Dtype expected_dtype(std::string_view op, int operand) {
   if (!op.starts_with("Int8") || op == "Int8Quantize") return ir::Dtype::F32;
-  return ir::is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2 ? ir::Dtype::I32 : ir::Dtype::U8;
+  return ir::is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2 ? ir::Dtype::I32
+                                                                                        : ir::Dtype::U8;
 }
 
 Status check_operator(const std::string& file, const wire::Net& net, int i) {
@@ -53,13 +54,14 @@ Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Compan
       const bool filled = companions.parameters.contains(blob);
       const auto writer = first_writer.find(blob);
       if (!listed.contains(blob) && !filled && writer != first_writer.end()) {
-        return fail(Code::Input, "{} reads '{}', which only operator {} writes: the net's operators are in no order of execution",
+        return fail(Code::Input,
+                    "{} reads '{}', which only operator {} writes: the net's operators are in no order of execution",
                     place(file, net, i), base::printable(blob), writer->second);
       }
       // A net that lists no inputs at all leaves them to the reader.
       if (blob.empty() || (!listed.contains(blob) && !filled && !listed.empty())) {
-        return fail(Code::Input, "{} reads '{}', which nothing writes and the net does not list as an input", place(file, net, i),
-                    base::printable(blob));
+        return fail(Code::Input, "{} reads '{}', which nothing writes and the net does not list as an input",
+                    place(file, net, i), base::printable(blob));
       }
       const auto [use, added] = uses.from_outside.try_emplace(blob);
       if (added) use->second.dtype = expected_dtype(op.type(), operand);

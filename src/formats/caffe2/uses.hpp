@@ -14,8 +14,8 @@ namespace oplat::formats::caffe2 {
 
 /// How the operators of a net read a blob that comes from outside.
 struct Use {
-  bool only_parameter = true;  ///< as a filter, bias or the like
-  bool only_first = true;      ///< as operand 0
+  bool only_parameter = true;        ///< as a filter, bias or the like
+  bool only_first = true;            ///< as operand 0
   ir::Dtype dtype = ir::Dtype::F32;  ///< what its first reader expects
 };
 

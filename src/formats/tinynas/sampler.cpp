@@ -149,6 +149,9 @@ Result<SamplingSpace> read_sampling_space(const base::Source& source) {
   OPLAT_TRY(min_size, reader.integer("min_feature_size", 1, kMostSize));
   OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMostSize));
   OPLAT_TRY(sizes, reader.integer("number_feature_size", 1, kMostGridPoints));
+  if (min_size > max_size) {
+    return fail(Code::Input, "{}: min_feature_size {} is larger than max_feature_size {}", source.name(), min_size, max_size);
+  }
   return SamplingSpace{batch, fused, kernel, min_size, max_size, sizes, out_c, stride, type, ratio};
 }
 

@@ -2,10 +2,10 @@
 /// Caffe2's operators, keys of which are made by ir/caffe2.hpp. Counted as their ONNX kin: two operations for a
 /// multiply-add, nothing for bias, activation and requantisation fused into a convolution or product. None is a view:
 /// Caffe2 copies in Reshape, Flatten and Dropout unless the net writes in place.
+#include "oplat/ir/caffe2.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
-#include "oplat/ir/caffe2.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -97,14 +97,17 @@ std::vector<OperatorInfo> caffe2() {
   };
   add({"Conv", "Int8Conv", "Int8ConvRelu"}, flops_conv, describe_conv);
   add({"FC", "Int8FC", "Int8FCRelu"}, flops_product, describe_product);
-  add({"AveragePool", "Int8AveragePool", "Int8AveragePoolRelu", "Int8MaxPool", "Int8MaxPoolRelu", "MaxPool"}, flops_pool);
+  add({"AveragePool", "Int8AveragePool", "Int8AveragePoolRelu", "Int8MaxPool", "Int8MaxPoolRelu", "MaxPool"},
+      flops_pool);
   add({"Int8Sum", "Int8SumRelu", "Sum"}, flops_sum);
-  add({"Add", "Int8Add", "Int8AddRelu", "Int8LeakyRelu", "Int8Relu", "Int8Sigmoid", "LeakyRelu", "Mul", "Relu", "Sigmoid", "Sub", "Tanh"},
+  add({"Add", "Int8Add", "Int8AddRelu", "Int8LeakyRelu", "Int8Relu", "Int8Sigmoid", "LeakyRelu", "Mul", "Relu",
+       "Sigmoid", "Sub", "Tanh"},
       flops_per_result<1>);
   add({"Int8Dequantize", "Int8Quantize", "SpatialBN"}, flops_per_result<2>);
   add({"Int8Softmax", "Softmax"}, flops_per_result<kSoftmax>);
-  add({"ChannelShuffle", "Concat", "Copy", "Dropout", "Flatten", "Int8ChannelShuffle", "Int8Concat", "Int8Flatten", "Int8Reshape",
-       "Int8ResizeNearest", "Int8Transpose", "NCHW2NHWC", "NHWC2NCHW", "Reshape", "ResizeNearest", "Transpose"},
+  add({"ChannelShuffle", "Concat", "Copy", "Dropout", "Flatten", "Int8ChannelShuffle", "Int8Concat", "Int8Flatten",
+       "Int8Reshape", "Int8ResizeNearest", "Int8Transpose", "NCHW2NHWC", "NHWC2NCHW", "Reshape", "ResizeNearest",
+       "Transpose"},
       no_flops);
   return list;
 }

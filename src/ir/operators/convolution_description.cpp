@@ -55,8 +55,8 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const int filter_height = filters_last ? 1 : 2;
   double sizes[11];
   const std::optional<std::int64_t> dims[] = {dim(x, 0), dim(x, channel), dim(x, height), dim(x, height + 1),
-                                              dim(y, channel), dim(y, height), dim(y, height + 1), dim(w, filter_channel),
-                                              dim(w, filter_height), dim(w, filter_height + 1),
+                                              dim(y, channel), dim(y, height), dim(y, height + 1),
+                                              dim(w, filter_channel), dim(w, filter_height), dim(w, filter_height + 1),
                                               integer(key, "group").value_or(1)};
   for (std::size_t i = 0; i < std::size(dims); ++i) {
     if (!dims[i] || *dims[i] < 1) return std::nullopt;

@@ -19,9 +19,10 @@ std::vector<OperatorInfo> attention();
 std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
 std::vector<OperatorInfo> caffe2();
+std::vector<OperatorInfo> paddle_lite();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, caffe2,
+    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, caffe2, paddle_lite,
 };
 
 }  // namespace oplat::ir::ops

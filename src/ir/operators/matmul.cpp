@@ -83,6 +83,8 @@ std::vector<OperatorInfo> matmul() {
       entry(kContrib, "MatMulNBits", flops_packed, {1, 3, 4}),
       entry(kContrib, "MatMulBnb4", flops_packed, {1}),
       entry(kContrib, "MatMulFpQ4", flops_matmul, {1}),
+      entry("paddle_lite", "matmul", flops_matmul),
+      entry("paddle_lite", "matmul_v2", flops_matmul),
   };
 }
 

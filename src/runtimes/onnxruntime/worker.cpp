@@ -15,6 +15,7 @@
 #include "oplat/runtimes/probe.h"
 #include "oplat/runtimes/protocol.hpp"
 #include "runtimes/device_facts.hpp"
+#include "runtimes/memory.hpp"
 #include "runtimes/onnxruntime/library.hpp"
 #include "runtimes/onnxruntime/onnxruntime.hpp"
 #include "runtimes/onnxruntime/planner.hpp"
@@ -73,20 +74,6 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
   ReadyModel ready{std::move(model), std::move(data), 1};
   if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
   return ready;
-}
-
-/// Memory that processes may still take, page cache that can be given up included; nothing where the system does not say.
-std::optional<std::int64_t> available_memory() {
-  const auto text = base::read_file("/proc/meminfo", 1 << 20);
-  if (!text) return std::nullopt;
-  for (const std::string& line : base::split(*text, '\n')) {
-    if (!line.starts_with("MemAvailable:")) continue;
-    const std::size_t begin = line.find_first_of("0123456789");
-    const std::size_t end = line.find_last_of("0123456789");
-    const auto kib = begin == std::string::npos ? std::nullopt : base::parse_int(std::string_view(line).substr(begin, end - begin + 1));
-    if (kib) return *kib * 1024;
-  }
-  return std::nullopt;
 }
 
 /// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any amount.

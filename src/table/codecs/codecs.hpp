@@ -12,5 +12,7 @@ namespace oplat::table {
 std::unique_ptr<TableCodec> make_tinynas_codec();
 /// The look-up tables of mobile-vision's runtime_lut.
 std::unique_ptr<TableCodec> make_lut_codec();
+/// The pickled latency tables of PaddleSlim.
+std::unique_ptr<TableCodec> make_paddleslim_codec();
 
 }  // namespace oplat::table

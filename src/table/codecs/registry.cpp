@@ -12,7 +12,8 @@ struct Entry {
   std::string_view name;
   std::unique_ptr<TableCodec> (*make)();
 };
-constexpr std::array kCodecs = {Entry{"lut", make_lut_codec}, Entry{"tinynas", make_tinynas_codec}};
+constexpr std::array kCodecs = {Entry{"lut", make_lut_codec}, Entry{"paddleslim", make_paddleslim_codec},
+                                Entry{"tinynas", make_tinynas_codec}};
 
 }  // namespace
 

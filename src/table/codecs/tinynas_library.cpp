@@ -105,7 +105,7 @@ Result<std::optional<double>> read_latency(std::string_view text) {
   if (!ms) return fail(Code::Input, "the latency is {}, no number", quoted(text));
   if (*ms == -1) return std::nullopt;
   const auto ns = ns_of(text, *ms);
-  if (!std::isfinite(*ms) || !ns || !std::isfinite(*ns) || std::signbit(*ms)) {
+  if (!std::isfinite(*ms) || !ns || !std::isfinite(*ns) || !(*ms > 0)) {
     return fail(Code::Input, "the latency is {} where ms, or -1 for a profile that failed, are expected", quoted(text));
   }
   return ns;

@@ -30,47 +30,58 @@ class Completed : public ::testing::TestWithParam<Example> {};
 
 TEST_P(Completed, IsCanonical) { EXPECT_EQ(completed(GetParam().given), "caffe2:" + GetParam().expected); }
 
-const std::string kConv33 = "Conv{dilations=[1,1],group=1,kernels=[3,3],order=NCHW,pads=[1,1,1,1],strides=[2,2]}"
-                            "(f32[1,8,9,9],f32c[4,8,3,3])->(f32[1,4,5,5])";
+const std::string kConv33 =
+    "Conv{dilations=[1,1],group=1,kernels=[3,3],order=NCHW,pads=[1,1,1,1],strides=[2,2]}"
+    "(f32[1,8,9,9],f32c[4,8,3,3])->(f32[1,4,5,5])";
 const std::string kOperands = "(f32[1,8,9,9],f32c[4,8,3,3])";
 
-INSTANTIATE_TEST_SUITE_P(Spellings, Completed,
-                         ::testing::Values(Example{"Conv{kernel=3,pad=1,stride=2}" + kOperands, kConv33},
-                                           Example{"Conv{kernels=[3,3],pads=[1,1,1,1],strides=[2,2]}" + kOperands, kConv33},
-                                           Example{"Conv{kernel_h=3,kernel_w=3,pad_b=1,pad_l=1,pad_r=1,pad_t=1,stride_h=2,stride_w=2}" +
-                                                       kOperands, kConv33},
-                                           Example{"Conv{dilation=1,group=1,kernel=3,kernel_h=3,kernel_w=3,order=NCHW,pad=1,stride=2}" +
-                                                       kOperands, kConv33},
-                                           Example{"Conv{cudnn_exhaustive_search=0,kernel=3,legacy_pad=2,stride=2,ws_nbytes_limit=9}" +
-                                                       kOperands, kConv33}));
+INSTANTIATE_TEST_SUITE_P(
+    Spellings, Completed,
+    ::testing::Values(
+        Example{"Conv{kernel=3,pad=1,stride=2}" + kOperands, kConv33},
+        Example{"Conv{kernels=[3,3],pads=[1,1,1,1],strides=[2,2]}" + kOperands, kConv33},
+        Example{"Conv{kernel_h=3,kernel_w=3,pad_b=1,pad_l=1,pad_r=1,pad_t=1,stride_h=2,stride_w=2}" + kOperands,
+                kConv33},
+        Example{"Conv{dilation=1,group=1,kernel=3,kernel_h=3,kernel_w=3,order=NCHW,pad=1,stride=2}" + kOperands,
+                kConv33},
+        Example{"Conv{cudnn_exhaustive_search=0,kernel=3,legacy_pad=2,stride=2,ws_nbytes_limit=9}" + kOperands,
+                kConv33}));
 
 INSTANTIATE_TEST_SUITE_P(
     Windows, Completed,
     ::testing::Values(
         // VALID: (10 - 3) / 2 + 1 = 4.
         Example{"MaxPool{kernel=3,legacy_pad=1,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,10,10])->(f32[1,2,4,4])"},
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "1,2,4,4])"},
         // SAME: 5 windows reach over (5 - 1) * 2 + 3 = 11, one more than there is: it is added behind.
         Example{"MaxPool{kernel=3,legacy_pad=2,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,1,1],strides=[2,2]}(f32[1,2,10,10])->(f32[1,2,5,5])"},
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,1,1],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "1,2,5,5])"},
         // Caffe rounds up: ceil((10 - 3) / 2) + 1 = 5 where Caffe2 has 4, so a stride more behind.
         Example{"MaxPool{kernel=3,legacy_pad=3,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,2,2],strides=[2,2]}(f32[1,2,10,10])->(f32[1,2,5,5])"},
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,2,2],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "1,2,5,5])"},
         // A kernel narrower than its stride needs no padding.
         Example{"AveragePool{kernel=1,legacy_pad=2,stride=2}(f32[1,2,4,5])",
-                "AveragePool{dilations=[1,1],kernels=[1,1],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,4,5])->(f32[1,2,2,3])"},
+                "AveragePool{dilations=[1,1],kernels=[1,1],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,4,5])->("
+                "f32[1,2,2,3])"},
         Example{"Int8AveragePool{global_pooling=1,order=NHWC}(u8[2,7,5,24])",
-                "Int8AveragePool{dilations=[1,1],kernels=[7,5],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,7,5,24])->(u8[2,1,1,24])"},
+                "Int8AveragePool{dilations=[1,1],kernels=[7,5],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,7,5,24])->"
+                "(u8[2,1,1,24])"},
         Example{"Int8MaxPool{kernel=2,stride=2}(u8[1,8,8,4])",
-                "Int8MaxPool{dilations=[1,1],kernels=[2,2],order=NHWC,pads=[0,0,0,0],strides=[2,2]}(u8[1,8,8,4])->(u8[1,4,4,4])"},
+                "Int8MaxPool{dilations=[1,1],kernels=[2,2],order=NHWC,pads=[0,0,0,0],strides=[2,2]}(u8[1,8,8,4])->(u8["
+                "1,4,4,4])"},
         // Depthwise, rectangular, dilated: heights (9 + 2 - 5) / 1 + 1, widths 9 - 1 + 1.
-        Example{"Int8Conv{dilation_h=2,dilation_w=1,group=4,kernel_h=3,kernel_w=1,order=NHWC,pad_b=1,pad_l=0,pad_r=0,pad_t=1}"
+        Example{"Int8Conv{dilation_h=2,dilation_w=1,group=4,kernel_h=3,kernel_w=1,order=NHWC,pad_b=1,pad_l=0,pad_r=0,"
+                "pad_t=1}"
                 "(u8[1,9,9,4],u8c[8,3,1,1],i32c[8])",
                 "Int8Conv{dilations=[2,1],group=4,kernels=[3,1],order=NHWC,pads=[1,0,1,0],strides=[1,1]}"
                 "(u8[1,9,9,4],u8c[8,3,1,1],i32c[8])->(u8[1,7,9,8])"},
-        Example{"Conv{kernels=[3],pads=[1,1]}(f32[1,8,9],f32c[4,8,3],f32c[4])",
-                "Conv{dilations=[1],group=1,kernels=[3],order=NCHW,pads=[1,1],strides=[1]}(f32[1,8,9],f32c[4,8,3],f32c[4])"
-                "->(f32[1,4,9])"}));
+        Example{
+            "Conv{kernels=[3],pads=[1,1]}(f32[1,8,9],f32c[4,8,3],f32c[4])",
+            "Conv{dilations=[1],group=1,kernels=[3],order=NCHW,pads=[1,1],strides=[1]}(f32[1,8,9],f32c[4,8,3],f32c[4])"
+            "->(f32[1,4,9])"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, Completed,
@@ -85,14 +96,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "FC{axis=2}(f32[2,3,4,5],f32c[7,20],f32c[7])->(f32[2,3,7])"},
         Example{"FC{axis=-1}(f32[6,20],f32c[7,4,5])", "FC{axis=1}(f32[6,20],f32c[7,4,5])->(f32[6,7])"},
         Example{"Int8Softmax{order=NHWC}(u8[1,9])", "Int8Softmax{axis=1,order=NHWC}(u8[1,9])->(u8[1,9])"},
-        Example{"Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])", "Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])->(u8[1,4,4,8])"},
+        Example{"Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])",
+                "Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])->(u8[1,4,4,8])"},
         Example{"Sum{order=NHWC}(f32[3],f32[3],f32[3])", "Sum{}(f32[3],f32[3],f32[3])->(f32[3])"},
         Example{"Add{}(f32[2,1,4],f32[3,1])", "Add{}(f32[2,1,4],f32[3,1])->(f32[2,3,4])"},
-        Example{"Add{axis=1,broadcast=1}(f32[2,3,4],f32c[3])", "Add{axis=1,broadcast=1}(f32[2,3,4],f32c[3])->(f32[2,3,4])"},
+        Example{"Add{axis=1,broadcast=1}(f32[2,3,4],f32c[3])",
+                "Add{axis=1,broadcast=1}(f32[2,3,4],f32c[3])->(f32[2,3,4])"},
         Example{"Add{broadcast=1}(f32[2,3,4],f32c[4])", "Add{}(f32[2,3,4],f32c[4])->(f32[2,3,4])"},
-        Example{"Int8ChannelShuffle{group=2,kernel=1}(u8[1,4,4,6])", "Int8ChannelShuffle{group=2,order=NHWC}(u8[1,4,4,6])->(u8[1,4,4,6])"},
-        Example{"Concat{order=NHWC}(f32[1,2,2,3],f32[1,2,2,5])", "Concat{add_axis=0,axis=3}(f32[1,2,2,3],f32[1,2,2,5])->(f32[1,2,2,8])"},
-        Example{"Concat{add_axis=1,axis=0}(f32[2,3],f32[2,3])", "Concat{add_axis=1,axis=0}(f32[2,3],f32[2,3])->(f32[2,2,3])"},
+        Example{"Int8ChannelShuffle{group=2,kernel=1}(u8[1,4,4,6])",
+                "Int8ChannelShuffle{group=2,order=NHWC}(u8[1,4,4,6])->(u8[1,4,4,6])"},
+        Example{"Concat{order=NHWC}(f32[1,2,2,3],f32[1,2,2,5])",
+                "Concat{add_axis=0,axis=3}(f32[1,2,2,3],f32[1,2,2,5])->(f32[1,2,2,8])"},
+        Example{"Concat{add_axis=1,axis=0}(f32[2,3],f32[2,3])",
+                "Concat{add_axis=1,axis=0}(f32[2,3],f32[2,3])->(f32[2,2,3])"},
         Example{"Int8Concat{}(u8[1,2,2,3],u8[4,2,2,3])",
                 "Int8Concat{add_axis=0,axis=0,order=NHWC}(u8[1,2,2,3],u8[4,2,2,3])->(u8[5,2,2,3])"},
         Example{"Reshape{shape=[0,-1]}(f32[2,3,4])", "Reshape{shape=[2,12]}(f32[2,3,4])->(f32[2,12])"},
@@ -102,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"Int8ResizeNearest{height_scale=2.0,width_scale=1.5}(u8[1,4,5,8])",
                 "Int8ResizeNearest{height_scale=2.0,order=NHWC,width_scale=1.5}(u8[1,4,5,8])->(u8[1,8,7,8])"},
         Example{"Transpose{}(f32[2,3,4])", "Transpose{axes=[2,1,0]}(f32[2,3,4])->(f32[4,3,2])"},
-        Example{"Int8Transpose{axes=[0,2,1]}(u8[2,3,4])", "Int8Transpose{axes=[0,2,1],order=NHWC}(u8[2,3,4])->(u8[2,4,3])"},
+        Example{"Int8Transpose{axes=[0,2,1]}(u8[2,3,4])",
+                "Int8Transpose{axes=[0,2,1],order=NHWC}(u8[2,3,4])->(u8[2,4,3])"},
         Example{"Dropout{is_test=1,ratio=0.5}(f32[8])", "Dropout{}(f32[8])->(f32[8])"},
         Example{"Int8LeakyRelu{}(u8[8])", "Int8LeakyRelu{alpha=0.01,order=NHWC}(u8[8])->(u8[8])"}));
 
@@ -176,10 +193,27 @@ TEST(Argument, OtherLayoutsOfTheSameText) {
 }
 
 TEST(Argument, WhatIsNone) {
-  for (const char* text : {"", "kernel", "name", "name:", "name: kernel", "name: \"a", "name: \"a\" i: x", "name: \"a\" i: 99999999999999999999",
-                           "name: \"a\" i: 1 i: 2", "name: \"a\" i: 1 ints: 2", "name: \"a\" ints: [1", "name: \"a\" ints: 1 floats: 1",
-                           "name: \"a\" name: \"b\"", "i: 3", "name: \"\\q\"", "name: \"\\777\"", "name: \"a\" j: 3", "name: \"a\" f: x",
-                           "name: \"\\", "name: \"\\x\"", "name: \"a\" s: [\"b\"]"}) {
+  for (const char* text : {"",
+                           "kernel",
+                           "name",
+                           "name:",
+                           "name: kernel",
+                           "name: \"a",
+                           "name: \"a\" i: x",
+                           "name: \"a\" i: 99999999999999999999",
+                           "name: \"a\" i: 1 i: 2",
+                           "name: \"a\" i: 1 ints: 2",
+                           "name: \"a\" ints: [1",
+                           "name: \"a\" ints: 1 floats: 1",
+                           "name: \"a\" name: \"b\"",
+                           "i: 3",
+                           "name: \"\\q\"",
+                           "name: \"\\777\"",
+                           "name: \"a\" j: 3",
+                           "name: \"a\" f: x",
+                           "name: \"\\",
+                           "name: \"\\x\"",
+                           "name: \"a\" s: [\"b\"]"}) {
     const auto argument = parse_caffe2_argument(text);
     EXPECT_FALSE(argument) << text;
   }
@@ -223,9 +257,10 @@ TEST(Work, OfCaffe2Operators) {
 
 /// The same convolution, channels first and last, is one point.
 TEST(Describe, LayoutChangesNoNumber) {
-  const auto first = describe(key_from("Conv{group=2,kernel_h=3,kernel_w=5,pad=2,stride=2}(f32[1,16,40,20],f32c[32,8,3,5])"));
-  const auto last =
-      describe(key_from("Conv{group=2,kernel_h=3,kernel_w=5,order=NHWC,pad=2,stride=2}(f32[1,40,20,16],f32c[32,3,5,8])"));
+  const auto first =
+      describe(key_from("Conv{group=2,kernel_h=3,kernel_w=5,pad=2,stride=2}(f32[1,16,40,20],f32c[32,8,3,5])"));
+  const auto last = describe(
+      key_from("Conv{group=2,kernel_h=3,kernel_w=5,order=NHWC,pad=2,stride=2}(f32[1,40,20,16],f32c[32,3,5,8])"));
   ASSERT_TRUE(first && last);
   EXPECT_TRUE(first->aligned);
   EXPECT_EQ(first->numbers, last->numbers);

@@ -54,6 +54,27 @@ TEST(LutQuery, ArgumentsThatNobodyKnowsStay) {
   EXPECT_EQ(lut_query_of(*key), query);
 }
 
+/// kernels of a Relu are no window's, and stay as they are.
+TEST(LutQuery, ArgumentsOfAnotherKindsNameStay) {
+  const LutQuery query{.op_type = "Relu",
+                       .op_args = {i("axis", 1), "name: \"kernels\"\nints: 3\nints: 3\n"},
+                       .input_shapes = {{4, 4}},
+                       .input_dtypes = {1}};
+  const auto key = key_of(query);
+  ASSERT_TRUE(key) << key.error().message;
+  EXPECT_EQ(print(*key), "caffe2:Relu{axis=1,kernels=[3,3]}(f32[4,4])->(f32[4,4])");
+  EXPECT_EQ(lut_query_of(*key), query);
+}
+
+TEST(LutQuery, ArgumentsWithoutAValueSayNothing) {
+  LutQuery query = small_conv();
+  query.op_args.push_back("name: \"x\"\n");
+  query.op_args.push_back("name: \"z\" ints: []");
+  const auto key = key_of(query);
+  ASSERT_TRUE(key) << key.error().message;
+  EXPECT_EQ(lut_query_of(*key), small_conv());
+}
+
 void expect_refused(LutQuery query, const std::string& why) {
   const auto key = key_of(query);
   ASSERT_FALSE(key) << print(*key);
@@ -91,10 +112,11 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
 }
 
 TEST(LutQuery, AKeyOfAnotherMakeHasNone) {
-  for (const char* text : {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])", "caffe2:NoSuch{}(f32[1])->(f32[1])",
-                           "caffe2:Relu{}(f32[*])->(f32[*])", "caffe2:Relu{}(f32[?])->(f32[?])", "caffe2:Relu{}(-)->(-)",
-                           "caffe2:Relu{}(f32[4])->(f32[5])", "caffe2:Relu{}(f32c[4])->(f32[4])", "caffe2:Sum{}(f32[4],&0)->(f32[4])",
-                           "caffe2:Int8ConvRelu{kernel=3,order=NHWC,pad=1,stride=2}(u8[1,8,8,3],u8c[4,3,3,3],i32c[4])->(u8[1,4,4,4])"}) {
+  for (const char* text :
+       {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])", "caffe2:NoSuch{}(f32[1])->(f32[1])",
+        "caffe2:Relu{}(f32[*])->(f32[*])", "caffe2:Relu{}(f32[?])->(f32[?])", "caffe2:Relu{}(-)->(-)",
+        "caffe2:Relu{}(f32[4])->(f32[5])", "caffe2:Relu{}(f32c[4])->(f32[4])", "caffe2:Sum{}(f32[4],&0)->(f32[4])",
+        "caffe2:Int8ConvRelu{kernel=3,order=NHWC,pad=1,stride=2}(u8[1,8,8,3],u8c[4,3,3,3],i32c[4])->(u8[1,4,4,4])"}) {
     const auto key = parse(text);
     ASSERT_TRUE(key) << text;
     EXPECT_EQ(lut_query_of(*key), std::nullopt) << text;
@@ -129,12 +151,24 @@ class AnyQuery {
     height_ = 6 + number(9);
     width_ = 6 + number(9);
     switch (random_.below(10)) {
-      case 0: case 1: conv(prefix); break;
-      case 2: case 3: pool(prefix + pick({"AveragePool", "MaxPool"})); break;
-      case 4: product(prefix + "FC"); break;
-      case 5: add(prefix + "Sum", {image(channels_), image(channels_)}); order(); break;
+      case 0:
+      case 1:
+        conv(prefix);
+        break;
+      case 2:
+      case 3:
+        pool(prefix + pick({"AveragePool", "MaxPool"}));
+        break;
+      case 4:
+        product(prefix + "FC");
+        break;
+      case 5:
+        add(prefix + "Sum", {image(channels_), image(channels_)});
+        order();
+        break;
       case 6:
-        add(prefix + pick({"Relu", "Sigmoid", "Softmax", "LeakyRelu", "Flatten", "Transpose", "ResizeNearest"}), {image(channels_)});
+        add(prefix + pick({"Relu", "Sigmoid", "Softmax", "LeakyRelu", "Flatten", "Transpose", "ResizeNearest"}),
+            {image(channels_)});
         order();
         break;
       case 7:
@@ -199,7 +233,8 @@ class AnyQuery {
     add(prefix + "Conv" + (prefix.empty() ? "" : pick({"", "Relu"})),
         {image(channels_),
          last_ ? std::vector<std::int64_t>{outputs, h, w, inner} : std::vector<std::int64_t>{outputs, inner, h, w}});
-    if (random_.below(4) > 0) query_.input_shapes.push_back({outputs}), query_.input_dtypes.push_back(type_ == 6 ? 2 : 1);
+    if (random_.below(4) > 0)
+      query_.input_shapes.push_back({outputs}), query_.input_dtypes.push_back(type_ == 6 ? 2 : 1);
     if (group > 1 || random_.below(2) == 0) argument(i("group", group));
     if (random_.below(4) == 0) sizes("dilation", number(2), number(2));
     window(h, w);
@@ -261,7 +296,8 @@ TEST(LutQuery, AKeysQueryHasThatKey) {
 
 /// The published net's own queries are in the most usual spelling.
 TEST(LutQuery, PublishedQueriesComeBackToTheByte) {
-  const std::filesystem::path file = std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision/ChamNet-A.int8.queries.jsonl";
+  const std::filesystem::path file =
+      std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision/ChamNet-A.int8.queries.jsonl";
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "the published queries are not here: " << file;
   std::ifstream stream(file);
   int lines = 0;

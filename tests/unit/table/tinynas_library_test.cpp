@@ -57,7 +57,7 @@ TEST(TinynasLibrary, ALineSaysATupleAndATime) {
 
 TEST(TinynasLibrary, TimesAreTheNearestNumbersOfNs) {
   const std::pair<std::string, double> cases[] = {{"0.0128856", 12885.6}, {"99.5", 99'500'000.0}, {"1e-3", 1'000.0},
-                                                  {"0", 0.0},             {"0.000001", 1.0},      {"5.", 5'000'000.0},
+                                                  {"0.000001", 1.0},      {"5.", 5'000'000.0},
                                                   {"1.5E2", 150'000'000.0}};
   for (const auto& [text, ns] : cases) {
     const std::string bytes = "{Regular,1,16,5,5,8,1,1,0} " + text;
@@ -179,6 +179,7 @@ TEST(TinynasCodec, MalformedRowsAreNamed) {
       {"{Regular,1,16,5,5,8,1,1,0} 1e305", "the latency is '1e305'"},
       {"{Regular,1,16,5,5,8,1,1,0} -2", "the latency is '-2' where ms, or -1"},
       {"{Regular,1,16,5,5,8,1,1,0} -0", "the latency is '-0' where ms"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0", "the latency is '0' where ms, or -1"},
       {"{Regular,1,16,5,5,8,1,1,0} 0.5 ms", "'ms' after the latency"},
       {"{Regular,1,16,5,5,8,1,1,0} 0.5\x0b", "the latency is '0.5\\x0b', no number"},
       {std::string("{Regular,1,16,5,5,8,1,1,0} 0.\0005", 31), "holds a NUL byte"},

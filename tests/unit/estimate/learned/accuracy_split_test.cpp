@@ -27,7 +27,7 @@ std::vector<Role> roles(const char* split, std::uint64_t seed = 1) {
   request.seed = seed;
   request.threads = 1;
   request.effort = 0.05;
-  return must(roles_of(rows(), must(parse_split(split)), request));
+  return must(roles_of(rows(), must(parse_split(split)), 0, request));
 }
 
 std::int64_t count(const std::vector<Role>& all, Role role) { return std::count(all.begin(), all.end(), role); }

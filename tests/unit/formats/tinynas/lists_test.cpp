@@ -106,6 +106,7 @@ TEST(Sampling, BadSpacesAreNamed) {
   EXPECT_THAT(refused(config("nan")), HasSubstr("channel_ratio is 'nan'"));
   EXPECT_THAT(refused(config("1", "0 8 2")), HasSubstr("min_feature_size is '0'"));
   EXPECT_THAT(refused(config("1", "7 8.5 2")), HasSubstr("max_feature_size is '8.5'"));
+  EXPECT_THAT(refused(config("1", "9 8 2")), HasSubstr("min_feature_size 9 is larger than max_feature_size 8"));
   auto huge = read_sampling_space(text(config("1", "7 8 100000")));
   ASSERT_TRUE(huge);
   for (int i = 0; i < 100; ++i) huge->out_c.push_back(32);

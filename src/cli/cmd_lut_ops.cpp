@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat lut ops FILE: layers of PyTorch models, as mobile_cv's lut asks for them.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/exit_code.hpp"
+#include "cli/lut.hpp"
+#include "cli/module_lines.hpp"
+#include "cli/output.hpp"
+#include "cli/text_output.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Answers = std::vector<std::optional<ModuleTable::Answer>>;
+
+constexpr std::size_t kMostNamed = 5;
+
+struct Flags {
+  std::string file;
+  std::string table;
+  bool mirror_bias = false;
+  bool json = false;
+};
+
+struct Totals {
+  double parameters = 0;
+  double macs = 0;
+  double latency_us = 0;
+};
+
+Totals totals_of(const std::vector<ModuleLine>& lines, const Answers& answers) {
+  Totals totals;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    totals.parameters += static_cast<double>(lines[i].facts.parameters);
+    totals.macs += lines[i].facts.macs;
+    if (answers[i]) totals.latency_us += answers[i]->latency_us;
+  }
+  return totals;
+}
+
+std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+  std::string text;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const ModuleLine& line = lines[i];
+    text += fmt::format("{}", line.query.op);
+    for (const auto& shape : line.query.input_shapes) text += fmt::format(" [{}]", fmt::join(shape, ","));
+    text += fmt::format(" -> [{}]  {} parameters, {:.0f} MACs", fmt::join(line.facts.output_shape, ","), line.facts.parameters, line.facts.macs);
+    if (!flags.table.empty()) text += answers[i] ? fmt::format(", {} us", base::float_text(answers[i]->latency_us)) : ", not in the table";
+    if (answers[i] && answers[i]->lines > 1) text += fmt::format(" (mean of {} entries)", answers[i]->lines);
+    if (answers[i] && answers[i]->mirrored) text += " (with the other bias)";
+    text += "\n";
+  }
+  const Totals totals = totals_of(lines, answers);
+  text += fmt::format("{} operators: {:.0f} parameters, {:.0f} MACs", lines.size(), totals.parameters, totals.macs);
+  if (!flags.table.empty()) text += fmt::format(", {} us", base::float_text(totals.latency_us));
+  return text + "\n";
+}
+
+Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+  Json json;
+  json["schema"] = "oplat.lut.ops/1";
+  json["operators"] = Json::array();
+  bool complete = !flags.table.empty();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const ModuleLine& line = lines[i];
+    Json one;
+    one["op"] = line.query.op;
+    one["key"] = line.key;
+    one["input_shapes"] = line.query.input_shapes;
+    one["output_shape"] = line.facts.output_shape;
+    one["parameters"] = line.facts.parameters;
+    one["weights"] = line.facts.weights;
+    one["macs"] = line.facts.macs;
+    one["mobile_cv_flops"] = line.facts.mobile_cv_flops;
+    one["latency_us"] = answers[i] ? Json(answers[i]->latency_us) : Json();
+    one["entries"] = answers[i] ? Json(answers[i]->lines) : Json(0);
+    one["mirrored_bias"] = answers[i] && answers[i]->mirrored;
+    json["operators"].push_back(std::move(one));
+    complete = complete && answers[i];
+  }
+  const Totals totals = totals_of(lines, answers);
+  json["total"] = {{"parameters", totals.parameters}, {"macs", totals.macs}, {"latency_us", complete ? Json(totals.latency_us) : Json()}};
+  return json;
+}
+
+Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+  std::set<std::string> seen;
+  std::string names;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (answers[i] || !seen.insert(lines[i].key).second || seen.size() > kMostNamed) continue;
+    names += fmt::format("\n  line {}: {}", lines[i].line, base::printable(lines[i].key, 400));
+  }
+  if (seen.empty()) return {};
+  if (seen.size() > kMostNamed) names += fmt::format("\n  and {} more", seen.size() - kMostNamed);
+  return fail(Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table, seen.size(),
+              flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)", names);
+}
+
+Result<int> run(const Flags& flags) {
+  if (flags.mirror_bias && flags.table.empty()) return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
+  OPLAT_TRY(source, base::Source::open(flags.file));
+  OPLAT_TRY(lines, read_module_lines(source, false));
+  Answers answers(lines.size());
+  if (!flags.table.empty()) {
+    OPLAT_TRY(table_source, base::Source::open(flags.table));
+    OPLAT_TRY(entries, read_module_lines(table_source, true));
+    const ModuleTable table(entries);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      OPLAT_TRY(answer, table.find(lines[i], flags.mirror_bias));
+      answers[i] = answer;
+    }
+  }
+  if (flags.json) {
+    print_json(json_of(lines, answers, flags));
+  } else {
+    OPLAT_CHECK(put_text("", text_of(lines, answers, flags)));
+  }
+  if (!flags.table.empty()) OPLAT_CHECK(require_found(lines, answers, flags));
+  return kDone;
+}
+
+}  // namespace
+
+void add_lut_ops(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
+  const auto flags = std::make_shared<Flags>();
+  command->add_option("FILE", flags->file, "JSON Lines, an operator a line")->required();
+  command->add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")->type_name("FILE");
+  command->add_flag("--mirror-bias", flags->mirror_bias, "an entry with a bias also answers for the layer without, and the other way round");
+  command->add_flag("--json", flags->json, "print JSON");
+  command->footer(
+      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, \"kernel_size\": 3, \"stride\": 2, \"padding\": 1},\n"
+      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. Operators: Conv1d to 3d,\n"
+      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, MatMul, MultiheadAttention.\n"
+      "Equal entries of the table are averaged. 'mobile_cv_flops' of --json counts as mobile_cv does.\n"
+      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 operators that the table lacks.\n"
+      "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat space expand SPACE
+#include <memory>
+
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/space.hpp"
+#include "cli/text_output.hpp"
+#include "oplat/space/expansion.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  SpaceOptions space;
+  std::string out;
+  Loudness loudness;
+};
+
+Result<int> run(const Flags& flags) {
+  OPLAT_TRY(space, read_space(flags.space));
+  OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
+  std::string text;
+  for (const std::string& key : keys) text += key + "\n";
+  OPLAT_CHECK(put_text(flags.out, text));
+  if (!flags.loudness.quiet) {
+    fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", keys.size(), space.layers.size(), space.resolutions.size(),
+               space.resolutions.size() == 1 ? "" : "s");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_space_expand(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("expand", "list the distinct kernels of a search space");
+  const auto flags = std::make_shared<Flags>();
+  add_space_options(*command, flags->space);
+  command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
+  add_loudness(*command, flags->loudness);
+  command->footer("One key a line, for 'oplat profile --keys'.\n"
+                  "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
+                  "Example: oplat space expand data/spaces/fbnet.yaml --out keys.txt &&\n"
+                  "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

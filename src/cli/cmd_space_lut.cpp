@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat space lut SPACE --table T
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cli/exit_code.hpp"
+#include "cli/learning.hpp"
+#include "cli/output.hpp"
+#include "cli/question.hpp"
+#include "cli/runtime_session.hpp"
+#include "cli/space.hpp"
+#include "cli/text_output.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/base/units.hpp"
+#include "oplat/space/write.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> kForms = {"csv", "json", "npz"};
+constexpr std::size_t kMostNamedKeys = 5;
+
+struct Flags {
+  SpaceOptions space;
+  std::string table;
+  predict::Question question;
+  double level = 0.9;
+  std::string missing = "error";
+  std::string profile = "accurate";
+  std::optional<double> reuse_bytes;
+  std::string out;
+  FormOptions form;
+  Loudness loudness;
+};
+
+/// By the file's name, else by --json or --csv.
+Result<std::string_view> form_of(const Flags& flags) {
+  if (flags.out.empty()) return flags.form.json ? kForms[1] : kForms[0];
+  for (const std::string_view form : kForms) {
+    if (!flags.out.ends_with(fmt::format(".{}", form))) continue;
+    if ((flags.form.json && form != "json") || (flags.form.csv && form != "csv")) {
+      return fail(Code::Usage, "--out {}: the name says {}, a flag says otherwise", base::printable(flags.out), form);
+    }
+    return form;
+  }
+  if (flags.form.json) return kForms[1];
+  if (flags.form.csv) return kForms[0];
+  return fail(Code::Usage, "--out {}: end the name in .csv, .json or .npz", base::printable(flags.out));
+}
+
+Result<std::string> written(const space::SpaceLatencies& latencies, std::string_view form) {
+  if (form == "json") return space::to_json(latencies);
+  if (form == "csv") return space::to_csv(latencies);
+  return space::to_npz(latencies);
+}
+
+/// What a network takes whatever it chooses, and the fastest and slowest choice of every layer summed up.
+void print_summary(const space::SpaceLatencies& latencies) {
+  for (const space::ResolutionLatencies& timed : latencies.resolutions) {
+    double least = timed.overhead_ns;
+    double most = timed.overhead_ns;
+    std::size_t blocks = 0;
+    for (const std::vector<space::CellLatency>& cells : timed.cells) {
+      std::optional<double> low;
+      std::optional<double> high;
+      for (const space::CellLatency& cell : cells) {
+        if (!cell.ns) continue;
+        low = low ? std::min(*low, *cell.ns) : *cell.ns;
+        high = high ? std::max(*high, *cell.ns) : *cell.ns;
+      }
+      blocks += cells.size();
+      least += low.value_or(0);
+      most += high.value_or(0);
+    }
+    fmt::print(stderr, "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}\n", latencies.space.name,
+               timed.expansion.resolution, timed.cells.size(), blocks, timed.kernels.size(), base::duration_text(least), base::duration_text(most));
+  }
+}
+
+Status require_complete(const space::SpaceLatencies& latencies, const Flags& flags) {
+  if (latencies.missing.empty()) return {};
+  std::string keys;
+  for (std::size_t i = 0; i < latencies.missing.size() && i < kMostNamedKeys; ++i) keys += "\n  " + base::printable(latencies.missing[i], 400);
+  if (latencies.missing.size() > kMostNamedKeys) keys += fmt::format("\n  and {} more", latencies.missing.size() - kMostNamedKeys);
+  return fail(Code::Missing, "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists the space), or accept a guess with "
+              "--missing physics:{}", flags.space.file, flags.table, latencies.missing.size(), keys);
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_TRY(form, form_of(flags));
+  OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
+  if (flags.question.runtime) OPLAT_CHECK(check_runtime_name(*flags.question.runtime));
+  OPLAT_TRY(space, read_space(flags.space));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(selection, predict::select(table, flags.question));
+  space::Options options;
+  options.level = flags.level;
+  options.missing = missing;
+  options.profile = estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
+  options.reuse_bytes = flags.reuse_bytes;
+  OPLAT_TRY(latencies, space::time_space(table, selection, space, space.resolutions, options));
+  OPLAT_TRY(text, written(latencies, form));
+  OPLAT_CHECK(put_text(flags.out, text));
+  if (!flags.loudness.quiet) print_summary(latencies);
+  print_warnings(latencies.warnings, flags.loudness);
+  if (missing != predict::MissingPolicy::Zero) OPLAT_CHECK(require_complete(latencies, flags));
+  return kDone;
+}
+
+}  // namespace
+
+void add_space_lut(CLI::App& group, Action& action) {
+  CLI::App* command = group.add_subcommand("lut", "write the latency of every choice of every layer, ready for a latency loss");
+  const auto flags = std::make_shared<Flags>();
+  add_space_options(*command, flags->space);
+  add_table(*command, flags->table);
+  add_population_options(*command, flags->question);
+  command->add_flag("--allow-setting-mismatch", flags->question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
+  command->add_option("--level", flags->level, "level of the intervals")->check(CLI::Range(0.01, 0.999))->capture_default_str();
+  command->add_option("--missing", flags->missing, "kernels without an estimate: error, physics or zero")->capture_default_str();
+  add_estimate_profile(*command, flags->profile);
+  command->add_option("--reuse-bytes", flags->reuse_bytes, "bytes touched between two uses of a weight (default: those of a mean network)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--out", flags->out, "file to write: .csv, .json or .npz (default: CSV to standard output)")->type_name("FILE");
+  add_form(*command, flags->form);
+  add_loudness(*command, flags->loudness);
+  command->footer(
+      "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' estimates. Layers without a choice\n"
+      "stand in 'fixed', what a network takes beyond its blocks in 'overhead': a network takes overhead + fixed + its choices.\n"
+      ".json and .npz also hold intervals and where times come from (docs/spaces.md).\n"
+      "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels without an estimate, written as\n"
+      "empty, null or NaN; 6 refused; 8 could not write.\n"
+      "Example: oplat space lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz");
+  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the subcommands of `oplat space` share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "oplat/space/search_space.hpp"
+
+namespace oplat::cli {
+
+struct SpaceOptions {
+  std::string file;
+  std::vector<std::int64_t> resolutions;
+};
+/// SPACE and --resolution.
+void add_space_options(CLI::App& command, SpaceOptions& to);
+/// The space, its resolutions replaced by those asked for.
+Result<space::SearchSpace> read_space(const SpaceOptions& options);
+
+void add_space_expand(CLI::App& group, Action& action);
+void add_space_lut(CLI::App& group, Action& action);
+
+}  // namespace oplat::cli

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How much memory a worker may take.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace oplat::runtimes {
+
+/// Memory that processes may still take, page cache that can be given up included; nothing where the system does not say.
+std::optional<std::int64_t> available_memory();
+
+}  // namespace oplat::runtimes

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A Caffe2 net as kernels of QNNPACK.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/ir/graph.hpp"
+#include "oplat/plan/plan.hpp"
+#include "runtimes/qnnpack/program.hpp"
+
+namespace oplat::runtimes::qnnpack {
+
+struct Net {
+  ir::Graph graph;
+  std::vector<plan::PlanKernel> kernels;  ///< one per node, in order
+  plan::Footprint footprint;
+  std::int64_t batch = 1;
+};
+/// Code::Input where the file is no Caffe2 net or leaves shapes open.
+Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shapes);
+
+/// The specs of all nodes in order, or why there is a node that has none.
+std::variant<std::vector<Spec>, table::Unsupported, table::Failed> specs_of(const Net& net);
+/// Steps in the net's order with random weights, each with its own.
+Result<Program> make_program(const Net& net, const std::vector<Spec>& specs, std::uint64_t seed);
+
+}  // namespace oplat::runtimes::qnnpack
