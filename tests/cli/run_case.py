@@ -4,11 +4,12 @@
 
 A case is a text file of steps:
   needs onnxruntime     skip (exit 77) where that runtime does not answer
+  needs qnnpack         likewise
   needs models          skip where models/tests has not been made
   write NAME TEXT       makes a file (backslash escapes as in Python)
   mkdir NAME
   readonly NAME         takes the write permission away
-  $ COMMAND             a shell command; `oplat` is the executable under test, $MODELS the folder of test networks
+  $ COMMAND             a shell command; `oplat` is the executable under test, $MODELS the folder of test networks, $DATA that of data/
   exit N                of the command before it: checked before the next step (default 0)
   stdout REGEX          some line of stdout matches
   stderr REGEX          some line of stderr matches
@@ -16,6 +17,7 @@ A case is a text file of steps:
   not-stdout REGEX      no line of stdout matches
 Lines that begin with # are comments.
 """
+import json
 import os
 import re
 import shutil
@@ -25,6 +27,7 @@ import tempfile
 from pathlib import Path
 
 SKIP = 77
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 class Failure(Exception):
@@ -71,15 +74,20 @@ def skip_reason(need, oplat, models):
         probe = subprocess.run([oplat, "plan", str(models / "tiny_cnn.onnx"), "--runtime", "onnxruntime"], capture_output=True, text=True)
         if probe.returncode == 5:
             return probe.stderr.strip()
+    if need == "qnnpack":
+        listed = json.loads(subprocess.run([oplat, "runtimes", "--json"], capture_output=True, text=True).stdout)
+        entry = next(runtime for runtime in listed["runtimes"] if runtime["name"] == "qnnpack")
+        if not entry["available"]:
+            return entry["why"]
     if need == "unprivileged" and os.geteuid() == 0:
         return "the superuser may write everywhere"
-    if need not in ("models", "onnxruntime", "unprivileged"):
+    if need not in ("models", "onnxruntime", "qnnpack", "unprivileged"):
         raise Failure(f"unknown need: {need}")
     return None
 
 
 def run_case(oplat, case, models):
-    environment = dict(os.environ, MODELS=str(models), PATH=f"{Path(oplat).parent}:{os.environ['PATH']}", NO_COLOR="1")
+    environment = dict(os.environ, MODELS=str(models), DATA=str(DATA), PATH=f"{Path(oplat).parent}:{os.environ['PATH']}", NO_COLOR="1")
     environment.pop("OPLAT_TABLE", None)
     run = None
     for line in case.read_text().splitlines():
