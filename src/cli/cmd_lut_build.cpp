@@ -66,10 +66,8 @@ Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
   OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
   std::vector<ir::LutQuery> queries;
   for (const std::string& text : keys) {
-    OPLAT_TRY(key, ir::parse(text));
-    auto query = ir::lut_query_of(key);
-    if (!query) return fail(Code::Internal, "{}: no query for {}", file, text);
-    queries.push_back(std::move(*query));
+    OPLAT_TRY(query, space::query_of(text));
+    queries.push_back(std::move(query));
   }
   return queries;
 }

@@ -7,12 +7,14 @@
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
 #include "oplat/space/expansion.hpp"
+#include "oplat/table/lut.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct Flags {
   SpaceOptions space;
+  bool queries = false;
   std::string out;
   Loudness loudness;
 };
@@ -21,7 +23,14 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
   std::string text;
-  for (const std::string& key : keys) text += key + "\n";
+  for (const std::string& key : keys) {
+    if (!flags.queries) {
+      text += key + "\n";
+      continue;
+    }
+    OPLAT_TRY(query, space::query_of(key));
+    text += table::lut_question_line(query, "");
+  }
   OPLAT_CHECK(put_text(flags.out, text));
   if (!flags.loudness.quiet) {
     fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", keys.size(), space.layers.size(), space.resolutions.size(),
@@ -36,9 +45,10 @@ void add_space_expand(CLI::App& group, Action& action) {
   CLI::App* command = group.add_subcommand("expand", "list the distinct kernels of a search space");
   const auto flags = std::make_shared<Flags>();
   add_space_options(*command, flags->space);
+  command->add_flag("--queries", flags->queries, "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
   command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
   add_loudness(*command, flags->loudness);
-  command->footer("One key a line, for 'oplat profile --keys'.\n"
+  command->footer("One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a look-up table of runtime_lut.\n"
                   "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
                   "Example: oplat space expand data/spaces/fbnet.yaml --out keys.txt &&\n"
                   "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");

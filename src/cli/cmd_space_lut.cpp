@@ -61,10 +61,12 @@ void print_summary(const space::SpaceLatencies& latencies) {
     double least = timed.overhead_ns;
     double most = timed.overhead_ns;
     std::size_t blocks = 0;
+    std::size_t without = 0;
     for (const std::vector<space::CellLatency>& cells : timed.cells) {
       std::optional<double> low;
       std::optional<double> high;
       for (const space::CellLatency& cell : cells) {
+        without += cell.ns ? 0U : 1U;
         if (!cell.ns) continue;
         low = low ? std::min(*low, *cell.ns) : *cell.ns;
         high = high ? std::max(*high, *cell.ns) : *cell.ns;
@@ -73,8 +75,9 @@ void print_summary(const space::SpaceLatencies& latencies) {
       least += low.value_or(0);
       most += high.value_or(0);
     }
-    fmt::print(stderr, "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}\n", latencies.space.name,
-               timed.expansion.resolution, timed.cells.size(), blocks, timed.kernels.size(), base::duration_text(least), base::duration_text(most));
+    fmt::print(stderr, "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}{}\n", latencies.space.name,
+               timed.expansion.resolution, timed.cells.size(), blocks, timed.kernels.size(), base::duration_text(least), base::duration_text(most),
+               without > 0 ? fmt::format(" ({} blocks have no time)", without) : "");
   }
 }
 
@@ -83,8 +86,9 @@ Status require_complete(const space::SpaceLatencies& latencies, const Flags& fla
   std::string keys;
   for (std::size_t i = 0; i < latencies.missing.size() && i < kMostNamedKeys; ++i) keys += "\n  " + base::printable(latencies.missing[i], 400);
   if (latencies.missing.size() > kMostNamedKeys) keys += fmt::format("\n  and {} more", latencies.missing.size() - kMostNamedKeys);
-  return fail(Code::Missing, "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists the space), or accept a guess with "
-              "--missing physics:{}", flags.space.file, flags.table, latencies.missing.size(), keys);
+  return fail(Code::Missing, "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists the space), let them be "
+              "learned from the rows that there are ('oplat fit'), or accept a guess with --missing physics:{}", flags.space.file, flags.table,
+              latencies.missing.size(), keys);
 }
 
 Result<int> run(const Flags& flags) {

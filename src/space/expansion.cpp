@@ -195,4 +195,11 @@ Result<std::vector<std::string>> keys_of(const SearchSpace& space, std::span<con
   return keys;
 }
 
+Result<ir::LutQuery> query_of(const std::string& key) {
+  OPLAT_TRY(parsed, ir::parse(key));
+  auto query = ir::lut_query_of(parsed);
+  if (!query) return fail(Code::Internal, "no query for {}", key);
+  return std::move(*query);
+}
+
 }  // namespace oplat::space

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "oplat/base/result.hpp"
+#include "oplat/ir/lut_query.hpp"
 #include "oplat/space/search_space.hpp"
 
 namespace oplat::space {
@@ -40,5 +41,8 @@ Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution);
 
 /// Distinct kernels of the space at these resolutions, in order of first use: what `oplat profile --keys` measures.
 Result<std::vector<std::string>> keys_of(const SearchSpace& space, std::span<const std::int64_t> resolutions);
+
+/// A kernel of a space as runtime_lut asks for it, in the usual spelling.
+Result<ir::LutQuery> query_of(const std::string& key);
 
 }  // namespace oplat::space

@@ -126,6 +126,16 @@ TEST(Expansion, KeysAreDistinctOverResolutions) {
   EXPECT_EQ(keys->size(), expanded(space, 8).keys.size() + expanded(space, 16).keys.size() - 3);
 }
 
+TEST(Expansion, EveryKeyIsAQueryAgain) {
+  for (const char* family : {"caffe2-int8", "caffe2-fp32"}) {
+    for (const std::string& key : expanded(test::space_of(test::with(test::kSmallSpace, "caffe2-int8", family)), 8).keys) {
+      const auto query = query_of(key);
+      ASSERT_TRUE(query) << key;
+      EXPECT_EQ(ir::print(ir::key_of(*query).value()), key);
+    }
+  }
+}
+
 TEST(Expansion, NamesLayerAndBlockThatDoNotFit) {
   EXPECT_THAT(error(test::with(test::kSmallSpace, "channels: 8, stride: 2", "channels: 7, stride: 2")),
               HasSubstr("s.yaml: layer one, block grouped at resolution 8: 7 channels are no multiple of 2 groups"));

@@ -228,6 +228,38 @@ TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
+TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
+  if (::access(OPLAT_PYTHON, X_OK) != 0) GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
+  space_ = test::space_of(test::with(test::kSmallSpace, "choices: all, channels: 8, stride: 2", "choices: [wide, skip], channels: [4, 6], repeat: 2"));
+  const std::vector<std::int64_t> resolutions = {8, 16};
+  const auto keys = must(keys_of(space_, resolutions));
+  for (std::size_t i = 0; i < keys.size(); ++i) small_.row(device_, setting_, keys[i], std::nullopt, test::timing(ns_of(i)));
+  const SpaceLatencies all = must(time_space(small_.table(), must(predict::select(small_.table(), {})), space_, resolutions, {}));
+  const ResolutionLatencies& large = all.resolutions[1];
+  // The second layer of the stage at 16, its first choice, with 6 channels on either side.
+  const Cell& cell = large.expansion.layers[3].cells[1];
+  ASSERT_EQ(cell.in, 1U);
+  ASSERT_EQ(cell.out, 1U);
+  const auto folder = must(base::TemporaryFolder::create("oplat-space"));
+  must(base::write_file(folder.path() / "a.npz", must(to_npz(all))));
+  const std::string code = fmt::format(
+      "import sys, numpy as np\n"
+      "f = np.load(sys.argv[1], allow_pickle=False)\n"
+      "t = f['latency_us']\n"
+      "assert f['axes'].tolist() == ['resolution', 'layer', 'choice', 'in', 'out'] and f['resolutions'].tolist() == [8, 16]\n"
+      "assert f['layers'].tolist() == ['one_1', 'one_2', 'two', 'pool', 'classes'], f['layers']\n"
+      "assert f['choices'].tolist() == ['wide', 'grouped', 'skip', 'pool', 'classes'] and t.shape == (2, 5, 5, 2, 2)\n"
+      "assert abs(t[1, 1, 0, 1, 1] - {}) < 1e-9 and np.isnan(t[1, 1, 0, 0, 1])\n"
+      "assert f['mask'][:, 0].sum() == 2 * (2 + 1) and f['mask'][:, 1].sum() == 2 * 2 * 2\n"
+      "assert t[0, 0, 2, 0, 0] == 0 and not f['mask'][0, 0, 2, 0, 1]\n"
+      "assert f['in_channels'].tolist() == [[4, 0], [4, 6], [4, 6], [4, 6], [4, 6]]\n"
+      "assert f['out_channels'].tolist()[-1] == [10, 0] and f['fixed_us'].shape == (2, 3) and f['overhead_us'].shape == (2,)\n",
+      *large.cells[3][1].ns / 1000);
+  must(base::write_file(folder.path() / "check.py", code));
+  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(), (folder.path() / "a.npz").string());
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
 TEST_F(LatenciesTest, ArraysTooLargeAreRefused) {
   std::string options = "[1";
   for (int i = 2; i <= 32; ++i) options += fmt::format(", {}", i);
