@@ -47,6 +47,9 @@ Result<int> run(const Flags& flags) {
   table::ImportRequest request;
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
+  const auto device = flags.device ? flags.device : table::device_of_file(codec->name(), request.origin.name);
+  if (!device) return fail(Code::Usage, "{}: the name does not tell the device; name it with --device", flags.file);
+  request.device = *device;
   request.replace = flags.replace;
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
@@ -57,9 +60,6 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
-  const auto device = flags.device ? flags.device : read.device;
-  if (!device) return fail(Code::Usage, "{}: the name does not tell the device; say --device", flags.file);
-  request.device = *device;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
   print_skipped(flags.file, read, flags.loudness);

@@ -12,5 +12,7 @@ namespace oplat::table {
 std::unique_ptr<TableCodec> make_tinynas_codec();
 /// The pickled latency tables of PaddleSlim.
 std::unique_ptr<TableCodec> make_paddleslim_codec();
+/// "RK3288" of RK3288_threads_4_power_mode_0.pkl.
+std::optional<std::string> device_of_paddleslim_file(std::string_view file_name);
 
 }  // namespace oplat::table

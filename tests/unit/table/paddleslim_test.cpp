@@ -176,13 +176,13 @@ TEST(Paddleslim, TheNameTellsDeviceAndSetting) {
   EXPECT_EQ(codec().setting("mine.pkl", "INT8").value().precision, "int8");
   EXPECT_TRUE(codec().setting("mine.pkl", "").value().options.empty());
   EXPECT_FALSE(codec().setting("mine.pkl", "fp8").has_value());
-  const std::string bytes = dict_of(text_of(kRelu) + "K\1");
-  const auto device = [&](const char* name) { return codec().read(bytes, {name, "fp32", false}).value().device; };
+  const auto device = [](const char* name) { return device_of_file("paddleslim", name); };
   EXPECT_EQ(device("folder/my_threads_phone_threads_4_power_mode_0.pkl"), "my_threads_phone");
   for (const char* name : {"_threads_4_power_mode_0.pkl", "A_threads_0_power_mode_0.pkl", "A_threads_4_power_mode_0",
                            "A_threads_4_power_mode_x.pkl", "A_threads_99999_power_mode_0.pkl", "a.pkl"}) {
     EXPECT_EQ(device(name), std::nullopt) << name;
   }
+  EXPECT_EQ(device_of_file("tinynas", "A_threads_4_power_mode_0.pkl"), std::nullopt);
 }
 
 TEST(Paddleslim, RowsKeepTheirOwnTextAndNumber) {
@@ -255,7 +255,7 @@ TEST(Paddleslim, EveryTextOfARealTableComesBack) {
   }
   const auto read = codec().read(bytes, {path, "fp32", false});
   ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(read->device, "rk3288");
+  EXPECT_EQ(device_of_file("paddleslim", path), "rk3288");
   const auto back = read_pickled_dict(codec().write(read->file).value()).value();
   ASSERT_EQ(back.size(), entries->size());
   for (std::size_t i = 0; i < back.size(); ++i) {
