@@ -54,11 +54,11 @@ std::vector<std::string> devices_of(const table::ForeignFile& file) {
 
 /// The device of the file: what the flag says, else its name; or what its rows say, of which the flag then can only
 /// choose one.
-Result<std::string> device_of(const Flags& flags, const table::ForeignRead& read) {
-  const std::vector<std::string> devices = devices_of(read.file);
+Result<std::string> device_of(const Flags& flags, const table::ForeignOrigin& origin, const table::ForeignFile& file) {
+  const std::vector<std::string> devices = devices_of(file);
   if (devices.empty()) {
-    if (flags.device) return *flags.device;
-    if (read.device) return *read.device;
+    const auto device = flags.device ? flags.device : table::device_of_file(origin.format, origin.name);
+    if (device) return *device;
     return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
   }
   if (!flags.device) return devices.front();
@@ -80,6 +80,9 @@ Result<int> run(const Flags& flags) {
   table::ImportRequest request;
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
+  const auto device = flags.device ? flags.device : table::device_of_file(codec->name(), request.origin.name);
+  if (!device) return fail(Code::Usage, "{}: the name does not tell the device; name it with --device", flags.file);
+  request.device = *device;
   request.replace = flags.replace;
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
@@ -90,7 +93,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
-  OPLAT_TRY(device, device_of(flags, read));
+  OPLAT_TRY(device, device_of(flags, request.origin, read.file));
   request.device = device;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));

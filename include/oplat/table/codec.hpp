@@ -24,7 +24,6 @@ struct ForeignRead {
   std::size_t skipped = 0;         ///< malformed rows that were left out
   std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
   std::vector<std::string> warnings = {};  ///< what is odd about rows that were read
-  std::optional<std::string> device;  ///< that ReadOptions::name tells
 };
 
 /// A foreign table format, read and written. Stateless: one object serves any number of files.
@@ -64,5 +63,7 @@ class TableCodec {
 std::vector<std::string> codec_names();
 /// Code::Usage for an unknown name, listing those that there are.
 Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
+/// The device that the name of a file of this format tells; nothing where it does not.
+std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name);
 
 }  // namespace oplat::table

@@ -14,5 +14,7 @@ std::unique_ptr<TableCodec> make_tinynas_codec();
 std::unique_ptr<TableCodec> make_lut_codec();
 /// The pickled latency tables of PaddleSlim.
 std::unique_ptr<TableCodec> make_paddleslim_codec();
+/// "RK3288" of RK3288_threads_4_power_mode_0.pkl.
+std::optional<std::string> device_of_paddleslim_file(std::string_view file_name);
 
 }  // namespace oplat::table

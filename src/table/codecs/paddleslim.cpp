@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// PaddleSlim's latency tables: a pickled dict from key texts to ms, in files <HW>_threads_<N>_power_mode_<M>.pkl. Each
 /// row keeps its text and number, "TEXT\tMS", whatever its key says; such lines stand for rows that were left out, too.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
@@ -136,7 +137,6 @@ class Paddleslim final : public TableCodec {
     std::unordered_map<std::string_view, std::size_t> last;
     for (std::size_t i = 0; i < entries->size(); ++i) last[(*entries)[i].key] = i;
     ForeignRead read;
-    if (const auto told = parse_name(options.name)) read.device = told->device;
     const ir::Dtype dtype = options.precision == "fp16" ? ir::Dtype::F16 : ir::Dtype::F32;
     Refused refused;
     std::string before;
@@ -209,5 +209,10 @@ class Paddleslim final : public TableCodec {
 }  // namespace
 
 std::unique_ptr<TableCodec> make_paddleslim_codec() { return std::make_unique<Paddleslim>(); }
+
+std::optional<std::string> device_of_paddleslim_file(std::string_view file_name) {
+  const auto told = parse_name(file_name);
+  return told ? std::optional(told->device) : std::nullopt;
+}
 
 }  // namespace oplat::table

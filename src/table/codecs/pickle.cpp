@@ -247,6 +247,9 @@ class Machine {
       const auto* key = std::get_if<Text>(&stack_[i]);
       if (key == nullptr) return wrong("a key is {} where a text is expected", std::visit(Kind{}, stack_[i]));
       const Item& value = stack_[i + 1];
+      // Keys of a dict differ, so each stands in the file; a text remembered and taken again and again would be many.
+      key_bytes_ += key->text.size();
+      if (key_bytes_ > bytes_.size()) return wrong("keys of more bytes than the file has");
       PickleEntry entry{std::string(key->text), 0.0, key->offset};
       if (const auto* real = std::get_if<double>(&value)) {
         entry.value = *real;
@@ -362,6 +365,7 @@ class Machine {
   std::size_t start_ = 0;  ///< of the instruction
   bool stopped_ = false;
   bool has_dict_ = false;
+  std::size_t key_bytes_ = 0;  ///< of all keys that were set
   std::vector<Item> stack_;
   std::unordered_map<std::uint64_t, Item> memo_;
   std::vector<PickleEntry> entries_;

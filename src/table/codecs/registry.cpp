@@ -11,8 +11,9 @@ namespace {
 struct Entry {
   std::string_view name;
   std::unique_ptr<TableCodec> (*make)();
+  std::optional<std::string> (*device_of_file)(std::string_view file_name) = nullptr;
 };
-constexpr std::array kCodecs = {Entry{"lut", make_lut_codec}, Entry{"paddleslim", make_paddleslim_codec},
+constexpr std::array kCodecs = {Entry{"lut", make_lut_codec}, Entry{"paddleslim", make_paddleslim_codec, device_of_paddleslim_file},
                                 Entry{"tinynas", make_tinynas_codec}};
 
 }  // namespace
@@ -29,6 +30,13 @@ Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name) {
   }
   return fail(Code::Usage, "'{}' is no table format that oplat knows; it knows {}", base::printable(name),
               base::join(codec_names(), ", "));
+}
+
+std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name) {
+  for (const Entry& entry : kCodecs) {
+    if (entry.name == format && entry.device_of_file != nullptr) return entry.device_of_file(file_name);
+  }
+  return std::nullopt;
 }
 
 }  // namespace oplat::table

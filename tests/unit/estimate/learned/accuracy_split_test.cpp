@@ -83,6 +83,20 @@ TEST(SplitTest, KeepLearnsFromItsShare) {
   EXPECT_NE(roles("keep:25%"), roles("keep:25%", 2));
 }
 
+TEST(SplitTest, FoldsAskForEveryRowOnce) {
+  const Split split = must(parse_split("folds:4"));
+  ASSERT_EQ(split.folds, 4U);
+  std::map<std::size_t, int> asked;
+  for (std::size_t fold = 0; fold < split.folds; ++fold) {
+    const std::vector<Role> all = must(roles_of(rows(), split, fold, {}));
+    EXPECT_NEAR(static_cast<double>(count(all, Role::Ask)), 60, 30);
+    for (std::size_t i = 0; i < all.size(); ++i) asked[i] += all[i] == Role::Ask ? 1 : 0;
+  }
+  ASSERT_EQ(asked.size(), rows().size());
+  for (const auto& [row, times] : asked) EXPECT_EQ(times, 1) << row;
+  for (const char* wrong : {"folds:", "folds:1", "folds:x", "folds:1001"}) EXPECT_FALSE(parse_split(wrong).has_value()) << wrong;
+}
+
 TEST(NetworksTest, ErrorsAreThoseOfSums) {
   // One row a stage, all of which err by the same 2 %, at two batches; a third batch lacks a stage.
   std::vector<test::SyntheticRow> kept;
