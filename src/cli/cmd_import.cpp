@@ -80,9 +80,6 @@ Result<int> run(const Flags& flags) {
   table::ImportRequest request;
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
-  const auto device = flags.device ? flags.device : table::device_of_file(codec->name(), request.origin.name);
-  if (!device) return fail(Code::Usage, "{}: the name does not tell the device; name it with --device", flags.file);
-  request.device = *device;
   request.replace = flags.replace;
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
