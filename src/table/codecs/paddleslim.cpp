@@ -169,8 +169,8 @@ class Paddleslim final : public TableCodec {
     return read;
   }
 
-  bool do_accepts(std::string_view key) const override {
-    if (!key.starts_with("paddle_lite:")) return false;
+  bool do_accepts(std::string_view key, bool timed) const override {
+    if (!timed || !key.starts_with("paddle_lite:")) return false;
     const auto parsed = ir::parse(key);
     return parsed && ir::paddle_text_of(*parsed).has_value();
   }
