@@ -59,7 +59,6 @@ Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
   return queries;
 }
 
-/// Every operator once, in order of first appearance.
 /// The distinct kernels of a search space, in the usual spelling.
 Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
   OPLAT_TRY(space, read_space({file, {}}));
@@ -72,6 +71,7 @@ Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
   return queries;
 }
 
+/// Every operator once, in order of first appearance.
 std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
   std::vector<Wanted> wanted;
   std::unordered_set<base::Hash128> seen;
