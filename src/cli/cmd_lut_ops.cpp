@@ -48,8 +48,10 @@ std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers
     const ModuleLine& line = lines[i];
     text += fmt::format("{}", line.query.op);
     for (const auto& shape : line.query.input_shapes) text += fmt::format(" [{}]", fmt::join(shape, ","));
-    text += fmt::format(" -> [{}]  {} parameters, {:.0f} MACs", fmt::join(line.facts.output_shape, ","), line.facts.parameters, line.facts.macs);
-    if (!flags.table.empty()) text += answers[i] ? fmt::format(", {} us", base::float_text(answers[i]->latency_us)) : ", not in the table";
+    text += fmt::format(" -> [{}]  {} parameters, {:.0f} MACs", fmt::join(line.facts.output_shape, ","),
+                        line.facts.parameters, line.facts.macs);
+    if (!flags.table.empty())
+      text += answers[i] ? fmt::format(", {} us", base::float_text(answers[i]->latency_us)) : ", not in the table";
     if (answers[i] && answers[i]->lines > 1) text += fmt::format(" (mean of {} entries)", answers[i]->lines);
     if (answers[i] && answers[i]->mirrored) text += " (with the other bias)";
     text += "\n";
@@ -83,7 +85,9 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const
     complete = complete && answers[i];
   }
   const Totals totals = totals_of(lines, answers);
-  json["total"] = {{"parameters", totals.parameters}, {"macs", totals.macs}, {"latency_us", complete ? Json(totals.latency_us) : Json()}};
+  json["total"] = {{"parameters", totals.parameters},
+                   {"macs", totals.macs},
+                   {"latency_us", complete ? Json(totals.latency_us) : Json()}};
   return json;
 }
 
@@ -101,7 +105,8 @@ Status require_found(const std::vector<ModuleLine>& lines, const Answers& answer
 }
 
 Result<int> run(const Flags& flags) {
-  if (flags.mirror_bias && flags.table.empty()) return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
+  if (flags.mirror_bias && flags.table.empty())
+    return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
   OPLAT_TRY(source, base::Source::open(flags.file));
   OPLAT_TRY(lines, read_module_lines(source, false));
   Answers answers(lines.size());
@@ -126,18 +131,24 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_lut_ops(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
+  CLI::App* command =
+      group.add_subcommand("ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
   const auto flags = std::make_shared<Flags>();
   command->add_option("FILE", flags->file, "JSON Lines, an operator a line")->required();
-  command->add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")->type_name("FILE");
-  command->add_flag("--mirror-bias", flags->mirror_bias, "an entry with a bias also answers for the layer without, and the other way round");
+  command->add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
+      ->type_name("FILE");
+  command->add_flag("--mirror-bias", flags->mirror_bias,
+                    "an entry with a bias also answers for the layer without, and the other way round");
   command->add_flag("--json", flags->json, "print JSON");
   command->footer(
-      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, \"kernel_size\": 3, \"stride\": 2, \"padding\": 1},\n"
-      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. Operators: Conv1d to 3d,\n"
-      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, MatMul, MultiheadAttention.\n"
-      "Equal entries of the table are averaged. 'mobile_cv_flops' of --json counts as mobile_cv does.\n"
-      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 operators that the table lacks.\n"
+      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, \"kernel_size\": 3},\n"
+      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. Operators: Conv1d to "
+      "3d,\n"
+      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, MatMul,\n"
+      "MultiheadAttention. Equal entries of the table are averaged. 'mobile_cv_flops' of --json counts as mobile_cv "
+      "does.\n"
+      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 operators that the\n"
+      "table lacks.\n"
       "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
 }

@@ -10,8 +10,11 @@ namespace oplat::cli {
 
 void add_space_options(CLI::App& command, SpaceOptions& to) {
   command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)")->required();
-  command.add_option("--resolution", to.resolutions, "height and width of the image, instead of the file's (repeatable)")
-      ->check(CLI::Range(std::int64_t{1}, space::kMostResolution))->take_all()->allow_extra_args(false);
+  command
+      .add_option("--resolution", to.resolutions, "height and width of the image, instead of the file's (repeatable)")
+      ->check(CLI::Range(std::int64_t{1}, space::kMostResolution))
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 Result<space::SearchSpace> read_space(const SpaceOptions& options) {
@@ -20,15 +23,18 @@ Result<space::SearchSpace> read_space(const SpaceOptions& options) {
   if (options.resolutions.empty()) return std::move(read);
   read.resolutions.clear();
   for (const std::int64_t one : options.resolutions) {
-    if (std::find(read.resolutions.begin(), read.resolutions.end(), one) == read.resolutions.end()) read.resolutions.push_back(one);
+    if (std::find(read.resolutions.begin(), read.resolutions.end(), one) == read.resolutions.end())
+      read.resolutions.push_back(one);
   }
   return std::move(read);
 }
 
 void add_space_commands(CLI::App& app, Action& action) {
-  CLI::App* group = app.add_subcommand("space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
+  CLI::App* group =
+      app.add_subcommand("space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
   group->require_subcommand(1);
-  group->footer("A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; data/spaces/fbnet.yaml).");
+  group->footer(
+      "A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; data/spaces/fbnet.yaml).");
   for (const auto add : {add_space_expand, add_space_lut}) add(*group, action);
 }
 

@@ -18,7 +18,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMostLineBytes = 1 << 20;
 constexpr std::size_t kMostShapes = 16;
 
-std::string shown(const Json& json) { return base::printable(json.dump(-1, ' ', true, Json::error_handler_t::replace)); }
+std::string shown(const Json& json) {
+  return base::printable(json.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
 
 /// Whether lists and objects are nested deeper than any line of ours: messages print what was found, level by level.
 bool too_deep(std::string_view text) {
@@ -43,11 +45,14 @@ bool too_deep(std::string_view text) {
 /// Arguments are flat: numbers, words, or lists of numbers.
 Result<ir::Value> value_of(const Json& json) {
   if (json.is_boolean()) return ir::Value(json.get<bool>() ? 1 : 0);
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) return fail(Code::Input, "{} is too large a number", shown(json));
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
+    return fail(Code::Input, "{} is too large a number", shown(json));
   if (json.is_number_integer()) return ir::Value(json.get<std::int64_t>());
   if (json.is_string()) return ir::Value(json.get<std::string>());
   if (json.is_null()) return ir::Value(ir::Unknown{});
-  if (!json.is_array()) return fail(Code::Input, "{} is no argument; expected a whole number, true or false, a word or a list of numbers", shown(json));
+  if (!json.is_array())
+    return fail(Code::Input, "{} is no argument; expected a whole number, true or false, a word or a list of numbers",
+                shown(json));
   ir::List list;
   for (const Json& one : json) {
     if (one.is_array()) return fail(Code::Input, "{} is a list of lists; expected a list of numbers", shown(json));
@@ -64,19 +69,24 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_of(const Json& json) {
     good = shape->is_array();
     auto& dims = shapes.emplace_back();
     for (auto dim = shape->begin(); good && dim != shape->end(); ++dim) {
-      good = dim->is_number_integer() && (!dim->is_number_unsigned() || dim->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+      good = dim->is_number_integer() &&
+             (!dim->is_number_unsigned() || dim->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
       if (good) dims.push_back(dim->get<std::int64_t>());
     }
   }
-  if (!good) return fail(Code::Input, "'input_shapes' is {}; expected a list of shapes such as [[1,3,224,224]]", shown(json));
+  if (!good)
+    return fail(Code::Input, "'input_shapes' is {}; expected a list of shapes such as [[1,3,224,224]]", shown(json));
   return shapes;
 }
 
 Status check_names(const Json& json, bool table) {
-  if (!json.is_object()) return fail(Code::Input, "{} is no object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": [[...]]}}", shown(json));
+  if (!json.is_object())
+    return fail(Code::Input, "{} is no object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": [[...]]}}",
+                shown(json));
   for (const auto& [name, value] : json.items()) {
     if (name == "op" || name == "args" || name == "input_shapes" || name == "latency_us") continue;
-    return fail(Code::Input, "'{}' is not known; expected op, args, input_shapes{}", base::printable(name), table ? ", latency_us" : "");
+    return fail(Code::Input, "'{}' is not known; expected op, args, input_shapes{}", base::printable(name),
+                table ? ", latency_us" : "");
   }
   for (const std::string_view name : {"op", "input_shapes", "latency_us"}) {
     if ((name != "latency_us" || table) && !json.contains(name)) return fail(Code::Input, "'{}' is lacking", name);
@@ -87,7 +97,8 @@ Status check_names(const Json& json, bool table) {
 Result<ModuleLine> line_of(const Json& json, bool table) {
   OPLAT_CHECK(check_names(json, table));
   ir::ModuleQuery query;
-  if (!json["op"].is_string()) return fail(Code::Input, "'op' is {}; expected a name such as \"Conv2d\"", shown(json["op"]));
+  if (!json["op"].is_string())
+    return fail(Code::Input, "'op' is {}; expected a name such as \"Conv2d\"", shown(json["op"]));
   query.op = json["op"].get<std::string>();
   if (const auto args = json.find("args"); args != json.end()) {
     if (!args->is_object()) return fail(Code::Input, "'args' is {}; expected an object", shown(*args));
@@ -117,7 +128,8 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
 }  // namespace
 
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table) {
-  if (source.bytes().size() > kMostBytes) return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(), source.bytes().size(), kMostBytes);
+  if (source.bytes().size() > kMostBytes)
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(), source.bytes().size(), kMostBytes);
   std::vector<ModuleLine> lines;
   std::string_view left = source.bytes();
   for (std::size_t number = 1; !left.empty(); ++number) {
@@ -126,7 +138,8 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
     left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", source.name(), number);
-    if (text.size() > kMostLineBytes) return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(), kMostLineBytes);
+    if (text.size() > kMostLineBytes)
+      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(), kMostLineBytes);
     if (too_deep(text)) return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));

@@ -22,8 +22,8 @@ struct ModuleLine {
   std::optional<double> latency_us;
 };
 
-/// Lines {"op": "Conv2d", "args": {...}, "input_shapes": [[1,3,224,224]]}, of a table also "latency_us". Empty lines are
-/// passed over. Code::Input names file, line, what was found and what was expected.
+/// Lines {"op": "Conv2d", "args": {...}, "input_shapes": [[1,3,224,224]]}, of a table also "latency_us". Empty lines
+/// are passed over. Code::Input names file, line, what was found and what was expected.
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table);
 
 /// Latencies by key; lines of one key are averaged.

@@ -66,15 +66,18 @@ Result<Steps> skip(const Block& block, std::int64_t out, std::int64_t stride, Op
 /// Blocks that leave the channels as they are exist for that choice of them only.
 Result<Steps> keeping(std::int64_t out, const Operators& steps) {
   if (steps.tensor().channels == out) return Steps(steps);
-  return fail(Code::Input, "it puts out as many channels as come in, {}, not {}; leave 'channels' out", steps.tensor().channels, out);
+  return fail(Code::Input, "it puts out as many channels as come in, {}, not {}; leave 'channels' out",
+              steps.tensor().channels, out);
 }
 
 Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride, const Operators& start) {
   const Tensor& tensor = start.tensor();
-  if (tensor.flat && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output && block.kind != BlockKind::Skip) {
+  if (tensor.flat && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output &&
+      block.kind != BlockKind::Skip) {
     return fail(Code::Input, "it follows a fully connected layer, after which there is no map");
   }
-  const bool strides = block.kind != BlockKind::Input && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output;
+  const bool strides =
+      block.kind != BlockKind::Input && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output;
   if (!strides && stride != 1) return fail(Code::Input, "it has no stride, here {}; leave 'stride' out", stride);
   switch (block.kind) {
     case BlockKind::Conv: return conv(block, out, stride, start);
@@ -88,7 +91,8 @@ Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride
     case BlockKind::AveragePool: {
       OPLAT_TRY(steps, keeping(out, start));
       const std::int64_t kernel = block.kernel.value_or(tensor.size);
-      if (kernel > tensor.size) return fail(Code::Input, "a window of {0}x{0} on a map of {1}x{1}", kernel, tensor.size);
+      if (kernel > tensor.size)
+        return fail(Code::Input, "a window of {0}x{0} on a map of {1}x{1}", kernel, tensor.size);
       steps->average_pool(kernel, stride);
       return std::move(steps);
     }
@@ -108,7 +112,8 @@ Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride
 
 class Expander {
  public:
-  Expander(const SearchSpace& space, std::int64_t resolution) : space_(space), tensor_{space.batch, space.channels, resolution, false} {
+  Expander(const SearchSpace& space, std::int64_t resolution)
+      : space_(space), tensor_{space.batch, space.channels, resolution, false} {
     expansion_.resolution = resolution;
     channels_ = {space.channels};
   }
@@ -136,7 +141,9 @@ class Expander {
           if (!steps) return wrong(layer, block, steps.error());
           if (!*steps) continue;
           if (after && (after->size != (*steps)->tensor().size || after->flat != (*steps)->tensor().flat)) {
-            return wrong(layer, block, {Code::Input, fmt::format("it leaves a map of {0}x{0}, another choice one of {1}x{1}", (*steps)->tensor().size, after->size)});
+            return wrong(layer, block,
+                         {Code::Input, fmt::format("it leaves a map of {0}x{0}, another choice one of {1}x{1}",
+                                                   (*steps)->tensor().size, after->size)});
           }
           after = (*steps)->tensor();
           auto kernels = keys((*steps)->take());
@@ -145,7 +152,9 @@ class Expander {
         }
       }
     }
-    if (!after) return fail(Code::Input, "{}: layer {}: none of its choices exists at stride {} between these channels", space_.file, layer.name, layer.stride);
+    if (!after)
+      return fail(Code::Input, "{}: layer {}: none of its choices exists at stride {} between these channels",
+                  space_.file, layer.name, layer.stride);
     tensor_ = *after;
     channels_ = expanded.out_channels;
     expansion_.layers.push_back(std::move(expanded));
@@ -153,7 +162,9 @@ class Expander {
   }
 
   tl::unexpected<Error> wrong(const Layer& layer, const Block& block, Error error) const {
-    return fail_in(fmt::format("{}: layer {}, block {} at resolution {}", space_.file, layer.name, block.name, expansion_.resolution), std::move(error));
+    return fail_in(fmt::format("{}: layer {}, block {} at resolution {}", space_.file, layer.name, block.name,
+                               expansion_.resolution),
+                   std::move(error));
   }
 
   Result<std::vector<std::size_t>> keys(const std::vector<ir::LutQuery>& queries) {
@@ -178,7 +189,8 @@ class Expander {
 
 Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution) {
   if (const std::size_t cells = count_cells(space); cells > kMostCells) {
-    return fail(Code::Input, "{}: up to {} blocks between choices of channels; at most {} are expanded", space.file, cells, kMostCells);
+    return fail(Code::Input, "{}: up to {} blocks between choices of channels; at most {} are expanded", space.file,
+                cells, kMostCells);
   }
   return Expander(space, resolution).run();
 }

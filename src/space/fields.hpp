@@ -23,15 +23,15 @@ inline Result<std::int64_t> number_of(std::string_view file, const Yaml& node, s
   const std::string* text = node.text();
   const auto number = text != nullptr ? base::parse_int(*text) : std::nullopt;
   if (!number || *number < bounds.least || *number > bounds.most) {
-    return fail(Code::Input, "{}:{}: {} is {}; expected a number from {} to {}", file, node.line, what, node.described(), bounds.least,
-                bounds.most);
+    return fail(Code::Input, "{}:{}: {} is {}; expected a number from {} to {}", file, node.line, what,
+                node.described(), bounds.least, bounds.most);
   }
   return *number;
 }
 
 /// One number or a list of at most `most_count` different ones.
-inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const Yaml& node, std::string_view what, Bounds bounds,
-                                                    std::size_t most_count) {
+inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const Yaml& node, std::string_view what,
+                                                    Bounds bounds, std::size_t most_count) {
   std::vector<std::int64_t> numbers;
   if (node.list() == nullptr) {
     OPLAT_TRY(number, number_of(file, node, what, bounds));
@@ -44,7 +44,8 @@ inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const
       if (before == number) return fail(Code::Input, "{}:{}: {} lists {} twice", file, one.line, what, number);
     }
     numbers.push_back(number);
-    if (numbers.size() > most_count) return fail(Code::Input, "{}:{}: {} lists more than {} numbers", file, one.line, what, most_count);
+    if (numbers.size() > most_count)
+      return fail(Code::Input, "{}:{}: {} lists more than {} numbers", file, one.line, what, most_count);
   }
   if (numbers.empty()) return fail(Code::Input, "{}:{}: {} is an empty list", file, node.line, what);
   return numbers;
@@ -55,9 +56,10 @@ inline Result<std::string> name_of(std::string_view file, const Yaml& node, std:
   constexpr std::size_t kMostLetters = 64;
   const std::string* text = node.text();
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  if (text == nullptr || text->empty() || text->size() > kMostLetters || text->find_first_not_of(kLetters) != std::string::npos) {
-    return fail(Code::Input, "{}:{}: {} is {}; expected a name of at most {} letters, digits, '_', '-' and '.'", file, node.line, what,
-                node.described(), kMostLetters);
+  if (text == nullptr || text->empty() || text->size() > kMostLetters ||
+      text->find_first_not_of(kLetters) != std::string::npos) {
+    return fail(Code::Input, "{}:{}: {} is {}; expected a name of at most {} letters, digits, '_', '-' and '.'", file,
+                node.line, what, node.described(), kMostLetters);
   }
   return *text;
 }
@@ -65,15 +67,18 @@ inline Result<std::string> name_of(std::string_view file, const Yaml& node, std:
 class Fields {
  public:
   /// `what` the map describes, for messages. Code::Input where it is no map or holds a name that is not among `known`.
-  static Result<Fields> of(std::string_view file, const Yaml& node, std::string what, const std::vector<std::string>& known) {
-    if (node.map() == nullptr) return fail(Code::Input, "{}:{}: {} is {}; expected a map", file, node.line, what, node.described());
+  static Result<Fields> of(std::string_view file, const Yaml& node, std::string what,
+                           const std::vector<std::string>& known) {
+    if (node.map() == nullptr)
+      return fail(Code::Input, "{}:{}: {} is {}; expected a map", file, node.line, what, node.described());
     for (const YamlEntry& entry : *node.map()) {
       bool found = false;
       for (const std::string& one : known) found = found || one == entry.name;
       if (found) continue;
       const auto meant = base::nearest_word(entry.name, known);
-      return fail(Code::Input, "{}:{}: {} has no '{}'{}; it has {}", file, entry.line, what, base::printable(entry.name),
-                  meant ? fmt::format(" (do you mean {}?)", *meant) : "", base::join(known, ", "));
+      return fail(Code::Input, "{}:{}: {} has no '{}'{}; it has {}", file, entry.line, what,
+                  base::printable(entry.name), meant ? fmt::format(" (do you mean {}?)", *meant) : "",
+                  base::join(known, ", "));
     }
     return Fields(file, node, std::move(what));
   }
@@ -99,13 +104,15 @@ class Fields {
     if (found == nullptr) return otherwise;
     const std::string* text = found->text();
     if (text != nullptr && (*text == "true" || *text == "false")) return *text == "true";
-    return fail(Code::Input, "{}:{}: '{}' of {} is {}; expected true or false", file_, found->line, name, what_, found->described());
+    return fail(Code::Input, "{}:{}: '{}' of {} is {}; expected true or false", file_, found->line, name, what_,
+                found->described());
   }
   [[nodiscard]] const std::string& what() const { return what_; }
   [[nodiscard]] int line() const { return node_->line; }
 
  private:
-  Fields(std::string_view file, const Yaml& node, std::string what) : file_(file), node_(&node), what_(std::move(what)) {}
+  Fields(std::string_view file, const Yaml& node, std::string what)
+      : file_(file), node_(&node), what_(std::move(what)) {}
 
   std::string file_;
   const Yaml* node_;

@@ -39,7 +39,8 @@ Result<double> mean_footprint(const Expansion& expansion) {
 
 /// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK clamps in either case.
 /// Where this very kernel was not measured, but its twin was, the twin's row stands for it.
-Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes, std::vector<KernelPrediction>& kernels) {
+Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes,
+                       std::vector<KernelPrediction>& kernels) {
   constexpr std::string_view kPlain = "caffe2:Int8Conv{";
   constexpr std::string_view kTwin = "caffe2:Int8ConvRelu{";
   std::vector<std::size_t> open;
@@ -98,7 +99,8 @@ class Timer {
     for (const auto& [i, part] : parts) terms.push_back({part / sum, kernels[i].sd_log.value_or(0), kernels[i].group});
     double spread = predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
     for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
-    OPLAT_TRY(bounds, predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}));
+    OPLAT_TRY(bounds,
+              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}));
     latency.interval = bounds;
     return latency;
   }
@@ -108,8 +110,8 @@ class Timer {
   const Options& options_;
 };
 
-Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor, const SpaceLatencies& all, std::int64_t resolution,
-                                            const Options& options) {
+Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor, const SpaceLatencies& all,
+                                            std::int64_t resolution, const Options& options) {
   ResolutionLatencies timed;
   OPLAT_TRY(expansion, expand(all.space, resolution));
   timed.expansion = std::move(expansion);
@@ -126,7 +128,10 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
     std::vector<CellLatency>& cells = timed.cells.emplace_back();
     for (const Cell& cell : timed.expansion.layers[i].cells) {
       auto latency = timer.time(cell, timed.kernels);
-      if (!latency) return fail_in(fmt::format("{}: layer {} at resolution {}", all.space.file, all.space.layers[i].name, resolution), latency.error());
+      if (!latency)
+        return fail_in(
+            fmt::format("{}: layer {} at resolution {}", all.space.file, all.space.layers[i].name, resolution),
+            latency.error());
       cells.push_back(std::move(*latency));
     }
   }
@@ -135,10 +140,13 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
 
 }  // namespace
 
-bool is_fixed(const Layer& layer, const ExpandedLayer& expanded) { return !layer.searched && expanded.cells.size() == 1; }
+bool is_fixed(const Layer& layer, const ExpandedLayer& expanded) {
+  return !layer.searched && expanded.cells.size() == 1;
+}
 
-Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection, const SearchSpace& space,
-                                  std::span<const std::int64_t> resolutions, const Options& options) {
+Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
+                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const Options& options) {
   OPLAT_TRY(predictor, predict::Predictor::create(table, selection, options.profile));
   // A network of no kernels tells how kernels add up under this selection.
   OPLAT_TRY(empty, predictor.predict({}, {options.level}));
@@ -160,8 +168,10 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
     all.resolutions.push_back(std::move(timed));
   }
   if (!all.missing.empty() && options.missing == predict::MissingPolicy::Zero) {
-    all.warnings.push_back(fmt::format("kernels counted as zero because they are missing: {}; blocks that hold them are too fast and their "
-                                       "intervals do not know", all.missing.size()));
+    all.warnings.push_back(fmt::format(
+        "kernels counted as zero because they are missing: {}; blocks that hold them are too fast and their "
+        "intervals do not know",
+        all.missing.size()));
   }
   return all;
 }

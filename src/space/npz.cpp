@@ -13,7 +13,8 @@ namespace {
 
 template <class T>
 void put(std::string& to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) to.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff));
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    to.push_back(static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff));
 }
 
 std::uint32_t crc32(std::string_view data) {
@@ -31,7 +32,7 @@ std::uint32_t crc32(std::string_view data) {
   return ~crc;
 }
 
-constexpr std::uint16_t kVersion = 20;         // of zip: 2.0
+constexpr std::uint16_t kVersion = 20;           // of zip: 2.0
 constexpr std::uint16_t kFirstDay = 1 << 5 | 1;  // 1 January 1980, the earliest that zip can say
 
 /// What local and central headers share.
@@ -75,7 +76,8 @@ void Npz::add_texts(std::string_view name, std::span<const std::string> texts) {
   for (const std::string& text : texts) longest = std::max(longest, text.size());
   std::string data;
   for (const std::string& text : texts) {
-    for (std::size_t i = 0; i < longest; ++i) put(data, static_cast<std::uint32_t>(i < text.size() ? static_cast<unsigned char>(text[i]) : 0U));
+    for (std::size_t i = 0; i < longest; ++i)
+      put(data, static_cast<std::uint32_t>(i < text.size() ? static_cast<unsigned char>(text[i]) : 0U));
   }
   add_npy(name, fmt::format("<U{}", longest), {texts.size()}, data);
 }

@@ -15,7 +15,9 @@ constexpr int kFloat = 1;
 constexpr int kInt32 = 2;
 constexpr int kUint8 = 6;
 
-std::string integer(std::string_view name, std::int64_t value) { return fmt::format("name: \"{}\"\ni: {}\n", name, value); }
+std::string integer(std::string_view name, std::int64_t value) {
+  return fmt::format("name: \"{}\"\ni: {}\n", name, value);
+}
 
 /// Rows that a window leaves.
 std::int64_t slid(std::int64_t size, std::int64_t kernel, std::int64_t pad, std::int64_t stride) {
@@ -64,7 +66,10 @@ void Operators::conv(const Convolution& how) {
 }
 
 void Operators::channel_shuffle(std::int64_t group) {
-  queries_.push_back({int8() ? "Int8ChannelShuffle" : "ChannelShuffle", {integer("group", group), order()}, {shape()}, {int8() ? kUint8 : kFloat}});
+  queries_.push_back({int8() ? "Int8ChannelShuffle" : "ChannelShuffle",
+                      {integer("group", group), order()},
+                      {shape()},
+                      {int8() ? kUint8 : kFloat}});
 }
 
 void Operators::sum() {

@@ -17,7 +17,7 @@ struct Tensor {
   std::int64_t batch = 1;
   std::int64_t channels = 3;
   std::int64_t size = 0;  ///< height and width
-  bool flat = false;  ///< [batch, channels], after a fully connected layer
+  bool flat = false;      ///< [batch, channels], after a fully connected layer
 };
 
 struct Convolution {

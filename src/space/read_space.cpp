@@ -24,10 +24,12 @@ constexpr Bounds kStride{1, 64};
 constexpr Bounds kRepeat{1, 256};
 
 constexpr std::array kFamilies = {Family::Caffe2Int8, Family::Caffe2Fp32};
-constexpr std::array kKinds = {BlockKind::Input,       BlockKind::Conv,           BlockKind::InvertedResidual, BlockKind::Skip,
-                               BlockKind::AveragePool, BlockKind::FullyConnected, BlockKind::Output};
+constexpr std::array kKinds = {BlockKind::Input, BlockKind::Conv,        BlockKind::InvertedResidual,
+                               BlockKind::Skip,  BlockKind::AveragePool, BlockKind::FullyConnected,
+                               BlockKind::Output};
 /// Columns of the written table that no choice and no layer may be mistaken for.
-constexpr std::array<std::string_view, 6> kReserved = {"resolution", "layer", "in_channels", "out_channels", "fixed", "overhead"};
+constexpr std::array<std::string_view, 6> kReserved = {"resolution",   "layer", "in_channels",
+                                                       "out_channels", "fixed", "overhead"};
 
 std::vector<std::string> fields_of(BlockKind kind) {
   switch (kind) {
@@ -51,7 +53,8 @@ Result<T> one_of(const std::string& file, const Yaml& node, std::string_view wha
     names.emplace_back(name(one));
     if (node.text() != nullptr && *node.text() == names.back()) return one;
   }
-  return fail(Code::Input, "{}:{}: {} is {}; expected one of {}", file, node.line, what, node.described(), base::join(names, ", "));
+  return fail(Code::Input, "{}:{}: {} is {}; expected one of {}", file, node.line, what, node.described(),
+              base::join(names, ", "));
 }
 
 class Reader {
@@ -59,7 +62,8 @@ class Reader {
   explicit Reader(std::string file) { space_.file = std::move(file); }
 
   Result<SearchSpace> read(const Yaml& root) {
-    OPLAT_TRY(top, Fields::of(space_.file, root, "a space", {"format", "name", "family", "input", "resolutions", "blocks", "layers"}));
+    OPLAT_TRY(top, Fields::of(space_.file, root, "a space",
+                              {"format", "name", "family", "input", "resolutions", "blocks", "layers"}));
     OPLAT_CHECK(read_head(top));
     if (const Yaml* blocks = top.find("blocks")) OPLAT_CHECK(read_blocks(*blocks));
     listed_ = space_.blocks.size();
@@ -72,7 +76,8 @@ class Reader {
   Status read_head(const Fields& top) {
     OPLAT_TRY(format, top.need("format"));
     if (format->text() == nullptr || *format->text() != kFormat) {
-      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", space_.file, format->line, format->described(), kFormat);
+      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", space_.file, format->line, format->described(),
+                  kFormat);
     }
     OPLAT_TRY(title, top.need("name"));
     OPLAT_TRY(title_text, name_of(space_.file, *title, "'name' of the space"));
@@ -94,7 +99,8 @@ class Reader {
   }
 
   Status read_blocks(const Yaml& node) {
-    if (node.map() == nullptr) return fail(Code::Input, "{}:{}: 'blocks' is {}; expected a map", space_.file, node.line, node.described());
+    if (node.map() == nullptr)
+      return fail(Code::Input, "{}:{}: 'blocks' is {}; expected a map", space_.file, node.line, node.described());
     for (const YamlEntry& entry : *node.map()) {
       OPLAT_TRY(block_name, name_of(space_.file, Yaml{entry.name, entry.line}, "the name of a block"));
       OPLAT_CHECK(refuse_reserved(block_name, entry.line));
@@ -106,13 +112,16 @@ class Reader {
 
   Status refuse_reserved(const std::string& text, int line) const {
     if (std::find(kReserved.begin(), kReserved.end(), text) == kReserved.end()) return {};
-    return fail(Code::Input, "{}:{}: '{}' is a column of the written table; take another name", space_.file, line, text);
+    return fail(Code::Input, "{}:{}: '{}' is a column of the written table; take another name", space_.file, line,
+                text);
   }
 
   Status add_block(Block block, int line) {
-    if (space_.blocks.size() >= kMostBlocks) return fail(Code::Input, "{}:{}: more than {} blocks", space_.file, line, kMostBlocks);
+    if (space_.blocks.size() >= kMostBlocks)
+      return fail(Code::Input, "{}:{}: more than {} blocks", space_.file, line, kMostBlocks);
     for (const Block& before : space_.blocks) {
-      if (before.name == block.name) return fail(Code::Input, "{}:{}: a second block {}", space_.file, line, block.name);
+      if (before.name == block.name)
+        return fail(Code::Input, "{}:{}: a second block {}", space_.file, line, block.name);
     }
     space_.blocks.push_back(std::move(block));
     return {};
@@ -121,9 +130,11 @@ class Reader {
   Result<Block> read_block(const Yaml& node, const std::string& block_name) const {
     const std::string what = fmt::format("block {}", block_name);
     if (node.map() == nullptr) {
-      return fail(Code::Input, "{}:{}: {} is {}; expected a map such as {{kind: conv, kernel: 3}}", space_.file, node.line, what, node.described());
+      return fail(Code::Input, "{}:{}: {} is {}; expected a map such as {{kind: conv, kernel: 3}}", space_.file,
+                  node.line, what, node.described());
     }
-    const auto kind_at = std::find_if(node.map()->begin(), node.map()->end(), [](const YamlEntry& entry) { return entry.name == "kind"; });
+    const auto kind_at = std::find_if(node.map()->begin(), node.map()->end(),
+                                      [](const YamlEntry& entry) { return entry.name == "kind"; });
     if (kind_at == node.map()->end()) return fail(Code::Input, "{}:{}: {} lacks 'kind'", space_.file, node.line, what);
     OPLAT_TRY(kind, one_of(space_.file, kind_at->value, fmt::format("'kind' of {}", what), kKinds));
     Block block;
@@ -134,7 +145,8 @@ class Reader {
     if (convolves || fields.find("kernel") != nullptr) {
       OPLAT_TRY(kernel, fields.number("kernel", kKernel, 3));
       if (convolves && kernel % 2 == 0) {
-        return fail(Code::Input, "{}:{}: 'kernel' of {} is {}; expected an odd number", space_.file, node.line, what, kernel);
+        return fail(Code::Input, "{}:{}: 'kernel' of {} is {}; expected an odd number", space_.file, node.line, what,
+                    kernel);
       }
       block.kernel = kernel;
     }
@@ -153,7 +165,8 @@ class Reader {
     block.residual = residual;
     block.projection = projection;
     if (block.shuffle && block.group == 1) {
-      return fail(Code::Input, "{}:{}: {} shuffles channels of one group; give 'group' or leave 'shuffle' out", space_.file, node.line, what);
+      return fail(Code::Input, "{}:{}: {} shuffles channels of one group; give 'group' or leave 'shuffle' out",
+                  space_.file, node.line, what);
     }
     return block;
   }
@@ -169,7 +182,8 @@ class Reader {
 
   Status read_layer(const Yaml& node) {
     const std::string what = fmt::format("layer {}", space_.layers.size() + 1);
-    OPLAT_TRY(fields, Fields::of(space_.file, node, what, {"name", "repeat", "channels", "stride", "choices", "block"}));
+    OPLAT_TRY(fields,
+              Fields::of(space_.file, node, what, {"name", "repeat", "channels", "stride", "choices", "block"}));
     Layer layer;
     layer.name = fmt::format("layer{}", space_.layers.size() + 1);
     if (const Yaml* title = fields.find("name")) {
@@ -177,7 +191,8 @@ class Reader {
       layer.name = std::move(text);
     }
     if (const Yaml* channels = fields.find("channels")) {
-      OPLAT_TRY(numbers, numbers_of(space_.file, *channels, fmt::format("'channels' of {}", what), kChannels, kMostChannelChoices));
+      OPLAT_TRY(numbers, numbers_of(space_.file, *channels, fmt::format("'channels' of {}", what), kChannels,
+                                    kMostChannelChoices));
       layer.channels = std::move(numbers);
     }
     OPLAT_TRY(stride, fields.number("stride", kStride, 1));
@@ -190,8 +205,10 @@ class Reader {
       if (i > 0) one.stride = 1;
       one.as_input = i > 0;
       OPLAT_CHECK(refuse_reserved(one.name, fields.line()));
-      if (!names_.insert(one.name).second) return fail(Code::Input, "{}:{}: a second layer {}", space_.file, fields.line(), one.name);
-      if (space_.layers.size() >= kMostLayers) return fail(Code::Input, "{}:{}: more than {} layers", space_.file, fields.line(), kMostLayers);
+      if (!names_.insert(one.name).second)
+        return fail(Code::Input, "{}:{}: a second layer {}", space_.file, fields.line(), one.name);
+      if (space_.layers.size() >= kMostLayers)
+        return fail(Code::Input, "{}:{}: more than {} layers", space_.file, fields.line(), kMostLayers);
       space_.layers.push_back(std::move(one));
     }
     return {};
@@ -201,8 +218,9 @@ class Reader {
     const Yaml* choices = fields.find("choices");
     const Yaml* block = fields.find("block");
     if ((choices == nullptr) == (block == nullptr)) {
-      return fail(Code::Input, "{}:{}: {} has {} 'choices' (searched) and 'block' (a part of every network); expected one of them", space_.file,
-                  fields.line(), fields.what(), choices == nullptr ? "neither" : "both");
+      return fail(Code::Input,
+                  "{}:{}: {} has {} 'choices' (searched) and 'block' (a part of every network); expected one of them",
+                  space_.file, fields.line(), fields.what(), choices == nullptr ? "neither" : "both");
     }
     if (block != nullptr && block->map() != nullptr) {
       OPLAT_TRY(own, read_block(*block, layer.name));
@@ -216,10 +234,11 @@ class Reader {
     } else if (choices->list() != nullptr) {
       for (const Yaml& one : *choices->list()) OPLAT_CHECK(add_choice(one, layer));
     } else {
-      return fail(Code::Input, "{}:{}: 'choices' of {} is {}; expected a list of blocks, or all", space_.file, choices->line, fields.what(),
-                  choices->described());
+      return fail(Code::Input, "{}:{}: 'choices' of {} is {}; expected a list of blocks, or all", space_.file,
+                  choices->line, fields.what(), choices->described());
     }
-    if (layer.choices.empty()) return fail(Code::Input, "{}:{}: {} has no choices", space_.file, choices->line, fields.what());
+    if (layer.choices.empty())
+      return fail(Code::Input, "{}:{}: {} has no choices", space_.file, choices->line, fields.what());
     return {};
   }
 

@@ -23,7 +23,8 @@ std::string lines(const SpaceLatencies& all, const ResolutionLatencies& timed, c
   }
   std::string text;
   for (const auto& [channels, by_block] : by_channels) {
-    text += fmt::format("{},{},{},{}", timed.expansion.resolution, layer.name, expanded.in_channels[channels.first], expanded.out_channels[channels.second]);
+    text += fmt::format("{},{},{},{}", timed.expansion.resolution, layer.name, expanded.in_channels[channels.first],
+                        expanded.out_channels[channels.second]);
     for (const std::size_t block : axes.choices) {
       const auto found = by_block.find(block);
       text += "," + (fixed || found == by_block.end() ? std::string() : found->second);

@@ -12,13 +12,15 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& ns) { return ns ? Json(microseconds(*ns)) : Json(); }
 
-Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer& expanded, const Cell& cell, const CellLatency& latency) {
+Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer& expanded, const Cell& cell,
+               const CellLatency& latency) {
   Json json;
   json["choice"] = space.blocks[layer.choices[cell.choice]].name;
   json["in_channels"] = expanded.in_channels[cell.in];
   json["out_channels"] = expanded.out_channels[cell.out];
   json["latency_us"] = or_null(latency.ns);
-  json["interval_us"] = latency.interval ? Json{microseconds(latency.interval->lo_ns), microseconds(latency.interval->hi_ns)} : Json();
+  json["interval_us"] =
+      latency.interval ? Json{microseconds(latency.interval->lo_ns), microseconds(latency.interval->hi_ns)} : Json();
   json["source"] = Json::object();
   for (const auto& [source, share] : latency.shares) json["source"][std::string(estimate::name(source))] = share;
   json["kernels"] = cell.kernels;
@@ -74,14 +76,19 @@ std::string to_json(const SpaceLatencies& latencies) {
   json["level"] = latencies.level;
   json["statistic"] = "median";
   const predict::Composition& composition = latencies.composition;
-  json["composition"] = {{"c0_us", microseconds(composition.c0_ns)}, {"c1_us", microseconds(composition.c1_ns)}, {"scale", composition.scale},
-                         {"fitted", composition.fitted}, {"calibration_models", composition.calibration_models}};
+  json["composition"] = {{"c0_us", microseconds(composition.c0_ns)},
+                         {"c1_us", microseconds(composition.c1_ns)},
+                         {"scale", composition.scale},
+                         {"fitted", composition.fitted},
+                         {"calibration_models", composition.calibration_models}};
   json["device"] = latencies.device.name;
   json["setting"] = table::describe(latencies.setting);
   json["mismatch"] = Json::array();
-  for (const predict::Mismatch& one : latencies.mismatch) json["mismatch"].push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
+  for (const predict::Mismatch& one : latencies.mismatch)
+    json["mismatch"].push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
   json["resolutions"] = Json::array();
-  for (const ResolutionLatencies& timed : latencies.resolutions) json["resolutions"].push_back(resolution_json(latencies, timed));
+  for (const ResolutionLatencies& timed : latencies.resolutions)
+    json["resolutions"].push_back(resolution_json(latencies, timed));
   json["missing"] = latencies.missing;
   json["warnings"] = latencies.warnings;
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

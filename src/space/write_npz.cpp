@@ -102,7 +102,8 @@ void add_fixed(const SpaceLatencies& all, const Axes& axes, Npz& npz) {
   }
   npz.add("resolutions", {resolutions.size()}, resolutions);
   const bool several = resolutions.size() > 1;
-  npz.add("fixed_us", several ? Npz::Shape{resolutions.size(), axes.fixed.size()} : Npz::Shape{axes.fixed.size()}, fixed);
+  npz.add("fixed_us", several ? Npz::Shape{resolutions.size(), axes.fixed.size()} : Npz::Shape{axes.fixed.size()},
+          fixed);
   npz.add("overhead_us", several ? Npz::Shape{resolutions.size()} : Npz::Shape{}, overhead);
   npz.add_texts("fixed_layers", layer_names(all, axes.fixed));
 }
@@ -113,8 +114,10 @@ void add_channels(const SpaceLatencies& all, const Axes& axes, Npz& npz) {
   std::vector<std::int64_t> out;
   for (const std::size_t layer : axes.layers) {
     const ExpandedLayer& expanded = all.resolutions.front().expansion.layers[layer];
-    for (std::size_t i = 0; i < axes.most_in; ++i) in.push_back(i < expanded.in_channels.size() ? expanded.in_channels[i] : 0);
-    for (std::size_t i = 0; i < axes.most_out; ++i) out.push_back(i < expanded.out_channels.size() ? expanded.out_channels[i] : 0);
+    for (std::size_t i = 0; i < axes.most_in; ++i)
+      in.push_back(i < expanded.in_channels.size() ? expanded.in_channels[i] : 0);
+    for (std::size_t i = 0; i < axes.most_out; ++i)
+      out.push_back(i < expanded.out_channels.size() ? expanded.out_channels[i] : 0);
   }
   npz.add("in_channels", {axes.layers.size(), axes.most_in}, in);
   npz.add("out_channels", {axes.layers.size(), axes.most_out}, out);
@@ -126,8 +129,9 @@ Result<std::string> to_npz(const SpaceLatencies& latencies) {
   const Axes axes = axes_of(latencies);
   const Grid grid(latencies, axes);
   if (grid.size() > kMostNumbers) {
-    return fail(Code::Refused, "{}: arrays of {} numbers, at most {} are written; write .json, or fewer choices or resolutions", latencies.space.file,
-                grid.size(), kMostNumbers);
+    return fail(Code::Refused,
+                "{}: arrays of {} numbers, at most {} are written; write .json, or fewer choices or resolutions",
+                latencies.space.file, grid.size(), kMostNumbers);
   }
   Npz npz;
   add_cells(latencies, axes, grid, npz);

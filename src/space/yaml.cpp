@@ -37,16 +37,19 @@ class Builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     refuse(mark, "an alias (*name); write out what it stands for");
   }
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, const std::string& value) override {
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
     check(mark, tag, anchor);
     add({value, line_of(mark)});
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
     check(mark, tag, anchor);
     open({Yaml::List(), line_of(mark)});
   }
   void OnSequenceEnd() override { close(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value) override {
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
     check(mark, tag, anchor);
     open({Yaml::Map(), line_of(mark)});
   }
@@ -61,11 +64,14 @@ class Builder final : public YAML::EventHandler {
   };
 
   static int line_of(const YAML::Mark& mark) { return mark.line + 1; }
-  [[noreturn]] static void refuse(const YAML::Mark& mark, std::string what) { throw Refusal{line_of(mark), std::move(what)}; }
+  [[noreturn]] static void refuse(const YAML::Mark& mark, std::string what) {
+    throw Refusal{line_of(mark), std::move(what)};
+  }
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor (&name); write out what it stands for");
-    if (!tag.empty() && tag != "?" && tag != "!") refuse(mark, fmt::format("a tag ({}); entries are plain", base::printable(tag)));
+    if (!tag.empty() && tag != "?" && tag != "!")
+      refuse(mark, fmt::format("a tag ({}); entries are plain", base::printable(tag)));
     if (++nodes_ > kMostNodes) refuse(mark, fmt::format("more than {} entries", kMostNodes));
   }
 
@@ -93,8 +99,10 @@ class Builder final : public YAML::EventHandler {
       into.entry.reset();
     } else {
       const std::string* name = node.text();
-      if (name == nullptr || name->empty()) throw Refusal{node.line, fmt::format("the name of an entry is {}; names are words", node.described())};
-      if (!into.names.insert(*name).second) throw Refusal{node.line, fmt::format("'{}' is given twice", base::printable(*name))};
+      if (name == nullptr || name->empty())
+        throw Refusal{node.line, fmt::format("the name of an entry is {}; names are words", node.described())};
+      if (!into.names.insert(*name).second)
+        throw Refusal{node.line, fmt::format("'{}' is given twice", base::printable(*name))};
       into.entry = YamlEntry{*name, node.line, {}};
     }
   }
@@ -114,7 +122,8 @@ std::string Yaml::described() const {
 }
 
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
-  if (bytes.size() > kMostYamlBytes) return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(), kMostYamlBytes);
+  if (bytes.size() > kMostYamlBytes)
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(), kMostYamlBytes);
   Builder builder;
   try {
     std::istringstream stream{std::string(bytes)};

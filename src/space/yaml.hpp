@@ -13,7 +13,8 @@ namespace oplat::space {
 
 struct YamlEntry;
 
-/// What an entry of a file says and the line where it stands. Numbers stay text: who reads an entry knows what it expects.
+/// What an entry of a file says and the line where it stands. Numbers stay text: who reads an entry knows what it
+/// expects.
 struct Yaml {
   using List = std::vector<Yaml>;
   using Map = std::vector<YamlEntry>;  ///< in the file's order, every name once

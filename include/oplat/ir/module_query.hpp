@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ModuleQuery: one layer of a PyTorch model as mobile_cv's lut names it, what it computes, and its key in the domain "torch".
+/// ModuleQuery: one layer of a PyTorch model as mobile_cv's lut names it, what it computes, and its key in the domain
+/// "torch".
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct ModuleFacts {
   std::int64_t weights = 0;     ///< without biases: mobile_cv's get_nparams
   std::int64_t parameters = 0;  ///< with them
   double macs = 0;              ///< multiply-adds of weights and of products of inputs, biases and pooling left out
-  /// mobile_cv's get_flops: the same multiply-adds, but those of a transposed convolution counted at every output instead
-  /// of every input, and of pooling every input once.
+  /// mobile_cv's get_flops: the same multiply-adds, but those of a transposed convolution counted at every output
+  /// instead of every input, and of pooling every input once.
   double mobile_cv_flops = 0;
 };
 

@@ -23,7 +23,7 @@ struct Cell {
 };
 
 struct ExpandedLayer {
-  std::int64_t size = 0;  ///< height and width of what comes in
+  std::int64_t size = 0;                   ///< height and width of what comes in
   std::vector<std::int64_t> in_channels;   ///< that can come in
   std::vector<std::int64_t> out_channels;  ///< that can go out
   std::vector<Cell> cells;                 ///< those that exist

@@ -21,11 +21,13 @@ struct Options {
   double level = 0.9;  ///< of the intervals
   predict::MissingPolicy missing = predict::MissingPolicy::Error;
   estimate::Profile profile = estimate::Profile::Accurate;
-  /// Bytes touched between two uses of a weight. Nothing: those of a network of the space (ResolutionLatencies::reuse_bytes).
+  /// Bytes touched between two uses of a weight. Nothing: those of a network of the space
+  /// (ResolutionLatencies::reuse_bytes).
   std::optional<double> reuse_bytes = {};
 };
 
-/// One block at one place. What its kernels take, and what a network takes beyond the sum of its kernels for each of them.
+/// One block at one place. What its kernels take, and what a network takes beyond the sum of its kernels for each of
+/// them.
 struct CellLatency {
   std::optional<double> ns;  ///< nothing where a kernel has no estimate
   std::optional<predict::Interval> interval;
@@ -54,8 +56,9 @@ struct SpaceLatencies {
 };
 
 /// Kernels without an estimate are no error here: see CellLatency::ns and SpaceLatencies::missing.
-Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection, const SearchSpace& space,
-                                  std::span<const std::int64_t> resolutions, const Options& options);
+Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
+                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const Options& options);
 
 /// Whether a layer is a part of every network and always the same kernels: it has no choice at all.
 bool is_fixed(const Layer& layer, const ExpandedLayer& expanded);

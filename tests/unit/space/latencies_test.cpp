@@ -36,7 +36,8 @@ class LatenciesTest : public ::testing::Test {
   void measure(const std::string& but = "none of them") {
     const Expansion all = must(expand(space_, resolution_));
     for (std::size_t i = 0; i < all.keys.size(); ++i) {
-      if (all.keys[i].find(but) == std::string::npos) small_.row(device_, setting_, all.keys[i], std::nullopt, test::timing(ns_of(i)));
+      if (all.keys[i].find(but) == std::string::npos)
+        small_.row(device_, setting_, all.keys[i], std::nullopt, test::timing(ns_of(i)));
     }
   }
   SpaceLatencies time(const Options& options = {}) {
@@ -91,7 +92,8 @@ TEST_F(LatenciesTest, ANetworkOfOneChoiceEachIsWhatPredictSaysOfIt) {
   double sum = timed.overhead_ns;
   for (std::size_t layer = 0; layer < timed.cells.size(); ++layer) {
     sum += *timed.cells[layer][0].ns;
-    for (const std::size_t kernel : timed.expansion.layers[layer].cells[0].kernels) plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
+    for (const std::size_t kernel : timed.expansion.layers[layer].cells[0].kernels)
+      plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
   }
   const auto whole = must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
   ASSERT_TRUE(whole.latency_ns);
@@ -108,7 +110,8 @@ TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   EXPECT_LT(one.interval->hi_ns, other.interval->hi_ns);
   // A single kernel: its own spread and that of the composition, by the normal quantile at 50 %.
   const CellLatency& pool = narrow.resolutions[0].cells[4][0];
-  EXPECT_NEAR(std::log(pool.interval->hi_ns / *pool.ns), 0.6744897502 * std::hypot(0.02, predict::kCompositionSd), 1e-4);
+  EXPECT_NEAR(std::log(pool.interval->hi_ns / *pool.ns), 0.6744897502 * std::hypot(0.02, predict::kCompositionSd),
+              1e-4);
 }
 
 TEST_F(LatenciesTest, MissingKernelsLeaveTheirBlocksOpen) {
@@ -222,19 +225,24 @@ TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
       "p /= p.sum(1, keepdims=True)\n"
       "loss = float(f['overhead_us'] + f['fixed_us'].sum() + np.nansum(p * f['latency_us']))\n"
       "assert f['fixed_us'].sum() + 5 < loss < f['fixed_us'].sum() + 5 + np.nansum(f['latency_us'])\n",
-      *cells[2][0].ns / 1000, *cells[2][1].ns / 1000, *cells[3][0].ns / 1000, *cells[3][1].ns / 1000, *cells[1][0].ns / 1000);
+      *cells[2][0].ns / 1000, *cells[2][1].ns / 1000, *cells[3][0].ns / 1000, *cells[3][1].ns / 1000,
+      *cells[1][0].ns / 1000);
   must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(), (folder.path() / "a.npz").string());
+  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                                          (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
   if (::access(OPLAT_PYTHON, X_OK) != 0) GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
-  space_ = test::space_of(test::with(test::kSmallSpace, "choices: all, channels: 8, stride: 2", "choices: [wide, skip], channels: [4, 6], repeat: 2"));
+  space_ = test::space_of(test::with(test::kSmallSpace, "choices: all, channels: 8, stride: 2",
+                                     "choices: [wide, skip], channels: [4, 6], repeat: 2"));
   const std::vector<std::int64_t> resolutions = {8, 16};
   const auto keys = must(keys_of(space_, resolutions));
-  for (std::size_t i = 0; i < keys.size(); ++i) small_.row(device_, setting_, keys[i], std::nullopt, test::timing(ns_of(i)));
-  const SpaceLatencies all = must(time_space(small_.table(), must(predict::select(small_.table(), {})), space_, resolutions, {}));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    small_.row(device_, setting_, keys[i], std::nullopt, test::timing(ns_of(i)));
+  const SpaceLatencies all =
+      must(time_space(small_.table(), must(predict::select(small_.table(), {})), space_, resolutions, {}));
   const ResolutionLatencies& large = all.resolutions[1];
   // The second layer of the stage at 16, its first choice, with 6 channels on either side.
   const Cell& cell = large.expansion.layers[3].cells[1];
@@ -246,30 +254,35 @@ TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
       "import sys, numpy as np\n"
       "f = np.load(sys.argv[1], allow_pickle=False)\n"
       "t = f['latency_us']\n"
-      "assert f['axes'].tolist() == ['resolution', 'layer', 'choice', 'in', 'out'] and f['resolutions'].tolist() == [8, 16]\n"
+      "assert f['axes'].tolist() == ['resolution', 'layer', 'choice', 'in', 'out'] and f['resolutions'].tolist() == "
+      "[8, 16]\n"
       "assert f['layers'].tolist() == ['one_1', 'one_2', 'two', 'pool', 'classes'], f['layers']\n"
       "assert f['choices'].tolist() == ['wide', 'grouped', 'skip', 'pool', 'classes'] and t.shape == (2, 5, 5, 2, 2)\n"
       "assert abs(t[1, 1, 0, 1, 1] - {}) < 1e-9 and np.isnan(t[1, 1, 0, 0, 1])\n"
       "assert f['mask'][:, 0].sum() == 2 * (2 + 1) and f['mask'][:, 1].sum() == 2 * 2 * 2\n"
       "assert t[0, 0, 2, 0, 0] == 0 and not f['mask'][0, 0, 2, 0, 1]\n"
       "assert f['in_channels'].tolist() == [[4, 0], [4, 6], [4, 6], [4, 6], [4, 6]]\n"
-      "assert f['out_channels'].tolist()[-1] == [10, 0] and f['fixed_us'].shape == (2, 3) and f['overhead_us'].shape == (2,)\n",
+      "assert f['out_channels'].tolist()[-1] == [10, 0] and f['fixed_us'].shape == (2, 3) and f['overhead_us'].shape "
+      "== (2,)\n",
       *large.cells[3][1].ns / 1000);
   must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(), (folder.path() / "a.npz").string());
+  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                                          (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST_F(LatenciesTest, ArraysTooLargeAreRefused) {
   std::string options = "[1";
   for (int i = 2; i <= 32; ++i) options += fmt::format(", {}", i);
-  std::string yaml = test::with(test::kSmallSpace, "channels: 8, stride: 2", fmt::format("channels: {}], stride: 2", options));
+  std::string yaml =
+      test::with(test::kSmallSpace, "channels: 8, stride: 2", fmt::format("channels: {}], stride: 2", options));
   yaml = test::with(yaml, "group: 2, ", "");
   SpaceLatencies all;
   all.space = test::space_of(yaml);
   all.resolutions.resize(1);
   all.resolutions[0].expansion = must(expand(all.space, 8));
-  for (const ExpandedLayer& layer : all.resolutions[0].expansion.layers) all.resolutions[0].cells.emplace_back(layer.cells.size());
+  for (const ExpandedLayer& layer : all.resolutions[0].expansion.layers)
+    all.resolutions[0].cells.emplace_back(layer.cells.size());
   EXPECT_TRUE(to_npz(all));
   const ResolutionLatencies one = all.resolutions[0];
   all.resolutions.resize(500, one);

@@ -16,7 +16,8 @@ namespace {
 
 std::uint32_t number(const std::string& bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes.at(at + i))) << (8 * i);
+  for (std::size_t i = 0; i < size; ++i)
+    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes.at(at + i))) << (8 * i);
   return value;
 }
 
@@ -70,13 +71,15 @@ TEST(Npz, LoadsInNumpy) {
       "import sys, zipfile, numpy as np\n"
       "assert zipfile.ZipFile(sys.argv[1]).testzip() is None\n"
       "f = np.load(sys.argv[1], allow_pickle=False)\n"
-      "assert np.array_equal(f['times'], [[1.5, np.nan, -2], [0, 3e9, .25]], equal_nan=True) and f['times'].dtype == np.float64\n"
+      "assert np.array_equal(f['times'], [[1.5, np.nan, -2], [0, 3e9, .25]], equal_nan=True) and f['times'].dtype == "
+      "np.float64\n"
       "assert f['sizes'].tolist() == [224, -1] and f['sizes'].dtype == np.int64\n"
       "assert f['mask'].tolist() == [[True, False, True], [True, True, True]] and f['mask'].dtype == bool\n"
       "assert f['names'].tolist() == ['k3_e1', 'skip', '']\n"
       "assert f['level'].shape == () and float(f['level']) == .9 and f['none'].shape == (0,)\n";
   test::must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(), (folder.path() / "a.npz").string());
+  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                                          (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

@@ -17,7 +17,9 @@ std::string error(const std::string& yaml) {
   return space.error().message;
 }
 /// What is wrong with the small space after a change.
-std::string changed(const std::string& what, const std::string& by) { return error(test::with(test::kSmallSpace, what, by)); }
+std::string changed(const std::string& what, const std::string& by) {
+  return error(test::with(test::kSmallSpace, what, by));
+}
 
 TEST(ReadSpace, FillsInWhatTheFileLeavesOut) {
   const SearchSpace space = test::space_of(test::kSmallSpace);
@@ -37,7 +39,8 @@ TEST(ReadSpace, FillsInWhatTheFileLeavesOut) {
 }
 
 TEST(ReadSpace, RepeatsALayerWithTheStrideOfTheFirst) {
-  const SearchSpace space = test::space_of(test::with(test::kSmallSpace, "channels: 8, stride: 2", "channels: [8, 12], stride: 2, repeat: 3"));
+  const SearchSpace space = test::space_of(
+      test::with(test::kSmallSpace, "channels: 8, stride: 2", "channels: [8, 12], stride: 2, repeat: 3"));
   ASSERT_EQ(space.layers.size(), 9U);
   EXPECT_EQ(space.layers[2].name, "one_1");
   EXPECT_EQ(space.layers[2].stride, 2);
@@ -49,22 +52,29 @@ TEST(ReadSpace, RepeatsALayerWithTheStrideOfTheFirst) {
 }
 
 TEST(ReadSpace, NamesLineAndEntry) {
-  EXPECT_THAT(changed("oplat.space/1", "oplat.space/2"), HasSubstr("s.yaml:1: 'format' is 'oplat.space/2'; expected oplat.space/1"));
-  EXPECT_THAT(changed("family: caffe2-int8", "family: tflite"), HasSubstr("s.yaml:3: 'family' is 'tflite'; expected one of caffe2-int8, caffe2-fp32"));
+  EXPECT_THAT(changed("oplat.space/1", "oplat.space/2"),
+              HasSubstr("s.yaml:1: 'format' is 'oplat.space/2'; expected oplat.space/1"));
+  EXPECT_THAT(changed("family: caffe2-int8", "family: tflite"),
+              HasSubstr("s.yaml:3: 'family' is 'tflite'; expected one of caffe2-int8, caffe2-fp32"));
   EXPECT_THAT(changed("resolutions: 8", "resolutions: []"), HasSubstr("s.yaml:4: 'resolutions' is an empty list"));
   EXPECT_THAT(changed("resolutions: 8", "resolutions: [8, 16, 8]"), HasSubstr("lists 8 twice"));
   EXPECT_THAT(changed("resolutions: 8", "resolutions: 20000"), HasSubstr("expected a number from 1 to 16384"));
-  EXPECT_THAT(changed("resolutions: 8", "resolution: 8"), HasSubstr("a space has no 'resolution' (do you mean resolutions?)"));
-  EXPECT_THAT(changed("expansion: 2", "expansion: two"), HasSubstr("s.yaml:6: 'expansion' of block wide (inverted_residual) is 'two'"));
+  EXPECT_THAT(changed("resolutions: 8", "resolution: 8"),
+              HasSubstr("a space has no 'resolution' (do you mean resolutions?)"));
+  EXPECT_THAT(changed("expansion: 2", "expansion: two"),
+              HasSubstr("s.yaml:6: 'expansion' of block wide (inverted_residual) is 'two'"));
   EXPECT_THAT(changed("expansion: 2", "expand: 2"), HasSubstr("block wide (inverted_residual) has no 'expand'"));
   EXPECT_THAT(changed("kernel: 5", "kernel: 4"), HasSubstr("expected an odd number"));
   EXPECT_THAT(changed("kind: skip", "kind: hop"), HasSubstr("s.yaml:8: 'kind' of block skip is 'hop'"));
   EXPECT_THAT(changed("kind: skip", "kind: skip, projection: maybe"), HasSubstr("expected true or false"));
   EXPECT_THAT(changed("expansion: 2", "shuffle: true"), HasSubstr("of one group"));
   EXPECT_THAT(changed("skip: {", "fixed: {"), HasSubstr("'fixed' is a column"));
-  EXPECT_THAT(changed("  skip: {kind: skip}\n", "  \"a,b\": {kind: skip}\n"), HasSubstr("the name of a block is 'a,b'"));
-  EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, sikp], channels: 8"), HasSubstr("'sikp' is no block under 'blocks' (do you mean skip?)"));
-  EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, wide], channels: 8"), HasSubstr("block wide is listed twice"));
+  EXPECT_THAT(changed("  skip: {kind: skip}\n", "  \"a,b\": {kind: skip}\n"),
+              HasSubstr("the name of a block is 'a,b'"));
+  EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, sikp], channels: 8"),
+              HasSubstr("'sikp' is no block under 'blocks' (do you mean skip?)"));
+  EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, wide], channels: 8"),
+              HasSubstr("block wide is listed twice"));
   EXPECT_THAT(changed("choices: all, channels: 8", "channels: 8"), HasSubstr("neither 'choices'"));
   EXPECT_THAT(changed("choices: all, channels: 8", "choices: all, block: skip"), HasSubstr("both 'choices'"));
   EXPECT_THAT(changed("name: two", "name: one"), HasSubstr("a second layer one"));
