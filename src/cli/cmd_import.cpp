@@ -19,6 +19,9 @@ namespace {
 /// A file of a few million rows; the largest library known has 100,000.
 constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
 
+/// The format whose rows name their devices themselves: no flag is needed, and none can be missed before they are read.
+constexpr std::string_view kNamesDevices = "lut";
+
 struct Flags {
   std::string file;
   std::string format;
@@ -81,6 +84,9 @@ Result<int> run(const Flags& flags) {
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
   request.replace = flags.replace;
+  if (!flags.device && codec->name() != kNamesDevices && !table::device_of_file(request.origin.format, request.origin.name)) {
+    return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
+  }
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
   setting.version = flags.runtime_version;
