@@ -16,7 +16,9 @@ std::optional<std::int64_t> available_memory() {
     if (!line.starts_with("MemAvailable:")) continue;
     const std::size_t begin = line.find_first_of("0123456789");
     const std::size_t end = line.find_last_of("0123456789");
-    const auto kib = begin == std::string::npos ? std::nullopt : base::parse_int(std::string_view(line).substr(begin, end - begin + 1));
+    const auto kib = begin == std::string::npos
+                         ? std::nullopt
+                         : base::parse_int(std::string_view(line).substr(begin, end - begin + 1));
     if (kib) return *kib * 1024;
   }
   return std::nullopt;

@@ -21,15 +21,18 @@ Error become(const RuntimeEntry& entry, std::vector<std::string> arguments) {
   const auto executable = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::string program = (executable.parent_path() / entry.program).string();
   if (error || !std::filesystem::exists(program, error)) {
-    return Error{Code::Runtime, fmt::format("{}: there is no program {} beside oplat; install what it is built from and build again: {}", entry.name,
-                                            entry.program, entry.install)};
+    return Error{
+        Code::Runtime,
+        fmt::format("{}: there is no program {} beside oplat; install what it is built from and build again: {}",
+                    entry.name, entry.program, entry.install)};
   }
   arguments.insert(arguments.begin(), program);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
-  return Error{Code::Runtime, fmt::format("{}: cannot execute {}: {}", entry.name, entry.program, std::strerror(errno))};
+  return Error{Code::Runtime,
+               fmt::format("{}: cannot execute {}: {}", entry.name, entry.program, std::strerror(errno))};
 }
 
 }  // namespace
@@ -44,7 +47,8 @@ int run_worker(std::string_view name, const std::vector<std::string>& arguments)
   if (entry == nullptr) {
     std::vector<std::string> names;
     for (const auto& known : runtimes()) names.emplace_back(known.name);
-    stays = Error{Code::Runtime, fmt::format("unknown runtime {}; known: {}", base::printable(name), base::join(names, ", "))};
+    stays = Error{Code::Runtime,
+                  fmt::format("unknown runtime {}; known: {}", base::printable(name), base::join(names, ", "))};
   }
   if (stays) return serve_failure(*stays, descriptor);
   auto worker = entry->create(arguments);

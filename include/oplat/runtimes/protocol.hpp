@@ -76,8 +76,8 @@ class Worker {
   [[nodiscard]] virtual bool virtual_time() const { return false; }
 };
 
-/// A runtime that this executable knows. `create` is called inside the worker process only; where it is null, the worker is
-/// a program of its own, because the runtime's libraries are not to be linked into this one.
+/// A runtime that this executable knows. `create` is called inside the worker process only; where it is null, the
+/// worker is a program of its own, because the runtime's libraries are not to be linked into this one.
 struct RuntimeEntry {
   std::string_view name;
   std::string_view description;

@@ -63,14 +63,15 @@ Status set_threads(std::int64_t threads) {
   static std::optional<cpu_set_t> allowed;  // where the process may run by the will of whoever started it
   if (!allowed) {
     allowed.emplace();
-    if (::sched_getaffinity(0, sizeof(cpu_set_t), &*allowed) != 0) return fail(Code::Runtime, "qnnpack: cannot ask for the CPUs of the process");
+    if (::sched_getaffinity(0, sizeof(cpu_set_t), &*allowed) != 0)
+      return fail(Code::Runtime, "qnnpack: cannot ask for the CPUs of the process");
   } else {
     (void)::sched_setaffinity(0, sizeof(cpu_set_t), &*allowed);
   }
   at::set_num_threads(static_cast<int>(threads));
   if (threads == 1) return {};
-  // Threads are made at the first use and inherit where they may run: so first they, then the caller's place. A caller that the
-  // system moves onto the CPU of a pool's thread halves the speed until it is moved away.
+  // Threads are made at the first use and inherit where they may run: so first they, then the caller's place. A caller
+  // that the system moves onto the CPU of a pool's thread halves the speed until it is moved away.
   (void)at::ones({kShared}).add(1);
   const int cpu = ::sched_getcpu();
   if (cpu >= 0) (void)oplat_probe_pin(cpu);

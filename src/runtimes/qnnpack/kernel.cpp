@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Caffe2's int8 operators as calls of the dispatcher. Tensors of four dimensions are NCHW to libtorch and lie in memory as NHWC.
+/// Caffe2's int8 operators as calls of the dispatcher. Tensors of four dimensions are NCHW to libtorch and lie in
+/// memory as NHWC.
 #include "runtimes/qnnpack/kernel.hpp"
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -40,10 +41,14 @@ at::Tensor bias_tensor(const Constants& constants) {
 }
 
 Call conv(const Spec& spec, const Constants& constants) {
-  const auto prepack = find<ConvWeights(at::Tensor, c10::optional<at::Tensor>, Integers, Integers, Integers, std::int64_t)>("quantized::conv2d_prepack");
-  const ConvWeights weights = prepack.call(filter_tensor(spec, constants), bias_tensor(constants), list(spec.window.strides), list(spec.window.pads),
-                                           list(spec.window.dilations), spec.group);
-  const auto op = find<at::Tensor(at::Tensor, const ConvWeights&, double, std::int64_t)>(spec.relu ? "quantized::conv2d_relu" : "quantized::conv2d", "new");
+  const auto prepack =
+      find<ConvWeights(at::Tensor, c10::optional<at::Tensor>, Integers, Integers, Integers, std::int64_t)>(
+          "quantized::conv2d_prepack");
+  const ConvWeights weights =
+      prepack.call(filter_tensor(spec, constants), bias_tensor(constants), list(spec.window.strides),
+                   list(spec.window.pads), list(spec.window.dilations), spec.group);
+  const auto op = find<at::Tensor(at::Tensor, const ConvWeights&, double, std::int64_t)>(
+      spec.relu ? "quantized::conv2d_relu" : "quantized::conv2d", "new");
   return [op, weights](const Operands& in) { return op.call(in[0], weights, kScale, kZeroPoint); };
 }
 
@@ -57,14 +62,18 @@ at::Tensor reshaped(const at::Tensor& x, const Dims& dims) {
 Call fully_connected(const Spec& spec, const Constants& constants) {
   const auto prepack = find<LinearWeights(at::Tensor, c10::optional<at::Tensor>)>("quantized::linear_prepack");
   const LinearWeights weights = prepack.call(filter_tensor(spec, constants), bias_tensor(constants));
-  const auto op = find<at::Tensor(at::Tensor, const LinearWeights&, double, std::int64_t)>(spec.relu ? "quantized::linear_relu" : "quantized::linear");
-  if (spec.inputs[0].dims.size() == 2) return [op, weights](const Operands& in) { return op.call(in[0], weights, kScale, kZeroPoint); };
+  const auto op = find<at::Tensor(at::Tensor, const LinearWeights&, double, std::int64_t)>(
+      spec.relu ? "quantized::linear_relu" : "quantized::linear");
+  if (spec.inputs[0].dims.size() == 2)
+    return [op, weights](const Operands& in) { return op.call(in[0], weights, kScale, kZeroPoint); };
   const Dims rows{spec.inputs[0].dims[0], spec.filter[1]};
-  return [op, weights, rows](const Operands& in) { return op.call(reshaped(in[0], rows), weights, kScale, kZeroPoint); };
+  return
+      [op, weights, rows](const Operands& in) { return op.call(reshaped(in[0], rows), weights, kScale, kZeroPoint); };
 }
 
 Call sum(const Spec& spec) {
-  const auto op = find<at::Tensor(at::Tensor, at::Tensor, double, std::int64_t)>(spec.relu ? "quantized::add_relu" : "quantized::add");
+  const auto op = find<at::Tensor(at::Tensor, at::Tensor, double, std::int64_t)>(spec.relu ? "quantized::add_relu"
+                                                                                           : "quantized::add");
   return [op](const Operands& in) { return op.call(in[0], in[1], kScale, kZeroPoint); };
 }
 
@@ -89,7 +98,9 @@ Call softmax() {
 }
 
 Call concat(const Spec& spec) {
-  const auto op = find<at::Tensor(const c10::List<at::Tensor>&, std::int64_t, c10::optional<double>, c10::optional<std::int64_t>)>("quantized::cat");
+  const auto op =
+      find<at::Tensor(const c10::List<at::Tensor>&, std::int64_t, c10::optional<double>, c10::optional<std::int64_t>)>(
+          "quantized::cat");
   // Height, width and channels of the key are the second, third and first dimension behind the batch to libtorch.
   constexpr std::array<std::int64_t, 4> kAxes{0, 2, 3, 1};
   const std::int64_t axis = spec.result.dims.size() == 4 ? kAxes[spec.axis] : static_cast<std::int64_t>(spec.axis);
@@ -105,21 +116,35 @@ Call concat(const Spec& spec) {
 
 Call make_call(const Spec& spec, const Constants& constants) {
   switch (spec.kind) {
-    case Kind::Conv: return conv(spec, constants);
-    case Kind::Fc: return fully_connected(spec, constants);
-    case Kind::Sum: return sum(spec);
-    case Kind::AveragePool: return average_pool(spec);
-    case Kind::MaxPool: return max_pool(spec);
-    case Kind::ChannelShuffle: return [group = spec.group](const Operands& in) { return at::channel_shuffle(in[0], group); };
-    case Kind::Softmax: return softmax();
+    case Kind::Conv:
+      return conv(spec, constants);
+    case Kind::Fc:
+      return fully_connected(spec, constants);
+    case Kind::Sum:
+      return sum(spec);
+    case Kind::AveragePool:
+      return average_pool(spec);
+    case Kind::MaxPool:
+      return max_pool(spec);
+    case Kind::ChannelShuffle:
+      return [group = spec.group](const Operands& in) { return at::channel_shuffle(in[0], group); };
+    case Kind::Softmax:
+      return softmax();
     case Kind::Relu:
-    case Kind::FloatRelu: return [](const Operands& in) { return at::relu(in[0]); };
-    case Kind::Quantize: return [](const Operands& in) { return at::quantize_per_tensor(in[0], kScale, kZeroPoint, at::kQUInt8); };
-    case Kind::Dequantize: return [](const Operands& in) { return in[0].dequantize(); };
-    case Kind::ToNhwc: return [](const Operands& in) { return in[0].contiguous(at::MemoryFormat::ChannelsLast); };
-    case Kind::ToNchw: return [](const Operands& in) { return in[0].contiguous(); };
-    case Kind::Concat: return concat(spec);
-    case Kind::Reshape: return [dims = spec.result.dims](const Operands& in) { return reshaped(in[0], dims); };
+    case Kind::FloatRelu:
+      return [](const Operands& in) { return at::relu(in[0]); };
+    case Kind::Quantize:
+      return [](const Operands& in) { return at::quantize_per_tensor(in[0], kScale, kZeroPoint, at::kQUInt8); };
+    case Kind::Dequantize:
+      return [](const Operands& in) { return in[0].dequantize(); };
+    case Kind::ToNhwc:
+      return [](const Operands& in) { return in[0].contiguous(at::MemoryFormat::ChannelsLast); };
+    case Kind::ToNchw:
+      return [](const Operands& in) { return in[0].contiguous(); };
+    case Kind::Concat:
+      return concat(spec);
+    case Kind::Reshape:
+      return [dims = spec.result.dims](const Operands& in) { return reshaped(in[0], dims); };
   }
   return {};
 }

@@ -15,7 +15,8 @@ namespace oplat::runtimes::qnnpack {
 /// The operands of one call, where they stand.
 class Operands {
  public:
-  Operands(const std::vector<at::Tensor>& slots, std::span<const std::size_t> indices) : slots_(slots), indices_(indices) {}
+  Operands(const std::vector<at::Tensor>& slots, std::span<const std::size_t> indices)
+      : slots_(slots), indices_(indices) {}
   const at::Tensor& operator[](std::size_t i) const { return slots_[indices_[i]]; }
   [[nodiscard]] std::size_t size() const { return indices_.size(); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat-qnnpack: what `oplat worker qnnpack` becomes. libtorch brings some two hundred libraries, which no other worker is to load.
+/// oplat-qnnpack: what `oplat worker qnnpack` becomes. libtorch brings some two hundred libraries, which no other
+/// worker is to load.
 #include <malloc.h>
 
 #include <climits>

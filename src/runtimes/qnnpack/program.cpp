@@ -40,8 +40,9 @@ at::Tensor tensor_of(const std::vector<T>& values, const Dims& dims, at::ScalarT
 }
 
 at::Tensor input_tensor(const Activation& activation, std::uint64_t seed) {
-  at::Tensor tensor = activation.quantised ? tensor_of(random_bytes(activation.elements(), seed), activation.dims, at::kByte)
-                                           : tensor_of(random_floats(activation.elements(), seed), activation.dims, at::kFloat);
+  at::Tensor tensor = activation.quantised
+                          ? tensor_of(random_bytes(activation.elements(), seed), activation.dims, at::kByte)
+                          : tensor_of(random_floats(activation.elements(), seed), activation.dims, at::kFloat);
   const bool last = activation.dims.size() == 4 && activation.nhwc;
   if (last) tensor = tensor.permute({0, 3, 1, 2});
   if (activation.quantised) tensor = at::_make_per_tensor_quantized_tensor(tensor, kScale, kZeroPoint);
@@ -68,7 +69,9 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
-Slot Program::add_input(const Activation& activation, std::uint64_t seed) { return impl_->add_slot(input_tensor(activation, seed), activation); }
+Slot Program::add_input(const Activation& activation, std::uint64_t seed) {
+  return impl_->add_slot(input_tensor(activation, seed), activation);
+}
 
 Result<Slot> Program::add_step(const Spec& spec, const StepOptions& options) {
   try {
@@ -95,7 +98,8 @@ void Program::finish(std::int64_t kept_bytes) {
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Slot slot = steps[i].result;
-    const auto later = std::lower_bound(made.begin() + static_cast<std::ptrdiff_t>(i), made.end(), made[i] + kept_bytes);
+    const auto later =
+        std::lower_bound(made.begin() + static_cast<std::ptrdiff_t>(i), made.end(), made[i] + kept_bytes);
     const auto end = last_use[slot].value_or(static_cast<std::size_t>(later - made.begin()));
     if (end < steps.size()) {
       steps[end].done.push_back(slot);

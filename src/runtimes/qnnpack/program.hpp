@@ -18,8 +18,9 @@ using Slot = std::size_t;
 
 /// One kernel of a program: reads slots, gives its result to a slot of its own.
 struct StepOptions {
-  std::vector<Slot> inputs;              ///< one per input of the spec
-  const Constants* constants = nullptr;  ///< packed while the step is added; null: the step before shares what it packed
+  std::vector<Slot> inputs;  ///< one per input of the spec
+  const Constants* constants =
+      nullptr;  ///< packed while the step is added; null: the step before shares what it packed
 };
 
 class Program {
@@ -31,7 +32,8 @@ class Program {
 
   /// A tensor that stays, with random contents.
   Slot add_input(const Activation& activation, std::uint64_t seed);
-  /// Appends a kernel and gives the slot of its result. Code::Runtime with libtorch's own words where it takes no such kernel.
+  /// Appends a kernel and gives the slot of its result. Code::Runtime with libtorch's own words where it takes no such
+  /// kernel.
   Result<Slot> add_step(const Spec& spec, const StepOptions& options);
   /// To be called once, behind the last step. A run gives each result back behind the step that reads it last; one that
   /// nobody reads behind the step with which results of `kept_bytes` (at least 1) have been made since.

@@ -24,7 +24,9 @@ constexpr double kWeightCopies = 4;
 using Refusal = std::optional<std::variant<table::Unsupported, table::Failed>>;
 
 Refusal unsupported(std::string reason) { return table::Unsupported{std::move(reason)}; }
-Refusal failed(const ir::Key& key, std::string_view what) { return table::Failed{fmt::format("{}: {}", base::printable(key.op), what)}; }
+Refusal failed(const ir::Key& key, std::string_view what) {
+  return table::Failed{fmt::format("{}: {}", base::printable(key.op), what)};
+}
 
 /// One integer; nothing where it is absent, of another type or beyond all reason.
 std::optional<std::int64_t> number(const ir::Value* value, std::int64_t low) {
@@ -76,17 +78,22 @@ class SpecReader {
     return found == nullptr || number(found, 0) == value;
   }
   [[nodiscard]] Refusal misshapen() const { return failed(key_, "the operands do not fit together"); }
-  [[nodiscard]] Refusal bad(std::string_view attribute) const { return failed(key_, fmt::format("attribute {}", attribute)); }
+  [[nodiscard]] Refusal bad(std::string_view attribute) const {
+    return failed(key_, fmt::format("attribute {}", attribute));
+  }
 
   const ir::Key& key_;
   std::vector<const ir::TensorEntry*> constants_;
 };
 
 Refusal SpecReader::activation(const ir::TensorEntry& tensor, Activation& activation) const {
-  if (tensor.dtype != ir::Dtype::U8 && tensor.dtype != ir::Dtype::F32) return unsupported(fmt::format("{} with dtype {}", key_.op, ir::name(tensor.dtype)));
+  if (tensor.dtype != ir::Dtype::U8 && tensor.dtype != ir::Dtype::F32)
+    return unsupported(fmt::format("{} with dtype {}", key_.op, ir::name(tensor.dtype)));
   const auto elements = tensor.shape.elements();
-  if (!elements || tensor.shape.dims.empty()) return unsupported(fmt::format("{} with a shape that is not known", key_.op));
-  if (*elements < 1 || *elements > kMostElements) return unsupported(fmt::format("{} with a tensor of {} elements", key_.op, *elements));
+  if (!elements || tensor.shape.dims.empty())
+    return unsupported(fmt::format("{} with a shape that is not known", key_.op));
+  if (*elements < 1 || *elements > kMostElements)
+    return unsupported(fmt::format("{} with a tensor of {} elements", key_.op, *elements));
   activation.quantised = tensor.dtype == ir::Dtype::U8;
   for (const auto& dim : tensor.shape.dims) activation.dims.push_back(*dim);
   activation.nhwc = activation.dims.size() == 4;
@@ -94,7 +101,8 @@ Refusal SpecReader::activation(const ir::TensorEntry& tensor, Activation& activa
 }
 
 Refusal SpecReader::tensors(Spec& spec) {
-  if (key_.operands.size() > kMostOperands) return unsupported(fmt::format("{} with {} operands", key_.op, key_.operands.size()));
+  if (key_.operands.size() > kMostOperands)
+    return unsupported(fmt::format("{} with {} operands", key_.op, key_.operands.size()));
   std::vector<std::size_t> position(key_.operands.size());  // of an operand among the inputs
   for (std::size_t i = 0; i < key_.operands.size(); ++i) {
     const ir::TensorEntry* tensor = key_.operand(i);
@@ -116,28 +124,35 @@ Refusal SpecReader::tensors(Spec& spec) {
 
 Refusal SpecReader::result_is(const Spec& spec, const Dims& dims) const {
   if (spec.result.dims == dims) return std::nullopt;
-  return failed(key_, fmt::format("the result has shape [{}], the key says [{}]", fmt::join(dims, ","), fmt::join(spec.result.dims, ",")));
+  return failed(key_, fmt::format("the result has shape [{}], the key says [{}]", fmt::join(dims, ","),
+                                  fmt::join(spec.result.dims, ",")));
 }
 
 Refusal SpecReader::inputs_are(const Spec& spec, std::size_t count, bool quantised, std::size_t rank) const {
   if (spec.inputs.size() != count) return unsupported(fmt::format("{} of {} operands", key_.op, spec.inputs.size()));
   for (const Activation& input : spec.inputs) {
-    if (input.quantised != quantised) return unsupported(fmt::format("{} of {}", key_.op, input.quantised ? "u8" : "f32"));
-    if (rank != 0 && input.dims.size() != rank) return unsupported(fmt::format("{} of {} dimensions", key_.op, input.dims.size()));
+    if (input.quantised != quantised)
+      return unsupported(fmt::format("{} of {}", key_.op, input.quantised ? "u8" : "f32"));
+    if (rank != 0 && input.dims.size() != rank)
+      return unsupported(fmt::format("{} of {} dimensions", key_.op, input.dims.size()));
   }
   return std::nullopt;
 }
 
 Refusal SpecReader::window(Spec& spec) {
-  const auto pads = key_.attribute("pads") == nullptr ? std::optional(Dims(4, 0)) : numbers(key_.attribute("pads"), 4, 0);
-  const auto strides = key_.attribute("strides") == nullptr ? std::optional(Dims(2, 1)) : numbers(key_.attribute("strides"), 2, 1);
-  const auto dilations = key_.attribute("dilations") == nullptr ? std::optional(Dims(2, 1)) : numbers(key_.attribute("dilations"), 2, 1);
+  const auto pads =
+      key_.attribute("pads") == nullptr ? std::optional(Dims(4, 0)) : numbers(key_.attribute("pads"), 4, 0);
+  const auto strides =
+      key_.attribute("strides") == nullptr ? std::optional(Dims(2, 1)) : numbers(key_.attribute("strides"), 2, 1);
+  const auto dilations =
+      key_.attribute("dilations") == nullptr ? std::optional(Dims(2, 1)) : numbers(key_.attribute("dilations"), 2, 1);
   const auto kernel = numbers(key_.attribute("kernels"), 2, 1);
   if (!pads) return bad("pads");
   if (!strides) return bad("strides");
   if (!dilations) return bad("dilations");
   if (!kernel) return bad("kernels");
-  if ((*pads)[0] != (*pads)[2] || (*pads)[1] != (*pads)[3]) return unsupported(fmt::format("{} with pads that differ at the two ends", key_.op));
+  if ((*pads)[0] != (*pads)[2] || (*pads)[1] != (*pads)[3])
+    return unsupported(fmt::format("{} with pads that differ at the two ends", key_.op));
   for (const std::size_t i : {0U, 1U}) {
     spec.window.kernel[i] = (*kernel)[i];
     spec.window.strides[i] = (*strides)[i];
@@ -158,14 +173,16 @@ Refusal SpecReader::conv(Spec& spec) {
   if (auto refusal = inputs_are(spec, 1, true, 4)) return refusal;
   if (auto refusal = window(spec)) return refusal;
   spec.kind = Kind::Conv;
-  const auto group = key_.attribute("group") == nullptr ? std::optional<std::int64_t>(1) : number(key_.attribute("group"), 1);
+  const auto group =
+      key_.attribute("group") == nullptr ? std::optional<std::int64_t>(1) : number(key_.attribute("group"), 1);
   if (!group) return bad("group");
   spec.group = *group;
   const Dims& x = spec.inputs[0].dims;
   if (constants_.empty() || constants_.size() > 2 || constants_[0]->dtype != ir::Dtype::U8) return misshapen();
   for (const auto& dim : constants_[0]->shape.dims) spec.filter.push_back(dim.value_or(0));
   const Dims& w = spec.filter;
-  if (w.size() != 4 || w[0] < 1 || w[3] < 1 || w[0] % *group != 0 || x[3] % *group != 0 || w[3] != x[3] / *group) return misshapen();
+  if (w.size() != 4 || w[0] < 1 || w[3] < 1 || w[0] % *group != 0 || x[3] % *group != 0 || w[3] != x[3] / *group)
+    return misshapen();
   if (w[1] != spec.window.kernel[0] || w[2] != spec.window.kernel[1]) return misshapen();
   if (const auto weights = constants_[0]->shape.elements(); !weights || *weights > kMostElements) return misshapen();
   if (constants_.size() == 2 && constants_[1]->shape != ir::Shape::of({w[0]})) return misshapen();
@@ -175,7 +192,8 @@ Refusal SpecReader::conv(Spec& spec) {
 Refusal SpecReader::fully_connected(Spec& spec) {
   if (auto refusal = inputs_are(spec, 1, true, 0)) return refusal;
   spec.kind = Kind::Fc;
-  if (!stated_as("axis", 1) || !stated_as("axis_w", 1)) return unsupported(fmt::format("{} split along another axis than 1", key_.op));
+  if (!stated_as("axis", 1) || !stated_as("axis_w", 1))
+    return unsupported(fmt::format("{} split along another axis than 1", key_.op));
   const Dims& x = spec.inputs[0].dims;
   if (x.size() != 2 && x.size() != 4) return unsupported(fmt::format("{} of {} dimensions", key_.op, x.size()));
   if (constants_.empty() || constants_.size() > 2 || constants_[0]->dtype != ir::Dtype::U8) return misshapen();
@@ -223,7 +241,8 @@ Refusal SpecReader::softmax(Spec& spec) {
 }
 
 Refusal SpecReader::layout(Spec& spec, Kind kind) {
-  if (spec.inputs.size() != 1 || spec.inputs[0].dims.size() != 4 || spec.inputs[0].quantised != spec.result.quantised) return misshapen();
+  if (spec.inputs.size() != 1 || spec.inputs[0].dims.size() != 4 || spec.inputs[0].quantised != spec.result.quantised)
+    return misshapen();
   spec.kind = kind;
   const Dims& x = spec.inputs[0].dims;
   if (kind == Kind::ToNhwc) {
@@ -268,7 +287,8 @@ Refusal SpecReader::reshape(Spec& spec) {
 Refusal SpecReader::same_shape(Spec& spec, Kind kind, bool quantised_in, bool quantised_out) {
   if (auto refusal = inputs_are(spec, 1, quantised_in, 0)) return refusal;
   spec.kind = kind;
-  if (spec.result.quantised != quantised_out) return unsupported(fmt::format("{} to {}", key_.op, spec.result.quantised ? "u8" : "f32"));
+  if (spec.result.quantised != quantised_out)
+    return unsupported(fmt::format("{} to {}", key_.op, spec.result.quantised ? "u8" : "f32"));
   return result_is(spec, spec.inputs[0].dims);
 }
 
@@ -278,10 +298,12 @@ Refusal SpecReader::operator_of(Spec& spec) {
   if (op == "NHWC2NCHW") return layout(spec, Kind::ToNchw);
   if (op == "Int8Dequantize") return same_shape(spec, Kind::Dequantize, true, false);
   if (op == "Int8Quantize") return same_shape(spec, Kind::Quantize, false, true);
-  if (!op.starts_with("Int8")) return unsupported(fmt::format("caffe2:{}: QNNPACK computes in int8 only", base::printable(op)));
+  if (!op.starts_with("Int8"))
+    return unsupported(fmt::format("caffe2:{}: QNNPACK computes in int8 only", base::printable(op)));
   if (!spec.result.quantised) return unsupported(fmt::format("{} to f32", base::printable(op)));
   const ir::Value* order = key_.attribute("order");
-  if (order != nullptr && (order->text() == nullptr || *order->text() != "NHWC")) return unsupported(fmt::format("{} of another order than NHWC", base::printable(op)));
+  if (order != nullptr && (order->text() == nullptr || *order->text() != "NHWC"))
+    return unsupported(fmt::format("{} of another order than NHWC", base::printable(op)));
   spec.relu = op == "Int8ConvRelu" || op == "Int8FCRelu" || op == "Int8SumRelu" || op == "Int8AddRelu";
   if (op == "Int8Conv" || op == "Int8ConvRelu") return conv(spec);
   if (op == "Int8FC" || op == "Int8FCRelu") return fully_connected(spec);
@@ -299,8 +321,9 @@ Refusal SpecReader::operator_of(Spec& spec) {
 Refusal SpecReader::read(Spec& spec) {
   const bool dispatch = key_.domain.empty() && key_.op == "Relu";
   if (key_.domain != "caffe2" && !dispatch) {
-    return unsupported(fmt::format("{}{}{}: QNNPACK runs the int8 operators of Caffe2 (caffe2:Int8...)", base::printable(key_.domain),
-                                   key_.domain.empty() ? "" : ":", base::printable(key_.op)));
+    return unsupported(fmt::format("{}{}{}: QNNPACK runs the int8 operators of Caffe2 (caffe2:Int8...)",
+                                   base::printable(key_.domain), key_.domain.empty() ? "" : ":",
+                                   base::printable(key_.op)));
   }
   if (auto refusal = tensors(spec)) return refusal;
   if (dispatch) return same_shape(spec, Kind::FloatRelu, false, false);
@@ -329,7 +352,8 @@ double Spec::bytes(std::int64_t weight_sets, std::int64_t results) const {
   if (kind == Kind::Conv) {
     // A convolution keeps a pointer for every position of its kernel and every result pixel.
     const double pixels = static_cast<double>(result.elements() / result.dims[3]);
-    weights += static_cast<double>(sizeof(void*)) * pixels * static_cast<double>(window.kernel[0] * window.kernel[1] * group);
+    weights +=
+        static_cast<double>(sizeof(void*)) * pixels * static_cast<double>(window.kernel[0] * window.kernel[1] * group);
   }
   return activations + weights * static_cast<double>(weight_sets);
 }

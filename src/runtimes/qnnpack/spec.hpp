@@ -15,7 +15,20 @@ namespace oplat::runtimes::qnnpack {
 using Dims = std::vector<std::int64_t>;
 
 enum class Kind {
-  Conv, Fc, Sum, AveragePool, MaxPool, ChannelShuffle, Softmax, Relu, Quantize, Dequantize, ToNhwc, ToNchw, Concat, Reshape,
+  Conv,
+  Fc,
+  Sum,
+  AveragePool,
+  MaxPool,
+  ChannelShuffle,
+  Softmax,
+  Relu,
+  Quantize,
+  Dequantize,
+  ToNhwc,
+  ToNchw,
+  Concat,
+  Reshape,
   FloatRelu,  ///< not of Caffe2: the kernel that computes next to nothing (plan::kDispatchKey)
 };
 
@@ -39,14 +52,14 @@ struct Window {
 
 struct Spec {
   Kind kind = Kind::Relu;
-  bool relu = false;               ///< of Conv, Fc, Sum: clamped at zero
-  std::vector<Activation> inputs;  ///< operands that are no constants, in order
-  std::vector<std::size_t> source; ///< per input: the first one that is the same tensor, itself unless "&i"
+  bool relu = false;                ///< of Conv, Fc, Sum: clamped at zero
+  std::vector<Activation> inputs;   ///< operands that are no constants, in order
+  std::vector<std::size_t> source;  ///< per input: the first one that is the same tensor, itself unless "&i"
   Activation result;
-  Window window;            ///< of Conv and pools
-  std::int64_t group = 1;   ///< of Conv and ChannelShuffle
-  std::size_t axis = 0;     ///< of Concat, in the order of the key
-  Dims filter;              ///< of Conv [outputs, height, width, inputs of a group], of Fc [outputs, inputs]; empty: none
+  Window window;           ///< of Conv and pools
+  std::int64_t group = 1;  ///< of Conv and ChannelShuffle
+  std::size_t axis = 0;    ///< of Concat, in the order of the key
+  Dims filter;  ///< of Conv [outputs, height, width, inputs of a group], of Fc [outputs, inputs]; empty: none
   /// Filter elements that one result element sums over.
   [[nodiscard]] std::int64_t fan_in() const;
   /// Bytes that k copies take: weights as given and packed, pointers of convolutions, activations.

@@ -28,14 +28,15 @@ using measure::OpenOutcome;
 using measure::OpenRequest;
 using measure::Topology;
 
-/// Results of a kernel's copies that stand at one time, in bytes. In a network a result lands where something lay some results ago,
-/// not where the last one lies still in the first-level cache.
+/// Results of a kernel's copies that stand at one time, in bytes. In a network a result lands where something lay some
+/// results ago, not where the last one lies still in the first-level cache.
 constexpr std::int64_t kKeptBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kMostCopies = 65'536;
 
 Status check_setting(const table::Setting& setting) {
   if (setting.precision != "model" && setting.precision != "int8") {
-    return fail(Code::Usage, "qnnpack: precision '{}': it computes in int8, the precision of its models; use 'model'", base::printable(setting.precision));
+    return fail(Code::Usage, "qnnpack: precision '{}': it computes in int8, the precision of its models; use 'model'",
+                base::printable(setting.precision));
   }
   for (const auto& [name, value] : setting.options) {
     // The client pins the process.
@@ -48,7 +49,8 @@ Status check_setting(const table::Setting& setting) {
 std::optional<table::Skipped> too_large(double bytes) {
   const auto available = available_memory();
   if (!available || bytes < static_cast<double>(*available) / 2) return std::nullopt;
-  return table::Skipped{fmt::format("needs about {:.0f} MiB of memory, {} MiB are free", bytes / (1 << 20), *available >> 20)};
+  return table::Skipped{
+      fmt::format("needs about {:.0f} MiB of memory, {} MiB are free", bytes / (1 << 20), *available >> 20)};
 }
 
 class QnnpackWorker final : public Worker {
@@ -116,7 +118,8 @@ class QnnpackWorker final : public Worker {
 
   static Status check_inputs(const std::map<std::string, std::string>& inputs) {
     if (inputs.empty()) return {};
-    return fail(Code::Usage, "qnnpack: --input {}: the data decide nothing of its time; inputs are random", base::printable(inputs.begin()->first));
+    return fail(Code::Usage, "qnnpack: --input {}: the data decide nothing of its time; inputs are random",
+                base::printable(inputs.begin()->first));
   }
 
   Result<OpenOutcome> open_model(const OpenRequest& request) {
@@ -141,10 +144,13 @@ class QnnpackWorker final : public Worker {
     if (auto* failed = std::get_if<table::Failed>(&read)) return OpenOutcome(std::move(*failed));
     const Spec& spec = std::get<Spec>(read);
     const bool chain = request.topology == Topology::Chain && request.copies > 1;
-    if (request.copies < 1 || request.copies > kMostCopies || (request.topology == Topology::Single && request.copies > 1)) {
+    if (request.copies < 1 || request.copies > kMostCopies ||
+        (request.topology == Topology::Single && request.copies > 1)) {
       return fail(Code::Usage, "qnnpack: {} copies", request.copies);
     }
-    if (chain && spec.inputs[0] != spec.result) return OpenOutcome(table::Unsupported{fmt::format("{} changes the shape of its operand and cannot be chained", key.op)});
+    if (chain && spec.inputs[0] != spec.result)
+      return OpenOutcome(
+          table::Unsupported{fmt::format("{} changes the shape of its operand and cannot be chained", key.op)});
     // Copies in a chain find their operands in different places, for which a convolution needs a packing of its own.
     const bool own_weights = !spec.filter.empty() && (request.distinct_weights || chain);
     const std::int64_t kept = std::min(request.copies, 2 + kKeptBytes / std::max<std::int64_t>(spec.result.bytes(), 1));
@@ -160,7 +166,8 @@ class QnnpackWorker final : public Worker {
     StepOptions step;
     for (std::size_t i = 0; i < spec.inputs.size(); ++i) {
       const bool again = spec.source[i] != i;
-      step.inputs.push_back(again ? step.inputs[spec.source[i]] : program.add_input(spec.inputs[i], base::mix_seed(request.seed, i)));
+      step.inputs.push_back(again ? step.inputs[spec.source[i]]
+                                  : program.add_input(spec.inputs[i], base::mix_seed(request.seed, i)));
     }
     for (std::int64_t copy = 0; copy < request.copies; ++copy) {
       const auto draw = request.distinct_weights ? static_cast<std::uint64_t>(copy) : 0;
@@ -197,7 +204,8 @@ class QnnpackWorker final : public Worker {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> create_qnnpack(const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) return fail(Code::Usage, "qnnpack: the worker takes no arguments, found '{}'", base::printable(arguments.front()));
+  if (!arguments.empty())
+    return fail(Code::Usage, "qnnpack: the worker takes no arguments, found '{}'", base::printable(arguments.front()));
   OPLAT_TRY(engine, start_engine());
   return std::make_unique<QnnpackWorker>(std::move(engine));
 }

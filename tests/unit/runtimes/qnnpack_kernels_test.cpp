@@ -39,7 +39,8 @@ class Kernel {
     EXPECT_TRUE(engine) << engine.error().message;
     StepOptions step;
     step.constants = &constants;
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i) step.inputs.push_back(program_.add_input(spec.inputs[i], kSeed + i));
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+      step.inputs.push_back(program_.add_input(spec.inputs[i], kSeed + i));
     const auto result = program_.add_step(spec, step);
     if (!result) {
       ADD_FAILURE() << result.error().message;
@@ -123,15 +124,22 @@ TEST_P(ConvTest, EqualsPlainLoops) {
 
 INSTANTIATE_TEST_SUITE_P(
     QnnpackKernels, ConvTest,
-    ::testing::Values(
-        "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}(u8[1,9,11,6],u8c[10,3,3,6],i32c[10])->(u8[1,9,11,10])",
-        "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,5,7,16],u8c[12,1,1,16],i32c[12])->(u8[2,5,7,12])",
-        "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[2,2]}(u8[1,8,8,8],u8c[16,1,1,8],i32c[16])->(u8[1,4,4,16])",
-        "caffe2:Int8ConvRelu{dilations=[1,1],group=4,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,10,10,16],u8c[24,3,3,4],i32c[24])->(u8[1,5,5,24])",
-        "caffe2:Int8Conv{dilations=[1,1],group=24,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}(u8[1,7,6,24],u8c[24,3,3,1],i32c[24])->(u8[1,7,6,24])",
-        "caffe2:Int8ConvRelu{dilations=[1,1],group=16,kernels=[5,5],order=NHWC,pads=[2,2,2,2],strides=[2,2]}(u8[1,12,12,16],u8c[16,5,5,1],i32c[16])->(u8[1,6,6,16])",
-        "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,7],order=NHWC,pads=[0,3,0,3],strides=[1,2]}(u8[1,4,16,5],u8c[6,1,7,5],i32c[6])->(u8[1,4,8,6])",
-        "caffe2:Int8Conv{dilations=[2,2],group=1,kernels=[3,3],order=NHWC,pads=[2,2,2,2],strides=[1,1]}(u8[1,8,8,4],u8c[8,3,3,4],i32c[8])->(u8[1,8,8,8])"));
+    ::testing::Values("caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}("
+                      "u8[1,9,11,6],u8c[10,3,3,6],i32c[10])->(u8[1,9,11,10])",
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[1,"
+                      "1]}(u8[2,5,7,16],u8c[12,1,1,16],i32c[12])->(u8[2,5,7,12])",
+                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[2,2]}("
+                      "u8[1,8,8,8],u8c[16,1,1,8],i32c[16])->(u8[1,4,4,16])",
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=4,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,"
+                      "2]}(u8[1,10,10,16],u8c[24,3,3,4],i32c[24])->(u8[1,5,5,24])",
+                      "caffe2:Int8Conv{dilations=[1,1],group=24,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}("
+                      "u8[1,7,6,24],u8c[24,3,3,1],i32c[24])->(u8[1,7,6,24])",
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=16,kernels=[5,5],order=NHWC,pads=[2,2,2,2],strides=[2,"
+                      "2]}(u8[1,12,12,16],u8c[16,5,5,1],i32c[16])->(u8[1,6,6,16])",
+                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,7],order=NHWC,pads=[0,3,0,3],strides=[1,2]}("
+                      "u8[1,4,16,5],u8c[6,1,7,5],i32c[6])->(u8[1,4,8,6])",
+                      "caffe2:Int8Conv{dilations=[2,2],group=1,kernels=[3,3],order=NHWC,pads=[2,2,2,2],strides=[1,1]}("
+                      "u8[1,8,8,4],u8c[8,3,3,4],i32c[8])->(u8[1,8,8,8])"));
 
 TEST(QnnpackKernels, FullyConnectedEqualsPlainLoops) {
   for (const char* shape : {"u8[3,40]", "u8[3,2,2,10]"}) {
@@ -141,7 +149,8 @@ TEST(QnnpackKernels, FullyConnectedEqualsPlainLoops) {
     for (std::size_t row = 0; row < 3; ++row)
       for (std::size_t o = 0; o < 17; ++o) {
         std::int64_t sum = kernel.constants.bias[o];
-        for (std::size_t i = 0; i < 40; ++i) sum += std::int64_t{x[row * 40 + i] - static_cast<int>(kZeroPoint)} * kernel.constants.filter[o * 40 + i];
+        for (std::size_t i = 0; i < 40; ++i)
+          sum += std::int64_t{x[row * 40 + i] - static_cast<int>(kZeroPoint)} * kernel.constants.filter[o * 40 + i];
         expected.push_back(quantised(static_cast<double>(sum), kernel.constants.filter_scale, false));
       }
     expect_near(expected, kernel.output);
@@ -150,11 +159,13 @@ TEST(QnnpackKernels, FullyConnectedEqualsPlainLoops) {
 
 TEST(QnnpackKernels, SumEqualsPlainLoops) {
   for (const bool relu : {false, true}) {
-    const Kernel kernel(fmt::format("caffe2:Int8Sum{}{{order=NHWC}}(u8[1,6,5,20],u8[1,6,5,20])->(u8[1,6,5,20])", relu ? "Relu" : ""));
+    const Kernel kernel(
+        fmt::format("caffe2:Int8Sum{}{{order=NHWC}}(u8[1,6,5,20],u8[1,6,5,20])->(u8[1,6,5,20])", relu ? "Relu" : ""));
     const Bytes a = bytes_of(kernel.inputs[0]);
     const Bytes b = bytes_of(kernel.inputs[1]);
     Bytes expected;
-    for (std::size_t i = 0; i < a.size(); ++i) expected.push_back(quantised(a[i] + b[i] - 2.0 * static_cast<double>(kZeroPoint), 1, relu));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      expected.push_back(quantised(a[i] + b[i] - 2.0 * static_cast<double>(kZeroPoint), 1, relu));
     expect_near(expected, kernel.output);
   }
 }
@@ -168,33 +179,37 @@ Bytes pool_loops(const Kernel& kernel, bool mean) {
   Bytes y;
   for (std::int64_t place = 0; place < out[0] * out[1] * out[2]; ++place)
     for (std::int64_t c = 0; c < out[3]; ++c) {
-        const std::int64_t n = place / (out[1] * out[2]);
-        const std::int64_t oh = place / out[2] % out[1];
-        const std::int64_t ow = place % out[2];
-        int sum = 0;
-        int most = 0;
-        for (std::int64_t kh = 0; kh < spec.window.kernel[0]; ++kh)
-          for (std::int64_t kw = 0; kw < spec.window.kernel[1]; ++kw) {
-            const std::int64_t h = oh * spec.window.strides[0] + kh - spec.window.pads[0];
-            const std::int64_t v = ow * spec.window.strides[1] + kw - spec.window.pads[1];
-            if (h < 0 || h >= in[1] || v < 0 || v >= in[2]) continue;
-            const int value = x[static_cast<std::size_t>(((n * in[1] + h) * in[2] + v) * in[3] + c)];
-            sum += value - static_cast<int>(kZeroPoint);
-            most = std::max(most, value);
-          }
-        y.push_back(mean ? quantised(sum, 1.0 / static_cast<double>(spec.window.kernel[0] * spec.window.kernel[1]), false) : most);
-      }
+      const std::int64_t n = place / (out[1] * out[2]);
+      const std::int64_t oh = place / out[2] % out[1];
+      const std::int64_t ow = place % out[2];
+      int sum = 0;
+      int most = 0;
+      for (std::int64_t kh = 0; kh < spec.window.kernel[0]; ++kh)
+        for (std::int64_t kw = 0; kw < spec.window.kernel[1]; ++kw) {
+          const std::int64_t h = oh * spec.window.strides[0] + kh - spec.window.pads[0];
+          const std::int64_t v = ow * spec.window.strides[1] + kw - spec.window.pads[1];
+          if (h < 0 || h >= in[1] || v < 0 || v >= in[2]) continue;
+          const int value = x[static_cast<std::size_t>(((n * in[1] + h) * in[2] + v) * in[3] + c)];
+          sum += value - static_cast<int>(kZeroPoint);
+          most = std::max(most, value);
+        }
+      y.push_back(mean ? quantised(sum, 1.0 / static_cast<double>(spec.window.kernel[0] * spec.window.kernel[1]), false)
+                       : most);
+    }
   return y;
 }
 
 TEST(QnnpackKernels, PoolsEqualPlainLoops) {
-  for (const char* key : {"caffe2:Int8AveragePool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])",
-                          "caffe2:Int8AveragePool{kernels=[7,7],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[1,7,7,30])->(u8[1,1,1,30])",
-                          "caffe2:Int8AveragePool{kernels=[4,6],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,4,6,40])->(u8[2,1,1,40])"}) {
+  for (const char* key :
+       {"caffe2:Int8AveragePool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])",
+        "caffe2:Int8AveragePool{kernels=[7,7],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[1,7,7,30])->(u8[1,1,1,30])",
+        "caffe2:Int8AveragePool{kernels=[4,6],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,4,6,40])->(u8[2,1,1,40]"
+        ")"}) {
     const Kernel kernel(key);
     expect_near(pool_loops(kernel, true), kernel.output);
   }
-  const Kernel kernel("caffe2:Int8MaxPool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])");
+  const Kernel kernel(
+      "caffe2:Int8MaxPool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])");
   expect_near(pool_loops(kernel, false), kernel.output);
 }
 
@@ -214,7 +229,9 @@ TEST(QnnpackKernels, SoftmaxSumsUpToOne) {
   double sum = 0;
   for (const int byte : x) sum += std::exp(byte * kScale);
   Bytes expected;
-  for (const int byte : x) expected.push_back(static_cast<int>(std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
+  for (const int byte : x)
+    expected.push_back(
+        static_cast<int>(std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
   expect_near(expected, kernel.output);
 }
 
