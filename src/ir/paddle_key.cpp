@@ -112,7 +112,9 @@ constexpr Field kPad3d[] = {{" in=", Kind::Operand},
                             {" out=", Kind::Result},
                             {" paddings=", Kind::Attribute, "paddings"}};
 constexpr Field kArgMax[] = {{" in=", Kind::Operand}, {" axis=", Kind::Attribute, "axis"}, {"  out=", Kind::Result}};
-constexpr Field kFillLike[] = {{" in=", Kind::Operand}, {" shape=", Kind::Attribute, "shape"}, {"  out=", Kind::Result}};
+constexpr Field kFillLike[] = {{" in=", Kind::Operand},
+                               {" shape=", Kind::Attribute, "shape"},
+                               {"  out=", Kind::Result}};
 
 using Template = std::span<const Field>;
 
@@ -371,7 +373,7 @@ class Writer {
       case Kind::Weights: return operand_ < key_.operands.size() && tensor(key_.operands[operand_++]);
       case Kind::Operands:
         return !key_.operands.empty() &&
-               std::all_of(key_.operands.begin(), key_.operands.end(), [&](const Entry& entry) { return tensor(entry); });
+               std::all_of(key_.operands.begin(), key_.operands.end(), [&](const Entry& each) { return tensor(each); });
       case Kind::Result: return result_ < key_.results.size() && tensor(key_.results[result_++]);
       case Kind::Attribute: {
         const Value* given = key_.attribute(field.name);

@@ -161,7 +161,9 @@ class Paddleslim final : public TableCodec {
     read.file.tail = std::move(before);
     if (refused.count() > 0 && !options.skip_bad_rows) return refused.error(options.name);
     if (read.file.rows.empty()) {
-      return fail(Code::Input, "{}: no row with a latency ({} malformed); expected a dict such as {{'relu in=(1, 8) out=(1, 8)': 0.004}}",
+      return fail(Code::Input,
+                  "{}: no row with a latency ({} malformed); expected a dict such as "
+                  "{{'relu in=(1, 8) out=(1, 8)': 0.004}}",
                   base::printable(options.name, 400), refused.count());
     }
     read.skipped = refused.count();
@@ -198,7 +200,9 @@ class Paddleslim final : public TableCodec {
       if (timing == nullptr) continue;
       const auto key = ir::parse(row.key);
       const auto text = key ? ir::paddle_text_of(*key) : std::nullopt;
-      if (!text) return fail(Code::Input, "no text of a latency table can say the key {}", base::printable(row.key, 200));
+      if (!text) {
+        return fail(Code::Input, "no text of a latency table can say the key {}", base::printable(row.key, 200));
+      }
       entries.push_back({*text, timing->median_ns / kNsPerMs, 0});
     }
     OPLAT_CHECK(add_lines(file.tail));

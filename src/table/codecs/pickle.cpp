@@ -97,7 +97,8 @@ class Machine {
       }
     }
     if (stack_.size() != 1 || !std::holds_alternative<Dict>(stack_.front())) {
-      return wrong("the pickle is {} where a dict is expected", stack_.empty() ? "nothing" : std::visit(Kind{}, stack_.back()));
+      return wrong("the pickle is {} where a dict is expected",
+                   stack_.empty() ? "nothing" : std::visit(Kind{}, stack_.back()));
     }
     if (at_ != bytes_.size()) return wrong("{} bytes after the end of the pickle", bytes_.size() - at_);
     return std::move(entries_);
@@ -215,7 +216,9 @@ class Machine {
     return {};
   }
   Status set_item() {
-    if (stack_.size() < 3) return wrong("SETITEM finds {} objects where a dict, a key and a value are expected", stack_.size());
+    if (stack_.size() < 3) {
+      return wrong("SETITEM finds {} objects where a dict, a key and a value are expected", stack_.size());
+    }
     const std::size_t first = stack_.size() - 2;
     OPLAT_CHECK(is_dict(first - 1));
     return set_from(first);
@@ -256,7 +259,8 @@ class Machine {
       } else if (const auto* word = std::get_if<PickleWord>(&value)) {
         entry.value = *word;
       } else {
-        return wrong("the value of '{}' is {} where a number is expected", base::printable(key->text), std::visit(Kind{}, value));
+        return wrong("the value of '{}' is {} where a number is expected", base::printable(key->text),
+                     std::visit(Kind{}, value));
       }
       entries_.push_back(std::move(entry));
     }
@@ -287,7 +291,8 @@ class Machine {
   /// A text of Python 2 between quotes.
   Status quoted_text() {
     OPLAT_TRY(given, line());
-    const bool quoted = given.size() >= 2 && given.front() == given.back() && (given.front() == '\'' || given.front() == '"');
+    const bool quoted =
+        given.size() >= 2 && given.front() == given.back() && (given.front() == '\'' || given.front() == '"');
     if (!quoted) return wrong("'{}' where a text between quotes is expected", base::printable(given));
     if (given.find('\\') != std::string_view::npos) return wrong("'{}' holds an escape", base::printable(given));
     return text(given.substr(1, given.size() - 2));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,9 +27,9 @@ struct PickleEntry {
   std::size_t offset = 0;  ///< of the instruction that made the key
 };
 
-/// The entries in the order in which they were set, duplicates included. Code::Input with the offset, what was found and
-/// what was expected: for an instruction that could run code or makes other objects, for a key that is no printable ASCII
-/// text or a value that is neither a number nor a PickleWord, for lengths beyond the end, for bytes after the end.
+/// The entries in the order in which they were set, duplicates included. Code::Input with the offset, what was found
+/// and what was expected: for an instruction that could run code or makes other objects, for a key that is no printable
+/// ASCII text or a value that is neither a number nor a PickleWord, for lengths beyond the end, for bytes after the end.
 Result<std::vector<PickleEntry>> read_pickled_dict(std::string_view bytes);
 
 /// A pickle of protocol 3 that Python loads to a dict of these entries; of equal keys the last one stays.

@@ -28,6 +28,8 @@ TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
   for (const OperatorInfo& info : operators()) {
     // ONNX Runtime's own, although it stands in ONNX's domain.
     if (info.op == "SimplifiedLayerNormalization") continue;
+    // Paddle's operators have no versions; their names are those of the tables that hold them (paddle_key_test.cpp).
+    if (info.domain == "paddle_lite") continue;
     // Tuples of convolution libraries are in no model.
     if (info.domain == "tinynas") continue;
     if (info.domain == kCaffe2Domain) {
