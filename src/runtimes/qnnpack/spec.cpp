@@ -234,10 +234,14 @@ Refusal SpecReader::shuffle(Spec& spec) {
 }
 
 Refusal SpecReader::softmax(Spec& spec) {
-  if (auto refusal = inputs_are(spec, 1, true, 2)) return refusal;
+  const bool image = spec.inputs.size() == 1 && spec.inputs[0].dims.size() == 4;
+  if (auto refusal = inputs_are(spec, 1, true, image ? 4 : 2)) return refusal;
   spec.kind = Kind::Softmax;
+  const Dims& x = spec.inputs[0].dims;
   if (!stated_as("axis", 1)) return unsupported(fmt::format("{} along another axis than 1", key_.op));
-  return result_is(spec, spec.inputs[0].dims);
+  // Caffe2 takes all that stands behind the axis as one vector, libtorch the channels: the same where the image is a point.
+  if (image && (x[1] != 1 || x[2] != 1)) return unsupported(fmt::format("{} over an image of more than one point", key_.op));
+  return result_is(spec, x);
 }
 
 Refusal SpecReader::layout(Spec& spec, Kind kind) {

@@ -224,15 +224,20 @@ TEST(QnnpackKernels, ChannelShuffleTransposesGroups) {
 }
 
 TEST(QnnpackKernels, SoftmaxSumsUpToOne) {
-  const Kernel kernel("caffe2:Int8Softmax{order=NHWC}(u8[1,10])->(u8[1,10])");
-  const Bytes x = bytes_of(kernel.inputs[0]);
-  double sum = 0;
-  for (const int byte : x) sum += std::exp(byte * kScale);
-  Bytes expected;
-  for (const int byte : x)
-    expected.push_back(
-        static_cast<int>(std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
-  expect_near(expected, kernel.output);
+  // An image of one point is the same vector.
+  for (const char* key : {"caffe2:Int8Softmax{order=NHWC}(u8[1,10])->(u8[1,10])",
+                          "caffe2:Int8Softmax{axis=1,order=NHWC}(u8[1,1,1,10])->(u8[1,1,1,10])"}) {
+    SCOPED_TRACE(key);
+    const Kernel kernel(key);
+    const Bytes x = bytes_of(kernel.inputs[0]);
+    double sum = 0;
+    for (const int byte : x) sum += std::exp(byte * kScale);
+    Bytes expected;
+    for (const int byte : x)
+      expected.push_back(
+          static_cast<int>(std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
+    expect_near(expected, kernel.output);
+  }
 }
 
 TEST(QnnpackKernels, ReluClampsAtZero) {
