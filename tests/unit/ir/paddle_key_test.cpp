@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "oplat/ir/description.hpp"
 #include "oplat/ir/work.hpp"
 
@@ -23,6 +25,8 @@ struct Pair {
   const char* text;
   const char* key;
 };
+/// Names of the tests.
+void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.text; }
 
 class Texts : public ::testing::TestWithParam<Pair> {};
 
