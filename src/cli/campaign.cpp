@@ -8,6 +8,7 @@
 #include "cli/progress.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
+#include "oplat/base/units.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -61,6 +62,27 @@ Status store_plans(table::Table& table, const std::vector<PlannedModel>& models)
     OPLAT_CHECK(remember_model(table, model.path));
   }
   return {};
+}
+
+void add_campaign_options(CLI::App& command, CampaignOptions& to) {
+  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
+      ->type_name("TIME");
+  command.add_option("--seed", to.seed, "of order, weights and inputs")->capture_default_str();
+  command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)")->check(CLI::Range(5, 1000));
+  command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+}
+
+Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
+  CampaignFlags flags;
+  flags.seed = options.seed;
+  flags.argv = command_line();
+  flags.retry_refused = options.retry_refused;
+  if (options.blocks > 0) flags.least_blocks = options.blocks;
+  if (!options.budget.empty()) {
+    OPLAT_TRY(ns, base::parse_duration_ns(options.budget));
+    flags.budget_seconds = ns / 1e9;
+  }
+  return flags;
 }
 
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,

@@ -26,6 +26,16 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
 /// Stores plans, and the hashes of models that stand in one file, so that a prediction need not read the model again.
 Status store_plans(table::Table& table, const std::vector<PlannedModel>& models);
 
+/// How a command line says it.
+struct CampaignOptions {
+  std::string budget;
+  std::uint64_t seed = 1;
+  std::int64_t blocks = 0;
+  bool retry_refused = false;
+};
+/// --budget, --seed, --blocks, --retry-refused.
+void add_campaign_options(CLI::App& command, CampaignOptions& to);
+
 struct CampaignFlags {
   std::optional<double> budget_seconds;
   std::uint64_t seed = 1;
@@ -33,6 +43,8 @@ struct CampaignFlags {
   bool retry_refused = false;
   std::optional<std::int64_t> least_blocks;  ///< of every row; nothing: as the stop rule says
 };
+/// Code::Usage where the budget is no duration.
+Result<CampaignFlags> campaign_flags(const CampaignOptions& options);
 /// Runs a campaign in fresh workers of the session's kind; draws progress.
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,

@@ -12,7 +12,6 @@
 #include "cli/space.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
 #include "oplat/space/expansion.hpp"
 #include "oplat/table/exchange.hpp"
 #include "oplat/table/lut.hpp"
@@ -30,10 +29,7 @@ struct Flags {
   std::string out;
   std::string table;
   RunOptions run;
-  std::string budget;
-  std::uint64_t seed = 1;
-  std::int64_t blocks = 0;
-  bool retry_refused = false;
+  CampaignOptions campaign;
   Loudness loudness;
 };
 
@@ -161,15 +157,7 @@ Result<int> run(const Flags& flags) {
     return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
   }
   if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
-  CampaignFlags campaign;
-  campaign.seed = flags.seed;
-  campaign.argv = command_line();
-  campaign.retry_refused = flags.retry_refused;
-  if (flags.blocks > 0) campaign.least_blocks = flags.blocks;
-  if (!flags.budget.empty()) {
-    OPLAT_TRY(ns, base::parse_duration_ns(flags.budget));
-    campaign.budget_seconds = ns / 1e9;
-  }
+  OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
@@ -206,10 +194,7 @@ void add_lut_build(CLI::App& group, Action& action) {
   command->add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")->type_name("FILE")->required();
   command->add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)")->type_name("FILE");
   add_run_options(*command, flags->run);
-  command->add_option("--budget", flags->budget, "stop after this time: 4m, 1.5h (default: until every row is good enough)")->type_name("TIME");
-  command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
-  command->add_option("--blocks", flags->blocks, "at least this many blocks of every row (default: 5)")->check(CLI::Range(5, 1000));
-  command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  add_campaign_options(*command, flags->campaign);
   add_loudness(*command, flags->loudness);
   command->footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
                   "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a process of its own, with weights\n"

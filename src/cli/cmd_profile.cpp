@@ -23,11 +23,8 @@ struct Flags {
   std::string table;
   RunOptions run;
   ModelOptions model_options;
-  std::string budget;
-  std::uint64_t seed = 1;
-  std::int64_t blocks = 0;
+  CampaignOptions campaign;
   bool resume = false;
-  bool retry_refused = false;
   bool json = false;
   Loudness loudness;
 };
@@ -86,15 +83,7 @@ void print_summary(const Flags& flags, const profile::Summary& s) {
 }
 
 Result<int> run(const Flags& flags) {
-  CampaignFlags campaign;
-  campaign.seed = flags.seed;
-  campaign.argv = command_line();
-  campaign.retry_refused = flags.retry_refused;
-  if (flags.blocks > 0) campaign.least_blocks = flags.blocks;
-  if (!flags.budget.empty()) {
-    OPLAT_TRY(ns, base::parse_duration_ns(flags.budget));
-    campaign.budget_seconds = ns / 1e9;
-  }
+  OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   if (flags.models.empty() && flags.keys_file.empty()) return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
@@ -138,12 +127,8 @@ void add_profile(CLI::App& app, Action& action) {
   add_table(*command, flags->table);
   add_run_options(*command, flags->run);
   add_model_options(*command, flags->model_options);
-  command->add_option("--budget", flags->budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
-      ->type_name("TIME");
-  command->add_option("--seed", flags->seed, "of order, weights and inputs")->capture_default_str();
-  command->add_option("--blocks", flags->blocks, "at least this many blocks of every row, each in a process of its own (default: 5)")->check(CLI::Range(5, 1000));
+  add_campaign_options(*command, flags->campaign);
   command->add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
-  command->add_flag("--retry-refused", flags->retry_refused, "measure again what the table holds as failed, unsupported or skipped");
   command->add_flag("--json", flags->json, "print the summary as JSON");
   add_loudness(*command, flags->loudness);
   command->callback([&action, flags] { action = [flags] { return run(*flags); }; });

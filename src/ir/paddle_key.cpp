@@ -37,15 +37,6 @@ struct Field {
   std::string_view name = {};  ///< of an attribute
 };
 
-constexpr Field kConv[] = {{" in=", Kind::Operand},
-                           {" weight=", Kind::Weights},
-                           {" out=", Kind::Result},
-                           {" pad=", Kind::Pad},
-                           {" stride=", Kind::Stride},
-                           {" group=", Kind::Attribute, "group"},
-                           {" dilation=", Kind::Dilation},
-                           {" quant=", Kind::Attribute, "quant"},
-                           {" bit_length=", Kind::Attribute, "bit_length"}};
 constexpr Field kSparseConv[] = {{" in=", Kind::Operand},
                                  {" weight=", Kind::Weights},
                                  {" out=", Kind::Result},
@@ -56,6 +47,8 @@ constexpr Field kSparseConv[] = {{" in=", Kind::Operand},
                                  {" quant=", Kind::Attribute, "quant"},
                                  {" bit_length=", Kind::Attribute, "bit_length"},
                                  {" NonZeroWeights=", Kind::Attribute, "NonZeroWeights"}};
+/// The same but for the last.
+constexpr auto kConv = std::span(kSparseConv).first<std::size(kSparseConv) - 1>();
 constexpr Field kMatmul[] = {{" X=", Kind::Operand},
                              {" Y=", Kind::Operand},
                              {" out=", Kind::Result},
@@ -230,7 +223,7 @@ class Reader {
       if (!read(field, key)) return std::nullopt;
     }
     if (!rest_.empty()) return std::nullopt;
-    if (rule->fields.data() == kConv || rule->fields.data() == kSparseConv) {
+    if (rule->fields.data() == kSparseConv) {
       key.attributes.emplace_back("activation", Unknown{});
       key.attributes.emplace_back("bias", Unknown{});
     }

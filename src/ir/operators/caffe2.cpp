@@ -10,15 +10,6 @@
 namespace oplat::ir::ops {
 namespace {
 
-/// Every result is a sum over one filter, [O,spatial...,I/group] or [O,I/group,spatial...].
-std::optional<double> flops_conv(const Key& key) {
-  const auto results = elements(key.result(0));
-  const auto weights = elements(key.operand(1));
-  const auto filters = dim(key.operand(1), 0);
-  if (!results || !weights || !filters || *filters < 1) return std::nullopt;
-  return 2 * *results * (*weights / static_cast<double>(*filters));
-}
-
 std::optional<Description> describe_conv(const Key& key) {
   const bool channels_last = is_word(key, "order", "NHWC");
   return describe_convolution(key, 1, channels_last, channels_last);
@@ -95,7 +86,7 @@ std::vector<OperatorInfo> caffe2() {
       list.push_back({.domain = kCaffe2Domain, .op = name, .flops = flops, .describe = describe});
     }
   };
-  add({"Conv", "Int8Conv", "Int8ConvRelu"}, flops_conv, describe_conv);
+  add({"Conv", "Int8Conv", "Int8ConvRelu"}, flops_per_filter<1>, describe_conv);
   add({"FC", "Int8FC", "Int8FCRelu"}, flops_product, describe_product);
   add({"AveragePool", "Int8AveragePool", "Int8AveragePoolRelu", "Int8MaxPool", "Int8MaxPoolRelu", "MaxPool"},
       flops_pool);

@@ -23,18 +23,6 @@ void canonicalise_transposed(Key& key) {
   }
 }
 
-/// Every result is a sum over one filter, [C/group, spatial...] of the weights [M, C/group, spatial...].
-template <std::size_t kWeights>
-std::optional<double> flops(const Key& key) {
-  const TensorEntry* weights = key.operand(kWeights);
-  const auto results = elements(key.result(0));
-  const auto weight_count = elements(weights);
-  const auto filters = dim(weights, 0);
-  if (!results || !weight_count || !filters) return std::nullopt;
-  if (*filters == 0) return 0.0;
-  return 2 * *results * (*weight_count / static_cast<double>(*filters));
-}
-
 template <std::size_t kWeights, bool kChannelsLast = false>
 std::optional<Description> describe(const Key& key) {
   return describe_convolution(key, kWeights, kChannelsLast);
@@ -62,41 +50,41 @@ std::vector<OperatorInfo> convolution() {
   // its own.
   const std::vector<std::size_t> unprinted = {2, 3, 7, 8};
   return {
-      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops<1>, .describe = describe<1>},
+      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops_per_filter<1>, .describe = describe<1>},
       {.domain = "",
        .op = "ConvInteger",
        .unprinted_operands = {1, 2},
        .canonicalise = canonicalise_conv,
-       .flops = flops<1>,
+       .flops = flops_per_filter<1>,
        .describe = describe<1>},
       {.domain = "",
        .op = "QLinearConv",
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
-       .flops = flops<3>,
+       .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
       {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_transposed},
-      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops<1>, .describe = describe<1>},
+      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops_per_filter<1>, .describe = describe<1>},
       {.domain = kContrib,
        .op = "FusedConv",
        .overwritable = {3},
        .canonicalise = canonicalise_conv,
-       .flops = flops<1>,
+       .flops = flops_per_filter<1>,
        .describe = describe<1>},
       {.domain = kContrib,
        .op = "NhwcFusedConv",
        .overwritable = {3},
        .canonicalise = canonicalise_nhwc,
-       .flops = flops<1>,
+       .flops = flops_per_filter<1>,
        .describe = describe<1, true>},
       {.domain = kContrib,
        .op = "QLinearConv",
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
-       .flops = flops<3>,
+       .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
       // Libraries of TinyNAS: a residual that is added is operand 2 (include/oplat/ir/conv_tuple.hpp).
-      {.domain = "tinynas", .op = "Conv", .overwritable = {2}, .flops = flops<1>, .describe = describe<1>},
+      {.domain = "tinynas", .op = "Conv", .overwritable = {2}, .flops = flops_per_filter<1>, .describe = describe<1>},
   };
 }
 

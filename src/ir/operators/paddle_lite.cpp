@@ -37,17 +37,6 @@ std::optional<Description> describe_conv(const Key& key) {
   return describe_convolution(filled, 1, false);
 }
 
-/// Every result is a sum over one filter, [C/group, k, k] of the weights [M, C/group, k, k].
-std::optional<double> flops_conv(const Key& key) {
-  const TensorEntry* weights = key.operand(1);
-  const auto results = elements(key.result(0));
-  const auto weight_count = elements(weights);
-  const auto filters = dim(weights, 0);
-  if (!results || !weight_count || !filters) return std::nullopt;
-  if (*filters == 0) return 0.0;
-  return 2 * *results * (*weight_count / static_cast<double>(*filters));
-}
-
 std::optional<double> flops_pool(const Key& key) {
   if (integer(key, "global_pooling") == 1) return elements(key.operand(0));
   const auto results = elements(key.result(0));
@@ -68,8 +57,8 @@ std::optional<double> flops_fc(const Key& key) {
 
 std::vector<OperatorInfo> paddle_lite() {
   std::vector<OperatorInfo> list = {
-      {.domain = kDomain, .op = "conv2d", .flops = flops_conv, .describe = describe_conv},
-      {.domain = kDomain, .op = "depthwise_conv2d", .flops = flops_conv, .describe = describe_conv},
+      {.domain = kDomain, .op = "conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
+      {.domain = kDomain, .op = "depthwise_conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
       {.domain = kDomain, .op = "pool2d", .flops = flops_pool},
       {.domain = kDomain, .op = "fc", .flops = flops_fc},
       {.domain = kDomain, .op = "batch_norm", .flops = flops_per_result<2>},
