@@ -64,7 +64,7 @@ def profile(oplat, store, net, model, options, table):
         return facts
     facts.setdefault("load", text.load())
     facts["summary"] = oplat.timed_json(facts, store.save, "profile", "--model", model, "--shape", f"data=1x3x{net.size}x{net.size}",
-                                        "--table", table, "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device)
+                                        "--table", table, "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device, "--budget", options.budget)
     facts["done"] = not facts["summary"]["interrupted"]
     store.save()
     return facts
@@ -76,7 +76,7 @@ def look_up(oplat, net, model, folder, table, options):
     lut = folder / "luts" / net.name / f"{options.device}-op_lut_database.json"
     lut.parent.mkdir(parents=True, exist_ok=True)
     oplat.text("lut", "build", "--models", model.parent, "--input_dims", dims, "--device", options.device, "--runtime", RUNTIME,
-               "--threads", options.threads, "--table", table, "--out", lut, "--quiet")
+               "--threads", options.threads, "--table", table, "--out", lut, "--budget", "1s", "--quiet")
     start = time.monotonic()
     document = oplat.json("lut", "--model_path", model.parent, "--input_dims", dims, "--db_dir", lut.parent, "--device", options.device)
     return {"us": document["models"][0]["latency_us"], "seconds": time.monotonic() - start,
@@ -112,6 +112,7 @@ def main():
     parser.add_argument("--networks", nargs="+", metavar="NAME", choices=[net.name for net in (*NETS, PUBLISHED)], help="default: all")
     parser.add_argument("--threads", type=int, default=1, help="default: 1")
     parser.add_argument("--device", default="this-machine", help="name in the look-up tables (default: this-machine)")
+    parser.add_argument("--budget", default="4m", help="for profiling each net (default: 4m)")
     parser.add_argument("--folder", default=str(ROOT / "build/bench/qnnpack"), help="of what is measured (default: build/bench/qnnpack)")
     parser.add_argument("--out", default=str(ROOT / "docs/qnnpack.md"), help="the page (default: docs/qnnpack.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
