@@ -3,6 +3,7 @@
 from lib import text
 
 MOST_ERROR = 0.05
+MOST_OWN_CI = 0.03
 
 
 class Line:
@@ -15,12 +16,15 @@ class Line:
                                                                                              "inside_interval"))
         self.measured = model["measured"]
 
+    def half_width(self):
+        """Of the confidence interval of the net's own measurement, relative."""
+        return (self.measured["ci_ns"][1] - self.measured["ci_ns"][0]) / 2 / self.measured["median_ns"]
+
     def cells(self):
-        half = (self.measured["ci_ns"][1] - self.measured["ci_ns"][0]) / 2 / self.measured["median_ns"]
         hot = self.lookup["us"] * 1e3
         return [self.net.name, str(self.net.size), str(self.lookup["operators"]), str(self.lookup["records"]), text.duration(self.predicted_ns),
                 f"{text.duration(self.interval[0])} to {text.duration(self.interval[1])}", text.duration(self.measured["median_ns"]),
-                f"+-{text.percent(half)}", text.signed_percent(self.error), "yes" if self.inside else "**no**", text.duration(hot),
+                f"+-{text.percent(self.half_width())}", text.signed_percent(self.error), "yes" if self.inside else "**no**", text.duration(hot),
                 text.signed_percent(hot / self.measured["median_ns"] - 1)]
 
 
@@ -51,6 +55,8 @@ def page(lines, population, oplat):
         "whose weights do not fit takes. *Error* is predicted over measured less one.",
         "\n".join(targets(lines)),
         "\n".join(text.table(head, [line.cells() for line in lines])),
+        f"{sum(line.half_width() <= MOST_OWN_CI for line in lines)} of {len(lines)} nets could be measured to {100 * MOST_OWN_CI:.0f} % within the budget. The error of "
+        "the others says as much of the disturbed machine as of the sum.",
         "A call of `oplat lut`, process included, took "
         f"{1e3 * sorted(line.lookup['seconds'] for line in lines)[len(lines) // 2]:.0f} ms (median of the nets).",
         "QNNPACK's kernels were written for 32- and 64-bit ARM phones; on x86 it has little more than a reference, slower than newer int8 kernels and "
