@@ -55,15 +55,11 @@ std::vector<std::string> devices_of(const table::ForeignFile& file) {
   return devices;
 }
 
-/// The device of the file: what the flag says, else its name; or what its rows say, of which the flag then can only
-/// choose one.
-Result<std::string> device_of(const Flags& flags, const table::ForeignOrigin& origin, const table::ForeignFile& file) {
+/// The device of the file: `told` by flag or name; or what its rows say, of which the flag then can only choose one.
+Result<std::string> device_of(const Flags& flags, const std::optional<std::string>& told, const table::ForeignFile& file) {
   const std::vector<std::string> devices = devices_of(file);
-  if (devices.empty()) {
-    const auto device = flags.device ? flags.device : table::device_of_file(origin.format, origin.name);
-    if (device) return *device;
-    return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
-  }
+  if (devices.empty() && told) return *told;
+  if (devices.empty()) return fail(Code::Internal, "{}: none of its rows names a device, as those of its format do", flags.file);
   if (!flags.device) return devices.front();
   if (std::find(devices.begin(), devices.end(), *flags.device) != devices.end()) return *flags.device;
   return fail(Code::Usage, "--device {}: the rows of {} are of {}; leave the flag away", base::printable(*flags.device), flags.file,
@@ -84,7 +80,8 @@ Result<int> run(const Flags& flags) {
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
   request.replace = flags.replace;
-  if (!flags.device && codec->name() != kNamesDevices && !table::device_of_file(request.origin.format, request.origin.name)) {
+  const auto told = flags.device ? flags.device : table::device_of_file(request.origin.format, request.origin.name);
+  if (!told && codec->name() != kNamesDevices) {
     return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
   }
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
@@ -96,7 +93,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
-  OPLAT_TRY(device, device_of(flags, request.origin, read.file));
+  OPLAT_TRY(device, device_of(flags, told, read.file));
   request.device = device;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));

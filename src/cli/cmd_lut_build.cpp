@@ -10,6 +10,7 @@
 #include "cli/lut_nets.hpp"
 #include "cli/output.hpp"
 #include "cli/space.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/space/expansion.hpp"
@@ -125,7 +126,7 @@ std::string reason_of(const std::vector<table::StoredRow>& rows) {
 struct Lines {
   std::string text;
   std::size_t records = 0;
-  std::vector<std::string> missing;  ///< with the reason
+  base::FewLines missing{kMostNamed};  ///< with the reason
 };
 
 /// A line for every operator with a time, at its hottest cache state, as the original's loop over one operator has it.
@@ -142,7 +143,7 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
     if (timing == nullptr) {
       std::string line = table::lut_question_line(one.query, device_name);
       line.pop_back();
-      lines.missing.push_back(fmt::format("{}: {}", line, one.why.empty() ? reason_of(rows) : one.why));
+      lines.missing.add(fmt::format("{}: {}", line, one.why.empty() ? reason_of(rows) : one.why));
       continue;
     }
     OPLAT_TRY(slowest, table::slowest_block(table, rows.front().id));
@@ -169,15 +170,12 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(setting, table.put_setting(session.setting));
   OPLAT_TRY(lines, lines_of(wanted, table, device, setting, session.device.name));
   if (lines.records == 0) {
-    return fail(Code::Runtime, "no operator was measured:\n  {}", base::join(std::span(lines.missing).first(std::min(lines.missing.size(), kMostNamed)), "\n  "));
+    return fail(Code::Runtime, "no operator was measured:{}", lines.missing.text());
   }
   OPLAT_CHECK(base::write_file(flags.out, lines.text));
   fmt::print("{}: {} records, p0 to p100 over the blocks of each; table {}\n", flags.out, lines.records, table.path().string());
-  if (lines.missing.empty()) return kDone;
-  const std::size_t named = std::min(lines.missing.size(), kMostNamed);
-  return fail(Code::Missing, "{} of {} operators have no record:\n  {}{}", lines.missing.size(), wanted.size(),
-              base::join(std::span(lines.missing).first(named), "\n  "),
-              named < lines.missing.size() ? fmt::format("\n  and {} more", lines.missing.size() - named) : "");
+  if (lines.missing.count() == 0) return kDone;
+  return fail(Code::Missing, "{} of {} operators have no record:{}", lines.missing.count(), wanted.size(), lines.missing.text());
 }
 
 }  // namespace

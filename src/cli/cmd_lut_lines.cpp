@@ -12,6 +12,7 @@
 #include "cli/lut_files.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
 
@@ -99,18 +100,16 @@ Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
   const table::LutIndex index(file.lut.records);
   std::string text;
-  std::string named;
-  std::size_t missing = 0;
+  base::FewLines missing(kMostNamed);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const auto found = find_with_fallback(index, questions[i].query, questions[i].device);
     for (const std::uint32_t at : found) add_line(text, file.lut.records[at].text);
-    if (found.empty() && ++missing <= kMostNamed) named += "\n  " + lines[i].place;
+    if (found.empty()) missing.add(lines[i].place);
   }
   if (!text.empty() && text.back() != '\n') text += '\n';
   OPLAT_CHECK(put_text("", text));
-  if (missing == 0) return kDone;
-  if (missing > kMostNamed) named += fmt::format("\n  and {} more", missing - kMostNamed);
-  return fail(Code::Missing, "{}: no record of {} of {} queries:{}", flags.file, missing, questions.size(), named);
+  if (missing.count() == 0) return kDone;
+  return fail(Code::Missing, "{}: no record of {} of {} queries:{}", flags.file, missing.count(), questions.size(), missing.text());
 }
 
 // --- add

@@ -9,6 +9,7 @@
 #include "cli/module_lines.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::cli {
@@ -93,15 +94,14 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const
 
 Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
   std::set<std::string> seen;
-  std::string names;
+  base::FewLines missing(kMostNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (answers[i] || !seen.insert(lines[i].key).second || seen.size() > kMostNamed) continue;
-    names += fmt::format("\n  line {}: {}", lines[i].line, base::printable(lines[i].key, 400));
+    if (answers[i] || !seen.insert(lines[i].key).second) continue;
+    missing.add(fmt::format("line {}: {}", lines[i].line, base::printable(lines[i].key, 400)));
   }
-  if (seen.empty()) return {};
-  if (seen.size() > kMostNamed) names += fmt::format("\n  and {} more", seen.size() - kMostNamed);
-  return fail(Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table, seen.size(),
-              flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)", names);
+  if (missing.count() == 0) return {};
+  return fail(Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table, missing.count(),
+              flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)", missing.text());
 }
 
 Result<int> run(const Flags& flags) {

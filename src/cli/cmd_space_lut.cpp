@@ -11,6 +11,7 @@
 #include "cli/runtime_session.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/space/write.hpp"
@@ -85,16 +86,13 @@ void print_summary(const space::SpaceLatencies& latencies) {
 
 Status require_complete(const space::SpaceLatencies& latencies, const Flags& flags) {
   if (latencies.missing.empty()) return {};
-  std::string keys;
-  for (std::size_t i = 0; i < latencies.missing.size() && i < kMostNamedKeys; ++i)
-    keys += "\n  " + base::printable(latencies.missing[i], 400);
-  if (latencies.missing.size() > kMostNamedKeys)
-    keys += fmt::format("\n  and {} more", latencies.missing.size() - kMostNamedKeys);
+  base::FewLines keys(kMostNamedKeys);
+  for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
   return fail(
       Code::Missing,
       "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists the space), let them be "
       "learned from the rows that there are ('oplat fit'), or accept a guess with --missing physics:{}",
-      flags.space.file, flags.table, latencies.missing.size(), keys);
+      flags.space.file, flags.table, keys.count(), keys.text());
 }
 
 Result<int> run(const Flags& flags) {

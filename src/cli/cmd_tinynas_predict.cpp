@@ -14,6 +14,7 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::cli {
@@ -164,23 +165,22 @@ void print(const Flags& flags, const Answers& answers, const std::vector<ConvPre
 
 /// Code::Missing that names the convolutions without an answer.
 Status require_answers(const std::vector<ConvPrediction>& predictions) {
-  std::size_t missing = 0, asked = 0;
-  std::string named;
+  std::size_t asked = 0;
+  base::FewLines missing(kMostNamed);
   for (const ConvPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
-      if (prediction.answers[i].ms || ++missing > kMostNamed) continue;
+      if (prediction.answers[i].ms) continue;
       std::string tuple = formats::tinynas::tuple_text(prediction.questions.convs[i].conv);
       std::replace(tuple.begin(), tuple.end(), '\t', ' ');
       // The original's reasons begin with the eight fields already.
       const std::string& why = prediction.answers[i].why;
       const std::string_view fields = std::string_view(tuple).substr(0, tuple.find(" group="));
-      named += why.starts_with(fields) ? fmt::format("\n  {}", why) : fmt::format("\n  {}: {}", tuple, why);
+      missing.add(why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why));
     }
   }
-  if (missing == 0) return {};
-  if (missing > kMostNamed) named += fmt::format("\n  and {} more", missing - kMostNamed);
-  return fail(Code::Missing, "{} of {} convolutions have no time:{}", missing, asked, named);
+  if (missing.count() == 0) return {};
+  return fail(Code::Missing, "{} of {} convolutions have no time:{}", missing.count(), asked, missing.text());
 }
 
 Result<int> run(const Flags& given_flags) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::cli {
@@ -91,21 +92,20 @@ ordered_json lut_document(const LutPrediction& prediction) {
 }
 
 Status require_answers(std::span<const LutPrediction> predictions) {
-  std::size_t missing = 0, asked = 0;
-  std::string named;
+  std::size_t asked = 0;
+  base::FewLines missing(kMostNamed);
   for (const LutPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const LutAnswer& answer = prediction.answers[i];
-      if (answer.us || ++missing > kMostNamed) continue;
+      if (answer.us) continue;
       std::string query = table::lut_question_line(answer.query, "");
       query.erase(query.rfind(", \"device\""));
-      named += fmt::format("\n  {}: operator {}: {}}}: {}", prediction.path, i + 1, query, base::printable(answer.why, 300));
+      missing.add(fmt::format("{}: operator {}: {}}}: {}", prediction.path, i + 1, query, base::printable(answer.why, 300)));
     }
   }
-  if (missing == 0) return {};
-  if (missing > kMostNamed) named += fmt::format("\n  and {} more", missing - kMostNamed);
-  return fail(Code::Missing, "{} of {} operators have no time:{}", missing, asked, named);
+  if (missing.count() == 0) return {};
+  return fail(Code::Missing, "{} of {} operators have no time:{}", missing.count(), asked, missing.text());
 }
 
 }  // namespace oplat::cli

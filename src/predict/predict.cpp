@@ -6,6 +6,7 @@
 
 #include "compose.hpp"
 #include "oplat/base/hash.hpp"
+#include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/estimate/chain.hpp"
 #include "oplat/ir/catalogue.hpp"
@@ -255,15 +256,12 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 
 Status require_complete(const Prediction& prediction) {
   if (prediction.latency_ns) return {};
-  std::string keys;
-  for (std::size_t i = 0; i < prediction.missing.size() && i < kMostNamedKeys; ++i)
-    keys += "\n  " + base::printable(prediction.missing[i], 400);
-  if (prediction.missing.size() > kMostNamedKeys)
-    keys += fmt::format("\n  and {} more", prediction.missing.size() - kMostNamedKeys);
+  base::FewLines keys(kMostNamedKeys);
+  for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them with oplat profile, or accept a guess with "
               "--missing physics:{}",
-              prediction.model, prediction.table_path.string(), prediction.missing.size(), keys);
+              prediction.model, prediction.table_path.string(), keys.count(), keys.text());
 }
 
 }  // namespace oplat::predict

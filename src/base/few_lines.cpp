@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oplat/base/few_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace oplat::base {
+
+void FewLines::add(std::string line) {
+  ++count_;
+  if (lines_.size() < most_) lines_.push_back(std::move(line));
+}
+
+std::string FewLines::text() const {
+  std::string text;
+  for (const std::string& line : lines_) text += "\n  " + line;
+  if (count_ > lines_.size()) text += fmt::format("\n  and {} more", count_ - lines_.size());
+  return text;
+}
+
+}  // namespace oplat::base
