@@ -6,6 +6,7 @@
 #include <span>
 
 #include "ir/caffe2_call.hpp"
+#include "ir/image.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/ir/caffe2.hpp"
 
@@ -17,22 +18,6 @@ std::int64_t product(std::span<const std::int64_t> dims) {
   // Operands hold fewer than 2^63 elements (Call::of).
   return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
 }
-
-/// An image: batch, channels, and the sizes that a window slides over.
-struct Image {
-  bool channels_last = false;
-  std::int64_t batch = 1;
-  std::int64_t channels = 1;
-  Numbers sizes;
-
-  [[nodiscard]] Numbers dims() const {
-    Numbers all = {batch};
-    if (!channels_last) all.push_back(channels);
-    all.insert(all.end(), sizes.begin(), sizes.end());
-    if (channels_last) all.push_back(channels);
-    return all;
-  }
-};
 
 Result<Image> take_image(Call& call) {
   OPLAT_TRY(channels_last, call.take_channels_last());

@@ -3,6 +3,7 @@
 #include "oplat/ir/description.hpp"
 
 #include "oplat/ir/catalogue.hpp"
+#include "oplat/ir/spelling.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -77,9 +78,7 @@ class General {
   bool known_ = true;
 };
 
-}  // namespace
-
-std::optional<Description> describe(const Key& key) {
+std::optional<Description> describe_as_said(const Key& key) {
   const OperatorInfo* info = find_operator(key.domain, key.op);
   std::optional<Description> description;
   if (info != nullptr && info->describe != nullptr) description = info->describe(key);
@@ -90,6 +89,14 @@ std::optional<Description> describe(const Key& key) {
     description->contraction = info->contraction(key);
   }
   return description;
+}
+
+}  // namespace
+
+std::optional<Description> describe(const Key& key) {
+  // Where tables of another system say less of a kernel, it stands where their rows stand.
+  const auto form = table_form(key);
+  return describe_as_said(form ? *form : key);
 }
 
 }  // namespace oplat::ir

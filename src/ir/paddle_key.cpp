@@ -1,185 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Key texts of PaddleSlim's latency tables: a template an operator, read and written by the same table.
+/// Key texts of PaddleSlim's latency tables, read and written by the same templates.
 #include "oplat/ir/paddle_key.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <utility>
 
+#include "ir/paddle_templates.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::ir {
+
+using paddle::Field, paddle::Kind, paddle::Rule, paddle::rule_of, paddle::kBitLength, paddle::kQuant;
+
 namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
 constexpr std::string_view kOther = "other";
+/// What PaddleSlim prints for an attribute that an operator does not have.
+constexpr const char* kNone = "None";
 /// Longer texts name no operator that anybody runs; they are kept as they are.
 constexpr std::size_t kMostText = std::size_t{1} << 16;
-
-enum class Kind : std::uint8_t {
-  Operand,    ///< (1, 3, 224, 224)
-  Operands,   ///< several of them, nothing in between
-  Weights,    ///< a constant operand
-  Result,
-  Attribute,  ///< a number, a word (None among them), or a list of numbers
-  Pad,        ///< the second of the list that the operator has
-  Stride,
-  Dilation,
-  Kernel,     ///< 3x3: the second of the list, written twice
-  End,        ///< nothing but the text before it
-};
-
-/// What stands before a field, quirks of spacing included, and what the field is.
-struct Field {
-  std::string_view before;
-  Kind kind;
-  std::string_view name = {};  ///< of an attribute
-};
-
-constexpr Field kSparseConv[] = {{" in=", Kind::Operand},
-                                 {" weight=", Kind::Weights},
-                                 {" out=", Kind::Result},
-                                 {" pad=", Kind::Pad},
-                                 {" stride=", Kind::Stride},
-                                 {" group=", Kind::Attribute, "group"},
-                                 {" dilation=", Kind::Dilation},
-                                 {" quant=", Kind::Attribute, "quant"},
-                                 {" bit_length=", Kind::Attribute, "bit_length"},
-                                 {" NonZeroWeights=", Kind::Attribute, "NonZeroWeights"}};
-/// The same but for the last.
-constexpr auto kConv = std::span(kSparseConv).first<std::size(kSparseConv) - 1>();
-constexpr Field kMatmul[] = {{" X=", Kind::Operand},
-                             {" Y=", Kind::Operand},
-                             {" out=", Kind::Result},
-                             {" quant=", Kind::Attribute, "quant"},
-                             {" bit_length=", Kind::Attribute, "bit_length"}};
-constexpr Field kPool[] = {{" in=", Kind::Operand},
-                           {" out=", Kind::Result},
-                           {" stride=", Kind::Stride},
-                           {" kernel=", Kind::Kernel},
-                           {" pad=", Kind::Pad},
-                           {" flag_global=", Kind::Attribute, "global_pooling"},
-                           {" type=", Kind::Attribute, "pooling_type"},
-                           {")", Kind::End}};
-constexpr Field kInOut[] = {{" in=", Kind::Operand}, {" out=", Kind::Result}};
-constexpr Field kIn[] = {{" in=", Kind::Operand}};
-constexpr Field kElementwise[] = {{" X=", Kind::Operand},
-                                  {" Y=", Kind::Operand},
-                                  {" axis=", Kind::Attribute, "axis"},
-                                  {" out=", Kind::Result}};
-constexpr Field kJoin[] = {{" in=", Kind::Operands}, {" axis=", Kind::Attribute, "axis"}, {" out=", Kind::Result}};
-constexpr Field kYoloBox[] = {{" in=", Kind::Operand},
-                              {" out=", Kind::Result},
-                              {" class_num=", Kind::Attribute, "class_num"}};
-constexpr Field kPriorBox[] = {{" in=", Kind::Operand},
-                               {" out=", Kind::Result},
-                               {" aspect_ratios=", Kind::Attribute, "aspect_ratios"},
-                               {" max_sizes=", Kind::Attribute, "max_sizes"},
-                               {" min_sizes=", Kind::Attribute, "min_sizes"}};
-constexpr Field kSlice[] = {{" in=", Kind::Operand}, {" axes=", Kind::Attribute, "axes"}};
-constexpr Field kExp[] = {{" in=", Kind::Operand},
-                          {" out=", Kind::Result},
-                          {" axes=", Kind::Attribute, "axes"},
-                          {" decrease_axis=", Kind::Attribute, "decrease_axis"},
-                          {" ends=", Kind::Attribute, "ends"}};
-constexpr Field kSuppression[] = {{" boxs=", Kind::Operand},
-                                  {" scores=", Kind::Operand},
-                                  {" keep_top_k=", Kind::Attribute, "keep_top_k"},
-                                  {" nms_top_k=", Kind::Attribute, "nms_top_k"}};
-constexpr Field kFc[] = {{" in=", Kind::Operand}, {" weight=", Kind::Weights}, {" out=", Kind::Result}};
-constexpr Field kShuffle[] = {{" in=", Kind::Operand}, {" group=", Kind::Attribute, "group"}, {"  out=", Kind::Result}};
-constexpr Field kSplit[] = {{" in=", Kind::Operand},
-                            {" axis=", Kind::Attribute, "axis"},
-                            {" sections=", Kind::Attribute, "sections"}};
-constexpr Field kSqueeze[] = {{" in=", Kind::Operand}, {" axes=", Kind::Attribute, "axes"}, {"  out=", Kind::Result}};
-constexpr Field kFlatten[] = {{" in=", Kind::Operand},
-                              {" start_axis=", Kind::Attribute, "start_axis"},
-                              {" stop_axis=", Kind::Attribute, "stop_axis"},
-                              {" out=", Kind::Result}};
-constexpr Field kSum[] = {{" X=", Kind::Operand}, {" Y=", Kind::Operand}, {"  out=", Kind::Result}};
-constexpr Field kUniform[] = {{" shape=", Kind::Attribute, "shape"}};
-constexpr Field kCompare[] = {{" X=", Kind::Operand}, {" Y=", Kind::Operand}, {" out=", Kind::Result}};
-constexpr Field kReduce[] = {{" in=", Kind::Operand}, {" out=", Kind::Result}, {" dim=", Kind::Attribute, "dim"}};
-constexpr Field kPad3d[] = {{" in=", Kind::Operand},
-                            {" out=", Kind::Result},
-                            {" paddings=", Kind::Attribute, "paddings"}};
-constexpr Field kArgMax[] = {{" in=", Kind::Operand}, {" axis=", Kind::Attribute, "axis"}, {"  out=", Kind::Result}};
-constexpr Field kFillLike[] = {{" in=", Kind::Operand},
-                               {" shape=", Kind::Attribute, "shape"},
-                               {"  out=", Kind::Result}};
-
-using Template = std::span<const Field>;
-
-struct Rule {
-  std::string_view type;
-  Template fields;
-  bool part = false;  ///< of any operator whose type holds this text
-};
-
-/// The first that fits counts, as in the original: "conv2d" within a type comes before what follows.
-constexpr Rule kRules[] = {
-    {"sparse_conv2d", kSparseConv},
-    {"conv2d", kConv, true},
-    {"matmul", kMatmul},
-    {"matmul_v2", kMatmul},
-    {"batch_norm", kInOut, true},
-    {"layer_norm", kInOut, true},
-    {"pool2d", kPool, true},
-    {"hard_swish", kInOut},
-    {"relu", kInOut},
-    {"leaky_relu", kInOut},
-    {"tanh", kInOut},
-    {"swish", kInOut},
-    {"softmax", kInOut},
-    {"hard_sigmoid", kInOut},
-    {"sigmoid", kInOut},
-    {"gelu", kInOut},
-    {"clip", kInOut},
-    {"shape", kInOut},
-    {"sqrt", kInOut},
-    {"transpose", kInOut, true},
-    {"interp_v2", kInOut, true},
-    {"fill_constant", {}},
-    {"range", {}},
-    {"cast", {}},
-    {"expand", {}, true},
-    {"scale", kInOut},
-    {"reshape", kInOut, true},
-    {"elementwise", kElementwise, true},
-    {"concat", kJoin},
-    {"yolo_box", kYoloBox},
-    {"prior_box", kPriorBox},
-    {"slice", kSlice},
-    {"stack", kJoin},
-    {"exp", kExp},
-    {"multiclass_nms3", kSuppression},
-    {"matrix_nms", kSuppression},
-    {"dropout", kIn},
-    {"fc", kFc},
-    {"shuffle_channel", kShuffle},
-    {"split", kSplit},
-    {"unsqueeze2", kSqueeze},
-    {"squeeze2", kSqueeze},
-    {"flatten_contiguous_range", kFlatten},
-    {"sum", kSum},
-    {"calib", kInOut},
-    {"floor", kInOut},
-    {"uniform_random", kUniform},
-    {"greater_equal", kCompare},
-    {"reduce_mean", kReduce},
-    {"pad3d", kPad3d, true},
-    {"arg_max", kArgMax},
-    {"fill_constant_batch_size_like", kFillLike},
-    {"rnn", kInOut},
-};
-
-const Rule* rule_of(std::string_view type) {
-  const auto found = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
-    return rule.part ? type.find(rule.type) != std::string_view::npos : type == rule.type;
-  });
-  return found == std::end(kRules) ? nullptr : &*found;
-}
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -223,7 +64,8 @@ class Reader {
       if (!read(field, key)) return std::nullopt;
     }
     if (!rest_.empty()) return std::nullopt;
-    if (rule->fields.data() == kSparseConv) {
+    const auto dilates = [](const Field& field) { return field.kind == Kind::Dilation; };
+    if (std::any_of(rule->fields.begin(), rule->fields.end(), dilates)) {  // a convolution
       key.attributes.emplace_back("activation", Unknown{});
       key.attributes.emplace_back("bias", Unknown{});
     }
@@ -265,6 +107,11 @@ class Reader {
         key.attributes.emplace_back(name_of(field.kind), second_of(field.kind, *number));
         return true;
       }
+      case Kind::Nothing:
+        if (!rest_.starts_with(kNone)) return false;
+        rest_.remove_prefix(std::string_view(kNone).size());
+        key.attributes.emplace_back(field.name, kNone);
+        return true;
       case Kind::End: return true;
     }
     return false;
@@ -330,7 +177,7 @@ class Reader {
 
   /// Eight bits are those of what a product reads; what it writes may be of either kind.
   static void settle_dtypes(Key& key) {
-    const Value* stated = key.attribute("bit_length");
+    const Value* stated = key.attribute(kBitLength);
     const std::int64_t* length = stated == nullptr ? nullptr : stated->integer();
     if (length == nullptr || (*length != 8 && *length != 16)) return;
     const auto set = [](std::vector<Entry>& entries, Dtype dtype) {
@@ -370,18 +217,28 @@ class Writer {
       case Kind::Result: return result_ < key_.results.size() && tensor(key_.results[result_++]);
       case Kind::Attribute: {
         const Value* given = key_.attribute(field.name);
-        return given != nullptr && value(*given);
+        return value(given == nullptr ? Value(kNone) : *given);
       }
+      case Kind::Nothing: text_ += kNone; return true;
       case Kind::End: return true;
       default: break;
     }
     const Value* given = key_.attribute(name_of(field.kind));
     const List* list = given == nullptr ? nullptr : given->list();
-    const std::int64_t* number = list == nullptr || list->empty() ? nullptr : list->back().integer();
+    const std::int64_t* number = list == nullptr ? nullptr : second(*list);
     if (number == nullptr) return false;
     text_ += std::to_string(*number);
     if (field.kind == Kind::Kernel) text_ += 'x' + std::to_string(*number);
     return true;
+  }
+
+  /// The second number of the operator's own list. Paddings of both ends are a list of four only where the ends of an
+  /// axis differ; else the operator has two numbers, one an axis.
+  static const std::int64_t* second(const List& list) {
+    if (list.empty()) return nullptr;
+    const bool ends_differ = list.size() == 4 && !list[0].unknown() && !(list[0] == list[1] && list[2] == list[3]);
+    const std::size_t at = ends_differ ? 1 : list.size() - 1;
+    return list[at].integer();
   }
 
   bool tensor(const Entry& entry) {
@@ -435,6 +292,34 @@ Key other(std::string_view text) {
   return key;
 }
 
+bool same_shapes(const std::vector<Entry>& told, const std::vector<Entry>& all) {
+  if (told.size() > all.size()) return false;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    const auto* a = std::get_if<TensorEntry>(&told[i]);
+    const auto* b = std::get_if<TensorEntry>(&all[i]);
+    if (a == nullptr || b == nullptr || !(a->shape == b->shape)) return false;
+  }
+  return true;
+}
+
+/// Whether the text tells all of the attribute, and not a part of it or nothing.
+bool is_told(const Rule& rule, std::string_view name) {
+  return std::any_of(rule.fields.begin(), rule.fields.end(),
+                     [&](const Field& field) { return field.kind == Kind::Attribute && field.name == name; });
+}
+
+/// Whether what `told`, a key read from a text, says is so of `key`. A word may be spelt so that the text reads otherwise.
+bool covers(const Key& told, const Key& key) {
+  const Rule* rule = rule_of(key.op);
+  if (rule == nullptr || told.op != key.op) return false;
+  if (!same_shapes(told.operands, key.operands) || !same_shapes(told.results, key.results)) return false;
+  return std::all_of(told.attributes.begin(), told.attributes.end(), [&](const NamedValue& each) {
+    const auto& [name, value] = each;
+    const Value* given = key.attribute(name);
+    return !is_told(*rule, name) || value == (given == nullptr ? Value(kNone) : *given);
+  });
+}
+
 }  // namespace
 
 Key paddle_key_of(std::string_view text, Dtype dtype) {
@@ -451,12 +336,39 @@ std::optional<std::string> paddle_text_of(const Key& key) {
     if (text == nullptr || text->text() == nullptr || !(paddle_key_of(*text->text()) == key)) return std::nullopt;
     return *text->text();
   }
+  if (key.since || !key.tags.empty()) return std::nullopt;
   auto text = Writer(key).run();
   if (!text || text->size() > kMostText) return std::nullopt;
-  const auto* first = key.operand(0);
-  const auto again = Reader(*text, first == nullptr ? Dtype::F32 : first->dtype).run();
-  if (!again || !(*again == key)) return std::nullopt;
+  const auto again = Reader(*text, Dtype::F32).run();
+  if (!again || !covers(*again, key)) return std::nullopt;
   return text;
+}
+
+Key paddle_in_precision(Key key, Dtype precision) {
+  const Rule* rule = key.domain == kDomain ? rule_of(key.op) : nullptr;
+  if (rule == nullptr) return key;
+  const auto each = [](std::vector<Entry>& entries, const auto& set) {
+    for (Entry& entry : entries)
+      if (auto* tensor = std::get_if<TensorEntry>(&entry)) set(tensor->dtype);
+  };
+  const auto tells = [](const Field& field) { return field.name == kBitLength; };
+  const bool whole = precision == Dtype::F32;
+  if (std::none_of(rule->fields.begin(), rule->fields.end(), tells)) {
+    const auto half = [&](Dtype& dtype) {
+      if (precision == Dtype::F16 && dtype == Dtype::F32) dtype = Dtype::F16;
+      if (whole && dtype == Dtype::F16) dtype = Dtype::F32;
+    };
+    each(key.operands, half);
+    each(key.results, half);
+    return key;
+  }
+  for (auto& [name, value] : key.attributes) {
+    if (name == kQuant) value = Value(whole ? kNone : "True");
+    if (name == kBitLength) value = whole ? Value(kNone) : Value(precision == Dtype::I8 ? 8 : 16);
+  }
+  each(key.operands, [&](Dtype& dtype) { dtype = precision; });
+  each(key.results, [&](Dtype& dtype) { dtype = precision == Dtype::I8 ? Dtype::Any : precision; });
+  return key;
 }
 
 }  // namespace oplat::ir

@@ -4,11 +4,18 @@
 #include <array>
 #include <set>
 
-#include "fields.hpp"
+#include "oplat/base/yaml_fields.hpp"
 #include "oplat/space/search_space.hpp"
 
 namespace oplat::space {
 namespace {
+
+using base::Bounds;
+using base::Fields;
+using base::name_of;
+using base::numbers_of;
+using base::Yaml;
+using base::YamlEntry;
 
 constexpr std::string_view kFormat = "oplat.space/1";
 constexpr std::size_t kMostLayers = 1000;
@@ -281,7 +288,7 @@ std::string_view name(BlockKind kind) {
 }
 
 Result<SearchSpace> read_space(const base::Source& source) {
-  OPLAT_TRY(root, parse_yaml(source.name(), source.bytes()));
+  OPLAT_TRY(root, base::parse_yaml(source.name(), source.bytes()));
   return Reader(source.name()).read(root);
 }
 

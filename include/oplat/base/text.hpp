@@ -19,6 +19,8 @@ std::optional<double> parse_double(std::string_view text);
 std::optional<std::int64_t> parse_int(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
+/// A to Z as a to z, every other byte as it is.
+std::string lower(std::string_view text);
 /// `text` as a JSON string with quotes, every non-ASCII character escaped as \uXXXX; invalid UTF-8 becomes U+FFFD.
 std::string json_quote(std::string_view text);
 /// The entry of `known` nearest to `word` by edit distance, if it is near enough to be a slip of the finger.

@@ -40,6 +40,10 @@ struct Node {
   std::vector<NamedValue> attributes;  ///< tensors and graphs left out: the first as {dtype, dims} text, the second below
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
+  /// Parameter name of each operand and result ("Input", "Filter"; "Output"), for formats that name them (Paddle);
+  /// empty elsewhere. A parameter that takes a list is named once for each of its tensors.
+  std::vector<std::string> input_slots = {};
+  std::vector<std::string> output_slots = {};
   std::vector<std::pair<std::string, std::shared_ptr<const Graph>>> bodies;  ///< of If, Loop, Scan
   std::vector<TensorId> captured;  ///< tensors of this graph that the bodies read
 };

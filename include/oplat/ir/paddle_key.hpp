@@ -19,7 +19,14 @@ namespace oplat::ir {
 /// form, or not spelt as PaddleSlim spells it, becomes paddle_lite:other{text="..."}(any[*])->(any[*]).
 Key paddle_key_of(std::string_view text, Dtype dtype = Dtype::F32);
 
-/// Back again, byte for byte. Nothing for a key that paddle_key_of cannot have made.
+/// The text that PaddleSlim looks up for a kernel, byte for byte: of a key that paddle_key_of made, and of one that says
+/// more, as a model's kernels do: "?" filled in, further attributes and operands. Of lists such as paddings the text tells
+/// the second number alone, and of an attribute that the key lacks it says None. Nothing for operators that PaddleSlim has
+/// no text for, and for keys that no text can say.
 std::optional<std::string> paddle_text_of(const Key& key);
+
+/// The kernel in another precision, F32, F16 or I8: what its products read, and what their texts say of it. Other
+/// operators, whose texts do not tell, read floats of either size, or stay as they are beside integers.
+Key paddle_in_precision(Key key, Dtype precision);
 
 }  // namespace oplat::ir

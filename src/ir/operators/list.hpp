@@ -20,9 +20,10 @@ std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
 std::vector<OperatorInfo> caffe2();
 std::vector<OperatorInfo> paddle_lite();
+std::vector<OperatorInfo> paddle_runtime();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, caffe2, paddle_lite,
+    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, caffe2, paddle_lite, paddle_runtime,
 };
 
 }  // namespace oplat::ir::ops

@@ -18,6 +18,10 @@ constexpr std::array<std::string_view, 20> kFunctions = {
     "exp",             "floor",           "scale",           "elementwise_add", "elementwise_sub",
     "elementwise_mul", "elementwise_div", "elementwise_max", "elementwise_min", "fusion_elementwise_add_activation"};
 
+/// The result is the operand's bytes: dropout, too, when nothing is trained.
+constexpr std::array<std::string_view, 10> kViews = {"reshape",  "reshape2", "flatten",    "flatten2", "flatten_contiguous_range",
+                                                     "squeeze",  "squeeze2", "unsqueeze",  "unsqueeze2", "dropout"};
+
 /// The number that a list attribute of the form [?,n] or [?,?,n,n] gives.
 std::optional<std::int64_t> last_of(const Key& key, std::string_view name) {
   const Value* value = key.attribute(name);
@@ -65,6 +69,9 @@ std::vector<OperatorInfo> paddle_lite() {
   };
   for (const std::string_view op : kFunctions) {
     list.push_back({.domain = kDomain, .op = op, .flops = flops_per_result<1>});
+  }
+  for (const std::string_view op : kViews) {
+    list.push_back({.domain = kDomain, .op = op, .view = true, .flops = no_flops});
   }
   return list;
 }

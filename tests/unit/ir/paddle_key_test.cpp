@@ -149,9 +149,76 @@ TEST(PaddleKey, ActivationsHaveTheTypeOfTheTable) {
   EXPECT_EQ(paddle_text_of(key), text);
 }
 
+/// A model's kernel says more than a table's text does.
+class Kernels : public ::testing::TestWithParam<Pair> {};
+
+TEST_P(Kernels, HaveTheTextThatTheOriginalLooksUp) {
+  const auto [text, printed] = GetParam();
+  EXPECT_EQ(paddle_text_of(must_parse(printed)), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Full, Kernels,
+    ::testing::Values(
+        Pair{"conv2d in=(1, 3, 224, 224) weight=(24, 3, 3, 3) out=(1, 24, 112, 112) pad=1 stride=2 group=1 dilation=1 "
+             "quant=None bit_length=None",
+             "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[1,1,1,1],"
+             "quant=None,strides=[2,2]}(f32[1,3,224,224],f32c[24,3,3,3])->(f32[1,24,112,112])"},
+        // One number an axis is what the program has unless the ends of an axis differ; the second of either list.
+        Pair{"conv2d in=(1, 8, 9, 9) weight=(8, 8, 1, 5) out=(1, 8, 9, 9) pad=2 stride=3 group=1 dilation=4 "
+             "quant=None bit_length=None",
+             "paddle_lite:conv2d{activation=None,bias=false,bit_length=None,dilations=[1,4],group=1,pads=[0,0,2,2],"
+             "quant=None,strides=[1,3]}(f32[1,8,9,9],f32c[8,8,1,5])->(f32[1,8,9,9])"},
+        Pair{"conv2d in=(1, 8, 9, 9) weight=(8, 8, 2, 2) out=(1, 8, 9, 9) pad=1 stride=1 group=1 dilation=1 "
+             "quant=None bit_length=None",
+             "paddle_lite:conv2d{activation=None,bias=false,bit_length=None,dilations=[1,1],group=1,pads=[0,1,0,3],"
+             "quant=None,strides=[1,1]}(f32[1,8,9,9],f32c[8,8,2,2])->(f32[1,8,9,9])"},
+        Pair{"depthwise_conv2d in=(2, 16, 5, 5) weight=(16, 1, 3, 3) out=(2, 16, 5, 5) pad=1 stride=1 group=16 "
+             "dilation=1 quant=True bit_length=8",
+             "paddle_lite:depthwise_conv2d{activation=relu6,bias=true,bit_length=8,dilations=[1,1],group=16,"
+             "pads=[1,1,1,1],quant=True,strides=[1,1]}(i8[2,16,5,5],i8c[16,1,3,3],f32c[16])->(i8[2,16,5,5])"},
+        Pair{"pool2d in=(1, 24, 9, 8) out=(1, 24, 4, 4) stride=2 kernel=2x2 pad=0 flag_global=0 type=avg)",
+             "paddle_lite:pool2d{exclusive=true,global_pooling=0,kernel_shape=[3,2],pads=[1,1,0,0],pooling_type=avg,"
+             "strides=[2,2]}(f32[1,24,9,8])->(f32[1,24,4,4])"},
+        // What an operator does not have is None; what the text does not tell is left out.
+        Pair{"flatten_contiguous_range in=(1, 8, 1, 1) start_axis=1 stop_axis=None out=(1, 8)",
+             "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=3}(f32[1,8,1,1])->(f32[1,8])"},
+        Pair{"arg_max in=(1, 8) axis=None  out=(1,)", "paddle_lite:arg_max{}(f32[1,8])->(i64[1])"},
+        Pair{"swish in=(1, 8) out=(1, 8)", "paddle_lite:swish{beta=1.0}(f32[1,8])->(f32[1,8])"},
+        Pair{"dropout in=(1, 8)", "paddle_lite:dropout{}(f32[1,8])->(f32[1,8])"},
+        Pair{"fc in=(1, 8) weight=(8, 4) out=(1, 4)",
+             "paddle_lite:fc{activation=relu}(f32[1,8],f32c[8,4],f32c[4])->(f32[1,4])"},
+        Pair{"cast", "paddle_lite:cast{out_dtype=5}(i64[4])->(f32[4])"}));
+
+TEST(PaddleKey, PrecisionIsToldByProducts) {
+  const Key conv = must_parse(
+      "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[0,0,0,0],quant=None,"
+      "strides=[1,1]}(f32[1,8,4,4],f32c[4,8,1,1])->(f32[1,4,4,4])");
+  const Key whole = paddle_in_precision(conv, Dtype::F32);
+  EXPECT_EQ(whole, conv);
+  const Key eight = paddle_in_precision(conv, Dtype::I8);
+  EXPECT_EQ(print(eight),
+            "paddle_lite:conv2d{activation=relu,bias=true,bit_length=8,dilations=[1,1],group=1,pads=[0,0,0,0],quant=True,"
+            "strides=[1,1]}(i8[1,8,4,4],i8c[4,8,1,1])->(any[1,4,4,4])");
+  EXPECT_EQ(paddle_in_precision(eight, Dtype::F32), conv);
+  const Key half = paddle_in_precision(conv, Dtype::F16);
+  EXPECT_EQ(print(half),
+            "paddle_lite:conv2d{activation=relu,bias=true,bit_length=16,dilations=[1,1],group=1,pads=[0,0,0,0],quant=True,"
+            "strides=[1,1]}(f16[1,8,4,4],f16c[4,8,1,1])->(f16[1,4,4,4])");
+  // Activations are halves there, too, and stay what they are beside integers.
+  const Key swish = must_parse("paddle_lite:swish{}(f32[1,8])->(f32[1,8])");
+  EXPECT_EQ(print(paddle_in_precision(swish, Dtype::F16)), "paddle_lite:swish{}(f16[1,8])->(f16[1,8])");
+  EXPECT_EQ(paddle_in_precision(swish, Dtype::I8), swish);
+  const Key other = must_parse("Conv/11{}(f32[1,8])->(f32[1,8])");
+  EXPECT_EQ(paddle_in_precision(other, Dtype::F16), other);
+}
+
 TEST(PaddleKey, KeysThatNoTextMakesHaveNone) {
-  for (const char* text : {"swish{}(f32[1,8])->(f32[1,8])", "paddle_lite:swish{beta=1.0}(f32[1,8])->(f32[1,8])",
-                           "paddle_lite:swish{}(f32[1,8])->()", "paddle_lite:swish{}(f32[1,8],f32[1])->(f32[1,8])",
+  for (const char* text : {"swish{}(f32[1,8])->(f32[1,8])", "paddle_lite:swish{}(f32[1,8])->()",
+                           "paddle_lite:swish@t=1{}(f32[1,8])->(f32[1,8])", "paddle_lite:conv2d{}(f32[1,8],f32[1])->(f32[1,8])",
+                           "paddle_lite:pool2d{global_pooling=0,kernel_shape=[],pads=[],pooling_type=max,strides=[]}"
+                           "(f32[1,8])->(f32[1,8])",
+                           "paddle_lite:reduce_mean{dim=\"None x\"}(f32[1,8])->(f32[1,8])",
                            "paddle_lite:swish{}(f32[*])->(f32[1,8])", "paddle_lite:swish{}(f32[1,8])->(&0)",
                            "paddle_lite:swish/2{}(f32[1,8])->(f32[1,8])", "paddle_lite:lstm{}(f32[1,8])->(f32[1,8])",
                            "paddle_lite:slice{axes=?}(f32[1,8])->()", "paddle_lite:slice{axes=\"[1]\"}(f32[1,8])->()",

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "oplat/base/text.hpp"
-#include "yaml.hpp"
+#include "oplat/base/yaml.hpp"
 
-namespace oplat::space {
+namespace oplat::base {
 
 struct Bounds {
   std::int64_t least = 1;
@@ -21,7 +21,7 @@ struct Bounds {
 /// Text as a number within bounds. `what` names it in the message.
 inline Result<std::int64_t> number_of(std::string_view file, const Yaml& node, std::string_view what, Bounds bounds) {
   const std::string* text = node.text();
-  const auto number = text != nullptr ? base::parse_int(*text) : std::nullopt;
+  const auto number = text != nullptr ? parse_int(*text) : std::nullopt;
   if (!number || *number < bounds.least || *number > bounds.most) {
     return fail(Code::Input, "{}:{}: {} is {}; expected a number from {} to {}", file, node.line, what,
                 node.described(), bounds.least, bounds.most);
@@ -75,10 +75,10 @@ class Fields {
       bool found = false;
       for (const std::string& one : known) found = found || one == entry.name;
       if (found) continue;
-      const auto meant = base::nearest_word(entry.name, known);
+      const auto meant = nearest_word(entry.name, known);
       return fail(Code::Input, "{}:{}: {} has no '{}'{}; it has {}", file, entry.line, what,
-                  base::printable(entry.name), meant ? fmt::format(" (do you mean {}?)", *meant) : "",
-                  base::join(known, ", "));
+                  printable(entry.name), meant ? fmt::format(" (do you mean {}?)", *meant) : "",
+                  join(known, ", "));
     }
     return Fields(file, node, std::move(what));
   }
@@ -119,4 +119,4 @@ class Fields {
   std::string what_;
 };
 
-}  // namespace oplat::space
+}  // namespace oplat::base

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// yaml-cpp's events as a tree, with bounds.
-#include "yaml.hpp"
+#include "oplat/base/yaml.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -13,7 +13,7 @@
 
 #include "oplat/base/text.hpp"
 
-namespace oplat::space {
+namespace oplat::base {
 namespace {
 
 constexpr std::size_t kMostDepth = 16;
@@ -71,7 +71,7 @@ class Builder final : public YAML::EventHandler {
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor (&name); write out what it stands for");
     if (!tag.empty() && tag != "?" && tag != "!")
-      refuse(mark, fmt::format("a tag ({}); entries are plain", base::printable(tag)));
+      refuse(mark, fmt::format("a tag ({}); entries are plain", printable(tag)));
     if (++nodes_ > kMostNodes) refuse(mark, fmt::format("more than {} entries", kMostNodes));
   }
 
@@ -102,7 +102,7 @@ class Builder final : public YAML::EventHandler {
       if (name == nullptr || name->empty())
         throw Refusal{node.line, fmt::format("the name of an entry is {}; names are words", node.described())};
       if (!into.names.insert(*name).second)
-        throw Refusal{node.line, fmt::format("'{}' is given twice", base::printable(*name))};
+        throw Refusal{node.line, fmt::format("'{}' is given twice", printable(*name))};
       into.entry = YamlEntry{*name, node.line, {}};
     }
   }
@@ -118,7 +118,7 @@ class Builder final : public YAML::EventHandler {
 std::string Yaml::described() const {
   if (list() != nullptr) return "a list";
   if (map() != nullptr) return "a map";
-  return text()->empty() ? "nothing" : fmt::format("'{}'", base::printable(*text()));
+  return text()->empty() ? "nothing" : fmt::format("'{}'", printable(*text()));
 }
 
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
@@ -133,9 +133,9 @@ Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
   } catch (const Refusal& refusal) {
     return fail(Code::Input, "{}:{}: {}", name, refusal.line, refusal.what);
   } catch (const YAML::Exception& error) {
-    return fail(Code::Input, "{}:{}: not YAML: {}", name, error.mark.line + 1, base::printable(error.msg, 200));
+    return fail(Code::Input, "{}:{}: not YAML: {}", name, error.mark.line + 1, printable(error.msg, 200));
   }
   return builder.take();
 }
 
-}  // namespace oplat::space
+}  // namespace oplat::base

@@ -9,7 +9,7 @@
 
 #include "oplat/base/result.hpp"
 
-namespace oplat::space {
+namespace oplat::base {
 
 struct YamlEntry;
 
@@ -39,4 +39,4 @@ Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes);
 
 inline constexpr std::size_t kMostYamlBytes = 1 << 20;
 
-}  // namespace oplat::space
+}  // namespace oplat::base
