@@ -6,11 +6,12 @@
 #include "oplat/formats/caffe2.hpp"
 #include "oplat/formats/format_reader.hpp"
 #include "oplat/formats/onnx.hpp"
+#include "oplat/formats/paddle.hpp"
 
 namespace oplat::formats {
 
 std::span<const FormatReader* const> readers() {
-  static const std::array<const FormatReader*, 2> kReaders = {&onnx::reader(), &caffe2::reader()};
+  static const std::array<const FormatReader*, 3> kReaders = {&onnx::reader(), &caffe2::reader(), &paddle::reader()};
   return kReaders;
 }
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Paddle's inference models: ProgramDesc (NAME.pdmodel, or __model__ of older exports) and the JSON programs of Paddle 3
+/// (PIR), each with the sizes of its parameters' file beside it.
+#pragma once
+
+#include "oplat/formats/format_reader.hpp"
+
+namespace oplat::formats::paddle {
+
+/// The reader behind the FormatReader seam. Nodes are in the domain "paddle", whichever form the program has: op and slots
+/// (Node::input_slots) are those of ProgramDesc (pd_op.add is elementwise_add with X and Y), operands in alphabetical order
+/// of their parameters, attributes under the program's names less what says nothing of the computation (op_role,
+/// op_callstack, use_mkldnn, ...). feed and fetch are no nodes but the graph's inputs and outputs. Every tensor has its
+/// shape, inferred through the program where it depends on an open dimension.
+const FormatReader& reader();
+
+}  // namespace oplat::formats::paddle
