@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A rule set over a graph, and the plan of what is left.
+#include <algorithm>
+#include <unordered_set>
+
+#include "oplat/base/text.hpp"
+#include "oplat/ir/catalogue.hpp"
+#include "oplat/ir/paddle_kernel.hpp"
+#include "oplat/plan/identity.hpp"
+#include "oplat/plan/rules.hpp"
+#include "rewrite.hpp"
+
+namespace oplat::plan {
+namespace {
+
+constexpr std::size_t kMostNodes = 100'000;
+/// Nodes looked at, for each node of the graph. Networks need less than a hundred.
+constexpr std::size_t kStepsOfANode = 300;
+constexpr std::size_t kStepsOfAGraph = 10'000;
+
+Status check_domain(const ir::Graph& graph, const RuleSet& rules) {
+  for (const ir::Node& node : graph.nodes) {
+    if (node.domain == rules.reads) continue;
+    return fail(Code::Usage, "the rules {} are for models of the domain '{}'; the operator {} of this one is of {}; give a model of that kind, or --runtime",
+                rules.name, rules.reads, base::printable(node.op),
+                node.domain.empty() ? "ONNX" : fmt::format("'{}'", base::printable(node.domain)));
+  }
+  return {};
+}
+
+Status check_options(const RuleSet& rules, const RuleOptions& options) {
+  for (const std::string& option : options) {
+    if (rules.options.contains(option)) continue;
+    return fail(Code::Usage, "the rules {} have no option '{}'; they have {}", rules.name, base::printable(option),
+                rules.options.empty() ? "none" : base::join(std::vector<std::string>(rules.options.begin(), rules.options.end()), ", "));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
+  OPLAT_CHECK(check_options(rules, options));
+  OPLAT_CHECK(check_domain(graph, rules));
+  if (graph.nodes.size() > kMostNodes)
+    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(), kMostNodes);
+  rules::WorkGraph work(graph);
+  std::size_t steps = 0;
+  const std::size_t most_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();
+  for (const auto& pass : rules.passes) {
+    if (!pass->option.empty() && !options.contains(pass->option)) continue;
+    for (const rules::Rule& rule : pass->rules) OPLAT_CHECK(rules::apply(work, rule, steps, most_steps));
+    if (pass->casts) rules::apply(work, *pass->casts);
+  }
+  ir::Graph fused = work.take(rules.depth_first);
+  for (ir::Node& node : fused.nodes) node.domain = rules.makes;
+  return fused;
+}
+
+Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules) {
+  Plan plan;
+  plan.source = "rules:" + rules.name;
+  std::unordered_set<ir::TensorId> counted;
+  for (const ir::Node& node : fused.nodes) {
+    OPLAT_TRY(key, ir::paddle_kernel_key(fused, node));
+    plan.kernels.push_back({node.name, ir::print(key), 1});
+    for (const ir::TensorId id : node.inputs) {
+      if (id == ir::kNoTensor || !counted.insert(id).second) continue;
+      const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
+      if (tensor.constant) plan.weight_bytes += static_cast<double>(tensor.constant_bytes);
+    }
+    const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+    if (info != nullptr && info->view) continue;
+    for (const ir::TensorId id : node.outputs) {
+      if (id == ir::kNoTensor) continue;
+      const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
+      const auto elements = tensor.shape.elements();
+      const auto bits = tensor.dtype ? ir::bits(*tensor.dtype) : std::nullopt;
+      if (elements && bits) plan.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+    }
+  }
+  return plan;
+}
+
+Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
+  OPLAT_TRY(fused, fuse(graph, rules, options));
+  return plan_of_fused(fused, rules);
+}
+
+std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const RuleSet& rules,
+                           const RuleOptions& options) {
+  Setting setting;
+  setting.runtime = rules.runtime;
+  setting.version = rules.version;
+  setting.build = "rules:" + rules.name + ":" + rules.hash;
+  for (const std::string& option : options) setting.options.emplace(option, "on");
+  return identity(model_hash, shapes, setting, "");
+}
+
+}  // namespace oplat::plan

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rules against what the optimisers themselves left of networks.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "oplat/base/text.hpp"
+#include "oplat/formats/format_reader.hpp"
+#include "oplat/plan/rules.hpp"
+
+namespace oplat::plan {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kShared = fs::path(OPLAT_SHARED_DIR) / "data";
+
+Result<ir::Graph> graph_of(const fs::path& file) {
+  OPLAT_TRY(source, base::Source::open(file));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  return reader->read(source, {});
+}
+
+fs::path exported(const std::string& name, const std::string& file) { return fs::path(OPLAT_TEST_SOURCE_DIR) / "../models/paddle" / name / file; }
+
+bool is_required() {
+  const char* required = std::getenv("OPLAT_TEST_REQUIRE");
+  return required != nullptr && std::string_view(required) == "1";
+}
+
+class PaddleLiteReference : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void expect_same(const std::string& name, const fs::path& model) {
+    const fs::path reference = kShared / "paddle-lite" / ("fused_" + name + ".tsv");
+    if (!fs::exists(reference)) GTEST_SKIP() << "no " << reference.string();
+    if (!fs::exists(model)) {
+      if (is_required()) FAIL() << "no " << model.string() << "; make it with scripts/paddle_nets";
+      GTEST_SKIP() << "no " << model.string() << "; make it with scripts/paddle_nets";
+    }
+    const auto graph = graph_of(model);
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto fused = fuse(*graph, *built_in_rules("paddle-lite@2.12"));
+    ASSERT_TRUE(fused) << fused.error().message;
+    std::string lines;
+    for (const ir::Node& node : fused->nodes) {
+      const FusedWords words = fused_words(*fused, node);
+      lines += words.op + (words.filter.empty() ? "" : "\tfilter=" + words.filter);
+      if (!words.attributes.empty()) {
+        for (const std::string& attribute : base::split(words.attributes, ' ')) lines += "\t" + attribute;
+      }
+      lines += "\n";
+    }
+    const auto expected = base::read_file(reference);
+    ASSERT_TRUE(expected);
+    EXPECT_EQ(lines, *expected);
+  }
+};
+
+TEST_P(PaddleLiteReference, IsWhatIsLeftOfAProgram) {
+  const std::string name = GetParam();
+  expect_same(name, exported(name, name + ".pdmodel"));
+}
+
+TEST_P(PaddleLiteReference, IsWhatIsLeftOfAProgramInJson) {
+  const std::string name = GetParam();
+  expect_same(name, exported(name, "pir/" + name + ".json"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference, ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace oplat::plan
