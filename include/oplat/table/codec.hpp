@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +21,19 @@ struct ReadOptions {
   std::string precision;       ///< of Setting, as setting() gives it
   bool skip_bad_rows = false;  ///< leave malformed rows out; their bytes are kept for write()
 };
+/// What a file itself says of where and how its rows were measured; a user's flag counts before it.
+struct SettingFacts {
+  std::optional<std::string> device;
+  std::optional<std::int64_t> threads;
+  std::string version;                         ///< of the runtime
+  std::map<std::string, std::string> options;  ///< of Setting
+};
 struct ForeignRead {
   ForeignFile file;
   std::size_t skipped = 0;         ///< malformed rows that were left out
   std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
   std::vector<std::string> warnings = {};  ///< what is odd about rows that were read
+  SettingFacts told = {};
 };
 
 /// A foreign table format, read and written. Stateless: one object serves any number of files.
@@ -65,5 +75,7 @@ std::vector<std::string> codec_names();
 Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
 /// The device that the name of a file of this format tells; nothing where it does not.
 std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name);
+/// Whether files of this format may name their device inside, so that nothing is missing before they are read.
+bool may_name_device(std::string_view format);
 
 }  // namespace oplat::table

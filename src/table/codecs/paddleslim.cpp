@@ -9,6 +9,7 @@
 
 #include "oplat/base/text.hpp"
 #include "oplat/ir/paddle_key.hpp"
+#include "oplat/ir/paddle_runtime_text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/pickle.hpp"
 
@@ -108,6 +109,11 @@ class Refused {
   std::vector<std::string> notes_;
 };
 
+/// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle` measured.
+std::optional<std::string> text_of(const ir::Key& key) {
+  return key.domain == "paddle_lite" ? ir::paddle_text_of(key) : ir::paddle_runtime_text(key);
+}
+
 class Paddleslim final : public TableCodec {
   std::string_view do_name() const override { return "paddleslim"; }
 
@@ -172,9 +178,9 @@ class Paddleslim final : public TableCodec {
   }
 
   bool do_accepts(std::string_view key, bool timed) const override {
-    if (!timed || !key.starts_with("paddle_lite:")) return false;
+    if (!timed || !key.starts_with("paddle")) return false;
     const auto parsed = ir::parse(key);
-    return parsed && ir::paddle_text_of(*parsed).has_value();
+    return parsed && text_of(*parsed).has_value();
   }
 
   Result<std::string> do_write(const ForeignFile& file) const override {
@@ -199,7 +205,7 @@ class Paddleslim final : public TableCodec {
       const auto* timing = std::get_if<Timing>(&row.outcome);
       if (timing == nullptr) continue;
       const auto key = ir::parse(row.key);
-      const auto text = key ? ir::paddle_text_of(*key) : std::nullopt;
+      const auto text = key ? text_of(*key) : std::nullopt;
       if (!text) {
         return fail(Code::Input, "no text of a latency table can say the key {}", base::printable(row.key, 200));
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The list of foreign table formats.
+#include <algorithm>
 #include <array>
 
 #include "oplat/base/text.hpp"
@@ -12,8 +13,13 @@ struct Entry {
   std::string_view name;
   std::unique_ptr<TableCodec> (*make)();
   std::optional<std::string> (*device_of_file)(std::string_view file_name) = nullptr;
+  bool may_name_device = false;
 };
-constexpr std::array kCodecs = {Entry{"lut", make_lut_codec}, Entry{"paddleslim", make_paddleslim_codec, device_of_paddleslim_file},
+constexpr std::array kCodecs = {Entry{"lut", make_lut_codec, nullptr, true},
+                                Entry{"paddle-evaluator", make_paddle_evaluator_codec, nullptr, true},
+                                Entry{"paddle-lite-profile", make_paddle_profile_codec, nullptr, true},
+                                Entry{"paddle-lookup", make_paddle_lookup_codec, nullptr, true},
+                                Entry{"paddleslim", make_paddleslim_codec, device_of_paddleslim_file},
                                 Entry{"tinynas", make_tinynas_codec}};
 
 }  // namespace
@@ -37,6 +43,10 @@ std::optional<std::string> device_of_file(std::string_view format, std::string_v
     if (entry.name == format && entry.device_of_file != nullptr) return entry.device_of_file(file_name);
   }
   return std::nullopt;
+}
+
+bool may_name_device(std::string_view format) {
+  return std::any_of(kCodecs.begin(), kCodecs.end(), [&](const Entry& entry) { return entry.name == format && entry.may_name_device; });
 }
 
 }  // namespace oplat::table

@@ -32,12 +32,6 @@ ir::ConvTuple as_its_key_says(ir::ConvTuple conv) {
   return conv;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 /// Of a library's own keys, and of the convolutions that ONNX Runtime executes in their place.
 std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
   constexpr std::string_view kExecuted = "com.microsoft.nchwc:Conv/";
@@ -77,7 +71,7 @@ class Tinynas final : public TableCodec {
     }
     Setting setting;
     setting.runtime = "tensorrt";
-    setting.precision = lower(word);
+    setting.precision = base::lower(word);
     return setting;
   }
 
