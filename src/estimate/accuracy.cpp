@@ -14,6 +14,7 @@
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/quantile.hpp"
 #include "oplat/base/text.hpp"
+#include "oplat/estimate/sanity.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -38,6 +39,7 @@ ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers,
     const double error = each->predicted_ns / each->truth_ns - 1;
     errors.push_back(std::abs(error));
     line.mape += std::abs(error) / count;
+    line.mean_ns += std::abs(each->predicted_ns - each->truth_ns) / count;
     line.bias += error / count;
     line.within5 += (std::abs(error) <= 0.05 ? 1 : 0) / count;
     line.within10 += (std::abs(error) <= 0.1 ? 1 : 0) / count;
@@ -124,24 +126,34 @@ class Asker {
 }  // namespace
 
 Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
+  Accuracy accuracy;
+  std::vector<Sample> kept;
+  const std::vector<Sample> of_batch_one = stand_ins(samples);
+  if (request.set_aside) {
+    kept = without_suspects(samples);
+    accuracy.set_aside = static_cast<std::int64_t>(samples.size() - kept.size());
+    samples = kept;
+  }
   std::vector<DescribedRow> rows;
   std::set<std::string> operators;
-  for (const Sample& sample : samples) {
+  const auto add = [&](const Sample& sample, bool stand_in) {
     const auto key = ir::parse(sample.key);
     auto description = key ? ir::describe(*key) : std::nullopt;
-    if (!description) continue;
+    if (!description) return;
     std::string own = key->domain.empty() ? key->op : key->domain + ":" + key->op;
     operators.insert(own);
     const auto& wanted = request.operators;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) continue;
-    rows.push_back({sample.key, std::move(*description), sample.log_ns, std::move(own)});
-  }
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) return;
+    accuracy.stand_ins += stand_in ? 1 : 0;
+    rows.push_back({sample.key, std::move(*description), sample.log_ns, std::move(own), stand_in});
+  };
+  for (const Sample& sample : samples) add(sample, false);
+  for (const Sample& sample : of_batch_one) add(sample, true);
   for (const std::string& wanted : request.operators) {
     if (operators.contains(wanted)) continue;
     return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}", base::printable(wanted),
                 fmt::join(operators, ", "));
   }
-  Accuracy accuracy;
   Asker asker(rows, request);
   for (std::size_t fold = 0; fold < request.split.folds; ++fold) OPLAT_CHECK(asker.ask(fold, accuracy));
   if (accuracy.asked == 0) return fail(Code::Refused, "the split leaves no row to ask for");

@@ -143,6 +143,7 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const DescribedRow& row = rows[i];
+    if (row.stand_in) continue;
     switch (split.kind) {
       case Split::Kind::Random:
         if (crc32(text_of(row, false)) % kOneIn == 0) roles[i] = Role::Ask;
@@ -162,6 +163,11 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
       case Split::Kind::Folds:
         if (crc32(text_of(row, false)) % split.folds == fold) roles[i] = Role::Ask;
         break;
+      case Split::Kind::Groups: {
+        const auto group = split.groups.find(row.key);
+        if (group != split.groups.end() && group->second == fold) roles[i] = Role::Ask;
+        break;
+      }
       case Split::Kind::Sample: break;
       case Split::Kind::Keep:
         if (static_cast<double>(base::hash64(row.key, request.seed) % 1'000'000) >= split.percent * 10'000) roles[i] = Role::Ask;

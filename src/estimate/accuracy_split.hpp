@@ -16,6 +16,7 @@ struct DescribedRow {
   ir::Description description;
   double log_ns = 0;
   std::string operator_name = {};  ///< "paddle_lite:conv2d"
+  bool stand_in = false;           ///< of unknown batch: learned from, never asked for
 };
 
 enum class Role : std::uint8_t { Learn, Ask, Drop };

@@ -60,6 +60,8 @@ void print_accuracy(const AccuracyReport& report, std::ostream& out) {
                      base::duration_text(1e9 * accuracy.fit_seconds), accuracy.asked,
                      accuracy.unanswered > 0 ? fmt::format(" ({} without an answer)", accuracy.unanswered) : "",
                      base::duration_text(1e3 * accuracy.microseconds_a_row));
+  if (accuracy.set_aside > 0) out << fmt::format("{} rows that oplat check faults were set aside\n", accuracy.set_aside);
+  if (accuracy.stand_ins > 0) out << fmt::format("{} rows of unknown batch were learned from as if of batch 1\n", accuracy.stand_ins);
   if (!report.calibrated) out << "intervals are cautious guesses: nothing was left out to calibrate them\n";
   out << "\n";
   print_lines(report, out);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,15 +25,17 @@ struct Split {
     Beyond,  ///< the fifth of most operations
     Keep,    ///< all but so many per cent, chosen at random
     Sample,  ///< all but so many per cent, chosen by the Sampler, which is told their times one by one
+    Groups,  ///< every row of a group once: each group in its turn; rows of no group are learned from, never asked for
     Folds,   ///< every row once: the rows fall into so many folds by the CRC-32 of their text, each fold in its turn
   };
   Kind kind = Kind::Random;
   std::vector<std::pair<std::string, double>> levels;  ///< of Level: field, value
   double percent = 100;                                ///< of Keep and Sample: of the rows that are learned from
-  std::size_t folds = 1;                               ///< of Folds; fits of the others
+  std::size_t folds = 1;                               ///< of Folds and Groups; fits of the others
+  std::map<std::string, std::size_t, std::less<>> groups = {};  ///< of Groups: key, number of its group
 };
 /// "random", "twin", "level:FIELD=VALUE[,FIELD=VALUE]", "beyond", "keep:PERCENT", "sample:PERCENT", "folds:COUNT". Code::Usage
-/// otherwise. Fields of convolutions: batch, in_h, out_c, ratio (In_C / Out_C), kernel, stride, residual.
+/// otherwise. "groups:FILE" is the caller's to read. Fields of convolutions: batch, in_h, out_c, ratio (In_C / Out_C), kernel, stride, residual.
 Result<Split> parse_split(std::string_view text);
 
 /// Errors |predicted / measured - 1| of some rows.
@@ -42,6 +46,7 @@ struct ErrorLine {
   double median = 0;
   double p90 = 0;
   double bias = 0;    ///< mean signed error
+  double mean_ns = 0;  ///< mean of |predicted - measured|
   double within5 = 0;
   double within10 = 0;
   double coverage = 0;    ///< share of the rows inside their interval
@@ -63,6 +68,7 @@ struct AccuracyRequest {
   LearnRequest learn;
   Profile profile = Profile::Accurate;
   double level = 0.9;             ///< of the intervals
+  bool set_aside = false;         ///< rows that check_rows() faults are neither learned from nor asked for
   std::int64_t networks = 0;      ///< random networks of each batch, made of the rows held out
   std::uint64_t network_seed = 1;
 };
@@ -71,6 +77,8 @@ struct Accuracy {
   std::int64_t learned_from = 0;  ///< of several folds: the fewest
   std::int64_t asked = 0;
   std::int64_t unanswered = 0;
+  std::int64_t set_aside = 0;  ///< rows, where the request says so
+  std::int64_t stand_ins = 0;  ///< rows of unknown batch among those learned from
   double fit_seconds = 0;
   double microseconds_a_row = 0;
   std::vector<ErrorLine> lines;  ///< all; each tier; each band of latencies; each operator where there are several

@@ -24,7 +24,9 @@ struct RowSource {
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at the footprint;
-/// rows without a state answer any footprint where no row has one. A key that holds "?" matches nothing.
+/// rows without a state answer any footprint where no row has one. A key that holds "?" matches nothing. Where no row has
+/// the key, those of its spellings answer (ir/spelling.hpp), with a wider spread where they leave the batch open or the
+/// key does; then not those of rows that cannot be (sanity.hpp).
 std::unique_ptr<Estimator> make_exact(RowSource rows);
 
 /// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...

@@ -39,6 +39,8 @@ struct LearnRequest {
   std::span<const ir::Description> questions;
   /// Steps done and in all; false stops with Code::Interrupted.
   std::function<bool(int done, int all)> progress;
+  /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it faults them.
+  bool set_aside = false;
 };
 
 struct LearnedFit {

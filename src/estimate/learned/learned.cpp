@@ -9,6 +9,7 @@
 #include "estimate/learned/bytes.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
+#include "oplat/estimate/sanity.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -162,6 +163,8 @@ std::optional<Profile> parse_profile(std::string_view text) {
 
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(samples, read_samples(rows));
+  if (request.set_aside) samples = without_suspects(samples);
+  for (Sample& stand_in : stand_ins(samples)) samples.push_back(std::move(stand_in));
   const std::vector<std::size_t> states = states_of(samples, llc_bytes(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;

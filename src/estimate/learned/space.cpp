@@ -50,6 +50,13 @@ std::vector<std::uint32_t> own_axes(const Varying& slice) {
   return axes;
 }
 
+/// How far a coordinate lies beyond the two. That of a zero, which stands far below all others so that trees can tell it,
+/// counts as one doubling below that of a one: a padding of 0 is no other world than one of 1.
+double doublings_beyond(double at, double low, double high) {
+  const auto level = [](double value) { return std::max(value, -std::numbers::ln2); };
+  return std::max({0.0, level(low) - level(at), level(at) - level(high)}) / std::numbers::ln2;
+}
+
 /// The operator that a slice is of.
 std::string_view family(std::string_view slice) { return slice.substr(0, slice.find(' ')); }
 
@@ -150,7 +157,7 @@ std::optional<Point> Space::place(const ir::Description& description) const {
   for (std::size_t i = 0; i < slice->axes.size(); ++i) {
     const Slice::Axis& axis = slice->axes[i];
     point.at[i] = coordinate(description.numbers[axis.number]);
-    point.outside += std::max({0.0, axis.low - point.at[i], point.at[i] - axis.high}) / std::numbers::ln2;
+    point.outside += doublings_beyond(point.at[i], axis.low, axis.high);
   }
   point.outside = std::min(point.outside, kMostOutside);
   return point;

@@ -109,6 +109,76 @@ TEST_F(ExactTest, FewerThanTwoBlocksGetAFloor) {
   EXPECT_NEAR(ask(test::kCopy4000, 0)->sd_log, 0.2, 1e-9);
 }
 
+constexpr const char* kSwish = "paddle_lite:swish{}(f32[1,8,4,4])->(f32[1,8,4,4])";
+constexpr const char* kSwishOpen = "paddle_lite:swish{}(f32[?,8,4,4])->(f32[?,8,4,4])";
+
+TEST_F(ExactTest, ARowOfAnOpenBatchAnswersForOneImageAndSaysSo) {
+  const auto id = row(kSwishOpen, std::nullopt, timing(1000, 0.05), "paddleslim");
+  const auto answer = ask(kSwish, 5 * kMiB);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->median_ns, 1000);
+  EXPECT_EQ(answer->source, Source::Measured);
+  EXPECT_EQ(answer->tier, "twin");
+  EXPECT_NEAR(answer->sd_log, std::hypot(0.05, 0.13), 1e-9);
+  EXPECT_EQ(answer->why, "row " + std::to_string(id) + ", from the table's key with batch -1");
+  EXPECT_FALSE(ask("paddle_lite:swish{}(f32[2,8,4,4])->(f32[2,8,4,4])", 0)) << "measured with one image";
+  row(kSwish, std::nullopt, timing(1200, 0.05), "paddleslim");
+  EXPECT_EQ(ask(kSwish, 0)->median_ns, 1200) << "its own row comes first";
+  EXPECT_EQ(ask(kSwish, 0)->tier, "exact");
+}
+
+TEST_F(ExactTest, ARowOfAnOpenBatchThatCannotBeAnswersForNothing) {
+  // Twenty believable rows say what the machine reaches; the last one would move a thousand times as many bytes in a ns.
+  for (int channels = 8; channels < 28; ++channels) {
+    const std::string key = fmt::format("paddle_lite:swish{{}}(f32[1,{0},64,64])->(f32[1,{0},64,64])", channels);
+    row(key.c_str(), std::nullopt, timing(channels * 20'000.0, 0.05), "paddleslim");
+  }
+  row("paddle_lite:swish{}(f32[?,32,64,64])->(f32[?,32,64,64])", std::nullopt, timing(600, 0.05), "paddleslim");
+  row("paddle_lite:swish{}(f32[?,40,64,64])->(f32[?,40,64,64])", std::nullopt, timing(800'000, 0.05), "paddleslim");
+  EXPECT_FALSE(ask("paddle_lite:swish{}(f32[1,32,64,64])->(f32[1,32,64,64])", 0));
+  EXPECT_TRUE(ask("paddle_lite:swish{}(f32[1,40,64,64])->(f32[1,40,64,64])", 0));
+}
+
+TEST_F(ExactTest, AQuestionOfAnOpenBatchIsAnsweredToo) {
+  row(kSwish, std::nullopt, timing(1200, 0.05), "paddleslim");
+  EXPECT_EQ(ask(kSwishOpen, 0)->tier, "twin");
+  row(kSwishOpen, std::nullopt, timing(1000, 0.05), "paddleslim");
+  const auto answer = ask(kSwishOpen, 0);
+  EXPECT_EQ(answer->median_ns, 1000) << "the original looks up -1 literally";
+  EXPECT_EQ(answer->tier, "exact");
+}
+
+TEST_F(ExactTest, WhatATextDoesNotSayMatchesAModelsKernel) {
+  constexpr const char* kRow =
+      "paddle_lite:conv2d{activation=?,bias=?,bit_length=None,dilations=[?,1],group=1,pads=[?,?,0,0],quant=None,strides=[?,1]}"
+      "(f32[1,8,4,4],f32c[4,8,1,1])->(f32[1,4,4,4])";
+  constexpr const char* kKernel =
+      "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[0,0,0,0],quant=None,strides=[1,1]}"
+      "(f32[1,8,4,4],f32c[4,8,1,1])->(f32[1,4,4,4])";
+  EXPECT_FALSE(ask(kKernel, 0));
+  EXPECT_EQ(must(why_missing(source(), kKernel)),
+            "no row of 'conv2d in=(1, 8, 4, 4) weight=(4, 8, 1, 1) out=(1, 4, 4, 4) pad=0 stride=1 group=1 dilation=1 quant=None "
+            "bit_length=None'");
+  row(kRow, std::nullopt, timing(1000, 0.05), "paddleslim");
+  const auto answer = ask(kKernel, 0);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->tier, "exact");
+  EXPECT_NEAR(answer->sd_log, 0.05, 1e-9);
+}
+
+TEST_F(ExactTest, SpellingsAreFoundAmongManyQuestionsToo) {
+  row(kSwishOpen, std::nullopt, timing(1000, 0.05), "paddleslim");
+  const auto exact = make_exact(source());
+  const auto ask_one = [&](const std::string& key) {
+    const Query query{key, nullptr, std::nullopt, {}};
+    std::optional<Estimate> answer;
+    must(exact->estimate({&query, 1}, {&answer, 1}));
+    return answer;
+  };
+  for (int i = 0; i < 600; ++i) EXPECT_FALSE(ask_one(fmt::format("paddle_lite:swish{{}}(f32[{0},9])->(f32[{0},9])", i + 1)));
+  EXPECT_TRUE(ask_one(kSwish));
+}
+
 TEST_F(ExactTest, SeveralForeignRowsGiveTheirGeometricMean) {
   row(test::kCopy250, std::nullopt, timing(1000, 0.01), "tinynas");
   row(test::kCopy250, std::nullopt, timing(4000, 0.01), "tinynas");

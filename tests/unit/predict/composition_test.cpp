@@ -71,6 +71,17 @@ TEST_F(CompositionTest, IsTheEmptyCallAndCountedKernels) {
   EXPECT_EQ(p.kernels[2].latency_ns, 0);
 }
 
+TEST_F(CompositionTest, ViewsThatAForeignTableTimesAreMeasured) {
+  constexpr const char* kFlatten = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=3}(f32[1,8,1,1])->(f32[1,8])";
+  constexpr const char* kRow = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=None}(f32[1,8,1,1])->(f32[1,8])";
+  constexpr const char* kDropout = "paddle_lite:dropout{}(f32[1,8])->(f32[1,8])";
+  row(kRow, 4000);
+  const Prediction p = must(ask(plan({{"a", kFlatten, 1}, {"b", kDropout, 1}})));
+  EXPECT_EQ(p.kernels[0].source, Source::Measured);
+  EXPECT_EQ(p.kernels[1].source, Source::Free);
+  EXPECT_EQ(p.latency_ns, 4000);
+}
+
 TEST_F(CompositionTest, CoverageSharesSumToOne) {
   row(test::kCopy250, 1000);
   row(test::kCopy1000, 3000);
