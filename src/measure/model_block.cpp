@@ -21,6 +21,7 @@ BlockRequest first_call(Handle model) {
   block.most_rounds = 1;
   block.warmup_rounds = 0;
   block.references = false;
+  block.alone = false;
   return block;
 }
 
@@ -48,6 +49,7 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   block.handles = {model.id()};
   block.duration = kModelBlock;
   block.least_rounds = kLeastCalls;
+  block.alone = request.setting.threads == 1;
   OPLAT_TRY(calls, checked_block(instrument, block));
   if (auto* failed = std::get_if<table::Failed>(&calls)) return ModelBlockOutcome(std::move(*failed));
   auto& samples = std::get<BlockSamples>(calls);

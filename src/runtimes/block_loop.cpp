@@ -8,6 +8,7 @@
 
 #include "oplat/runtimes/probe.h"
 #include "runtimes/messages.hpp"
+#include "runtimes/rounds_alone.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -22,6 +23,10 @@ constexpr std::int32_t kMemoryRepeats = 3;
 // Several times what a sleeping thread takes to be on its CPU again.
 constexpr std::int64_t kWakeNs = 200'000;
 constexpr std::int64_t kLeastLoadNs = 50'000'000;
+// Of the counters' ticks, where the system does not say: 100 a second.
+constexpr double kTickNs = 1e7;
+// Looks within a call take half a percent of it.
+constexpr double kWatchedNs = 3e6;
 
 std::optional<table::Failed> time_references(BlockSamples& samples) {
   double compute_ns = 0;
@@ -41,9 +46,21 @@ Result<double> run_once(Worker& worker, measure::Handle handle) {
   return ns;
 }
 
+/// Looks at the core in a round.
+struct Looks {
+  std::int64_t count = 0;
+  std::int64_t shared = 0;
+
+  void add(bool is_shared) {
+    ++count;
+    shared += is_shared ? 1 : 0;
+  }
+  [[nodiscard]] double share() const { return count == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(count); }
+};
+
 class BlockLoop {
  public:
-  BlockLoop(Worker& worker, const BlockRequest& request) : worker_(worker), request_(request) {
+  BlockLoop(Worker& worker, const BlockRequest& request) : worker_(worker), request_(request), rounds_(request) {
     samples_.ns.resize(request.handles.size());
     const auto handles = static_cast<std::int64_t>(request.handles.size());
     most_rounds_ = std::min(request.most_rounds, kMostSamples / handles);
@@ -76,33 +93,58 @@ class BlockLoop {
     if (auto failed = timed_rounds(true)) return failed;
     oplat_probe_read_counters(&after);
     const std::int64_t elapsed_ns = oplat_probe_now_ns() - begin_ns;
+    const auto rounds = std::max(1.0, static_cast<double>(samples_.ns.front().size()));
+    const double shared = rounds_.keep(samples_);
     samples_.faults = after.faults - before.faults;
-    samples_.switches = after.involuntary_switches - before.involuntary_switches;
+    // Of the rounds that count: the others are not held against the block.
+    const auto switches = static_cast<double>(after.involuntary_switches - before.involuntary_switches);
+    samples_.switches = std::llround(switches * static_cast<double>(samples_.ns.front().size()) / rounds);
+    samples_.steal_ticks = static_cast<std::int64_t>(std::ceil(shared * static_cast<double>(elapsed_ns) / kTickNs));
     if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
-    samples_.steal_ticks = std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
+    samples_.steal_ticks += std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
     // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
     if (elapsed_ns < kLeastLoadNs) return std::nullopt;
     const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
-    samples_.other_load = std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
+    samples_.other_load = shared + std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
     return std::nullopt;
   }
 
   std::optional<table::Failed> timed_rounds(bool real) {
+    const bool look = real && request_.alone;
+    std::vector<double> usual_ns(request_.handles.size());
     const std::int64_t begin_ns = oplat_probe_now_ns();
-    double virtual_ns = 0;
-    for (std::int64_t round = 0; round < most_rounds_; ++round) {
-      const double elapsed_ns = real ? static_cast<double>(oplat_probe_now_ns() - begin_ns) : virtual_ns;
-      if (round >= request_.least_rounds && elapsed_ns >= static_cast<double>(request_.duration.count())) break;
+    double elapsed_ns = 0;
+    for (std::int64_t round = 0; round < most_rounds_ && !rounds_.enough(elapsed_ns); ++round) {
+      Looks looks;
       for (std::size_t i = 0; i < request_.handles.size(); ++i) {
         if (real && !scrub()) return table::Failed{scrub_error_};
         if (auto failed = real ? wake() : std::nullopt) return failed;
-        auto ns = run_once(worker_, request_.handles[i]);
+        auto ns = look ? watched_run(request_.handles[i], usual_ns[i], looks) : run_once(worker_, request_.handles[i]);
         if (!ns) return table::Failed{ns.error().message};
         samples_.ns[i].push_back(*ns);
-        virtual_ns += *ns;
+        usual_ns[i] = *ns;
+        if (!real) elapsed_ns += *ns;
       }
+      rounds_.add(looks.share());
+      if (real) elapsed_ns = static_cast<double>(oplat_probe_now_ns() - begin_ns);
     }
     return std::nullopt;
+  }
+
+  /// A call with looks at the core before and after it and, where the last one was long, within.
+  Result<double> watched_run(measure::Handle handle, double usual_ns, Looks& looks) {
+    looks.add(oplat_probe_alone() == 0);
+    const bool within = usual_ns >= kWatchedNs && oplat_probe_watch_begin() == 0;
+    auto ns = run_once(worker_, handle);
+    if (within) {
+      oplat_probe_watch watch{};
+      oplat_probe_watch_end(&watch);
+      looks.count += watch.looks;
+      looks.shared += watch.shared;
+      if (ns) *ns = std::max(0.0, *ns - static_cast<double>(watch.own_ns));
+    }
+    looks.add(oplat_probe_alone() == 0);
+    return ns;
   }
 
   std::optional<table::Failed> wake() {
@@ -125,6 +167,7 @@ class BlockLoop {
   const BlockRequest& request_;
   BlockSamples samples_;
   std::int64_t most_rounds_ = 0;
+  RoundsAlone rounds_;
   std::string scrub_error_;
 };
 

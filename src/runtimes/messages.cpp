@@ -353,6 +353,7 @@ Json encode(const BlockRequest& request) {
           {"scrub_bytes", request.scrub_bytes},
           {"scrub_threads", request.scrub_threads},
           {"references", request.references},
+          {"alone", request.alone},
           {"wake", request.wake ? Json(*request.wake) : Json(nullptr)}};
 }
 
@@ -368,6 +369,7 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMostBytes);
   fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMostThreads);
   fields.boolean("references", request.references, Need::Optional);
+  fields.boolean("alone", request.alone, Need::Optional);
   if (const Json* wake = fields.find("wake", Need::Optional); wake != nullptr && !wake->is_null()) {
     fields.integer("wake", request.wake.emplace(), Need::Required, 0, kAny);
   }

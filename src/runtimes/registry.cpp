@@ -16,6 +16,8 @@ const std::vector<RuntimeEntry>& runtimes() {
 #ifdef OPLAT_WITH_ONNXRUNTIME
       {"onnxruntime", "ONNX Runtime, CPU", "pip install onnxruntime", create_onnxruntime},
 #endif
+      {"paddle", "Paddle Inference, CPU, with or without oneDNN",
+       "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepaddle==3.3.1", nullptr, {}, true},
       {"qnnpack", "QNNPACK behind libtorch, CPU: Caffe2's int8 operators", "apt-get install libtorch-dev && scripts/build release",
        nullptr, "oplat-qnnpack"},
       {"reference", "plain loops over single operators, for checks", "", create_reference},

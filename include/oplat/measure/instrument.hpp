@@ -54,6 +54,8 @@ struct BlockRequest {
   std::int64_t scrub_bytes = 0;     ///< read before each timed call, outside the timer; 0: nothing
   std::int64_t scrub_threads = 1;   ///< each reads them on a core of its own: caches of several cores hold weights
   bool references = true;           ///< time the reference kernels at the start
+  /// Rounds during which somebody else used the core do not count, as far as others can be had; for what runs on one thread.
+  bool alone = true;
   /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall asleep during one,
   /// and inside a network they are awake.
   std::optional<Handle> wake = std::nullopt;
@@ -65,7 +67,7 @@ struct BlockSamples {
   std::optional<double> reference_memory_ns;
   std::int64_t faults = 0;
   std::int64_t switches = 0;       ///< involuntary
-  std::int64_t steal_ticks = 0;
+  std::int64_t steal_ticks = 0;    ///< of the hypervisor, and of the hardware thread that shares the core
   std::optional<double> other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /** Raised whenever a function or a structure below changes its meaning or layout. */
-#define OPLAT_PROBE_ABI 2
+#define OPLAT_PROBE_ABI 3
 
 /** OPLAT_PROBE_ABI of the library that was loaded: compare it before any other call. */
 OPLAT_PROBE_API int32_t oplat_probe_abi(void);
@@ -36,6 +36,28 @@ OPLAT_PROBE_API int oplat_probe_reference_compute(int32_t repeats, double* media
 /** Times the memory reference (four streaming reads of a quarter of the last-level cache, at most 64 MiB) `repeats`
  * times and gives the median. The buffer is allocated and touched before the first timing. EINVAL as above, ENOMEM. */
 OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median_ns);
+
+/** 1 where the calling core does nothing but this process's work, 0 where it is shared at this moment. A hardware thread
+ * shares its core with another one, in a virtual machine with one of a stranger, of which no counter tells; while that one
+ * is busy, kernels that keep a core's units full take up to twice as long. Times additions that do not wait for one
+ * another, some ten microseconds in registers alone, against the least time that they have taken in this process; the
+ * first call takes a millisecond to find it. Where every call so far was shared, all count as alone. */
+OPLAT_PROBE_API int32_t oplat_probe_alone(void);
+
+/** What was seen of a core while something ran on it. */
+struct oplat_probe_watch {
+  int64_t looks;  /**< how often it was looked at */
+  int64_t shared; /**< looks that found it shared */
+  int64_t own_ns; /**< that the looks and the interruptions took; they are in the time of whatever ran */
+};
+
+/** From here to oplat_probe_watch_end a timer interrupts the calling thread every other millisecond and looks, for half as long
+ * as oplat_probe_alone, whether the core is shared: for calls that take longer than a neighbour's mood lasts. The first call
+ * takes some 40 ms to find what an interruption costs. Uses a
+ * real-time signal of its own; ENOTSUP where that has an owner or the system has no such timers, else an errno value. */
+OPLAT_PROBE_API int oplat_probe_watch_begin(void);
+/** EINVAL without a begin by the same thread. */
+OPLAT_PROBE_API int oplat_probe_watch_end(struct oplat_probe_watch* out);
 
 /** Reads `bytes` of a buffer of its own, so that caches hold nothing else. The buffer is allocated at the first call,
  * grows with demand and is made of distinct, touched pages. Where a kernel runs on several threads, the second-level

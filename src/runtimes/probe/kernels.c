@@ -37,6 +37,23 @@ void oplat_probe_kernel_compute(void) {
   compute_plain(factor, offset);
 }
 
+void oplat_probe_kernel_issue(int rounds) {
+  unsigned long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+  for (int i = 0; i < rounds; ++i) {
+    a += 1, b += 1, c += 1, d += 1, e += 1, f += 1;
+    /* The compiler must not fold the rounds into one. */
+    __asm__ volatile("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f));
+  }
+}
+
+void oplat_probe_kernel_chain(int steps) {
+  unsigned long x = 1;
+  for (int i = 0; i < steps; ++i) {
+    x = 3 * x + 1;
+    __asm__ volatile("" : "+r"(x));
+  }
+}
+
 void oplat_probe_kernel_stream(const uint64_t* data, size_t words) {
   /* Four lines at a time, one word of each: the sums do not wait for one another. */
   uint64_t a = 0;

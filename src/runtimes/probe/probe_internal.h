@@ -12,6 +12,13 @@ extern "C" {
 
 /** Always the same multiply-adds on 8 KiB. */
 void oplat_probe_kernel_compute(void);
+
+/** Additions that do not wait for one another: a busy neighbour on the core nearly doubles their time. */
+void oplat_probe_kernel_issue(int rounds);
+
+/** Each step waits for the one before: a neighbour hardly changes its time. */
+void oplat_probe_kernel_chain(int steps);
+
 /** Reads every cache line of `words` 64-bit words (a multiple of 32). */
 void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
 

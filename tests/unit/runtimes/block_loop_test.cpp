@@ -46,6 +46,7 @@ BlockRequest rounds(std::vector<Handle> handles, std::int64_t least) {
   request.least_rounds = least;
   request.warmup_rounds = 0;
   request.references = false;
+  request.alone = false;
   return request;
 }
 

@@ -186,6 +186,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     request.scrub_threads = 3;
     if (any_bool()) request.wake = 17;
     request.references = any_bool();
+    request.alone = any_bool();
     const auto back = decode_block_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->handles, request.handles);
@@ -197,6 +198,7 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     EXPECT_EQ(back->scrub_threads, request.scrub_threads);
     EXPECT_EQ(back->wake, request.wake);
     EXPECT_EQ(back->references, request.references);
+    EXPECT_EQ(back->alone, request.alone);
   });
 }
 

@@ -38,6 +38,28 @@ TEST(ProbeTest, ReferencesCheckTheirArguments) {
   EXPECT_GT(ns, 0);
 }
 
+TEST(ProbeTest, ACoreIsAloneAtTheMomentOfItsLeastTime) {
+  // However busy the machine is, some of many looks come near the best of them.
+  int alone = 0;
+  for (int i = 0; i < 2000; ++i) alone += oplat_probe_alone();
+  EXPECT_GT(alone, 0);
+}
+
+TEST(ProbeTest, AWatchLooksWithinACall) {
+  oplat_probe_watch watch{};
+  EXPECT_EQ(oplat_probe_watch_end(&watch), EINVAL);
+  ASSERT_EQ(oplat_probe_watch_begin(), 0);
+  const std::int64_t begin = oplat_probe_now_ns();
+  while (oplat_probe_now_ns() - begin < 100'000'000) {
+  }
+  ASSERT_EQ(oplat_probe_watch_end(&watch), 0);
+  EXPECT_GT(watch.looks, 5);  // every 2 ms; a busy machine may run late
+  EXPECT_LE(watch.looks, 60);
+  EXPECT_LE(watch.shared, watch.looks);
+  EXPECT_GT(watch.own_ns, 0);
+  EXPECT_EQ(oplat_probe_watch_end(&watch), EINVAL);
+}
+
 TEST(ProbeTest, ScrubGrowsAndRefusesWhatMemoryCannotHold) {
   EXPECT_EQ(oplat_probe_scrub(0, 1), 0);
   EXPECT_EQ(oplat_probe_scrub(1, 1), 0);

@@ -43,6 +43,7 @@ measure::BlockRequest block_request(std::vector<measure::Handle> handles) {
   request.handles = std::move(handles);
   request.duration = std::chrono::nanoseconds(0);
   request.references = false;
+  request.alone = false;
   return request;
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtimes/programs.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+namespace oplat::runtimes {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Returns only where the program cannot be executed. Found in PATH where it names no folder.
+Error execute(const RuntimeEntry& entry, const std::string& program, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), program);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  ::execvp(program.c_str(), argv.data());
+  return Error{Code::Runtime, fmt::format("{}: cannot execute {}: {}; install it: {}", entry.name, program,
+                                          std::strerror(errno), entry.install)};
+}
+
+/// NAME in `folder` or in the nearest folder above it that has it.
+std::optional<fs::path> at_or_above(fs::path folder, const fs::path& name) {
+  while (!folder.empty()) {
+    std::error_code error;
+    if (fs::exists(folder / name, error)) return folder / name;
+    if (folder == folder.parent_path()) break;
+    folder = folder.parent_path();
+  }
+  return std::nullopt;
+}
+
+/// OPLAT_PADDLE_PYTHON of "paddle".
+std::string variable_of(std::string_view name) {
+  std::string variable = "OPLAT_";
+  for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return variable + "_PYTHON";
+}
+
+std::string interpreter_of(const RuntimeEntry& entry, const fs::path& folder) {
+  if (const char* given = std::getenv(variable_of(entry.name).c_str()); given != nullptr && *given != '\0') return given;
+  const fs::path name = fs::path(fmt::format(".venv-{}", entry.name)) / "bin" / "python";
+  if (const auto found = at_or_above(folder, name)) return found->string();
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (!error && fs::exists(here / name, error)) return (here / name).string();
+  return "python3";
+}
+
+Error become_python(const RuntimeEntry& entry, const fs::path& folder, std::vector<std::string> arguments) {
+  const auto script = at_or_above(folder, fs::path("python") / "oplat_worker.py");
+  if (!script) {
+    return Error{Code::Runtime, fmt::format("{}: there is no python/oplat_worker.py in a folder above that of oplat; "
+                                            "it is part of oplat's sources",
+                                            entry.name)};
+  }
+  // The worker loads liboplat_probe from there.
+  ::setenv("OPLAT_EXECUTABLE_FOLDER", folder.c_str(), 1);
+  const std::vector<std::string> begin{"-B", script->string(), std::string(entry.name)};
+  arguments.insert(arguments.begin(), begin.begin(), begin.end());
+  return execute(entry, interpreter_of(entry, folder), std::move(arguments));
+}
+
+}  // namespace
+
+Error become_program(const RuntimeEntry& entry, std::vector<std::string> arguments) {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (!error && entry.python) return become_python(entry, folder, std::move(arguments));
+  const std::string program = (folder / entry.program).string();
+  if (error || !fs::exists(program, error)) {
+    return Error{
+        Code::Runtime,
+        fmt::format("{}: there is no program {} beside oplat; install what it is built from and build again: {}",
+                    entry.name, entry.program, entry.install)};
+  }
+  return execute(entry, program, std::move(arguments));
+}
+
+}  // namespace oplat::runtimes
