@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data for the inputs of a model: NAME -> FILE.npy, zeros, ones or uniform:LO:HI; random where nothing is said."""
+from ..errors import bad_input, usage
+from .kernels import draw_input
+from .pir import NUMPY_OF, Type
+
+MOST_BYTES = 1 << 34
+
+
+def model_inputs(numpy, types, request):
+    """name -> array for every input of a model. `types`: name -> Type, with -1 where the model leaves a dimension open."""
+    for name in (*request["inputs"], *request["shapes"]):
+        if name not in types:
+            raise usage(f"the model has no input '{name}'; it has {', '.join(types)}")
+    return {name: one_input(numpy, name, number, kind, request) for number, (name, kind) in enumerate(types.items())}
+
+
+def one_input(numpy, name, number, kind, request):
+    dims = list(request["shapes"].get(name) or kind.dims)
+    if dims and dims[0] == -1 and request["batch"]:
+        dims[0] = request["batch"]
+    if -1 in dims:
+        raise usage(f"input {name} has the open shape {dims}: give --shape {name}=... or --batch")
+    kind = Type(kind.dtype, dims)
+    if numpy.prod(dims, dtype=float) * 8 > MOST_BYTES:
+        raise usage(f"input {name}: {dims} is too large")
+    said = request["inputs"].get(name)
+    if said is None:
+        return draw_input(numpy, kind, request.get("seed", 1) + number)
+    return given(numpy, name, said, kind)
+
+
+def given(numpy, name, said, kind):
+    dtype = NUMPY_OF[kind.dtype]
+    if said in ("zeros", "ones"):
+        return getattr(numpy, said)(kind.dims, dtype)
+    if said.startswith("uniform:"):
+        try:
+            low, high = (float(each) for each in said.split(":")[1:])
+        except ValueError as error:
+            raise usage(f"--input {name}={said}: expected uniform:LO:HI") from error
+        return numpy.random.default_rng(1).uniform(low, high, kind.dims).astype(dtype)
+    try:
+        array = numpy.load(said, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise bad_input(f"{said}: {error}") from error
+    if list(array.shape) != kind.dims or array.dtype != dtype:
+        raise bad_input(f"{said}: {array.dtype} {list(array.shape)} where {name} is {dtype} {kind.dims}")
+    return numpy.ascontiguousarray(array)
