@@ -8,7 +8,8 @@ Fenced blocks marked `sh test` run one after the other in one folder, each as a 
 failure; `oplat` is the executable under test. A block marked `text output` that follows holds lines of what the commands
 print, in their order; a line of three dots stands for any lines. In the folder lies the original's layout,
 made of the shared data: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt, op_profiler/python/config.in; of mobile-vision
-ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty), runtime_lut/queries.jsonl, runtime_lut/sample.txt. Without the data: exit 77.
+ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty), runtime_lut/queries.jsonl, runtime_lut/sample.txt; of PaddleSlim table/rk3288_threads_4_power_mode_0.pkl
+and the networks of the page, exported by scripts/paddle_nets. Without the data: exit 77.
 """
 import os
 import re
@@ -86,8 +87,28 @@ def lay_out_mobile_vision(folder, data):
     (folder / "runtime_lut" / "sample.txt").symlink_to(data / "readme_sample_output.txt")
 
 
+def lay_out_paddleslim(folder, data):
+    (folder / "table").mkdir()
+    table = "rk3288_threads_4_power_mode_0.pkl"
+    (folder / "table" / table).symlink_to(data / table)
+    for net, name in PADDLE_NETS.items():
+        for kind in ("pdmodel", "pdiparams"):
+            shutil.copy(paddle_nets() / net / f"{net}.{kind}", folder / f"{name}.{kind}")
+
+
 # By the name of the data's folder: a file that tells whether it is there, and the layout.
-LAYOUTS = {"tinynas": ("conv_data.out", lay_out_tinynas), "mobile-vision": ("ChamNet-A/model.pbtxt", lay_out_mobile_vision)}
+PADDLE_NETS = {"mobilenet_v1": "mobilenetv1", "mobilenet_v2": "mobilenetv2", "resnet18": "resnet18"}
+LAYOUTS = {"paddleslim": ("rk3288_threads_4_power_mode_0.pkl", lay_out_paddleslim), "tinynas": ("conv_data.out", lay_out_tinynas), "mobile-vision": ("ChamNet-A/model.pbtxt", lay_out_mobile_vision)}
+
+
+def paddle_nets():
+    return Path(__file__).resolve().parents[1] / "models" / "paddle"
+
+
+def absent_nets(data):
+    if data.name != "paddleslim":
+        return []
+    return [net for net in PADDLE_NETS if not all((paddle_nets() / net / f"{net}.{kind}").is_file() for kind in ("pdmodel", "pdiparams"))]
 
 
 def run(block, folder, environment):
@@ -99,12 +120,19 @@ def run(block, folder, environment):
     return f"not printed here: {absent}\n--- printed\n{done.stdout}" if absent is not None else None
 
 
+# Pages that need no data.
+LAYOUTS["docs"] = ("fusion-rules.md", lambda folder, data: None)
+
+
 def main():
     oplat, page, data = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3]).resolve()
     witness, lay_out = LAYOUTS[data.name]
     if not (data / witness).is_file():
         print(f"skipped: no {data}")
         return SKIP
+    if absent := absent_nets(data):
+        print(f"skipped: {paddle_nets()} lacks {', '.join(absent)}; make them with scripts/paddle_nets")
+        return 1 if os.environ.get("OPLAT_TEST_REQUIRE") == "1" else SKIP
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     if not blocks:
         print(f"{page}: no block is marked `sh test`")
@@ -113,7 +141,8 @@ def main():
         folder = Path(name)
         lay_out(folder, data)
         environment = dict(os.environ, PATH=f"{oplat.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=str(folder / "cache"), NO_COLOR="1")
-        environment.pop("OPLAT_TABLE", None)
+        for variable in ("OPLAT_TABLE", "OPLAT_TABLES"):
+            environment.pop(variable, None)
         for block in blocks:
             if problem := run(block, folder, environment):
                 print(f"{page}:{block.line}: {problem}")

@@ -8,10 +8,14 @@
 #include "cli/progress.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
+#include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 
 namespace oplat::cli {
 namespace {
+
+/// No machine repeats itself better than that.
+constexpr double kLeastTargetError = 0.001;
 
 class CampaignProgress final : public profile::Progress {
  public:
@@ -42,7 +46,7 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
     request.batch = shapes.batch;
     request.inputs = inputs;
     request.setting = session.setting;
-    OPLAT_TRY(plan, session.worker->plan(request));
+    OPLAT_TRY(plan, ask_plan(session, request));
     profile::ModelTarget target;
     target.path = path;
     target.name = plan.model;
@@ -64,13 +68,36 @@ Status store_plans(table::Table& table, const std::vector<PlannedModel>& models)
   return {};
 }
 
-void add_campaign_options(CLI::App& command, CampaignOptions& to) {
+void add_campaign_options(const Command& command, CampaignOptions& to) {
   command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
-      ->type_name("TIME");
-  command.add_option("--seed", to.seed, "of order, weights and inputs")->capture_default_str();
-  command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)")->check(CLI::Range(5, 1000));
+      .type_name("TIME");
+  command.add_option("--seed", to.seed, "of order, weights and inputs").capture_default_str();
+  command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)").range(5, 1000);
+  command.add_option("--target-error", to.target_error,
+                     "a row is good enough when its 95 % interval is at most this wide on either side: 5%, 0.05 (default: 3 %, of kernels up to 20 us 5 %)")
+      .type_name("E");
+}
+
+void add_retry_refused(const Command& command, CampaignOptions& to) {
   command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
 }
+
+namespace {
+
+/// "5%" or "0.05" as 0.05.
+Result<double> parse_target_error(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  if (percent) digits.remove_suffix(1);
+  const auto number = base::parse_double(digits);
+  const double share = number ? *number / (percent ? 100 : 1) : 0;
+  if (!(share >= kLeastTargetError && share <= 1)) {
+    return fail(Code::Usage, "--target-error {}: expected a share of the time from 0.1% to 100%, such as 5% or 0.05", base::printable(text));
+  }
+  return share;
+}
+
+}  // namespace
 
 Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   CampaignFlags flags;
@@ -78,6 +105,10 @@ Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   flags.argv = command_line();
   flags.retry_refused = options.retry_refused;
   if (options.blocks > 0) flags.least_blocks = options.blocks;
+  if (!options.target_error.empty()) {
+    OPLAT_TRY(half_width, parse_target_error(options.target_error));
+    flags.half_width = half_width;
+  }
   if (!options.budget.empty()) {
     OPLAT_TRY(ns, base::parse_duration_ns(options.budget));
     flags.budget_seconds = ns / 1e9;
@@ -97,6 +128,7 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   request.seed = flags.seed;
   request.budget_seconds = flags.budget_seconds;
   if (flags.least_blocks) request.stop.least_blocks = *flags.least_blocks;
+  if (flags.half_width) request.stop.half_width = request.stop.short_half_width = *flags.half_width;
   request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
   request.argv = flags.argv;
   request.retry_refused = flags.retry_refused;

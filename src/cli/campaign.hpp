@@ -31,10 +31,13 @@ struct CampaignOptions {
   std::string budget;
   std::uint64_t seed = 1;
   std::int64_t blocks = 0;
+  std::string target_error;
   bool retry_refused = false;
 };
-/// --budget, --seed, --blocks, --retry-refused.
-void add_campaign_options(CLI::App& command, CampaignOptions& to);
+/// --budget, --seed, --blocks, --target-error.
+void add_campaign_options(const Command& command, CampaignOptions& to);
+/// --retry-refused.
+void add_retry_refused(const Command& command, CampaignOptions& to);
 
 struct CampaignFlags {
   std::optional<double> budget_seconds;
@@ -42,8 +45,9 @@ struct CampaignFlags {
   std::string argv;
   bool retry_refused = false;
   std::optional<std::int64_t> least_blocks;  ///< of every row; nothing: as the stop rule says
+  std::optional<double> half_width;          ///< of every row's interval, relative; nothing: as the stop rule says
 };
-/// Code::Usage where the budget is no duration.
+/// Code::Usage where the budget is no duration or the target error none.
 Result<CampaignFlags> campaign_flags(const CampaignOptions& options);
 /// Runs a campaign in fresh workers of the session's kind; draws progress.
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,

@@ -7,7 +7,9 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
+#include "oplat/base/text.hpp"
 #include "oplat/estimate/accuracy.hpp"
 
 namespace oplat::cli {
@@ -27,10 +29,41 @@ struct Flags {
   Loudness loudness;
 };
 
+/// Lines of KEY, tab, GROUP.
+Result<estimate::Split> read_groups(const std::string& path) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
+  constexpr std::size_t kMostGroups = 1000;
+  OPLAT_TRY(text, base::read_file(path, kMostBytes));
+  estimate::Split split;
+  split.kind = estimate::Split::Kind::Groups;
+  std::map<std::string, std::size_t> numbers;
+  std::int64_t number = 0;
+  for (const std::string& line : base::split(text, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    const std::size_t tab = line.rfind('\t');
+    if (tab == std::string::npos || tab == 0 || tab + 1 == line.size()) {
+      return fail(Code::Input, "{}: line {}: '{}' where KEY, tab, GROUP is expected", path, number, base::printable(line));
+    }
+    split.groups[line.substr(0, tab)] = numbers.emplace(line.substr(tab + 1), numbers.size()).first->second;
+  }
+  split.folds = numbers.size();
+  if (numbers.empty() || numbers.size() > kMostGroups) {
+    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(), kMostGroups);
+  }
+  return split;
+}
+
+Result<estimate::Split> split_of(const std::string& text) {
+  constexpr std::string_view kGroups = "groups:";
+  return text.starts_with(kGroups) ? read_groups(text.substr(kGroups.size())) : estimate::parse_split(text);
+}
+
 Result<int> run(const Flags& flags) {
   estimate::AccuracyRequest request;
-  OPLAT_TRY(split, estimate::parse_split(flags.split));
+  OPLAT_TRY(split, split_of(flags.split));
   request.split = std::move(split);
+  request.set_aside = flags.learn.set_aside;
   request.operators = flags.operators;
   request.profile = estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
   request.level = flags.level;
@@ -77,6 +110,8 @@ constexpr const char* kFooter =
     "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those alone\n"
     "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their text, and each fold is\n"
     "                     asked for by a fit of the others\n"
+    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, GROUP. Other rows are\n"
+    "                     learned from and never asked for\n"
     "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
     "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency; operators, where there are several.\n"
     "'inside' is how often the interval of --level held the measured time, 'half-width' the mean of half the\n"
@@ -91,30 +126,31 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-void add_accuracy(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
+void add_accuracy(const Command& app) {
+  const Command command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("TABLE,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, folds:COUNT")
-      ->type_name("SPLIT")
-      ->capture_default_str();
-  command->add_option("--operators", flags->operators, "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
-      ->type_name("OPERATOR")
-      ->delimiter(',');
-  add_population_options(*command, flags->question);
-  add_estimate_profile(*command, flags->profile);
-  add_learn_options(*command, flags->learn);
-  command->add_option("--level", flags->level, "level of the intervals")
-      ->check(CLI::Range(0.01, 0.999))
-      ->capture_default_str();
-  command->add_option("--networks", flags->networks, "random networks of each batch")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
-      ->capture_default_str();
-  command->add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->footer(kFooter);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("TABLE,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  command.add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, folds:COUNT, groups:FILE")
+      .type_name("SPLIT")
+      .capture_default_str();
+  command.add_option("--operators", flags->operators, "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
+      .type_name("OPERATOR")
+      .comma_separated();
+  add_population_options(command, flags->question);
+  add_estimate_profile(command, flags->profile);
+  add_learn_options(command, flags->learn);
+  add_set_aside(command, flags->learn.set_aside);
+  command.add_option("--level", flags->level, "level of the intervals")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command.add_option("--networks", flags->networks, "random networks of each batch")
+      .range(std::int64_t{0}, std::int64_t{1'000'000})
+      .capture_default_str();
+  command.add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.footer(kFooter);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -46,17 +46,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("compare", "predict two models and say which is faster");
+void add_compare(const Command& app) {
+  const Command command = app.add_subcommand("compare", "predict two models and say which is faster");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("A", flags->models[0], "model file")->required();
-  command->add_option("B", flags->models[1], "model file")->required();
-  add_table(*command, flags->table);
-  add_question_options(*command, flags->question);
-  add_model_options(*command, flags->model_options);
-  command->add_flag("--json", flags->json, "print JSON");
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("A", flags->models[0], "model file").required();
+  command.add_option("B", flags->models[1], "model file").required();
+  add_table(command, flags->table);
+  add_question_options(command, flags->question);
+  add_model_options(command, flags->model_options);
+  command.add_flag("--json", flags->json, "print JSON");
+  add_loudness(command, flags->loudness);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -59,16 +59,16 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_estimate(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("estimate", "estimate single kernels, given by key");
+void add_estimate(const Command& app) {
+  const Command command = app.add_subcommand("estimate", "estimate single kernels, given by key");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("KEY", flags->keys, "keys, as 'oplat plan' prints them")->required();
-  add_table(*command, flags->table);
-  add_question_options(*command, flags->question);
-  command->add_option("--reuse-bytes", flags->reuse_bytes, "bytes touched between two uses of a weight (default: hot)")->check(CLI::NonNegativeNumber);
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("KEY", flags->keys, "keys, as 'oplat plan' prints them").required();
+  add_table(command, flags->table);
+  add_question_options(command, flags->question);
+  command.add_option("--reuse-bytes", flags->reuse_bytes, "bytes touched between two uses of a weight (default: hot)").not_negative();
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -84,26 +84,26 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("export", "write rows as another system's latency table");
+void add_export(const Command& app) {
+  const Command command = app.add_subcommand("export", "write rows as another system's latency table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--format", flags->format, "what to write: lut (JSON Lines of mobile-vision's runtime_lut), paddleslim (pickled table of PaddleSlim), tinynas (latency library of TinyNAS's op_profiler)")->required();
-  command->add_option("--out", flags->out, "the file to write; one that is there is replaced")->type_name("FILE")->required();
-  command->add_option("--device", flags->question.device, "rows of this device");
-  command->add_option("--precision", flags->question.precision, "rows computed in this precision");
-  command->add_option("--runtime", flags->question.runtime, "rows of this runtime");
-  command->add_option("--runtime-version", flags->question.version, "rows of this version of it");
-  command->add_option("--threads", flags->question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
-  add_loudness(*command, flags->loudness);
-  command->footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
+  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  command.add_option("--format", flags->format, "what to write: lut (JSON Lines of mobile-vision's runtime_lut), paddleslim (pickled table of PaddleSlim), tinynas (latency library of TinyNAS's op_profiler)").required();
+  command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
+  command.add_option("--device", flags->question.device, "rows of this device");
+  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
+  command.add_option("--runtime", flags->question.runtime, "rows of this runtime");
+  command.add_option("--runtime-version", flags->question.version, "rows of this version of it");
+  command.add_option("--threads", flags->question.threads, "rows measured with this many threads").range(1, 4096);
+  add_loudness(command, flags->loudness);
+  command.footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
                   "that --skip-bad-rows left out. Rows that oplat measured follow where the format can say their keys, at their hottest\n"
                   "cache state; others are counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked\n"
                   "layout ('oplat tinynas keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 that have a\n"
                   "time, with percentiles over blocks.\n"
                   "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
                   "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

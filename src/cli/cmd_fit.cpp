@@ -129,26 +129,27 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-void add_fit(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_fit(const Command& app) {
+  const Command command =
       app.add_subcommand("fit", "learn from a table how kernels add up, and how long unmeasured ones take");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  add_population_options(*command, flags->question);
-  command->add_option("--only", flags->only, "fit but one of the two: composition, kernels")
-      ->check(CLI::IsMember({"composition", "kernels"}));
-  add_learn_options(*command, flags->learn);
-  command->add_option("--groups", flags->groups_file, "file of lines MODEL<tab>GROUP: models of a group are left out together (default: each by itself)")
-      ->type_name("FILE");
-  command->add_option("--level", flags->level, "level of the intervals printed")->check(CLI::Range(0.01, 0.999))->capture_default_str();
-  command->add_option("--most-half-width", flags->most_half_width, "models whose own confidence interval is wider than +- this, relative, teach nothing")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command->add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->footer(kFooter);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  add_population_options(command, flags->question);
+  command.add_option("--only", flags->only, "fit but one of the two: composition, kernels")
+      .one_of({"composition", "kernels"});
+  add_learn_options(command, flags->learn);
+  add_set_aside(command, flags->learn.set_aside);
+  command.add_option("--groups", flags->groups_file, "file of lines MODEL<tab>GROUP: models of a group are left out together (default: each by itself)")
+      .type_name("FILE");
+  command.add_option("--level", flags->level, "level of the intervals printed").range(0.01, 0.999).capture_default_str();
+  command.add_option("--most-half-width", flags->most_half_width, "models whose own confidence interval is wider than +- this, relative, teach nothing")
+      .range(0.0, 1.0)
+      .capture_default_str();
+  command.add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.footer(kFooter);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -19,9 +19,6 @@ namespace {
 /// A file of a few million rows; the largest library known has 100,000.
 constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
 
-/// The format whose rows name their devices themselves: no flag is needed, and none can be missed before they are read.
-constexpr std::string_view kNamesDevices = "lut";
-
 struct Flags {
   std::string file;
   std::string format;
@@ -59,7 +56,7 @@ std::vector<std::string> devices_of(const table::ForeignFile& file) {
 Result<std::string> device_of(const Flags& flags, const std::optional<std::string>& told, const table::ForeignFile& file) {
   const std::vector<std::string> devices = devices_of(file);
   if (devices.empty() && told) return *told;
-  if (devices.empty()) return fail(Code::Internal, "{}: none of its rows names a device, as those of its format do", flags.file);
+  if (devices.empty()) return fail(Code::Usage, "{}: neither its name nor what stands in it tells the device; say --device", flags.file);
   if (!flags.device) return devices.front();
   if (std::find(devices.begin(), devices.end(), *flags.device) != devices.end()) return *flags.device;
   return fail(Code::Usage, "--device {}: the rows of {} are of {}; leave the flag away", base::printable(*flags.device), flags.file,
@@ -81,20 +78,21 @@ Result<int> run(const Flags& flags) {
   request.origin.name = std::filesystem::path(flags.file).filename().string();
   request.replace = flags.replace;
   const auto told = flags.device ? flags.device : table::device_of_file(request.origin.format, request.origin.name);
-  if (!told && codec->name() != kNamesDevices) {
+  if (!told && !table::may_name_device(codec->name())) {
     return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device", flags.file);
   }
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
-  if (!flags.runtime.empty()) setting.runtime = flags.runtime;
-  setting.version = flags.runtime_version;
-  if (flags.threads) setting.threads = *flags.threads;
-  request.setting = setting;
 
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
-  OPLAT_TRY(device, device_of(flags, told, read.file));
+  OPLAT_TRY(device, device_of(flags, told ? told : read.told.device, read.file));
   request.device = device;
+  if (!flags.runtime.empty()) setting.runtime = flags.runtime;
+  setting.version = flags.runtime_version.empty() ? read.told.version : flags.runtime_version;
+  if (const auto threads = flags.threads ? flags.threads : read.told.threads) setting.threads = *threads;
+  for (const auto& [name, value] : read.told.options) setting.options[name] = value;
+  request.setting = setting;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
   print_skipped(flags.file, read, flags.loudness);
@@ -114,35 +112,38 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("import", "read another system's latency table into a table");
+void add_import(const Command& app) {
+  const Command command = app.add_subcommand("import", "read another system's latency table into a table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("FILE", flags->file, "what to read")->required();
-  command->add_option("--format", flags->format,
-                      "its format: lut (JSON Lines of mobile-vision's runtime_lut), paddleslim (pickled table of PaddleSlim), tinynas "
-                      "(latency library of TinyNAS's op_profiler)")->required();
-  add_table(*command, flags->table);
-  command->add_option("--device", flags->device,
-                      "the device that it was measured on (lut: its rows say; paddleslim: told from the file's name, RK3288 for "
+  command.add_option("FILE", flags->file, "what to read").required();
+  command.add_option("--format", flags->format,
+                      "its format: lut (JSON Lines of mobile-vision's runtime_lut), paddle-evaluator (text table of PaddleSlim's "
+                      "TableLatencyEvaluator), paddle-lookup (latency_lookup_table.txt of Paddle-Lite), paddle-lite-profile (log of "
+                      "Paddle-Lite's profiler), paddleslim (pickled table of PaddleSlim), tinynas (latency library of TinyNAS's op_profiler)")
+      .required();
+  add_table(command, flags->table);
+  command.add_option("--device", flags->device,
+                      "the device that it was measured on (lut: its rows say; paddle-evaluator, paddle-lookup: their heads; "
+                      "paddle-lite-profile: the log, where benchmark_bin ran on Android; paddleslim: told from the file's name, RK3288 for "
                       "RK3288_threads_4_power_mode_0.pkl)");
-  command->add_option("--precision", flags->precision,
+  command.add_option("--precision", flags->precision,
                       "what it was computed in; tinynas: FP32, FP16, FP16_DAMOYOLO, INT8, INT4 (default: told from the file's name, "
-                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...); paddleslim: fp32, fp16, int8 (default: fp32)");
-  command->add_option("--runtime", flags->runtime,
+                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...); paddleslim, paddle-*: fp32, fp16, int8 (default: fp32)");
+  command.add_option("--runtime", flags->runtime,
                       "the runtime that it was measured with (default: the format's own, caffe2-qnnpack for lut, paddle_lite for "
-                      "paddleslim, tensorrt for tinynas)");
-  command->add_option("--runtime-version", flags->runtime_version, "its version, if known");
-  command->add_option("--threads", flags->threads, "threads that it ran with (default: told from the file's name, else 1)")->check(CLI::Range(1, 4096));
-  command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "import the other rows where some are malformed, and say which were left out");
-  command->add_flag("--replace", flags->replace, "let the rows of an earlier import of the same file name, device and setting give way");
-  add_loudness(*command, flags->loudness);
-  command->footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
+                      "paddleslim and paddle-*, tensorrt for tinynas)");
+  command.add_option("--runtime-version", flags->runtime_version, "its version, if known");
+  command.add_option("--threads", flags->threads, "threads that it ran with (default: told from the file or its name, else 1)").range(1, 4096);
+  command.add_flag("--skip-bad-rows", flags->skip_bad_rows, "import the other rows where some are malformed, and say which were left out");
+  command.add_flag("--replace", flags->replace, "let the rows of an earlier import of the same file name, device and setting give way");
+  add_loudness(command, flags->loudness);
+  command.footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
                   "nothing; other bytes under the same file name are refused (exit 6) without --replace; files of other names add their\n"
                   "rows. 'oplat export' gives the same bytes back; of a pickle, one that loads to an equal dict.\n"
                   "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (all are named), a table is corrupt;\n"
                   "6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
                   "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -161,35 +161,33 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-void add_lut_commands(CLI::App& app, Action& action) {
-  CLI::App* group = app.add_subcommand("lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
+void add_lut_commands(const Command& app) {
+  const Command group = app.add_subcommand("lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
   const auto flags = std::make_shared<Flags>();
-  group->add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
-      ->type_name("DIR[,DIR]")->take_all()->allow_extra_args(false)->capture_default_str();
-  group->add_option("--db_dir", flags->db_dir, "folder of the look-up tables")->type_name("DIR")->capture_default_str();
-  group->add_option("--input_dims", flags->input_dims, "sizes of the inputs, as JSON")->type_name("JSON")->capture_default_str();
-  group->add_option("--input_dtype", flags->input_dtype, "accepted and without effect, as in the original")->capture_default_str();
-  group->add_option("--device", flags->device, fmt::format("records of this device (default: {}; of a --table the one that it holds)", kDevice));
-  group->add_option("--mode", flags->mode, "of several records of an operator: ave (or mean), min, max, last")->capture_default_str();
-  group->add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir")->type_name("FILE");
-  group->add_option("--runtime", flags->question.runtime, "rows of a --table of this runtime");
-  group->add_option("--runtime-version", flags->question.version, "rows of a --table of this version of it");
-  group->add_option("--precision", flags->question.precision, "rows of a --table computed in this precision");
-  group->add_option("--threads", flags->question.threads, "rows of a --table measured with this many threads")->check(CLI::Range(1, 4096));
-  group->add_flag("--queries", flags->queries, "print what is asked of the table, as JSON Lines, and look nothing up");
-  group->add_flag("--estimate", flags->estimate, "estimate the operators that the table lacks, with an interval");
-  add_estimate_profile(*group, flags->profile);
-  add_calibrate(*group, flags->calibrate);
-  group->add_option("--level", flags->level, "level of the intervals")->check(CLI::Range(0.01, 0.999))->capture_default_str();
-  group->add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
-  group->add_flag("--json", flags->json, "print JSON");
-  add_loudness(*group, flags->loudness);
-  group->footer(kFooter);
-  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops}) add(*group, action);
-  group->require_subcommand(0, 1);
-  group->callback([&action, group, flags] {
-    if (group->get_subcommands().empty()) action = [flags] { return run(*flags); };
-  });
+  group.add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
+      .type_name("DIR[,DIR]").repeatable().capture_default_str();
+  group.add_option("--db_dir", flags->db_dir, "folder of the look-up tables").type_name("DIR").capture_default_str();
+  group.add_option("--input_dims", flags->input_dims, "sizes of the inputs, as JSON").type_name("JSON").capture_default_str();
+  group.add_option("--input_dtype", flags->input_dtype, "accepted and without effect, as in the original").capture_default_str();
+  group.add_option("--device", flags->device, fmt::format("records of this device (default: {}; of a --table the one that it holds)", kDevice));
+  group.add_option("--mode", flags->mode, "of several records of an operator: ave (or mean), min, max, last").capture_default_str();
+  group.add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir").type_name("FILE");
+  group.add_option("--runtime", flags->question.runtime, "rows of a --table of this runtime");
+  group.add_option("--runtime-version", flags->question.version, "rows of a --table of this version of it");
+  group.add_option("--precision", flags->question.precision, "rows of a --table computed in this precision");
+  group.add_option("--threads", flags->question.threads, "rows of a --table measured with this many threads").range(1, 4096);
+  group.add_flag("--queries", flags->queries, "print what is asked of the table, as JSON Lines, and look nothing up");
+  group.add_flag("--estimate", flags->estimate, "estimate the operators that the table lacks, with an interval");
+  add_estimate_profile(group, flags->profile);
+  add_calibrate(group, flags->calibrate);
+  group.add_option("--level", flags->level, "level of the intervals").range(0.01, 0.999).capture_default_str();
+  group.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
+  group.add_flag("--json", flags->json, "print JSON");
+  add_loudness(group, flags->loudness);
+  group.footer(kFooter);
+  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops}) add(group);
+  group.require_subcommand(0);
+  group.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

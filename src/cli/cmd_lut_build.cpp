@@ -180,28 +180,29 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_lut_build(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
+void add_lut_build(const Command& group) {
+  const Command command = group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("--models,--model_path", flags->models, "folders of Caffe2 nets, with commas between")
-      ->type_name("DIR[,DIR]")->take_all()->allow_extra_args(false);
-  command->add_option("--space", flags->spaces, "a search space, all kernels of it (docs/spaces.md; repeatable)")
-      ->type_name("FILE")->take_all()->allow_extra_args(false);
-  command->add_option("--queries", flags->queries, "operators beside those of the nets: lines as 'oplat lut --queries' prints them")->type_name("FILE");
-  command->add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON")->type_name("JSON")->capture_default_str();
-  command->add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")->type_name("FILE")->required();
-  command->add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)")->type_name("FILE");
-  add_run_options(*command, flags->run);
-  add_campaign_options(*command, flags->campaign);
-  add_loudness(*command, flags->loudness);
-  command->footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
+  command.add_option("--models,--model_path", flags->models, "folders of Caffe2 nets, with commas between")
+      .type_name("DIR[,DIR]").repeatable();
+  command.add_option("--space", flags->spaces, "a search space, all kernels of it (docs/spaces.md; repeatable)")
+      .type_name("FILE").repeatable();
+  command.add_option("--queries", flags->queries, "operators beside those of the nets: lines as 'oplat lut --queries' prints them").type_name("FILE");
+  command.add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON").type_name("JSON").capture_default_str();
+  command.add_option("--out", flags->out, "the look-up table to write; one that is there is replaced").type_name("FILE").required();
+  command.add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)").type_name("FILE");
+  add_run_options(command, flags->run);
+  add_campaign_options(command, flags->campaign);
+  add_retry_refused(command, flags->campaign);
+  add_loudness(command, flags->loudness);
+  command.footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
                   "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a process of its own, with weights\n"
                   "in the caches as near as they fit.\n"
                   "Exit codes: 0 done; 2 usage; 3 a net is absent or malformed; 4 operators that could not be measured (the rest is\n"
                   "written); 5 runtime unknown or absent, or nothing could be measured; 6 refused; 8 could not write; 130/143 interrupted.\n"
                   "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device desk --runtime qnnpack --out\n"
                   "desk-op_lut_database.json");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -192,49 +192,49 @@ Result<int> run_merge(const MergeFlags& flags) {
   return kDone;
 }
 
-void add_skip(CLI::App& command, bool& to) {
+void add_skip(const Command& command, bool& to) {
   command.add_flag("--skip-bad-rows", to, "leave malformed lines out");
 }
 
 }  // namespace
 
-void add_lut_find(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("find", "print the records of queries");
+void add_lut_find(const Command& group) {
+  const Command command = group.add_subcommand("find", "print the records of queries");
   const auto flags = std::make_shared<FindFlags>();
-  command->add_option("FILE", flags->file, "look-up table, zipped or not")->required();
-  command->add_option("QUERY", flags->queries, "a record without its times, as JSON; - for lines of standard input")->required();
-  command->add_option("--device", flags->device, "of queries, whatever they say themselves");
-  add_skip(*command, flags->skip_bad_rows);
-  add_loudness(*command, flags->loudness);
-  command->footer("Prints the lines as they stand in the file, in its order; of an Int8Conv without a record those of the Int8ConvRelu.\n"
+  command.add_option("FILE", flags->file, "look-up table, zipped or not").required();
+  command.add_option("QUERY", flags->queries, "a record without its times, as JSON; - for lines of standard input").required();
+  command.add_option("--device", flags->device, "of queries, whatever they say themselves");
+  add_skip(command, flags->skip_bad_rows);
+  add_loudness(command, flags->loudness);
+  command.footer("Prints the lines as they stand in the file, in its order; of an Int8Conv without a record those of the Int8ConvRelu.\n"
                   "Exit codes: 0 done; 2 usage; 3 the file is absent or malformed; 4 a query without a record (the others are printed).\n"
                   "Example: oplat lut --queries --model_path net --input_dims '{\"data\": [1, 3, 224, 224]}' | oplat lut find t.json -");
-  command->callback([&action, flags] { action = [flags] { return run_find(*flags); }; });
+  command.runs([flags] { return run_find(*flags); });
 }
 
-void add_lut_add(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("add", "append records to a look-up table");
+void add_lut_add(const Command& group) {
+  const Command command = group.add_subcommand("add", "append records to a look-up table");
   const auto flags = std::make_shared<AddFlags>();
-  command->add_option("FILE", flags->file, "look-up table; made where it is absent")->required();
-  command->add_option("RECORD", flags->records, "a line of the table, as JSON; - for lines of standard input")->required();
-  add_loudness(*command, flags->loudness);
-  command->footer("Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. Records of one query stand beside\n"
+  command.add_option("FILE", flags->file, "look-up table; made where it is absent").required();
+  command.add_option("RECORD", flags->records, "a line of the table, as JSON; - for lines of standard input").required();
+  add_loudness(command, flags->loudness);
+  command.footer("Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. Records of one query stand beside\n"
                   "each other, as in the original; those that contradict each other by more than a factor of two are named on stderr.\n"
                   "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could not write.");
-  command->callback([&action, flags] { action = [flags] { return run_add(*flags); }; });
+  command.runs([flags] { return run_add(*flags); });
 }
 
-void add_lut_merge(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("merge", "write the records of several look-up tables into one");
+void add_lut_merge(const Command& group) {
+  const Command command = group.add_subcommand("merge", "write the records of several look-up tables into one");
   const auto flags = std::make_shared<MergeFlags>();
-  command->add_option("FILES", flags->files, "look-up tables, zipped or not")->required();
-  command->add_option("--out", flags->out, "the file to write; one that is there is replaced")->type_name("FILE")->required();
-  add_skip(*command, flags->skip_bad_rows);
-  add_loudness(*command, flags->loudness);
-  command->footer("Lines stay as they are, in the order of the files; a record that says what one before it says is left out.\n"
+  command.add_option("FILES", flags->files, "look-up tables, zipped or not").required();
+  command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
+  add_skip(command, flags->skip_bad_rows);
+  add_loudness(command, flags->loudness);
+  command.footer("Lines stay as they are, in the order of the files; a record that says what one before it says is left out.\n"
                   "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 8 could not write.\n"
                   "Example: oplat lut merge s8.json pixel.json --out phones.json");
-  command->callback([&action, flags] { action = [flags] { return run_merge(*flags); }; });
+  command.runs([flags] { return run_merge(*flags); });
 }
 
 }  // namespace oplat::cli

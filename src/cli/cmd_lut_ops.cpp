@@ -130,17 +130,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_lut_ops(CLI::App& group, Action& action) {
-  CLI::App* command =
+void add_lut_ops(const Command& group) {
+  const Command command =
       group.add_subcommand("ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("FILE", flags->file, "JSON Lines, an operator a line")->required();
-  command->add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
-      ->type_name("FILE");
-  command->add_flag("--mirror-bias", flags->mirror_bias,
+  command.add_option("FILE", flags->file, "JSON Lines, an operator a line").required();
+  command.add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
+      .type_name("FILE");
+  command.add_flag("--mirror-bias", flags->mirror_bias,
                     "an entry with a bias also answers for the layer without, and the other way round");
-  command->add_flag("--json", flags->json, "print JSON");
-  command->footer(
+  command.add_flag("--json", flags->json, "print JSON");
+  command.footer(
       "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, \"kernel_size\": 3},\n"
       "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. Operators: Conv1d to "
       "3d,\n"
@@ -150,7 +150,7 @@ void add_lut_ops(CLI::App& group, Action& action) {
       "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 operators that the\n"
       "table lacks.\n"
       "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -17,7 +17,7 @@ struct Flags {
   std::string table;
   RunOptions run;
   ModelOptions model_options;
-  std::uint64_t seed = 1;
+  CampaignOptions campaign;
   bool json = false;
   Loudness loudness;
 };
@@ -38,6 +38,8 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
+  OPLAT_TRY(campaign, campaign_flags(flags.campaign));
+  campaign.retry_refused = true;  // whoever asks for a measurement does not want to be told of an old failure
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
@@ -46,10 +48,6 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
-  CampaignFlags campaign;
-  campaign.seed = flags.seed;
-  campaign.argv = command_line();
-  campaign.retry_refused = true;  // whoever asks for a measurement does not want to be told of an old failure
   OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.loudness));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{measurement(planned, rows, session), {}}));
@@ -61,17 +59,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_measure(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("measure", "measure whole models end to end, with a confidence interval");
+void add_measure(const Command& app) {
+  const Command command = app.add_subcommand("measure", "measure whole models end to end, with a confidence interval");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("MODEL", flags->models, "model files (ONNX)")->required();
-  add_run_options(*command, flags->run);
-  add_table(*command, flags->table, false);
-  add_model_options(*command, flags->model_options);
-  command->add_option("--seed", flags->seed, "of order and inputs")->capture_default_str();
-  command->add_flag("--json", flags->json, "print JSON");
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("MODEL", flags->models, "model files (ONNX)").required();
+  add_run_options(command, flags->run);
+  add_table(command, flags->table, false);
+  add_model_options(command, flags->model_options);
+  add_campaign_options(command, flags->campaign);
+  command.add_flag("--json", flags->json, "print JSON");
+  add_loudness(command, flags->loudness);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -2,6 +2,7 @@
 /// oplat predict MODEL
 #include <memory>
 
+#include "cli/any_table.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
@@ -20,7 +21,20 @@ struct Flags {
   Loudness loudness;
   bool per_op = false;
   std::string max_latency;
+  AnyTableWish foreign;
 };
+
+Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table, const AnyTableWish& wish, const std::vector<std::string>& warnings) {
+  OPLAT_TRY(selection, predict::select(table.table(), flags.question.question));
+  OPLAT_TRY(planned, plan_model(table.table(), selection, flags.model, flags.model_options, flags.question, flags.loudness));
+  planned.warnings.insert(planned.warnings.begin(), warnings.begin(), warnings.end());
+  OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
+  OPLAT_TRY(prediction, predict_planned(table.table(), planned, flags.model, flags.question));
+  prediction.table_path = table.path;
+  OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
+  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings);
+  return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
+}
 
 Result<int> run(const Flags& flags) {
   double most_ns = 0;
@@ -32,11 +46,15 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
   OPLAT_CHECK(check_model_file(flags.model));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
-  OPLAT_TRY(selection, predict::select(table, flags.question.question));
-  OPLAT_TRY(prediction, predict_model(table, selection, flags.model, flags.model_options, flags.question, flags.loudness));
-  OPLAT_TRY(ceilings, predict::find_ceilings(table, selection, prediction));
-  report::ReportModel report{report::PredictionReport{prediction, predict::diagnose(prediction, ceilings)}, {}};
+  AnyTableWish wish = flags.foreign;
+  wish.question = flags.question.question;
+  wish.loudness = flags.loudness;
+  std::vector<std::string> warnings;
+  OPLAT_TRY(table, open_any_table(flags.table, wish, warnings));
+  auto answered = answer(flags, table, wish, warnings);
+  if (!answered) return fail(with_path(table, answered.error()));
+  const predict::Prediction prediction = answered->prediction;
+  report::ReportModel report{*std::move(answered), {}};
   report.options.per_op = flags.per_op;
   OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);
@@ -49,18 +67,24 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("predict", "predict a model's latency from a table");
+void add_predict(const Command& app) {
+  const Command command = app.add_subcommand("predict", "predict a model's latency from a table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("MODEL", flags->model, "model file (ONNX)")->required();
-  add_table(*command, flags->table);
-  add_question_options(*command, flags->question);
-  add_model_options(*command, flags->model_options);
-  add_form(*command, flags->form);
-  command->add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
-  command->add_option("--max-latency", flags->max_latency, "exit 7 if the prediction is above this: 10ms, 250us")->type_name("TIME");
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
+  add_table(command, flags->table);
+  add_question_options(command, flags->question);
+  add_model_options(command, flags->model_options);
+  add_form(command, flags->form);
+  command.add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
+  command.add_option("--max-latency", flags->max_latency, "exit 7 if the prediction is above this: 10ms, 250us").type_name("TIME");
+  add_foreign_options(command, flags->foreign);
+  add_loudness(command, flags->loudness);
+  command.footer("--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer as they stand, and what they\n"
+                  "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat).\n"
+                  "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or malformed; 4 kernels without an\n"
+                  "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above --max-latency.\n"
+                  "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -119,19 +119,20 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("profile", "measure the kernels of models into a table");
+void add_profile(const Command& app) {
+  const Command command = app.add_subcommand("profile", "measure the kernels of models into a table");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")->type_name("FILE")->take_all()->allow_extra_args(false);
-  command->add_option("--keys", flags->keys_file, "file of keys, one a line")->type_name("FILE");
-  add_table(*command, flags->table);
-  add_run_options(*command, flags->run);
-  add_model_options(*command, flags->model_options);
-  add_campaign_options(*command, flags->campaign);
-  command->add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
-  command->add_flag("--json", flags->json, "print the summary as JSON");
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)").type_name("FILE").repeatable();
+  command.add_option("--keys", flags->keys_file, "file of keys, one a line").type_name("FILE");
+  add_table(command, flags->table);
+  add_run_options(command, flags->run);
+  add_model_options(command, flags->model_options);
+  add_campaign_options(command, flags->campaign);
+  add_retry_refused(command, flags->campaign);
+  command.add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
+  command.add_flag("--json", flags->json, "print the summary as JSON");
+  add_loudness(command, flags->loudness);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -70,11 +70,11 @@ int print_text() {
 
 }  // namespace
 
-void add_runtimes(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("runtimes", "list what can execute models here, and how to install what is absent");
+void add_runtimes(const Command& app) {
+  const Command command = app.add_subcommand("runtimes", "list what can execute models here, and how to install what is absent");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "print JSON");
-  command->callback([&action, json] { action = [json]() -> Result<int> { return *json ? print_list() : print_text(); }; });
+  command.add_flag("--json", *json, "print JSON");
+  command.runs([json]() -> Result<int> { return *json ? print_list() : print_text(); });
 }
 
 }  // namespace oplat::cli

@@ -8,13 +8,12 @@
 
 namespace oplat::cli {
 
-void add_space_options(CLI::App& command, SpaceOptions& to) {
-  command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)")->required();
+void add_space_options(const Command& command, SpaceOptions& to) {
+  command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)").required();
   command
       .add_option("--resolution", to.resolutions, "height and width of the image, instead of the file's (repeatable)")
-      ->check(CLI::Range(std::int64_t{1}, space::kMostResolution))
-      ->take_all()
-      ->allow_extra_args(false);
+      .range(std::int64_t{1}, space::kMostResolution)
+      .repeatable();
 }
 
 Result<space::SearchSpace> read_space(const SpaceOptions& options) {
@@ -29,13 +28,13 @@ Result<space::SearchSpace> read_space(const SpaceOptions& options) {
   return std::move(read);
 }
 
-void add_space_commands(CLI::App& app, Action& action) {
-  CLI::App* group =
+void add_space_commands(const Command& app) {
+  const Command group =
       app.add_subcommand("space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
-  group->require_subcommand(1);
-  group->footer(
+  group.require_subcommand(1);
+  group.footer(
       "A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; data/spaces/fbnet.yaml).");
-  for (const auto add : {add_space_expand, add_space_lut}) add(*group, action);
+  for (const auto add : {add_space_expand, add_space_lut}) add(group);
 }
 
 }  // namespace oplat::cli

@@ -41,21 +41,21 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_space_expand(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("expand", "list the distinct kernels of a search space");
+void add_space_expand(const Command& group) {
+  const Command command = group.add_subcommand("expand", "list the distinct kernels of a search space");
   const auto flags = std::make_shared<Flags>();
-  add_space_options(*command, flags->space);
-  command->add_flag("--queries", flags->queries,
+  add_space_options(command, flags->space);
+  command.add_flag("--queries", flags->queries,
                     "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
-  command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
-  add_loudness(*command, flags->loudness);
-  command->footer(
+  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
+  add_loudness(command, flags->loudness);
+  command.footer(
       "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a look-up table\n"
       "of runtime_lut.\n"
       "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
       "Example: oplat space expand data/spaces/fbnet.yaml --out keys.txt &&\n"
       "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -118,37 +118,37 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_space_lut(CLI::App& group, Action& action) {
-  CLI::App* command =
+void add_space_lut(const Command& group) {
+  const Command command =
       group.add_subcommand("lut", "write the latency of every choice of every layer, ready for a latency loss");
   const auto flags = std::make_shared<Flags>();
-  add_space_options(*command, flags->space);
-  add_table(*command, flags->table);
-  add_population_options(*command, flags->question);
-  command->add_flag("--allow-setting-mismatch", flags->question.allow_setting_mismatch,
+  add_space_options(command, flags->space);
+  add_table(command, flags->table);
+  add_population_options(command, flags->question);
+  command.add_flag("--allow-setting-mismatch", flags->question.allow_setting_mismatch,
                     "answer from the nearest setting, with a wider interval");
-  command->add_option("--level", flags->level, "level of the intervals")
-      ->check(CLI::Range(0.01, 0.999))
-      ->capture_default_str();
-  command->add_option("--missing", flags->missing, "kernels without an estimate: error, physics or zero")
-      ->capture_default_str();
-  add_estimate_profile(*command, flags->profile);
+  command.add_option("--level", flags->level, "level of the intervals")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command.add_option("--missing", flags->missing, "kernels without an estimate: error, physics or zero")
+      .capture_default_str();
+  add_estimate_profile(command, flags->profile);
   command
-      ->add_option("--reuse-bytes", flags->reuse_bytes,
+      .add_option("--reuse-bytes", flags->reuse_bytes,
                    "bytes touched between two uses of a weight (default: those of a mean network)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--out", flags->out, "file to write: .csv, .json or .npz (default: CSV to standard output)")
-      ->type_name("FILE");
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->footer(
+      .not_negative();
+  command.add_option("--out", flags->out, "file to write: .csv, .json or .npz (default: CSV to standard output)")
+      .type_name("FILE");
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.footer(
       "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' estimates. Layers\n"
       "without a choice stand in 'fixed', what a network takes beyond its blocks in 'overhead': a network takes\n"
       "overhead + fixed + its choices. .json and .npz also hold intervals and sources (docs/spaces.md).\n"
       "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels without an estimate,\n"
       "written as empty, null or NaN; 6 refused; 8 could not write.\n"
       "Example: oplat space lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -29,21 +29,21 @@ Result<int> rows(const Flags& flags) {
   return kDone;
 }
 
-void add_one(CLI::App& parent, const char* name, const char* help, Action& action, Result<int> (*run)(const Flags&)) {
-  CLI::App* command = parent.add_subcommand(name, help);
+void add_one(const Command& parent, const char* name, const char* help, Result<int> (*run)(const Flags&)) {
+  const Command command = parent.add_subcommand(name, help);
   const auto flags = std::make_shared<Flags>();
-  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  add_form(*command, flags->form);
-  command->callback([&action, flags, run] { action = [flags, run] { return run(*flags); }; });
+  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  add_form(command, flags->form);
+  command.runs([flags, run] { return run(*flags); });
 }
 
 }  // namespace
 
-void add_table_commands(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("table", "look into a table");
-  command->require_subcommand(1);
-  add_one(*command, "info", "devices, settings and how many rows of each", action, info);
-  add_one(*command, "rows", "every row", action, rows);
+void add_table_commands(const Command& app) {
+  const Command command = app.add_subcommand("table", "look into a table");
+  command.require_subcommand(1);
+  add_one(command, "info", "devices, settings and how many rows of each", info);
+  add_one(command, "rows", "every row", rows);
 }
 
 }  // namespace oplat::cli

@@ -102,21 +102,21 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_tinynas_bench(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
+void add_tinynas_bench(const Command& group) {
+  const Command command = group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")->required();
-  command->add_option("--out", flags->folder, "folder to write into")->type_name("DIR")->required();
-  command->add_option("--precision", flags->precision, "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)")->capture_default_str();
-  command->add_flag("--quiet", flags->quiet, "no count on stderr");
-  command->footer("Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a second input where fused) and\n"
+  command.add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line").required();
+  command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
+  command.add_option("--precision", flags->precision, "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)").capture_default_str();
+  command.add_flag("--quiet", flags->quiet, "no count on stderr");
+  command.footer("Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a second input where fused) and\n"
                   "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends to DIR/log.txt; run again, it\n"
                   "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median of trtexec's GPU compute\n"
                   "time, -1 where trtexec fails or prints none. run.sh needs a POSIX shell, awk and sed, but no oplat.\n"
                   "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of other samples or of another\n"
                   "precision; 8 could not write.\n"
                   "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -55,23 +55,23 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_tinynas_convs(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("convs", "list the convolutions of a network structure");
+void add_tinynas_convs(const Command& group) {
+  const Command command = group.add_subcommand("convs", "list the convolutions of a network structure");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("STRUCTURE", flags->structure, "structure file: a Python literal of block dictionaries")->required();
-  command->add_option("--resolution", flags->resolution, "height and width of the network's input")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))->capture_default_str();
-  command->add_option("--rules", flags->rules, "original: as op_profiler counts; corrected: what the network executes")
-      ->check(CLI::IsMember({"original", "corrected"}))->capture_default_str();
-  command->add_flag("--json", flags->json, "print JSON, with the place of each convolution");
-  command->footer("Prints one line each, separated by tabs: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, batch 1. A grouped\n"
+  command.add_option("STRUCTURE", flags->structure, "structure file: a Python literal of block dictionaries").required();
+  command.add_option("--resolution", flags->resolution, "height and width of the network's input")
+      .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+  command.add_option("--rules", flags->rules, "original: as op_profiler counts; corrected: what the network executes")
+      .one_of({"original", "corrected"}).capture_default_str();
+  command.add_flag("--json", flags->json, "print JSON, with the place of each convolution");
+  command.footer("Prints one line each, separated by tabs: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, batch 1. A grouped\n"
                   "convolution, which the original refuses, gets a ninth field group=G.\n"
                   "Rules 'original' divides sizes by strides, counts squeeze and excitation at full size and all behind it at 1x1, and\n"
                   "ends with exit 3 where the original raises. Rules 'corrected' counts squeeze and excitation at 1x1 and keeps the size;\n"
                   "a convolution is fused only where the network adds its input.\n"
                   "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a block that cannot be counted.\n"
                   "Example: oplat tinynas convs R50.txt --resolution 224 --rules original");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -69,17 +69,17 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_tinynas_keys(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
+void add_tinynas_keys(const Command& group) {
+  const Command command = group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")
-      ->required();
-  command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
-  command->add_option("--block", flags->block, "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
-      ->check(CLI::IsMember({kBlockElse, kBlockWithAvx512}));
-  command->add_flag("--skip-others", flags->skip_others, "leave out samples that no such kernel executes");
-  add_loudness(*command, flags->loudness);
-  command->footer(
+  command.add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")
+      .required();
+  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
+  command.add_option("--block", flags->block, "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
+      .one_of({std::to_string(kBlockElse), std::to_string(kBlockWithAvx512)});
+  command.add_flag("--skip-others", flags->skip_others, "leave out samples that no such kernel executes");
+  add_loudness(command, flags->loudness);
+  command.footer(
       "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a network on a CPU,\n"
       "channels in blocks, normalisation folded in, Relu at its end, the residual added in place where fused.\n"
       "'oplat export --format tinynas' writes what was measured as a library.\n"
@@ -87,7 +87,7 @@ void add_tinynas_keys(CLI::App& group, Action& action) {
       "5 no ONNX Runtime here to ask for the size of blocks; 8 could not write.\n"
       "Example: oplat tinynas keys samples.txt --out keys.txt &&\n"
       "  oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

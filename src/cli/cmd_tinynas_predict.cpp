@@ -221,48 +221,47 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-void add_tinynas_predict(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("predict", "predict the convolutions of a network structure or of a list");
+void add_tinynas_predict(const Command& group) {
+  const Command command = group.add_subcommand("predict", "predict the convolutions of a network structure or of a list");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("STRUCTURE", flags->structure, "network structure (.txt)");
-  command->add_option("--tests", flags->tests, "list of convolutions in place of a structure")->type_name("FILE");
-  command->add_option("--library", flags->library, "library file, or a folder with libraries of devices and precisions")
-      ->type_name("FILE|DIR");
-  add_table(*command, flags->table, false);
-  command->add_option(
+  command.add_option("STRUCTURE", flags->structure, "network structure (.txt)");
+  command.add_option("--tests", flags->tests, "list of convolutions in place of a structure").type_name("FILE");
+  command.add_option("--library", flags->library, "library file, or a folder with libraries of devices and precisions")
+      .type_name("FILE|DIR");
+  add_table(command, flags->table, false);
+  command.add_option(
       "--precision", flags->precision,
       "FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: as the library's name says, or the table's own)");
-  command->add_option(
+  command.add_option(
       "--device", flags->device,
       "folder of a --library DIR, rows of a --table; T40: batch 1, unfused, channels in multiples of 32");
-  command->add_option("--runtime", flags->runtime, "rows of a --table of this runtime");
-  command->add_option("--runtime-version", flags->runtime_version, "rows of a --table of this version of it");
-  command->add_option("--batch", flags->batches, "batch sizes (default: 1; of --tests those in the list)")
-      ->delimiter(',')
-      ->take_all()
-      ->allow_extra_args(false)
-      ->type_name("N,N,...")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
-  command->add_option("--resolution", flags->resolution, "height and width of the image")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 16))
-      ->capture_default_str();
-  command->add_option("--estimator", flags->estimator, "best, or the original's method")
-      ->check(CLI::IsMember({"best", "original"}))
-      ->capture_default_str();
+  command.add_option("--runtime", flags->runtime, "rows of a --table of this runtime");
+  command.add_option("--runtime-version", flags->runtime_version, "rows of a --table of this version of it");
+  command.add_option("--batch", flags->batches, "batch sizes (default: 1; of --tests those in the list)")
+      .comma_separated()
+      .repeatable()
+      .type_name("N,N,...")
+      .range(std::int64_t{1}, std::int64_t{1} << 20);
+  command.add_option("--resolution", flags->resolution, "height and width of the image")
+      .range(std::int64_t{1}, std::int64_t{1} << 16)
+      .capture_default_str();
+  command.add_option("--estimator", flags->estimator, "best, or the original's method")
+      .one_of({"best", "original"})
+      .capture_default_str();
   command
-      ->add_option("--rules", flags->rules,
+      .add_option("--rules", flags->rules,
                    "how a structure becomes convolutions: original, corrected (default: that of the estimator)")
-      ->check(CLI::IsMember({"original", "corrected"}));
-  add_estimate_profile(*command, flags->profile);
-  add_calibrate(*command, flags->calibrate);
-  command->add_option("--level", flags->level, "level of the interval")
-      ->check(CLI::Range(0.01, 0.999))
-      ->capture_default_str();
-  command->add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed rows of the library out");
-  command->add_flag("--json", flags->json, "print JSON");
-  add_loudness(*command, flags->loudness);
-  command->footer(kFooter);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+      .one_of({"original", "corrected"});
+  add_estimate_profile(command, flags->profile);
+  add_calibrate(command, flags->calibrate);
+  command.add_option("--level", flags->level, "level of the interval")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed rows of the library out");
+  command.add_flag("--json", flags->json, "print JSON");
+  add_loudness(command, flags->loudness);
+  command.footer(kFooter);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

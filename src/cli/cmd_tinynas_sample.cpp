@@ -41,22 +41,22 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_tinynas_sample(CLI::App& group, Action& action) {
-  CLI::App* command = group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
+void add_tinynas_sample(const Command& group) {
+  const Command command = group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("CONFIG", flags->config, "the space, as the original's config.in: lines 'key value ...'")->required();
-  command->add_option("--out", flags->out, "file to write (default: standard output)")->type_name("FILE");
-  command->add_option("--nbits", flags->bits, "name the file as the original does: FILE.intN.txt")->check(CLI::Range(1, 64));
-  command->add_option("--channel-multiple", flags->channel_multiple, "keep only channels that are multiples of this; 1 keeps all")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))->capture_default_str();
-  command->add_flag("--quiet", flags->quiet, "no count on stderr");
-  command->footer("Prints the original's list, in its order, duplicates included: lines 'Conv_type Batch In_C In_H In_W Out_C Kernel Stride\n"
+  command.add_option("CONFIG", flags->config, "the space, as the original's config.in: lines 'key value ...'").required();
+  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
+  command.add_option("--nbits", flags->bits, "name the file as the original does: FILE.intN.txt").range(1, 64);
+  command.add_option("--channel-multiple", flags->channel_multiple, "keep only channels that are multiples of this; 1 keeps all")
+      .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+  command.add_flag("--quiet", flags->quiet, "no count on stderr");
+  command.footer("Prints the original's list, in its order, duplicates included: lines 'Conv_type Batch In_C In_H In_W Out_C Kernel Stride\n"
                   "ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size, min_feature_size, max_feature_size, number_feature_size,\n"
                   "output_channel, stride, type (0 Regular, 1 Depthwise), channel_ratio (In_C / Out_C). The original keeps only channels that\n"
                   "are multiples of 32, a rule of one device, which also drops In_C = 3, the first layer of every network.\n"
                   "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
                   "Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -96,18 +96,18 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("validate", "predict models and measure them, side by side");
+void add_validate(const Command& app) {
+  const Command command = app.add_subcommand("validate", "predict models and measure them, side by side");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("MODEL", flags->models, "model files (ONNX)")->required();
-  add_table(*command, flags->table);
-  add_run_options(*command, flags->run);
-  add_model_options(*command, flags->model_options);
-  command->add_option("--level", flags->level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
-  command->add_flag("--measure", flags->measure_anew, "measure every model now, also those whose time stands in the table");
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.add_option("MODEL", flags->models, "model files (ONNX)").required();
+  add_table(command, flags->table);
+  add_run_options(command, flags->run);
+  add_model_options(command, flags->model_options);
+  command.add_option("--level", flags->level, "level of the interval").range(0.01, 0.999).capture_default_str();
+  command.add_flag("--measure", flags->measure_anew, "measure every model now, also those whose time stands in the table");
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

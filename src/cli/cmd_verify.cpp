@@ -256,32 +256,31 @@ Result<int> run(const Flags& flags) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_verify(const Command& app) {
+  const Command command =
       app.add_subcommand("verify", "measure some rows of a table again: does it still hold on this machine?");
   const auto flags = std::make_shared<Flags>();
-  command->add_option("T,--table", flags->table, "the table")->envname("OPLAT_TABLE")->required();
-  command->add_option("--runtime", flags->runtime, "what executes (default: the table's)");
-  command->add_option("--threads", flags->question.threads, "rows measured with this many threads")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--device", flags->question.device, "rows of this device (default: that of this machine's name)");
-  command->add_option("--runtime-version", flags->question.version,
+  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
+  command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
+      .range(1, 4096);
+  command.add_option("--device", flags->question.device, "rows of this device (default: that of this machine's name)");
+  command.add_option("--runtime-version", flags->question.version,
                       "rows of this version of the runtime (default: the installed one)");
-  command->add_option("--precision", flags->question.precision, "rows computed in this precision");
-  command->add_option("--budget", flags->budget, "stop after this time")->type_name("TIME")->capture_default_str();
-  command->add_option("--rows", flags->rows, "rows to measure again")
-      ->check(CLI::Range(5, 10'000))
-      ->capture_default_str();
-  command->add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs")->capture_default_str();
-  command->add_option("--worker-argument", flags->worker_arguments, "argument of the worker; 'replay' takes a table")
-      ->take_all()
-      ->allow_extra_args(false);
-  add_form(*command, flags->form);
-  add_loudness(*command, flags->loudness);
-  command->footer(
+  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
+  command.add_option("--budget", flags->budget, "stop after this time").type_name("TIME").capture_default_str();
+  command.add_option("--rows", flags->rows, "rows to measure again")
+      .range(5, 10'000)
+      .capture_default_str();
+  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs").capture_default_str();
+  command.add_option("--worker-argument", flags->worker_arguments, "argument of the worker; 'replay' takes a table")
+      .repeatable();
+  add_form(command, flags->form);
+  add_loudness(command, flags->loudness);
+  command.footer(
       "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing could be measured; 6 "
       "another version of the runtime.");
-  command->callback([&action, flags] { action = [flags] { return run(*flags); }; });
+  command.runs([flags] { return run(*flags); });
 }
 
 }  // namespace oplat::cli

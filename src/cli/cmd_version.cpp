@@ -5,13 +5,11 @@
 
 namespace oplat::cli {
 
-void add_version(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("version", "print version, commit and build");
-  command->callback([&action] {
-    action = []() -> Result<int> {
-      fmt::print("oplat {} (commit {}, {}, {})\n", base::version(), base::commit(), base::build_type(), base::compiler());
-      return 0;
-    };
+void add_version(const Command& app) {
+  const Command command = app.add_subcommand("version", "print version, commit and build");
+  command.runs([]() -> Result<int> {
+    fmt::print("oplat {} (commit {}, {}, {})\n", base::version(), base::commit(), base::build_type(), base::compiler());
+    return 0;
   });
 }
 

@@ -9,18 +9,16 @@
 
 namespace oplat::cli {
 
-void add_worker(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
+void add_worker(const Command& app) {
+  const Command command = app.add_subcommand("worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
   struct Flags {
     std::string name;
     std::vector<std::string> arguments;
   };
   const auto flags = std::make_shared<Flags>();
-  command->add_option("NAME", flags->name, "the runtime")->required();
-  command->add_option("ARGUMENTS", flags->arguments, "of the worker");
-  command->callback([&action, flags] {
-    action = [flags]() -> Result<int> { return runtimes::run_worker(flags->name, flags->arguments); };
-  });
+  command.add_option("NAME", flags->name, "the runtime").required();
+  command.add_option("ARGUMENTS", flags->arguments, "of the worker");
+  command.runs([flags] { return runtimes::run_worker(flags->name, flags->arguments); });
 }
 
 }  // namespace oplat::cli

@@ -2,34 +2,31 @@
 /// The subcommands: each file cmd_NAME.cpp adds one to the application (recipe: HACKING.md "Add a subcommand").
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
-
-#include "oplat/base/result.hpp"
+#include "cli/command_line.hpp"
 
 namespace oplat::cli {
 
-/// Set by the subcommand that the command line names; runs it. The value is the exit status.
-using Action = std::function<Result<int>()>;
-
-void add_predict(CLI::App& app, Action& action);
-void add_profile(CLI::App& app, Action& action);
-void add_measure(CLI::App& app, Action& action);
-void add_validate(CLI::App& app, Action& action);
-void add_fit(CLI::App& app, Action& action);
-void add_accuracy(CLI::App& app, Action& action);
-void add_verify(CLI::App& app, Action& action);
-void add_plan(CLI::App& app, Action& action);
-void add_estimate(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
-void add_import(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_table_commands(CLI::App& app, Action& action);
-void add_tinynas_commands(CLI::App& app, Action& action);
-void add_lut_commands(CLI::App& app, Action& action);
-void add_space_commands(CLI::App& app, Action& action);
-void add_runtimes(CLI::App& app, Action& action);
-void add_worker(CLI::App& app, Action& action);
-void add_version(CLI::App& app, Action& action);
+void add_predict(const Command& app);
+void add_profile(const Command& app);
+void add_measure(const Command& app);
+void add_validate(const Command& app);
+void add_fit(const Command& app);
+void add_accuracy(const Command& app);
+void add_check(const Command& app);
+void add_verify(const Command& app);
+void add_plan(const Command& app);
+void add_rules(const Command& app);
+void add_estimate(const Command& app);
+void add_compare(const Command& app);
+void add_import(const Command& app);
+void add_export(const Command& app);
+void add_table_commands(const Command& app);
+void add_tinynas_commands(const Command& app);
+void add_lut_commands(const Command& app);
+void add_paddleslim_commands(const Command& app);
+void add_space_commands(const Command& app);
+void add_runtimes(const Command& app);
+void add_worker(const Command& app);
+void add_version(const Command& app);
 
 }  // namespace oplat::cli

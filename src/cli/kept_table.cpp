@@ -30,12 +30,12 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
   OPLAT_CHECK(table.transaction([&]() -> Status {
     table::Device device;
-    device.name = "library";
+    device.name = import.device;
     OPLAT_TRY(device_id, table.put_device(device));
     OPLAT_TRY(setting_id, table.put_setting(import.setting));
     return table.add_foreign(device_id, setting_id, import.origin, import.file).map([](table::FileId) {});
   }));
-  return ensure_fit(table, wish.calibrate, wish.loudness);
+  return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
 }
 
 /// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
@@ -77,7 +77,7 @@ Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const K
     if (files.size() != 1 || files.front().origin.hash != source.hash)
       return fail(Code::Input, "{}: holds other rows than its name says", path.string());
     OPLAT_TRY(fitted, has_fit(table));
-    if (fitted) return std::move(table);
+    if (fitted || !wish.fit) return std::move(table);
     OPLAT_CHECK(fit_kept(path, wish, warnings));
     return table::Table::open(path, table::Mode::Read);
   };
@@ -112,6 +112,16 @@ Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std
   OPLAT_CHECK(write_table(temporary.path() / source.name, import, wish));
   OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read));
   return KeptTable{std::move(temporary), std::move(table)};
+}
+
+Status fit_kept_table(KeptTable& kept, const KeptWish& wish, std::vector<std::string>& warnings) {
+  OPLAT_TRY(fitted, has_fit(kept.table));
+  if (fitted) return {};
+  const fs::path path = kept.table.path();
+  OPLAT_CHECK(fit_kept(path, wish, warnings));
+  OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
+  kept.table = std::move(table);
+  return {};
 }
 
 void warn_of_skipped(const fs::path& path, std::size_t skipped, const std::vector<std::string>& notes,

@@ -20,6 +20,7 @@ namespace oplat::cli {
 struct KeptWish {
   Loudness loudness;
   bool calibrate = true;  ///< whether a fit that has to be made learns how sure it is
+  bool fit = true;        ///< false: only when fit_kept_table is asked
 };
 
 /// A table of a foreign file's rows, with a fit.
@@ -33,6 +34,7 @@ struct ForeignImport {
   table::Setting setting;
   table::ForeignOrigin origin;
   table::ForeignFile file;
+  std::string device = "library";  ///< that the rows are filed under
 };
 
 /// A foreign file whose rows are wanted as a table.
@@ -47,6 +49,9 @@ struct KeptSource {
 /// made anew; where nothing can be written there, the table is a temporary one, with a warning. The first time the fit
 /// is made, with progress on stderr; Code::Interrupted where Ctrl-C ended that, and nothing is kept.
 Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std::vector<std::string>& warnings);
+
+/// Makes the fit that a wish left out, where the table has none.
+Status fit_kept_table(KeptTable& kept, const KeptWish& wish, std::vector<std::string>& warnings);
 
 /// Rows that a reader left out, as a warning.
 void warn_of_skipped(const std::filesystem::path& path, std::size_t skipped, const std::vector<std::string>& notes,

@@ -18,24 +18,30 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 }  // namespace
 
-void add_calibrate(CLI::App& command, bool& to) {
+void add_calibrate(const Command& command, bool& to) {
   command.add_flag("--calibrate,!--no-calibrate", to,
                    "learn from rows left out in turn how sure estimates are (default); without it, several times "
                    "faster, intervals are cautious guesses");
 }
 
-void add_learn_options(CLI::App& command, LearnOptions& to) {
-  command.add_option("--seed", to.seed, "of what is random in learning")->capture_default_str();
+void add_set_aside(const Command& command, bool& to) {
+  command.add_flag("--set-aside", to,
+                   "rows that 'oplat check' faults count for nothing (default: every row does; of rows that do not say "
+                   "their batch, only those that it does not fault ever teach)");
+}
+
+void add_learn_options(const Command& command, LearnOptions& to) {
+  command.add_option("--seed", to.seed, "of what is random in learning").capture_default_str();
   command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them)")
-      ->check(CLI::Range(1, kMostJobs))
-      ->type_name("N");
+      .range(1, kMostJobs)
+      .type_name("N");
   add_calibrate(command, to.calibrate);
 }
 
-void add_estimate_profile(CLI::App& command, std::string& to) {
+void add_estimate_profile(const Command& command, std::string& to) {
   command.add_option("--profile", to, "learned estimates: accurate, or fast (a few microseconds each)")
-      ->check(CLI::IsMember({"accurate", "fast"}))
-      ->capture_default_str();
+      .one_of({"accurate", "fast"})
+      .capture_default_str();
 }
 
 std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* lease) {
@@ -55,6 +61,7 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   request.threads = options.jobs > 0 ? options.jobs : std::clamp(cores, 1, kMostJobs);
   request.calibrate = options.calibrate;
+  request.set_aside = options.set_aside;
   return request;
 }
 

@@ -19,12 +19,15 @@ struct LearnOptions {
   std::uint64_t seed = 1;
   int jobs = 0;  ///< 0: all cores
   bool calibrate = true;
+  bool set_aside = false;
 };
-void add_learn_options(CLI::App& command, LearnOptions& to);
+/// --set-aside.
+void add_set_aside(const Command& command, bool& to);
+void add_learn_options(const Command& command, LearnOptions& to);
 /// --calibrate and --no-calibrate alone.
-void add_calibrate(CLI::App& command, bool& to);
+void add_calibrate(const Command& command, bool& to);
 /// --profile accurate|fast.
-void add_estimate_profile(CLI::App& command, std::string& to);
+void add_estimate_profile(const Command& command, std::string& to);
 
 /// Draws steps with the time left on `bar`; false after Ctrl-C. `lease`: a table open for writing, whose lease is kept
 /// alive meanwhile; nullptr: none. Both must outlive the function that is returned.

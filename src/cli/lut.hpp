@@ -6,10 +6,10 @@
 
 namespace oplat::cli {
 
-void add_lut_find(CLI::App& group, Action& action);
-void add_lut_add(CLI::App& group, Action& action);
-void add_lut_merge(CLI::App& group, Action& action);
-void add_lut_build(CLI::App& group, Action& action);
-void add_lut_ops(CLI::App& group, Action& action);
+void add_lut_find(const Command& group);
+void add_lut_add(const Command& group);
+void add_lut_merge(const Command& group);
+void add_lut_build(const Command& group);
+void add_lut_ops(const Command& group);
 
 }  // namespace oplat::cli

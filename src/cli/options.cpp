@@ -6,17 +6,17 @@
 
 namespace oplat::cli {
 
-void add_loudness(CLI::App& command, Loudness& to) {
+void add_loudness(const Command& command, Loudness& to) {
   command.add_flag("--quiet", to.quiet, "no progress, only results and errors");
   command.add_flag("--verbose", to.verbose, "say more on stderr; show what workers print");
 }
 
-void add_model_options(CLI::App& command, ModelOptions& to) {
-  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")->type_name("NAME=DIMS")->take_all()->allow_extra_args(false);
+void add_model_options(const Command& command, ModelOptions& to) {
+  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)").type_name("NAME=DIMS").repeatable();
   command.add_option("--batch", to.batch, "set the batch: symbolic batch dimensions, else leading open ones")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 31));
+      .range(std::int64_t{1}, std::int64_t{1} << 31);
   command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
-      ->type_name("NAME=DATA")->take_all()->allow_extra_args(false);
+      .type_name("NAME=DATA").repeatable();
 }
 
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last) {
@@ -55,25 +55,25 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
   return inputs;
 }
 
-void add_table(CLI::App& command, std::string& to, bool required) {
-  command.add_option("--table", to, "the latency table")->envname("OPLAT_TABLE")->type_name("FILE")->required(required);
+void add_table(const Command& command, std::string& to, bool required) {
+  command.add_option("--table", to, "the latency table").envname("OPLAT_TABLE").type_name("FILE").required(required);
 }
 
-void add_run_options(CLI::App& command, RunOptions& to) {
-  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")->required();
-  command.add_option("--threads", to.threads, "threads of the runtime")->check(CLI::Range(1, 4096))->capture_default_str();
+void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {
+  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')").required(runtime_required);
+  command.add_option("--threads", to.threads, "threads of the runtime").range(1, 4096).capture_default_str();
   command.add_option("--precision", to.precision, "precision that the runtime computes in (default: its own)");
   command.add_option("--option", to.options, "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
-      ->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
+      .type_name("NAME=VALUE").repeatable();
   command.add_option("--device", to.device, "name under which this machine's rows are filed (default: made from its processor)");
-  command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)")->check(CLI::Range(0, 4095));
+  command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)").range(0, 4095);
   command.add_option("--worker-argument", to.worker_arguments, "argument of the worker; 'replay' takes a table")
-      ->take_all()->allow_extra_args(false);
+      .repeatable();
 }
 
-void add_form(CLI::App& command, FormOptions& to) {
-  auto* json = command.add_flag("--json", to.json, "print JSON");
-  command.add_flag("--csv", to.csv, "print CSV")->excludes(json);
+void add_form(const Command& command, FormOptions& to) {
+  const Option json = command.add_flag("--json", to.json, "print JSON");
+  command.add_flag("--csv", to.csv, "print CSV").excludes(json);
 }
 
 }  // namespace oplat::cli

@@ -2,12 +2,12 @@
 /// Flags that several subcommands share, declared once.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.hpp"
 #include "oplat/formats/format_reader.hpp"
 #include "oplat/base/result.hpp"
 
@@ -18,7 +18,7 @@ struct Loudness {
   bool quiet = false;
   bool verbose = false;
 };
-void add_loudness(CLI::App& command, Loudness& to);
+void add_loudness(const Command& command, Loudness& to);
 
 /// --shape NAME=1x3x224x224, --batch N, --input NAME=...
 struct ModelOptions {
@@ -26,13 +26,13 @@ struct ModelOptions {
   std::optional<std::int64_t> batch;
   std::vector<std::string> inputs;
 };
-void add_model_options(CLI::App& command, ModelOptions& to);
+void add_model_options(const Command& command, ModelOptions& to);
 /// The flags as values. Code::Usage quotes the flag and shows its form.
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options);
 Result<std::map<std::string, std::string>> input_options(const ModelOptions& options);
 
 /// --table T, or $OPLAT_TABLE.
-void add_table(CLI::App& command, std::string& to, bool required = true);
+void add_table(const Command& command, std::string& to, bool required = true);
 
 /// --runtime, --threads, --precision, --option NAME=VALUE: what to run with.
 struct RunOptions {
@@ -44,7 +44,7 @@ struct RunOptions {
   std::optional<int> cpu;
   std::vector<std::string> worker_arguments;
 };
-void add_run_options(CLI::App& command, RunOptions& to);
+void add_run_options(const Command& command, RunOptions& to, bool runtime_required = true);
 
 /// --json, --csv.
 struct FormOptions {
@@ -52,7 +52,7 @@ struct FormOptions {
   bool csv = false;
   [[nodiscard]] std::string_view form() const { return json ? "json" : csv ? "csv" : "text"; }
 };
-void add_form(CLI::App& command, FormOptions& to);
+void add_form(const Command& command, FormOptions& to);
 
 /// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold one).
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last = false);

@@ -10,39 +10,47 @@
 
 #include "cli/learning.hpp"
 #include "cli/model_memo.hpp"
+#include "cli/rule_choice.hpp"
 #include "cli/runtime_session.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/plan/identity.hpp"
+#include "oplat/plan/rules.hpp"
 #include "oplat/runtimes/worker_client.hpp"
 
 namespace oplat::cli {
+namespace {
 
-void add_population_options(CLI::App& command, predict::Question& question) {
+/// What --plan says of rules.
+constexpr std::string_view kRules = "rules";
+constexpr std::string_view kRulesOf = "rules:";
+
+}  // namespace
+
+void add_population_options(const Command& command, predict::Question& question) {
   command.add_option("--runtime", question.runtime, "rows of this runtime");
   command.add_option("--runtime-version", question.version, "rows of this version of it");
-  command.add_option("--threads", question.threads, "rows measured with this many threads")->check(CLI::Range(1, 4096));
+  command.add_option("--threads", question.threads, "rows measured with this many threads").range(1, 4096);
   command.add_option("--device", question.device, "rows of this device");
   command.add_option("--precision", question.precision, "rows computed in this precision");
 }
 
-void add_question_options(CLI::App& command, QuestionOptions& to) {
+void add_question_options(const Command& command, QuestionOptions& to) {
   add_population_options(command, to.question);
   command.add_flag("--allow-setting-mismatch", to.question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
-  command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one)")->capture_default_str();
-  command.add_option("--level", to.level, "level of the interval")->check(CLI::Range(0.01, 0.999))->capture_default_str();
-  command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero")->capture_default_str();
+  command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one), rules[:NAME] (what its optimiser does, as data)").capture_default_str();
+  command.add_option("--level", to.level, "level of the interval").range(0.01, 0.999).capture_default_str();
+  command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero").capture_default_str();
   add_estimate_profile(command, to.profile);
 }
 
 Status check_question(const QuestionOptions& options) {
-  if (options.plan.starts_with("rules:")) {
-    return fail(Code::Usage, "--plan {}: there are no rule files yet; use auto, cached or runtime", base::printable(options.plan));
-  }
-  if (options.plan != "auto" && options.plan != "cached" && options.plan != "runtime") {
-    return fail(Code::Usage, "--plan {}: use auto, cached or runtime", base::printable(options.plan));
+  if (options.plan.starts_with(kRulesOf)) {
+    OPLAT_CHECK(plan::rules_named(options.plan.substr(kRulesOf.size())).map([](const plan::RuleSet&) {}));
+  } else if (options.plan != "auto" && options.plan != "cached" && options.plan != "runtime" && options.plan != kRules) {
+    return fail(Code::Usage, "--plan {}: use auto, cached, runtime, rules or rules:NAME", base::printable(options.plan));
   }
   OPLAT_CHECK(predict::parse_missing_policy(options.missing));
-  if (options.question.runtime) OPLAT_CHECK(check_runtime_name(*options.question.runtime));
+  if (options.question.runtime && rule_sets_for(*options.question.runtime).empty()) OPLAT_CHECK(check_runtime_name(*options.question.runtime));
   return {};
 }
 
@@ -80,16 +88,16 @@ Result<table::Plan> runtime_plan(const predict::Selection& selection, const std:
   request.batch = shapes.batch;
   request.inputs = inputs;
   request.setting = selection.setting;
-  return session.worker->plan(request);
+  return ask_plan(session, request);
 }
 
-}  // namespace
-
-Result<table::Plan> plan_for(const table::Table& table, const predict::Selection& selection, const std::string& model,
-                             const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
-                             std::vector<std::string>& warnings) {
+Result<table::Plan> plan_for(const table::Table& table, predict::Selection& selection, const std::string& model, const ModelOptions& model_options,
+                             const QuestionOptions& options, const Loudness& loudness, std::vector<std::string>& warnings) {
   OPLAT_TRY(asked, shape_options(model_options));
   OPLAT_TRY(asked_inputs, input_options(model_options));
+  const bool by_rules = options.plan == kRules || options.plan.starts_with(kRulesOf);
+  const RuleQuestion rules{options.plan.starts_with(kRulesOf) ? options.plan.substr(kRulesOf.size()) : std::string(), asked, options.question};
+  if (by_rules) return rule_plan(table, selection, model, rules, warnings);
   OPLAT_TRY(hash, model_hash(table, model));
   OPLAT_TRY(shapes, plan::resolve_shapes(model, asked));
   OPLAT_TRY(inputs, plan::resolve_inputs(asked_inputs));
@@ -104,6 +112,10 @@ Result<table::Plan> plan_for(const table::Table& table, const predict::Selection
                   model, table::describe(selection.setting));
     }
   }
+  const bool has_worker = check_runtime_name(selection.setting.runtime).has_value();
+  if (options.plan == "auto" && !has_worker && !rule_sets_for(selection.setting.runtime).empty()) {
+    return rule_plan(table, selection, model, rules, warnings);
+  }
   auto plan = runtime_plan(selection, model, model_options, loudness, warnings);
   if (!plan && plan.error().code == Code::Runtime) {
     return fail(Code::Runtime, "{}: the table holds no plan of it, and the runtime that could make one failed: {}", model, plan.error().message);
@@ -111,19 +123,33 @@ Result<table::Plan> plan_for(const table::Table& table, const predict::Selection
   return plan;
 }
 
-Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
-                                          const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness) {
-  std::vector<std::string> warnings;
-  OPLAT_TRY(plan, plan_for(table, selection, model, model_options, options, loudness, warnings));
+}  // namespace
+
+Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                                const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness) {
+  AskedPlan planned{{}, selection, {}};
+  OPLAT_TRY(plan, plan_for(table, planned.selection, model, model_options, options, loudness, planned.warnings));
+  planned.plan = std::move(plan);
+  return planned;
+}
+
+Result<predict::Prediction> predict_planned(const table::Table& table, const AskedPlan& planned, const std::string& model,
+                                            const QuestionOptions& options) {
   OPLAT_TRY(missing, predict::parse_missing_policy(options.missing));
   predict::Options how;
   how.level = options.level;
   how.missing = missing;
   how.profile = estimate::parse_profile(options.profile).value_or(estimate::Profile::Accurate);
-  OPLAT_TRY(prediction, predict::predict(table, selection, plan, how));
+  OPLAT_TRY(prediction, predict::predict(table, planned.selection, planned.plan, how));
   prediction.model = model;
-  prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
+  prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(), planned.warnings.end());
   return std::move(prediction);
+}
+
+Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                                          const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness) {
+  OPLAT_TRY(planned, plan_model(table, selection, model, model_options, options, loudness));
+  return predict_planned(table, planned, model, options);
 }
 
 }  // namespace oplat::cli

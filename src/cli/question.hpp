@@ -12,7 +12,7 @@
 namespace oplat::cli {
 
 /// --device, --runtime, --runtime-version, --precision, --threads: which rows.
-void add_population_options(CLI::App& command, predict::Question& to);
+void add_population_options(const Command& command, predict::Question& to);
 
 /// Those, and --allow-setting-mismatch, --plan, --level, --missing, --profile.
 struct QuestionOptions {
@@ -22,18 +22,29 @@ struct QuestionOptions {
   std::string missing = "error";
   std::string profile = "accurate";
 };
-void add_question_options(CLI::App& command, QuestionOptions& to);
+void add_question_options(const Command& command, QuestionOptions& to);
 /// Checks what can be checked before any file is looked at: runtime name, plan and missing policies.
 Status check_question(const QuestionOptions& options);
 
 /// A file that is there and can be read. Code::Input otherwise.
 Status check_model_file(const std::string& path);
 
-/// The plan of a model under the selected setting: the table's own, else the installed runtime's (--plan auto).
-/// `source` of the plan says which. Code::Missing where there is none, with the ways to get one.
-Result<table::Plan> plan_for(const table::Table& table, const predict::Selection& selection, const std::string& model,
-                             const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness,
-                             std::vector<std::string>& warnings);
+/// A model's plan, and the rows that answer for it.
+struct AskedPlan {
+  table::Plan plan;
+  predict::Selection selection;  ///< with what only the model tells: a mismatch of precision
+  std::vector<std::string> warnings;
+};
+
+/// The plan of a model under the selected setting. --plan auto: the table's own, else the installed runtime's, else that
+/// of rules for a runtime that oplat has no worker for. `source` of the plan says which. Code::Missing where there is none,
+/// with the ways to get one.
+Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
+                                const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness);
+
+/// Estimates and composition of a plan.
+Result<predict::Prediction> predict_planned(const table::Table& table, const AskedPlan& planned, const std::string& model,
+                                            const QuestionOptions& options);
 
 /// Plan, estimates, composition of one model.
 Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "oplat/base/text.hpp"
+#include "oplat/plan/identity.hpp"
 #include "oplat/profile/device_facts.hpp"
 
 namespace oplat::cli {
@@ -88,6 +89,16 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
     setting.options[pair.first] = pair.second;
   }
   return session;
+}
+
+Result<table::Plan> ask_plan(RuntimeSession& session, const runtimes::PlanRequest& request) {
+  OPLAT_TRY(plan, session.worker->plan(request));
+  if (!plan.identity.empty()) return plan;
+  OPLAT_TRY(hash, plan::model_hash(request.model));
+  OPLAT_TRY(shapes, plan::resolve_shapes(request.model, {request.shapes, request.batch}));
+  OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
+  plan.identity = plan::identity(hash, shapes, request.setting, session.device.isa, inputs);
+  return plan;
 }
 
 Status check_device(const table::Table& table, const table::Device& device) {

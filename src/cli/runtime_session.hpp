@@ -23,6 +23,9 @@ struct RuntimeSession {
 /// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a flag is not legal for it.
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness);
 
+/// The runtime's plan of a model. Its identity is ours to make where the worker, in another language, leaves it empty.
+Result<table::Plan> ask_plan(RuntimeSession& session, const runtimes::PlanRequest& request);
+
 /// Code::Refused where the table holds rows of another machine under this one's name: theirs and ours would be mixed.
 Status check_device(const table::Table& table, const table::Device& device);
 

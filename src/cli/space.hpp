@@ -16,11 +16,11 @@ struct SpaceOptions {
   std::vector<std::int64_t> resolutions;
 };
 /// SPACE and --resolution.
-void add_space_options(CLI::App& command, SpaceOptions& to);
+void add_space_options(const Command& command, SpaceOptions& to);
 /// The space, its resolutions replaced by those asked for.
 Result<space::SearchSpace> read_space(const SpaceOptions& options);
 
-void add_space_expand(CLI::App& group, Action& action);
-void add_space_lut(CLI::App& group, Action& action);
+void add_space_expand(const Command& group);
+void add_space_lut(const Command& group);
 
 }  // namespace oplat::cli

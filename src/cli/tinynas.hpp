@@ -2,18 +2,17 @@
 /// The subcommands of `oplat tinynas`: each file cmd_tinynas_NAME.cpp adds one to the group.
 #pragma once
 
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 
 namespace oplat::cli {
 
-void add_tinynas_convs(CLI::App& group, Action& action);
-void add_tinynas_onnx(CLI::App& group, Action& action);
-void add_tinynas_predict(CLI::App& group, Action& action);
-void add_tinynas_sample(CLI::App& group, Action& action);
-void add_tinynas_collect(CLI::App& group, Action& action);
-void add_tinynas_bench(CLI::App& group, Action& action);
-void add_tinynas_keys(CLI::App& group, Action& action);
+void add_tinynas_convs(const Command& group);
+void add_tinynas_onnx(const Command& group);
+void add_tinynas_predict(const Command& group);
+void add_tinynas_sample(const Command& group);
+void add_tinynas_collect(const Command& group);
+void add_tinynas_bench(const Command& group);
+void add_tinynas_keys(const Command& group);
 
 }  // namespace oplat::cli

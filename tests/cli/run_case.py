@@ -5,11 +5,13 @@
 A case is a text file of steps:
   needs onnxruntime     skip (exit 77) where that runtime does not answer
   needs qnnpack         likewise
+  needs paddle          likewise, even where everything else is required: its wheel is large
   needs models          skip where models/tests has not been made
   write NAME TEXT       makes a file (backslash escapes as in Python)
   mkdir NAME
   readonly NAME         takes the write permission away
-  $ COMMAND             a shell command; `oplat` is the executable under test, $MODELS the folder of test networks, $DATA that of data/
+  $ COMMAND             a shell command; `oplat` is the executable under test, $MODELS the folder of test networks, $DATA that of data/, $CASES that of
+                        this script
   exit N                of the command before it: checked before the next step (default 0)
   stdout REGEX          some line of stdout matches
   stderr REGEX          some line of stderr matches
@@ -74,21 +76,22 @@ def skip_reason(need, oplat, models):
         probe = subprocess.run([oplat, "plan", str(models / "tiny_cnn.onnx"), "--runtime", "onnxruntime"], capture_output=True, text=True)
         if probe.returncode == 5:
             return probe.stderr.strip()
-    if need == "qnnpack":
+    if need in ("qnnpack", "paddle"):
         listed = json.loads(subprocess.run([oplat, "runtimes", "--json"], capture_output=True, text=True).stdout)
-        entry = next(runtime for runtime in listed["runtimes"] if runtime["name"] == "qnnpack")
+        entry = next(runtime for runtime in listed["runtimes"] if runtime["name"] == need)
         if not entry["available"]:
             return entry["why"]
     if need == "unprivileged" and os.geteuid() == 0:
         return "the superuser may write everywhere"
-    if need not in ("models", "onnxruntime", "qnnpack", "unprivileged"):
+    if need not in ("models", "onnxruntime", "paddle", "qnnpack", "unprivileged"):
         raise Failure(f"unknown need: {need}")
     return None
 
 
 def run_case(oplat, case, models):
-    environment = dict(os.environ, MODELS=str(models), DATA=str(DATA), PATH=f"{Path(oplat).parent}:{os.environ['PATH']}", NO_COLOR="1")
-    environment.pop("OPLAT_TABLE", None)
+    environment = dict(os.environ, MODELS=str(models), DATA=str(DATA), CASES=str(Path(__file__).resolve().parent), PATH=f"{Path(oplat).parent}:{os.environ['PATH']}", NO_COLOR="1")
+    for name in ("OPLAT_TABLE", "OPLAT_TABLES"):
+        environment.pop(name, None)
     run = None
     for line in case.read_text().splitlines():
         if not line.strip() or line.startswith("#"):
@@ -98,7 +101,7 @@ def run_case(oplat, case, models):
             run.check_status()
         if word == "needs":
             reason = skip_reason(rest, oplat, models)
-            if reason and os.environ.get("OPLAT_TEST_REQUIRE") == "1" and rest != "unprivileged":
+            if reason and os.environ.get("OPLAT_TEST_REQUIRE") == "1" and rest not in ("paddle", "unprivileged"):
                 raise Failure(f"OPLAT_TEST_REQUIRE is set, but {reason}")
             if reason:
                 print(f"skipped: {reason}")

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat paddleslim predict: TableLatencyPredictor.predict, with intervals and without silent zeros.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "cli/any_table.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/paddle_model.hpp"
+#include "cli/paddle_report.hpp"
+#include "cli/paddle_table.hpp"
+#include "cli/paddleslim.hpp"
+#include "cli/question.hpp"
+#include "cli/rule_choice.hpp"
+#include "oplat/base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct Flags {
+  std::string model;
+  std::string params;
+  std::string table;
+  std::string hardware;
+  std::string table_dir;
+  std::optional<std::string> dtype;
+  std::int64_t threads = 4;
+  std::int64_t power_mode = 0;
+  std::string op_predictor = "off";
+  ModelOptions model_options;
+  QuestionOptions question;
+  AnyTableWish foreign;
+  bool per_op = false;
+  bool json = false;
+  Loudness loudness;
+};
+
+Status check_flags(const Flags& flags) {
+  if (flags.table.empty() == flags.hardware.empty()) {
+    return fail(Code::Usage, "say the table once: --table FILE or NAME, or --hardware NAME");
+  }
+  if (flags.hardware.find('/') != std::string::npos) {
+    return fail(Code::Usage, "--hardware {}: a name such as SD710; a file is --table", base::printable(flags.hardware));
+  }
+  OPLAT_CHECK(shape_options(flags.model_options));
+  OPLAT_CHECK(input_options(flags.model_options));
+  return check_question(flags.question);
+}
+
+/// The asked precision; where none is, the model's own.
+Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
+  OPLAT_TRY(shapes, shape_options(flags.model_options));
+  OPLAT_TRY(source, base::Source::open(model.path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(graph, reader->read(source, shapes));
+  const std::string held = model_precision(graph);
+  OPLAT_CHECK(check_precision(flags.model, held, flags.dtype));
+  return flags.dtype.value_or(held);
+}
+
+Result<std::string> table_path(const Flags& flags) {
+  if (flags.hardware.empty() && !(names_paddle_table(flags.table) && !std::filesystem::exists(flags.table))) return flags.table;
+  OPLAT_TRY(path, find_paddle_table({flags.hardware.empty() ? flags.table : flags.hardware, flags.threads, flags.power_mode}, flags.table_dir));
+  return path.string();
+}
+
+Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& model, AnyTable& table, const AnyTableWish& wish,
+                                        const std::vector<std::string>& warnings) {
+  QuestionOptions question = flags.question;
+  question.question = wish.question;
+  OPLAT_TRY(selection, predict::select(table.table(), question.question));
+  OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question, flags.loudness));
+  const bool estimates = flags.op_predictor == "on";
+  if (estimates) OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
+  const auto profile = estimates ? std::optional(estimate::Profile::Accurate) : std::nullopt;
+  OPLAT_TRY(predictor, predict::Predictor::create(table.table(), planned.selection, profile));
+  predict::Options options;
+  options.level = question.level;
+  options.missing = estimates ? predict::MissingPolicy::Physics : predict::MissingPolicy::Error;
+  OPLAT_TRY(prediction, predictor.predict(planned.plan, options));
+  prediction.model = flags.model;
+  prediction.table_path = table.path;
+  prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
+  prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(), planned.warnings.end());
+  OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
+  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings);
+  return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
+}
+
+/// Without the advice to ask in another precision: the model has its own.
+Error worded(const AnyTable& table, Error error) {
+  constexpr std::string_view kTheirs = "choose it with --precision ";
+  constexpr std::string_view kOr = " or ";
+  error = with_path(table, std::move(error));
+  const std::size_t at = error.message.find(kTheirs);
+  const std::size_t end = at == std::string::npos ? at : error.message.find(kOr, at);
+  if (end != std::string::npos) error.message.erase(at, end + kOr.size() - at);
+  return error;
+}
+
+Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(check_flags(flags));
+  OPLAT_TRY(model, open_paddle_model(flags.model, flags.params));
+  auto precision = precision_of(model, flags);
+  if (!precision && model.folder) return fail_in(flags.model, precision.error());
+  OPLAT_CHECK(precision);
+  OPLAT_TRY(path, table_path(flags));
+  AnyTableWish wish = flags.foreign;
+  wish.loudness = flags.loudness;
+  wish.question = flags.question.question;
+  wish.question.threads = flags.threads;
+  wish.question.precision = *precision;
+  std::vector<std::string> warnings;
+  OPLAT_TRY(table, open_any_table(path, wish, warnings));
+  auto answered = answer(flags, model, table, wish, warnings);
+  if (!answered) return fail(worded(table, answered.error()));
+  const predict::Prediction prediction = answered->prediction;
+  if (flags.json) {
+    OPLAT_CHECK(print_report("json", report::ReportModel{*std::move(answered), {}}));
+  } else {
+    fmt::print("{}", paddle_report(prediction, flags.per_op));
+  }
+  print_warnings(prediction.warnings, flags.loudness);
+  OPLAT_CHECK(require_keys(prediction, flags.op_predictor == "on"));
+  return kDone;
+}
+
+constexpr const char* kFooter =
+    "A table is a file, PaddleSlim's pickle or one of oplat, told apart by their bytes; or SD625, SD710, SD845, SD865 or RK3288,\n"
+    "which like --hardware NAME mean NAME_threads_N_power_mode_M.pkl in the current folder, in --table-dir, in the folders of\n"
+    "$OPLAT_TABLES (the case of letters does not matter). Nothing is ever downloaded.\n"
+    "--dtype: what the model holds, int8 where it quantises, else fp32; fp16 only when asked; a contradiction is an error.\n"
+    "--op-predictor off (as the original's default): an operator that the table lacks is an error, and all such are listed with\n"
+    "their call counts. on: they are estimated, of any type and batch, from a fit to the table's rows that is made once and kept.\n"
+    "Exit codes: 0 done; 2 usage; 3 model, parameters or table absent or malformed; 4 operators that the table lacks; 6 the table\n"
+    "is of other threads or another precision.\n"
+    "Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams --table SD710 --dtype fp32";
+
+}  // namespace
+
+void add_paddleslim_predict(const Command& group) {
+  const Command command = group.add_subcommand("predict", "a model's latency, summed over the operators that Paddle-Lite makes of it");
+  const auto flags = std::make_shared<Flags>();
+  command.add_option("--model", flags->model, "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3").required().type_name("FILE");
+  command.add_option("--params", flags->params, "its parameters (default: what lies beside it)").type_name("FILE");
+  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710").type_name("FILE|NAME");
+  command.add_option("--hardware", flags->hardware, "in place of --table: any name NAME of NAME_threads_N_power_mode_M.pkl").type_name("NAME");
+  command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too").type_name("DIR");
+  command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)").one_of({"fp32", "int8", "fp16"});
+  command.add_option("--threads", flags->threads, "threads that the table is of").range(1, 4096).capture_default_str();
+  command.add_option("--power-mode", flags->power_mode, "of a named table").range(0, 99).capture_default_str();
+  command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks").one_of({"on", "off"}).capture_default_str();
+  command.add_option("--plan", flags->question.plan, "what becomes of the model: auto, rules, or rules:NAME").capture_default_str();
+  add_model_options(command, flags->model_options);
+  command.add_flag("--allow-setting-mismatch", flags->question.question.allow_setting_mismatch,
+                    "take a table of other threads or another precision, with a wider interval");
+  command.add_option("--level", flags->question.level, "level of the interval").range(0.01, 0.999).capture_default_str();
+  command.add_flag("--per-op", flags->per_op, "every operator with the text that was looked up");
+  command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
+  add_foreign_options(command, flags->foreign);
+  add_loudness(command, flags->loudness);
+  command.footer(kFooter);
+  command.runs([flags] { return run(*flags); });
+}
+
+}  // namespace oplat::cli

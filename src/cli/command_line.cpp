@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The one file beside main that sees CLI11.
+#include "cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+
+namespace oplat::cli {
+
+Option Option::required(bool yes) const { return Option(option_->required(yes)); }
+Option Option::envname(const std::string& variable) const { return Option(option_->envname(variable)); }
+Option Option::type_name(const std::string& form) const { return Option(option_->type_name(form)); }
+Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
+Option Option::repeatable() const { return Option(option_->take_all()->allow_extra_args(false)); }
+Option Option::comma_separated() const { return Option(option_->delimiter(',')); }
+Option Option::excludes(const Option& other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+Option Option::not_negative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
+Option Option::one_of(const std::vector<std::string>& words) const { return Option(option_->check(CLI::IsMember(words))); }
+
+template <class Number>
+Option Option::range(Number least, Number most) const {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+template Option Option::range(int, int) const;
+template Option Option::range(std::int64_t, std::int64_t) const;
+template Option Option::range(double, double) const;
+
+Command Command::add_subcommand(const std::string& name, const std::string& help) const {
+  return {app_->add_subcommand(name, help), action_};
+}
+
+Option Command::add_flag(const std::string& names, bool& to, const std::string& help) const {
+  return Option(app_->add_flag(names, to, help));
+}
+
+void Command::footer(const std::string& text) const { app_->footer(text); }
+void Command::require_subcommand(int least) const { app_->require_subcommand(least, 1); }
+
+void Command::runs(Action action) const {
+  app_->callback([app = app_, to = action_, action = std::move(action)] {
+    if (app->get_subcommands().empty()) *to = action;
+  });
+}
+
+template <class Value>
+Option Command::add_option(const std::string& names, Value& to, const std::string& help) const {
+  return Option(app_->add_option(names, to, help));
+}
+template Option Command::add_option(const std::string&, std::string&, const std::string&) const;
+template Option Command::add_option(const std::string&, int&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::int64_t&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::uint64_t&, const std::string&) const;
+template Option Command::add_option(const std::string&, double&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<int>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<double>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&) const;
+
+}  // namespace oplat::cli

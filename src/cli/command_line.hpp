@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Commands and their options, declared on CLI11 without its headers: these take seconds in every file that includes them.
+/// Both classes are handles, copied freely; what they stand for lives as long as the application.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "oplat/base/result.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace oplat::cli {
+
+/// Set by the subcommand that the command line names; runs it. The value is the exit status.
+using Action = std::function<Result<int>()>;
+
+/// One option, after which its settings are chained.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required(bool yes = true) const;
+  Option envname(const std::string& variable) const;
+  /// What help shows in place of the value: "FILE".
+  Option type_name(const std::string& form) const;
+  Option capture_default_str() const;
+  /// May be given several times, each with one value.
+  Option repeatable() const;
+  /// One value may hold several, with commas between.
+  Option comma_separated() const;
+  Option excludes(const Option& other) const;
+  /// Both ends belong to it. Of int, std::int64_t and double.
+  template <class Number>
+  Option range(Number least, Number most) const;
+  Option not_negative() const;
+  Option one_of(const std::vector<std::string>& words) const;
+
+ private:
+  CLI::Option* option_;
+};
+
+class Command {
+ public:
+  Command(CLI::App* app, Action* action) : app_(app), action_(action) {}
+
+  Command add_subcommand(const std::string& name, const std::string& help) const;
+  /// `names`: "--threads", "FILE", "T,--table". Of the types that command_line.cpp names at its end; `to` outlives the parse.
+  template <class Value>
+  Option add_option(const std::string& names, Value& to, const std::string& help) const;
+  Option add_flag(const std::string& names, bool& to, const std::string& help) const;
+  void footer(const std::string& text) const;
+  /// Its subcommands: at least `least` on a command line, and at most one.
+  void require_subcommand(int least = 1) const;
+  /// What the command does where the command line names it and none of its subcommands.
+  void runs(Action action) const;
+
+ private:
+  CLI::App* app_;
+  Action* action_;
+};
+
+}  // namespace oplat::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Program and parameters side by side.
+#include "cli/paddle_model.hpp"
+
+#include <filesystem>
+#include <system_error>
+
+#include "cli/question.hpp"
+
+namespace oplat::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kParams = ".pdiparams";
+
+/// As exporters lay them: NAME.pdmodel and NAME.pdiparams, or __model__ and __params__ of older ones.
+bool stands_beside(const fs::path& model, const fs::path& params) {
+  std::error_code error;
+  if (!fs::equivalent(model.parent_path() / params.filename(), params, error) || error) return false;
+  if (model.filename() == "__model__") return params.filename() == "__params__";
+  return params.filename() == fs::path(model.filename()).replace_extension(kParams);
+}
+
+Status link_or_copy(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_hard_link(fs::canonical(from, error), to, error);
+  if (!error) return {};
+  fs::copy_file(from, to, error);
+  if (error) return fail(Code::Write, "{}: {}", to.string(), error.message());
+  return {};
+}
+
+}  // namespace
+
+Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params) {
+  OPLAT_CHECK(check_model_file(model));
+  if (params.empty()) return PaddleModel{std::nullopt, model};
+  OPLAT_CHECK(check_model_file(params));
+  if (stands_beside(model, params)) return PaddleModel{std::nullopt, model};
+  OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-model"));
+  const fs::path name = fs::path(model).extension().empty() ? fs::path(model).filename().string() + ".pdmodel" : fs::path(model).filename().string();
+  const fs::path program = folder.path() / name;
+  OPLAT_CHECK(link_or_copy(model, program));
+  OPLAT_CHECK(link_or_copy(params, fs::path(program).replace_extension(kParams)));
+  return PaddleModel{std::move(folder), program.string()};
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A Paddle model given as two files, as PaddleSlim takes it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "oplat/base/files.hpp"
+#include "oplat/base/result.hpp"
+
+namespace oplat::cli {
+
+/// Both files where readers look for them: the parameters beside the program and under its name.
+struct PaddleModel {
+  std::optional<base::TemporaryFolder> folder;  ///< around links or copies, where they lie or are called otherwise
+  std::string path;                             ///< of the program
+};
+
+/// `params` empty: what lies beside the model, if anything. Code::Input where either cannot be read.
+Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params);
+
+}  // namespace oplat::cli

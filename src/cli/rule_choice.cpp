@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which rules, and in which precision.
+#include "cli/rule_choice.hpp"
+
+#include <algorithm>
+
+#include "cli/any_table.hpp"
+#include "cli/rules_plan.hpp"
+#include "oplat/base/text.hpp"
+#include "oplat/ir/paddle_key.hpp"
+#include "oplat/plan/rules.hpp"
+
+namespace oplat::cli {
+namespace {
+
+/// As populations have it: a factor of two either way.
+constexpr double kOtherPrecisionSd = 0.7;
+
+std::optional<ir::Dtype> dtype_of(std::string_view precision) {
+  if (precision == "fp32") return ir::Dtype::F32;
+  if (precision == "fp16") return ir::Dtype::F16;
+  if (precision == "int8") return ir::Dtype::I8;
+  return std::nullopt;
+}
+
+/// What the kernels are to be asked for in.
+Result<std::string> plan_precision(const table::Table& table, predict::Selection& selection, const std::string& model,
+                                   const std::string& held, const predict::Question& question) {
+  const std::string& rows = selection.setting.precision;
+  OPLAT_CHECK(check_precision(model, held, question.precision));
+  const std::string wanted = question.precision ? *question.precision : held == "fp32" && rows == "fp16" ? rows : held;
+  if (wanted == rows || !dtype_of(rows)) return wanted;
+  // The question's own precision was compared when the rows were selected, and a mismatch allowed.
+  if (question.precision) return rows;
+  OPLAT_TRY(stated, stated_precisions(table));
+  if (std::find(stated.begin(), stated.end(), wanted) != stated.end()) return wanted;
+  if (!question.allow_setting_mismatch) {
+    return fail(Code::Refused, "{}: the model computes in {}, and the rows of {} are of {}; take a table of {}, or accept them with --allow-setting-mismatch",
+                model, wanted, table.path().string(), base::printable(rows), wanted);
+  }
+  selection.mismatch.push_back({"precision", wanted, rows, kOtherPrecisionSd});
+  return rows;
+}
+
+Status set_precision(table::Plan& plan, std::string_view precision) {
+  const auto dtype = dtype_of(precision);
+  if (!dtype) return {};
+  for (table::PlanKernel& kernel : plan.kernels) {
+    OPLAT_TRY(key, ir::parse(kernel.key));
+    kernel.key = ir::print(ir::paddle_in_precision(std::move(key), *dtype));
+  }
+  return {};
+}
+
+/// A rule set's plan and how much of it the table holds.
+struct Candidate {
+  std::string name;
+  table::Plan plan;
+  std::size_t found = 0;
+  [[nodiscard]] double share() const { return static_cast<double>(found) / static_cast<double>(std::max<std::size_t>(1, plan.kernels.size())); }
+};
+
+Result<std::size_t> count_found(const predict::Predictor& measured, const table::Plan& plan) {
+  OPLAT_TRY(kernels, measured.estimate(plan.kernels, std::nullopt, predict::MissingPolicy::Error, false));
+  return static_cast<std::size_t>(
+      std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.latency_ns.has_value(); }));
+}
+
+Result<std::vector<std::string>> names_for(const predict::Selection& selection, const std::string& asked) {
+  if (!asked.empty()) return std::vector{asked};
+  std::vector<std::string> names = rule_sets_for(selection.setting.runtime);
+  if (names.empty()) {
+    return fail(Code::Usage, "--plan rules: there are no rules for {}; there are {}", base::printable(selection.setting.runtime),
+                base::join(plan::rule_set_names(), ", "));
+  }
+  for (const std::string& name : names)
+    if (!selection.setting.version.empty() && name.ends_with("@" + selection.setting.version)) return std::vector{name};
+  return names;
+}
+
+void say_which(const std::vector<Candidate>& candidates, const Candidate& best, std::vector<std::string>& warnings) {
+  std::vector<std::string> others;
+  for (const Candidate& one : candidates)
+    if (one.name != best.name) others.push_back(fmt::format("{} of {} by {}", one.found, one.plan.kernels.size(), one.name));
+  if (std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& one) { return one.share() == best.share(); })) return;
+  warnings.push_back(fmt::format("the rows do not say their runtime's version: planned by {}, since the table holds {} of {} kernels then, {}",
+                                 best.name, best.found, best.plan.kernels.size(), base::join(others, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::string> rule_sets_for(const std::string& runtime) {
+  std::vector<std::string> names;
+  for (const std::string& name : plan::rule_set_names()) {
+    const auto rules = plan::built_in_rules(name);
+    if (rules && rules->runtime == runtime) names.push_back(name);
+  }
+  return names;
+}
+
+std::string model_precision(const ir::Graph& graph) {
+  const auto quantises = [](const ir::Node& node) { return node.op.find("quantize") != std::string::npos || node.op.find("Quantize") != std::string::npos; };
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), quantises)) return "int8";
+  const auto half = [](const ir::TensorInfo& tensor) { return tensor.constant && tensor.dtype == ir::Dtype::F16; };
+  return std::any_of(graph.tensors.begin(), graph.tensors.end(), half) ? "fp16" : "fp32";
+}
+
+Status check_precision(const std::string& model, const std::string& held, const std::optional<std::string>& asked) {
+  if (!asked || !dtype_of(*asked) || *asked == held || (*asked == "fp16" && held == "fp32")) return {};
+  return fail(Code::Usage, "{}: the model computes in {}, not in {}{}", model, held, *asked, *asked == "int8" ? ": quantise it first" : "");
+}
+
+Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& selection, const std::string& model,
+                              const RuleQuestion& asked, std::vector<std::string>& warnings) {
+  OPLAT_TRY(read, read_rules_model(model, asked.shapes));
+  OPLAT_TRY(names, names_for(selection, asked.name));
+  const std::string held = model_precision(read.graph);
+  OPLAT_TRY(precision, plan_precision(table, selection, model, held, asked.question));
+  OPLAT_TRY(measured, predict::Predictor::create(table, selection, std::nullopt));
+  std::vector<Candidate> candidates;
+  for (const std::string& name : names) {
+    OPLAT_TRY(rules, plan::rules_named(name));
+    const plan::RuleOptions options = rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
+    OPLAT_TRY(made, plan_model_by_rules(read, rules, options));
+    if (options.empty() && precision != held) OPLAT_CHECK(set_precision(made.plan, precision));
+    OPLAT_TRY(found, count_found(measured, made.plan));
+    candidates.push_back({name, std::move(made.plan), found});
+  }
+  // Newest first, and the first of equals is taken.
+  const auto best = std::max_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.share() < b.share(); });
+  say_which(candidates, *best, warnings);
+  return std::move(best->plan);
+}
+
+}  // namespace oplat::cli
