@@ -8,6 +8,7 @@ compared (`oplat validate`). Run it again after an interruption: what is measure
 nothing else to do.
 """
 import argparse
+import shutil
 import subprocess
 import sys
 import time
@@ -55,7 +56,10 @@ def model_file(net, folder):
     place = folder / net.name
     subprocess.run([ROOT / "scripts/caffe2_net", place, "--binary", "--network", net.network, "--size", str(net.size), "--seed",
                     str(net.seed)], check=True)
-    return place / "model.pb"
+    # Rows of whole nets are told apart by file name; folders of look-up tables hold a model.pb.
+    for name in ("model", "model_init"):
+        shutil.copyfile(place / f"{name}.pb", place / f"{name.replace('model', net.name)}.pb")
+    return place / f"{net.name}.pb"
 
 
 def profile(oplat, store, net, model, options, table):
@@ -83,6 +87,13 @@ def look_up(oplat, net, model, folder, table, options):
             "operators": len(document["models"][0]["operators"]), "records": len(lut.read_text(encoding="utf-8").splitlines())}
 
 
+def compose(oplat, table, folder, nets, models):
+    """What a composition predicts that was fitted without a net and its relatives, by name of the net; empty where too few were measured well."""
+    by_file = {models[net.name].name: net for net in nets}
+    document = oplat.composition(table, folder, {file: net.network or net.name for file, net in by_file.items()})
+    return {by_file[line["name"]].name: line for line in document["left_out"] if line["name"] in by_file} if document else {}
+
+
 def run(options):
     oplat = Oplat(options.oplat)
     folder = Path(options.folder).resolve()
@@ -97,11 +108,13 @@ def run(options):
     for net in nets:
         say(f"== {net.name}")
         facts[net.name] = profile(oplat, store, net, models[net.name], options, table)
+    composed = compose(oplat, table, folder, nets, models)
     lines = []
     for net in nets:
         validation = oplat.json("validate", models[net.name], "--shape", f"data=1x3x{net.size}x{net.size}", "--table", table,
                                 "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device, "--quiet")
-        lines.append(qnnpack_page.Line(net, validation, facts[net.name], look_up(oplat, net, models[net.name], folder, table, options)))
+        lines.append(qnnpack_page.Line(net, validation, facts[net.name], look_up(oplat, net, models[net.name], folder, table, options),
+                                       composed.get(net.name)))
     population = oplat.json("table", "info", table)["populations"][0]
     write_atomically(options.out, qnnpack_page.page(lines, population, oplat.version()))
     print(f"wrote {options.out}")

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from lib.store import write_atomically
+
 ROOT = Path(__file__).resolve().parents[2]
 PINNED_PYTHON = ROOT / ".venv" / "bin" / "python"
 RUNTIME = "onnxruntime"
@@ -38,6 +40,17 @@ class Oplat:
 
     def json(self, *arguments, **options):
         return json.loads(self.text(*arguments, "--json", **options))
+
+    def composition(self, table, folder, families, *options):
+        """`oplat fit` of the composition, each network predicted from the other families. `families`: file name -> family. None where too few networks
+        were measured well enough to teach."""
+        groups = folder / "groups.tsv"
+        write_atomically(groups, "".join(f"{name}\t{family}\n" for name, family in families.items()))
+        try:
+            document = self.json("fit", table, "--only", "composition", "--groups", groups, *options, "--dry-run", quiet=True)
+        except Failed:
+            return None
+        return document if document["composition"] else None
 
     def version(self):
         return self.text("version").strip()
