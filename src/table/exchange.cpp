@@ -90,14 +90,6 @@ ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
   return file;
 }
 
-Result<std::string> name_of(const Table& table, DeviceId id) {
-  OPLAT_TRY(devices, table.devices());
-  for (const auto& [known, device] : devices) {
-    if (known == id) return device.name;
-  }
-  return fail(Code::Internal, "{}: no device {}", table.path().string(), id);
-}
-
 }  // namespace
 
 Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file) {
@@ -108,11 +100,18 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
                 "or import them under another file name to keep both", table.path().string(),
                 base::printable(request.origin.name), describe(request.setting), base::printable(request.device));
   }
+  OPLAT_TRY(codec, make_codec(request.origin.format));
   const Status stored = table.transaction([&]() -> Status {
     OPLAT_TRY(device, table.find_or_put_device(request.device));
     OPLAT_TRY(setting, table.put_setting(request.setting));
     OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
-    return found.same_name ? table.remove_foreign(*found.same_name) : Status{};
+    if (found.same_name) OPLAT_CHECK(table.remove_foreign(*found.same_name));
+    // Rows may stand under devices that they name themselves.
+    OPLAT_TRY(populations, table.population_outlines());
+    for (const PopulationOutline& population : populations) {
+      if (population.setting == setting) OPLAT_CHECK(codec->index(table, population.device, setting));
+    }
+    return {};
   });
   if (!stored) return fail(stored.error());
   return found.same_name ? ImportOutcome::Replaced : ImportOutcome::Added;
@@ -129,7 +128,7 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
   Exported exported;
   ForeignFile all;
   OPLAT_TRY(files, table.foreign_files());
-  OPLAT_TRY(name, name_of(table, device));
+  OPLAT_TRY(name, table.device_name(device));
   bool first = true;
   for (const StoredForeignFile& stored : files) {
     if (stored.setting != setting || stored.origin.format != codec.name()) continue;

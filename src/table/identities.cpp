@@ -111,6 +111,14 @@ Result<std::optional<DeviceId>> Table::find_device(std::string_view name) const 
   return find_id(*impl_->database, kFindDevice, name);
 }
 
+Result<std::string> Table::device_name(DeviceId device) const {
+  OPLAT_TRY(all, devices());
+  for (auto& [id, record] : all) {
+    if (id == device) return std::move(record.name);
+  }
+  return fail(Code::Internal, "{}: no device {}", impl_->path.string(), device);
+}
+
 Result<std::optional<SettingId>> Table::find_setting(const Setting& setting) const {
   OPLAT_TRY(canonical, canonical_text(setting));
   return find_id(*impl_->database, kFindSetting, canonical);

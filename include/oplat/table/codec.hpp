@@ -13,6 +13,7 @@
 
 #include "oplat/base/result.hpp"
 #include "oplat/table/foreign.hpp"
+#include "oplat/table/table.hpp"
 
 namespace oplat::table {
 
@@ -60,6 +61,8 @@ class TableCodec {
   /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own. Code::Input names a
   /// key that the format cannot say.
   [[nodiscard]] Result<std::string> write(const ForeignFile& file) const { return do_write(file); }
+  /// Keeps what look-ups by the format's own rule want beside the rows of the pair, unless what was kept still holds.
+  [[nodiscard]] Status index(Table& table, DeviceId device, SettingId setting) const { return do_index(table, device, setting); }
 
  private:
   [[nodiscard]] virtual std::string_view do_name() const = 0;
@@ -67,6 +70,8 @@ class TableCodec {
   [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
   [[nodiscard]] virtual bool do_accepts(std::string_view key, bool timed) const = 0;
   [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file) const = 0;
+  /// Most formats are looked up by key, which the table itself has an index for.
+  [[nodiscard]] virtual Status do_index(Table& /*table*/, DeviceId /*device*/, SettingId /*setting*/) const { return {}; }
 };
 
 /// Every format, by name.

@@ -18,23 +18,30 @@ struct LutFound {
   std::optional<std::string> contradiction;  ///< see contradiction()
 };
 
+class LutRowIndex;
+
 /// Look-ups in the rows of one device: of imported rows the lines decide, of those that oplat measured the keys. The table
 /// must outlive it and stay as it is.
 class LutRows {
  public:
   /// `settings` in order of preference: the first that holds the query answers.
-  LutRows(const Table& table, DeviceId device, std::vector<SettingId> settings)
-      : table_(&table), device_(device), settings_(std::move(settings)) {}
-  /// What was found once is remembered.
+  LutRows(const Table& table, DeviceId device, const std::vector<SettingId>& settings);
+  LutRows(LutRows&&) noexcept;
+  LutRows& operator=(LutRows&&) noexcept;
+  ~LutRows();
+  /// From the index that an import keeps; without one from the rows, which is remembered.
   Result<LutFound> find(const ir::LutQuery& query);
 
  private:
-  [[nodiscard]] Result<LutFound> look_up(const ir::LutQuery& query) const;
-  [[nodiscard]] Result<LutFound> found_in(const std::vector<StoredRow>& rows, const ir::LutQuery& query) const;
+  struct Source;  ///< the rows of one setting
+
+  Result<const LutRowIndex*> index_of(Source& source);
+  Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query);
+  Result<LutFound> in_rows(SettingId setting, const base::Hash128& identity, const ir::LutQuery& query) const;
 
   const Table* table_;
   DeviceId device_;
-  std::vector<SettingId> settings_;
+  std::vector<Source> sources_;
   std::unordered_map<base::Hash128, LutFound> memo_;
 };
 

@@ -131,6 +131,7 @@ class Table {
   Result<Population> population_of(DeviceId device, SettingId setting) const;
   Result<std::vector<StoredCampaign>> campaigns() const;
   Result<std::optional<DeviceId>> find_device(std::string_view name) const;
+  Result<std::string> device_name(DeviceId device) const;
   Result<std::optional<SettingId>> find_setting(const Setting& setting) const;
   Result<Counts> counts() const;
   /// Reads the whole file: SQLite's own check of pages and indexes, and references without a target. One line per

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/base/random.hpp"
 
 namespace oplat::estimate {
@@ -108,13 +108,13 @@ bool FittedModel::calibrated() const {
 }
 
 std::string FittedModel::save() const {
-  ByteWriter writer;
+  base::ByteWriter writer;
   writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse : Kind::Grid));
   return writer.take() + std::visit([](const auto& model) { return model.save(); }, model_);
 }
 
 Result<FittedModel> FittedModel::load(std::string_view bytes) {
-  ByteReader reader(bytes);
+  base::ByteReader reader(bytes);
   const std::uint32_t kind = reader.u32();
   if (!reader.ok() || kind > static_cast<std::uint32_t>(Kind::Sparse)) {
     return fail(Code::Input, "learned fit: is of no kind that is known; run oplat fit again");

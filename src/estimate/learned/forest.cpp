@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -93,7 +93,7 @@ float Forest::value(std::span<const float> features) const {
 }
 
 std::string Forest::save() const {
-  ByteWriter writer;
+  base::ByteWriter writer;
   writer.u64(features_);
   writer.f32(start_);
   writer.u64(roots_.size());
@@ -114,7 +114,7 @@ std::string Forest::save() const {
 }
 
 Result<Forest> Forest::load(std::string_view bytes) {
-  ByteReader reader(bytes);
+  base::ByteReader reader(bytes);
   Forest forest;
   forest.features_ = static_cast<std::size_t>(reader.u64());
   forest.start_ = reader.f32();

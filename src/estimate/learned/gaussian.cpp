@@ -176,7 +176,7 @@ std::vector<double> Gaussian::means(const Points& points) const {
   return out;
 }
 
-void Gaussian::save(ByteWriter& writer) const {
+void Gaussian::save(base::ByteWriter& writer) const {
   writer.u32(exact_ ? 1 : 0);
   writer.f64(mean_);
   writer.f64(kernel_.across);
@@ -195,7 +195,7 @@ void Gaussian::save(ByteWriter& writer) const {
   }
 }
 
-Result<Gaussian> Gaussian::load(ByteReader& reader) {
+Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   const auto broken = [](std::string_view what) {
     return fail(Code::Input, "smooth model: {}; run oplat fit again", what);
   };

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "estimate/learned/smooth_kernel.hpp"
 #include "oplat/base/result.hpp"
 
@@ -49,8 +49,8 @@ class Gaussian {
   /// The means of many answers.
   [[nodiscard]] std::vector<double> means(const Points& points) const;
 
-  void save(ByteWriter& writer) const;
-  static Result<Gaussian> load(ByteReader& reader);
+  void save(base::ByteWriter& writer) const;
+  static Result<Gaussian> load(base::ByteReader& reader);
 
  private:
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/model_head.hpp"
 
@@ -17,7 +17,7 @@ Error broken(std::string_view what) { return kFormat.broken(what); }
 bool is_factor(float value) { return value >= 0 && value <= 10; }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
-void write_sites(ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
+void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
   const auto sites = lines.sites();
   std::vector<std::vector<double>> levels(lines.axes());
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
@@ -42,7 +42,7 @@ void write_sites(ByteWriter& writer, const Lines& lines, const NeighbourFeatures
   }
 }
 
-Status read_sites(ByteReader& reader, std::size_t axes, std::size_t slices, std::vector<Point>& points, SiteValues& values) {
+Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices, std::vector<Point>& points, SiteValues& values) {
   std::vector<std::vector<double>> levels(axes);
   for (auto& axis : levels) {
     const std::size_t count = reader.count(8);
@@ -76,7 +76,7 @@ Status read_sites(ByteReader& reader, std::size_t axes, std::size_t slices, std:
 }  // namespace
 
 std::string GridModel::save() const {
-  ByteWriter writer;
+  base::ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
   write_sites(writer, *lines_, *neighbours_, space_.slices());
   writer.u64(models_.size());
@@ -96,7 +96,7 @@ std::string GridModel::save() const {
 
 Result<GridModel> GridModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
-  ByteReader reader(body);
+  base::ByteReader reader(body);
   OPLAT_TRY(head, read_head(reader, kFormat));
   GridModel model;
   model.machine_ = head.machine;

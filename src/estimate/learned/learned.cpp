@@ -6,7 +6,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
 #include "oplat/estimate/sanity.hpp"
@@ -36,7 +36,7 @@ struct Fitted {
 };
 
 Result<Fitted> read(std::string_view bytes) {
-  ByteReader reader(bytes);
+  base::ByteReader reader(bytes);
   std::array<std::optional<double>, kStates> reuse_bytes;
   for (auto& each : reuse_bytes) {
     const double value = reader.f64();
@@ -180,7 +180,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
     if (samples[i].reuse_bytes) footprints[states[i]].push_back(*samples[i].reuse_bytes);
   }
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
-  ByteWriter writer;
+  base::ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
   return LearnedFit{writer.take() + model.save(), static_cast<std::int64_t>(log_ns.size()), model.calibrated()};
 }

@@ -21,7 +21,7 @@ Error ModelFormat::broken(std::string_view what) const {
   return {Code::Input, fmt::format("{}: {}; run oplat fit again", name, what)};
 }
 
-void write_head(ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space) {
+void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space) {
   writer.text(format.magic);
   writer.u32(format.number);
   writer.f64(machine.overhead_ns);
@@ -31,7 +31,7 @@ void write_head(ByteWriter& writer, const ModelFormat& format, const Machine& ma
   writer.text(space.save());
 }
 
-std::string sealed(ByteWriter writer) {
+std::string sealed(base::ByteWriter writer) {
   writer.u64(base::hash64(writer.bytes()));
   return writer.take();
 }
@@ -39,17 +39,17 @@ std::string sealed(ByteWriter writer) {
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format) {
   if (bytes.size() < kChecksumBytes) return fail(format.broken("is too short"));
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
-  ByteReader reader(body);
+  base::ByteReader reader(body);
   if (reader.text() != format.magic) return fail(format.broken("is none"));
   if (const std::uint32_t number = reader.u32(); number != format.number) {
     return fail(format.broken(fmt::format("is of format {}, known is {}", number, format.number)));
   }
-  ByteReader checksum(bytes.substr(body.size()));
+  base::ByteReader checksum(bytes.substr(body.size()));
   if (checksum.u64() != base::hash64(body)) return fail(format.broken("its checksum does not fit its bytes"));
   return body;
 }
 
-Result<ModelHead> read_head(ByteReader& reader, const ModelFormat& format) {
+Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format) {
   ModelHead head;
   reader.text();  // the magic and the number, which unsealed() has seen
   reader.u32();

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/space.hpp"
 #include "oplat/base/result.hpp"
@@ -27,12 +27,12 @@ struct ModelHead {
   Space space;
 };
 
-void write_head(ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space);
+void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space);
 /// The bytes with their checksum behind them.
-std::string sealed(ByteWriter writer);
+std::string sealed(base::ByteWriter writer);
 /// The bytes before the checksum. Code::Input where it does not fit, or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
-Result<ModelHead> read_head(ByteReader& reader, const ModelFormat& format);
+Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);
 
 }  // namespace oplat::estimate

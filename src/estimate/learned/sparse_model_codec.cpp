@@ -2,7 +2,7 @@
 /// A sparse model as bytes and back. See docs/format.md "Sparse models".
 #include <cmath>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "estimate/learned/model_head.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sparse_model.hpp"
@@ -15,7 +15,7 @@ constexpr float kMostFactor = 10;
 
 tl::unexpected<Error> broken(std::string_view what) { return fail(kFormat.broken(what)); }
 
-Result<Forest> read_forest(ByteReader& reader) {
+Result<Forest> read_forest(base::ByteReader& reader) {
   auto forest = Forest::load(reader.text());
   if (!forest) return broken(forest.error().message);
   return forest;
@@ -26,7 +26,7 @@ bool factor(float value) { return value >= 0 && value <= kMostFactor; }
 }  // namespace
 
 std::string SparseModel::save() const {
-  ByteWriter writer;
+  base::ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
   writer.u64(scaler_.columns().size());
   for (const Scaler::Column& column : scaler_.columns()) {
@@ -47,7 +47,7 @@ std::string SparseModel::save() const {
 
 Result<SparseModel> SparseModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
-  ByteReader reader(body);
+  base::ByteReader reader(body);
   OPLAT_TRY(head, read_head(reader, kFormat));
   SparseModel model;
   model.machine_ = head.machine;

@@ -6,6 +6,7 @@
 #include "oplat/base/text.hpp"
 #include "oplat/table/lut.hpp"
 #include "table/codecs/codecs.hpp"
+#include "table/codecs/lut_row_index.hpp"
 
 namespace oplat::table {
 namespace {
@@ -85,6 +86,11 @@ class LutCodec final : public TableCodec {
     }
     add(file.tail);
     return out;
+  }
+
+  Status do_index(Table& table, DeviceId device, SettingId setting) const override {
+    OPLAT_TRY(kept, LutRowIndex::load(table, device, setting));
+    return kept ? Status{} : LutRowIndex::store(table, device, setting);
   }
 };
 

@@ -280,16 +280,16 @@ TEST(GaussianBytes, ComeBackTheSame) {
   const Problem rows = some_problem(20, 3);
   for (const bool exact : {true, false}) {
     const Gaussian model = Gaussian::fit(rows.points, rows.y, some_kernel(3), answers_by(exact));
-    ByteWriter writer;
+    base::ByteWriter writer;
     model.save(writer);
-    ByteReader reader(writer.bytes());
+    base::ByteReader reader(writer.bytes());
     const auto loaded = Gaussian::load(reader);
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(reader.done());
     const std::vector<float> asked{0.1F, -0.4F, 1.5F};
     EXPECT_EQ(loaded->answer(asked, 1).mean, model.answer(asked, 1).mean);
     EXPECT_EQ(loaded->answer(asked, 1).sd, model.answer(asked, 1).sd);
-    ByteWriter again;
+    base::ByteWriter again;
     loaded->save(again);
     EXPECT_EQ(again.bytes(), writer.bytes());
   }
@@ -297,10 +297,10 @@ TEST(GaussianBytes, ComeBackTheSame) {
 
 TEST(GaussianBytes, DamagedOnesAreRefusedOrAnswer) {
   const Problem rows = some_problem(5, 2);
-  ByteWriter writer;
+  base::ByteWriter writer;
   Gaussian::fit(rows.points, rows.y, some_kernel(2), answers_by(false)).save(writer);
   for (std::size_t size = 0; size < writer.bytes().size(); ++size) {
-    ByteReader reader(std::string_view(writer.bytes()).substr(0, size));
+    base::ByteReader reader(std::string_view(writer.bytes()).substr(0, size));
     EXPECT_FALSE(Gaussian::load(reader)) << "cut off after " << size << " bytes";
   }
   const std::vector<float> asked{0.1F, -0.4F};
@@ -308,7 +308,7 @@ TEST(GaussianBytes, DamagedOnesAreRefusedOrAnswer) {
     for (const char mask : {'\x01', '\x80', '\xff'}) {
       std::string bytes = writer.bytes();
       bytes[at] = static_cast<char>(bytes[at] ^ mask);
-      ByteReader reader(bytes);
+      base::ByteReader reader(bytes);
       const auto loaded = Gaussian::load(reader);
       if (!loaded) {
         EXPECT_EQ(loaded.error().code, Code::Input);

@@ -15,7 +15,10 @@
 namespace oplat::table {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr std::string_view kConv =
     R"({"op_type": "Int8ConvRelu", "op_args": ["name: \"kernel\"\ni: 3\n", "name: \"order\"\ns: \"NHWC\"\n", "name: \"pad\"\ni: 1\n", )"
@@ -259,6 +262,70 @@ TEST_F(LutTable, AnswersByTheOriginalsRule) {
   spelt.op_args[0] = "name: \"kernels\"\nints: 3\nints: 3\n";
   ASSERT_EQ(lut_key_text(spelt), lut_key_text(query_of(kConv)));
   EXPECT_TRUE(rows.find(spelt).value().times.empty());
+}
+
+/// What the index is asked for, against the rows themselves.
+TEST_F(LutTable, TheIndexOfAnImportAnswersAsItsRowsDo) {
+  const std::string fc = line("Int8FC", "5"), softmax = line("Int8Softmax", "6.5");
+  Table table = imported(std::string(kConv) + fc + line("Int8FC", "50.5") + softmax + line("Int8FC", "7", "pixel"));
+  const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
+  const auto phone = table.find_device("phone").value().value(), pixel = table.find_device("pixel").value().value();
+  EXPECT_EQ(table.counts().value().fits, 2);
+  const auto times = [&](DeviceId device, const std::string& asked) {
+    std::vector<double> us;
+    for (const LutTime& time : LutRows(table, device, {setting}).find(query_of(asked)).value().times) us.push_back(time.us);
+    return us;
+  };
+  EXPECT_THAT(times(phone, fc), ElementsAre(5, 50.5));
+  EXPECT_THAT(times(pixel, fc), ElementsAre(7));
+  EXPECT_THAT(times(pixel, softmax), IsEmpty());
+  // Another file of the same device: the rows of both.
+  const std::string more = line("Int8FC", "8");
+  const auto read = codec_->read(more, {"more.json", "model", false}).value();
+  const ImportRequest request{{"lut", "more.json", base::hash128(more)}, "phone", codec_->setting("more.json", "").value(), false};
+  ASSERT_EQ(import_foreign(table, request, read.file).value(), ImportOutcome::Added);
+  EXPECT_THAT(times(phone, fc), ElementsAre(5, 50.5, 8));
+  // A row that oplat measured is no line: the index is void, and the rows answer, it among them.
+  Row row;
+  row.key = lut_key_text(query_of(softmax));
+  Timing timing;
+  timing.median_ns = 4000;
+  row.outcome = timing;
+  ASSERT_TRUE(table.put_row(phone, setting, std::nullopt, row).has_value());
+  EXPECT_THAT(times(phone, softmax), UnorderedElementsAre(4, 6.5));
+  EXPECT_THAT(times(phone, fc), ElementsAre(5, 50.5, 8));
+}
+
+TEST_F(LutTable, AReplacedFileTakesItsIndexWithIt) {
+  const std::string fc = line("Int8FC", "5"), of_pixel = line("Int8FC", "7", "pixel"), softmax = line("Int8Softmax", "6.5", "pixel");
+  Table table = imported(fc + of_pixel + softmax);
+  const std::string fewer = line("Int8FC", "9");
+  const auto read = codec_->read(fewer, {"t.json", "model", false}).value();
+  const ImportRequest request{{"lut", "t.json", base::hash128(fewer)}, "phone", codec_->setting("t.json", "").value(), true};
+  ASSERT_EQ(import_foreign(table, request, read.file).value(), ImportOutcome::Replaced);
+  const auto setting = table.find_setting(request.setting).value().value();
+  LutRows phone(table, table.find_device("phone").value().value(), {setting});
+  EXPECT_EQ(phone.find(query_of(fc)).value().times, std::vector<LutTime>({{9, 9000, true}}));
+  LutRows pixel(table, table.find_device("pixel").value().value(), {setting});
+  EXPECT_THAT(pixel.find(query_of(of_pixel)).value().times, IsEmpty());
+}
+
+TEST_F(LutTable, ADamagedIndexIsLeftAlone) {
+  const std::string fc = line("Int8FC", "5");
+  Table table = imported(fc + line("Int8Softmax", "6.5"));
+  const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
+  const auto phone = table.find_device("phone").value().value();
+  const std::string blob = table.find_fit("oplat.lut-index/1", phone, setting).value()->fit.blob;
+  ASSERT_EQ(blob.size(), 8U + 2 * 40U);
+  const std::string swapped = blob.substr(0, 8) + blob.substr(48) + blob.substr(8, 40);
+  std::string nan = blob;
+  nan.replace(8 + 16, 8, 8, '\xff');
+  std::string many = blob;
+  many.replace(0, 8, 8, '\xff');
+  for (const std::string& damaged : {std::string(), blob.substr(0, 50), blob + "x", swapped, nan, many}) {
+    ASSERT_TRUE(table.put_fit(phone, setting, {"oplat.lut-index/1", 0, damaged}).has_value());
+    EXPECT_EQ(LutRows(table, phone, {setting}).find(query_of(fc)).value().times, std::vector<LutTime>({{5, 5000, true}}));
+  }
 }
 
 TEST_F(LutTable, PercentilesBecomeTheRows) {

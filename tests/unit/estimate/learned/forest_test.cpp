@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "estimate/learned/bytes.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/base/random.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -137,7 +137,7 @@ TEST(ForestTest, NoDamagedByteMakesAWalkEndlessOrLeaveTheForest) {
 }
 
 TEST(ForestTest, ANodeThatPointsBackIsRefused) {
-  ByteWriter writer;
+  base::ByteWriter writer;
   writer.u64(1);  // features
   writer.f32(0);
   writer.u64(1);  // trees
@@ -151,13 +151,13 @@ TEST(ForestTest, ANodeThatPointsBackIsRefused) {
 }
 
 TEST(ByteReaderTest, NeverReadsOverTheEnd) {
-  ByteWriter writer;
+  base::ByteWriter writer;
   writer.u16(0x1234);
   writer.u32(7);
   writer.f64(2.5);
   writer.text("abc");
   EXPECT_EQ(writer.bytes().substr(0, 2), "\x34\x12") << "little-endian";
-  ByteReader reader(writer.bytes());
+  base::ByteReader reader(writer.bytes());
   EXPECT_EQ(reader.u16(), 0x1234);
   EXPECT_EQ(reader.u32(), 7U);
   EXPECT_EQ(reader.f64(), 2.5);
@@ -166,8 +166,8 @@ TEST(ByteReaderTest, NeverReadsOverTheEnd) {
   EXPECT_EQ(reader.u16(), 0);
   EXPECT_FALSE(reader.ok());
   const std::string huge = "\xff\xff\xff\xff\xff\xff\xff\xff";
-  EXPECT_EQ(ByteReader(huge + "x").text(), "");
-  EXPECT_EQ(ByteReader(huge + "x").count(1), 0U) << "a count that the bytes cannot hold";
+  EXPECT_EQ(base::ByteReader(huge + "x").text(), "");
+  EXPECT_EQ(base::ByteReader(huge + "x").count(1), 0U) << "a count that the bytes cannot hold";
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-namespace oplat::estimate {
+namespace oplat::base {
 
 class ByteWriter {
  public:
@@ -84,4 +85,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace oplat::estimate
+}  // namespace oplat::base
