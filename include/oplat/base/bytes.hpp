@@ -2,8 +2,12 @@
 /// Numbers to bytes and back: little-endian, whatever the machine; a reader that cannot run over the end.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,9 +44,9 @@ class ByteWriter {
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
-  std::uint64_t u64() { return number(8); }
-  std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
+  std::uint64_t u64() { return number<std::uint64_t>(); }
+  std::uint32_t u32() { return number<std::uint32_t>(); }
+  std::uint16_t u16() { return number<std::uint16_t>(); }
   float f32() { return std::bit_cast<float>(u32()); }
   double f64() { return std::bit_cast<double>(u64()); }
   std::string_view text() {
@@ -69,15 +73,17 @@ class ByteReader {
   [[nodiscard]] bool done() const { return ok_ && left() == 0; }
 
  private:
-  std::uint64_t number(std::size_t size) {
-    if (!ok_ || left() < size) {
+  template <class Number>
+  Number number() {
+    if (!ok_ || left() < sizeof(Number)) {
       ok_ = false;
       return 0;
     }
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value |= std::uint64_t{static_cast<unsigned char>(bytes_[at_ + i])} << (8 * i);
-    at_ += size;
-    return value;
+    std::array<char, sizeof(Number)> raw;
+    std::memcpy(raw.data(), bytes_.data() + at_, raw.size());
+    at_ += raw.size();
+    if constexpr (std::endian::native == std::endian::big) std::reverse(raw.begin(), raw.end());
+    return std::bit_cast<Number>(raw);
   }
 
   std::string_view bytes_;

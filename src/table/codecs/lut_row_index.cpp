@@ -14,13 +14,22 @@ namespace {
 
 constexpr std::string_view kFormat = "oplat.lut-index/1";
 constexpr std::size_t kEntryBytes = 40;  // identity, us, ns, whole
+/// Some for the files.
+constexpr std::size_t kMostEntries = (kMostFit >> 1) / kEntryBytes;
 
 bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
-/// As many rows with a time as the index has entries: none was taken away, and none is anything but a line.
-Result<bool> is_of_all_rows(const Table& table, DeviceId device, SettingId setting, std::size_t entries) {
-  OPLAT_TRY(population, table.population_of(device, setting));
-  return population.timings == static_cast<std::int64_t>(entries);
+/// The files whose lines may stand under the pair.
+Result<std::vector<StoredForeignFile>> files_of(const Table& table, SettingId setting) {
+  OPLAT_TRY(files, table.foreign_files());
+  std::erase_if(files, [&](const StoredForeignFile& file) { return file.setting != setting || file.origin.format != "lut"; });
+  return files;
+}
+
+std::vector<FileId> ids_of(const std::vector<StoredForeignFile>& files) {
+  std::vector<FileId> ids;
+  for (const StoredForeignFile& file : files) ids.push_back(file.id);
+  return ids;
 }
 
 }  // namespace
@@ -30,17 +39,20 @@ Result<std::optional<LutRowIndex>> LutRowIndex::load(const Table& table, DeviceI
   if (!found || !found->current) return std::nullopt;
   auto index = decode(found->fit.blob);
   if (!index) return std::nullopt;
-  OPLAT_TRY(whole, is_of_all_rows(table, device, setting, index->entries_.size()));
-  if (!whole) return std::nullopt;
+  // A fit does not notice rows that go; they go with their file.
+  OPLAT_TRY(files, files_of(table, setting));
+  if (index->files_ != ids_of(files)) return std::nullopt;
   return index;
 }
 
 Status LutRowIndex::store(Table& table, DeviceId device, SettingId setting) {
+  OPLAT_TRY(own, table.rows_of_no_file(device, setting));
+  if (!own.empty()) return {};
   OPLAT_TRY(name, table.device_name(device));
-  OPLAT_TRY(files, table.foreign_files());
+  OPLAT_TRY(files, files_of(table, setting));
   LutRowIndex index;
+  index.files_ = ids_of(files);
   for (const StoredForeignFile& stored : files) {
-    if (stored.setting != setting || stored.origin.format != "lut") continue;
     OPLAT_TRY(file, table.foreign_file(stored.id));
     for (const ForeignRow& row : file.rows) {
       if (!row.text || !(row.device.empty() ? stored.device == device : row.device == name)) continue;
@@ -48,8 +60,7 @@ Status LutRowIndex::store(Table& table, DeviceId device, SettingId setting) {
       index.entries_.push_back({lut_identity(record.query, {}), record.p50});
     }
   }
-  OPLAT_TRY(whole, is_of_all_rows(table, device, setting, index.entries_.size()));
-  if (!whole || index.entries_.size() > (kMostFit - sizeof(std::uint64_t)) / kEntryBytes) return {};
+  if (index.entries_.size() > kMostEntries) return {};
   std::stable_sort(index.entries_.begin(), index.entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.identity < b.identity; });
   return table.put_fit(device, setting, {std::string(kFormat), 0, index.encode()});
@@ -65,6 +76,8 @@ std::vector<LutTime> LutRowIndex::find(const base::Hash128& identity) const {
 std::optional<LutRowIndex> LutRowIndex::decode(std::string_view blob) {
   base::ByteReader reader(blob);
   LutRowIndex index;
+  index.files_.resize(reader.count(sizeof(std::uint64_t)));
+  for (FileId& file : index.files_) file = static_cast<FileId>(reader.u64());
   index.entries_.resize(reader.count(kEntryBytes));
   for (Entry& entry : index.entries_) {
     entry.identity.high = reader.u64();
@@ -82,6 +95,8 @@ std::optional<LutRowIndex> LutRowIndex::decode(std::string_view blob) {
 
 std::string LutRowIndex::encode() const {
   base::ByteWriter writer;
+  writer.u64(files_.size());
+  for (const FileId file : files_) writer.u64(static_cast<std::uint64_t>(file));
   writer.u64(entries_.size());
   for (const Entry& entry : entries_) {
     writer.u64(entry.identity.high);
