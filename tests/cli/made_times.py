@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts made times in place of the measured ones: made_times.py TABLE
 
-Every kernel of every plan gets the same time at two cache states, and every plan a whole-model time of SCALE times the sum
+Every kernel of every plan but views gets the same time at two cache states, and every plan a whole-model time of SCALE times the sum
 of its kernels, a CALL, and up to NOISE of it, so that what is learned from them is known and no machine has a say in it.
 """
 import contextlib
@@ -11,6 +11,7 @@ import sqlite3
 import sys
 
 SCALE, CALL_NS, NOISE = 1.03, 2000.0, 0.005
+VIEWS = ("Flatten/", "Reshape/", "Squeeze/", "Unsqueeze/")  # take no time, and get no row
 STATES = (0.0, 2.0**30)  # bytes between two uses of a weight
 OUTCOME = ("'timing', NULL, :ns, 0.01, :ns * 0.99, :ns * 1.01, 0.95, :ns * 0.98, :ns * 0.985, :ns * 1.015, 5, 5, 1, '', '[]'")
 COLUMNS = ("outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, p10_ns, p90_ns, blocks, processes, "
@@ -32,8 +33,8 @@ def main():
         table.execute("UPDATE campaign SET empty_call_ns = ?", [CALL_NS])
         times = {}
         for kernel, key in table.execute("SELECT DISTINCT kernel.id, key FROM kernel JOIN plan_kernel ON kernel = kernel.id").fetchall():
-            times[kernel] = 5_000 + 95_000 * share(key)
-            for reuse in STATES:
+            times[kernel] = 0 if key.startswith(VIEWS) else 5_000 + 95_000 * share(key)
+            for reuse in STATES if times[kernel] > 0 else ():
                 table.execute(f"INSERT INTO row(kernel, device, setting, campaign, reuse_bytes, origin, {COLUMNS}) "
                               f"VALUES (:kernel, :device, :setting, :campaign, :reuse, 'own', {OUTCOME})",
                               where | {"kernel": kernel, "reuse": reuse, "ns": times[kernel]})
