@@ -24,6 +24,11 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
   return static_cast<std::int64_t>(std::clamp(needed, 2.0, allowed));
 }
 
+std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule) {
+  const auto most = static_cast<double>(rule.chain_copies);
+  return kernel_ns * most <= rule.chain_call_ns ? rule.chain_copies : static_cast<std::int64_t>(rule.chain_call_ns / kernel_ns);
+}
+
 std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state, const CopyRule& rule) {
   // A cold slope that failed with eight copies may have twice as many: the bound of eight is about cost, not validity.
   const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_most : rule.most_copies;

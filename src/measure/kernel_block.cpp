@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "measure/block_reply.hpp"
 #include "oplat/base/random.hpp"
@@ -152,12 +153,28 @@ std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const
   return wanted > copies ? std::optional(wanted) : std::nullopt;
 }
 
+/// Copies for a slope. A hot chain gets more than were asked for where its kernel is long, unless memory forbids it.
+Result<Handled> open_many(Instrument& instrument, const KernelBlockRequest& request, std::int64_t& copies, double kernel_ns,
+                          const CopyRule& rule) {
+  OPLAT_TRY(handled, open_copies(instrument, request, copies));
+  const auto* opened = std::get_if<OpenHandle>(&handled);
+  const bool is_free = !request.copies && request.state.kind == CacheState::Hot;
+  if (!is_free || opened == nullptr || opened->topology() != "chain") return std::move(handled);
+  const std::int64_t wanted = choose_chain_copies(kernel_ns, rule);
+  if (wanted <= copies) return std::move(handled);
+  OPLAT_TRY(longer, open_copies(instrument, request, wanted));
+  if (!std::holds_alternative<OpenHandle>(longer)) return std::move(handled);
+  copies = wanted;
+  return std::move(longer);
+}
+
 /// Tk beside T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request, const OpenHandle& one,
                                        double one_ns, const std::optional<OpenHandle>& waker, std::int64_t copies, const CopyRule& rule) {
   std::string before;
+  const double kernel_ns = request.expected_ns.value_or(one_ns);
   for (int attempt = 0;; ++attempt) {
-    OPLAT_TRY(handled, open_copies(instrument, request, copies));
+    OPLAT_TRY(handled, open_many(instrument, request, copies, kernel_ns, rule));
     if (auto* refusal = std::get_if<Refusal>(&handled)) {
       // Copies may need more memory than the worker grants; fewer give a noisier slope instead of none.
       if (std::holds_alternative<table::Skipped>(*refusal) && attempt == 0 && copies > 2) {
@@ -167,7 +184,6 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
       return as_outcome(std::move(*refusal));
     }
     const auto& many = std::get<OpenHandle>(handled);
-    const double kernel_ns = request.expected_ns.value_or(one_ns);
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
     OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns, waker)));
     if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));

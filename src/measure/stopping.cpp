@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "oplat/measure/statistics.hpp"
 
@@ -45,20 +46,43 @@ std::optional<std::string_view> disturbance(const table::Block& block, const Ref
   return std::nullopt;
 }
 
+namespace {
+
+/// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no measure.
+double degree(const table::Block& block, const ReferenceMedians& medians) {
+  if (!disturbance(block, medians)) return 0;
+  table::Block without = block;
+  without.steal_ticks = 0;
+  const bool only_stolen = !disturbance(without, medians);
+  return only_stolen ? static_cast<double>(block.steal_ticks) : std::numeric_limits<double>::infinity();
+}
+
+/// The undisturbed blocks where they are half of all or more, else the half that was disturbed least: on a machine that is
+/// hardly ever quiet a tick is little, and a block that had its core for itself is better than one that never had. All
+/// where that is too few.
+std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, const ReferenceMedians& medians) {
+  std::vector<double> degrees;
+  for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
+  std::vector<table::Block> used;
+  if (!blocks.empty()) {
+    std::vector<double> sorted = degrees;
+    std::sort(sorted.begin(), sorted.end());
+    const double most = sorted[(sorted.size() - 1) / 2];
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (degrees[i] <= most) used.push_back(blocks[i]);
+    }
+  }
+  if (used.size() < kLeastUsedBlocks) used.assign(blocks.begin(), blocks.end());
+  return used;
+}
+
+}  // namespace
+
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,
                   std::uint64_t seed) {
   Assessment result;
-  std::vector<table::Block> used;
-  for (const table::Block& block : blocks) {
-    if (disturbance(block, medians)) {
-      ++result.disturbed;
-    } else {
-      used.push_back(block);
-    }
-  }
-  // On a machine that is never quiet the few calm blocks are a matter of luck, not better data.
-  if (used.size() < kLeastUsedBlocks || 2 * used.size() < blocks.size()) used.assign(blocks.begin(), blocks.end());
-
+  result.disturbed = std::count_if(blocks.begin(), blocks.end(), [&](const table::Block& b) { return disturbance(b, medians).has_value(); });
+  const std::vector<table::Block> used = least_disturbed(blocks, medians);
   result.timing = summarise(used, rule.level, seed);
   std::optional<double> width;
   const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;

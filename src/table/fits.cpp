@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fits: caches of what was learned from rows, with a mark of those rows.
+#include "table/fits.hpp"
+
 #include <charconv>
 
 #include "oplat/base/hash.hpp"
 #include "oplat/base/text.hpp"
-#include "oplat/table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/limits.hpp"
@@ -19,6 +20,9 @@ std::string bytes_of(const base::Hash128& hash) {
   const auto bytes = hash.bytes();
   return {bytes.begin(), bytes.end()};
 }
+
+/// In the place of a mark: of no rows.
+constexpr std::string_view kVoid("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", kHashBytes / 2);
 
 /// First half of rows_hash: the pair that the fit is for.
 std::string scope_of(DeviceId device, SettingId setting) { return bytes_of(base::hash128(fmt::format("device {} setting {}", device, setting))); }
@@ -42,6 +46,21 @@ Result<std::string> mark_of(Database& database, DeviceId device, SettingId setti
 }
 
 }  // namespace
+
+Status void_fits_of_file(Database& database, FileId file) {
+  OPLAT_TRY(pairs, database.prepare("SELECT DISTINCT 0, device, setting FROM \"row\" WHERE file = ?1"));
+  pairs.add(file);
+  while (true) {
+    OPLAT_TRY(line, pairs.step());
+    if (!line) return {};
+    Cells cells(pairs, "row");
+    const std::string scope = scope_of(cells.integer(1), cells.integer(2));
+    OPLAT_CHECK(cells.status());
+    OPLAT_TRY(fits, database.prepare("UPDATE fit SET rows_hash = ?1 WHERE substr(rows_hash, 1, 16) = ?2"));
+    const std::string rows_hash = scope + std::string(kVoid);
+    OPLAT_CHECK(fits.add_blob(rows_hash).add_blob(scope).run());
+  }
+}
 
 Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceId device, SettingId setting) const {
   Database& database = *impl_->database;

@@ -7,6 +7,7 @@
 #include "oplat/base/hash.hpp"
 #include "oplat/table/table.hpp"
 #include "table/cells.hpp"
+#include "table/fits.hpp"
 #include "table/impl.hpp"
 #include "table/rows.hpp"
 #include "table/validate.hpp"
@@ -123,6 +124,15 @@ Result<FileId> add_file(Database& database, DeviceId device, SettingId setting, 
   return sqlite3_last_insert_rowid(database.handle());
 }
 
+/// The second column of native's rows.
+Result<std::optional<std::string>> read_text(const Statement& statement) {
+  Cells cells(statement, "native");
+  if (cells.is_null(1)) return std::nullopt;
+  std::string text(cells.bytes(1));
+  OPLAT_CHECK(cells.status());
+  return std::optional(std::move(text));
+}
+
 }  // namespace
 
 Result<FileId> Table::add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin,
@@ -159,6 +169,7 @@ Result<DeviceId> Table::find_or_put_device(const std::string& name) {
 Status Table::remove_foreign(FileId id) {
   const Status removed = impl_->write([&]() -> Status {
     Database& database = *impl_->database;
+    OPLAT_CHECK(void_fits_of_file(database, id));
     OPLAT_TRY(rows, database.prepare("DELETE FROM \"row\" WHERE file = ?1"));
     OPLAT_CHECK(rows.add(id).run());
     OPLAT_TRY(file, database.prepare("DELETE FROM native_file WHERE id = ?1"));
@@ -231,11 +242,24 @@ Result<std::optional<std::string>> Table::foreign_text(RowId row) const {
   OPLAT_TRY(statement, impl_->database->prepare("SELECT \"row\", text FROM native WHERE \"row\" = ?1"));
   OPLAT_TRY(line, statement.add(row).step());
   if (!line) return std::nullopt;
-  Cells cells(statement, "native");
-  if (cells.is_null(1)) return std::nullopt;
-  std::string text(cells.bytes(1));
-  OPLAT_CHECK(cells.status());
-  return std::optional(std::move(text));
+  return read_text(statement);
+}
+
+Result<std::vector<std::optional<std::string>>> Table::foreign_texts_of(DeviceId device, SettingId setting) const {
+  Database& database = *impl_->database;
+  OPLAT_TRY(statement, database.prepare("SELECT \"row\".id, text FROM \"row\" LEFT JOIN native ON native.\"row\" = \"row\".id "
+                                        "WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' ORDER BY \"row\".id"));
+  statement.add(device).add(setting);
+  std::vector<std::optional<std::string>> texts;
+  Ascending ascending;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return texts;
+    const RowId id = Cells(statement, "row").id();
+    if (!ascending.next(id)) return database.corrupt("row {} comes twice", id);
+    OPLAT_TRY(text, read_text(statement));
+    texts.push_back(std::move(text));
+  }
 }
 
 }  // namespace oplat::table

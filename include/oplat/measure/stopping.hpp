@@ -29,8 +29,8 @@ struct ReferenceMedians {
   std::optional<double> memory_ns;
 };
 
-/// The recorded outside event for which a block is left out of its row's statistics, or nothing: involuntary switches
-/// in more than 5 % of its rounds, stolen ticks, or a reference above 1.5 times its median.
+/// The recorded outside event for which a block is left out of its row's statistics where enough others are better, or
+/// nothing: involuntary switches in more than 5 % of its rounds, stolen ticks, or a reference above 1.5 times its median.
 std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians);
 
 /// What the blocks of a row amount to.
@@ -44,7 +44,7 @@ struct Assessment {
 };
 
 /// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks were left out, or
-/// so many were disturbed that all had to be used), "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the
+/// so many were disturbed that of those the least had to be used), "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the
 /// spread is assumed). A block is never forgotten: leaving out is decided anew from what is stored. `blocks` in the
 /// order of their measurement.
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,

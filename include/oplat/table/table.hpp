@@ -164,6 +164,8 @@ class Table {
   Result<ForeignFile> foreign_file(FileId id) const;
   /// The bytes of a foreign row, where its file's format cannot make them from key and outcome.
   Result<std::optional<std::string>> foreign_text(RowId row) const;
+  /// The same of every row of the pair that holds a time, in order of id.
+  Result<std::vector<std::optional<std::string>>> foreign_texts_of(DeviceId device, SettingId setting) const;
   /// Rows of the pair that no foreign file holds, in order of id.
   Result<std::vector<StoredRow>> rows_of_no_file(DeviceId device, SettingId setting) const;
 
@@ -184,7 +186,7 @@ class Table {
   /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of them. Rows that name
   /// a device of their own stand under that one.
   Result<FileId> add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin, const ForeignFile& file);
-  /// Forgets a file and its rows. Fits of its pair notice only rows that come: add the file that replaces it first.
+  /// Forgets a file and its rows; fits of their pairs are current no more.
   Status remove_foreign(FileId id);
   /// Blocks stay when a row is put again, so that a resumed campaign adds to them; see remove_blocks().
   Status add_block(RowId row, const Block& block);

@@ -14,53 +14,29 @@ namespace {
 
 constexpr std::string_view kFormat = "oplat.lut-index/1";
 constexpr std::size_t kEntryBytes = 40;  // identity, us, ns, whole
-/// Some for the files.
-constexpr std::size_t kMostEntries = (kMostFit >> 1) / kEntryBytes;
+constexpr std::size_t kMostEntries = (kMostFit - sizeof(std::uint64_t)) / kEntryBytes;
 
 bool is_time(double value) { return std::isfinite(value) && value >= 0; }
-
-/// The files whose lines may stand under the pair.
-Result<std::vector<StoredForeignFile>> files_of(const Table& table, SettingId setting) {
-  OPLAT_TRY(files, table.foreign_files());
-  std::erase_if(files, [&](const StoredForeignFile& file) { return file.setting != setting || file.origin.format != "lut"; });
-  return files;
-}
-
-std::vector<FileId> ids_of(const std::vector<StoredForeignFile>& files) {
-  std::vector<FileId> ids;
-  for (const StoredForeignFile& file : files) ids.push_back(file.id);
-  return ids;
-}
 
 }  // namespace
 
 Result<std::optional<LutRowIndex>> LutRowIndex::load(const Table& table, DeviceId device, SettingId setting) {
   OPLAT_TRY(found, table.find_fit(kFormat, device, setting));
   if (!found || !found->current) return std::nullopt;
-  auto index = decode(found->fit.blob);
-  if (!index) return std::nullopt;
-  // A fit does not notice rows that go; they go with their file.
-  OPLAT_TRY(files, files_of(table, setting));
-  if (index->files_ != ids_of(files)) return std::nullopt;
-  return index;
+  return decode(found->fit.blob);
 }
 
 Status LutRowIndex::store(Table& table, DeviceId device, SettingId setting) {
-  OPLAT_TRY(own, table.rows_of_no_file(device, setting));
-  if (!own.empty()) return {};
-  OPLAT_TRY(name, table.device_name(device));
-  OPLAT_TRY(files, files_of(table, setting));
+  OPLAT_TRY(lines, table.foreign_texts_of(device, setting));
+  if (lines.size() > kMostEntries) return {};
   LutRowIndex index;
-  index.files_ = ids_of(files);
-  for (const StoredForeignFile& stored : files) {
-    OPLAT_TRY(file, table.foreign_file(stored.id));
-    for (const ForeignRow& row : file.rows) {
-      if (!row.text || !(row.device.empty() ? stored.device == device : row.device == name)) continue;
-      OPLAT_TRY(record, read_lut_record(*row.text));
-      index.entries_.push_back({lut_identity(record.query, {}), record.p50});
-    }
+  index.entries_.reserve(lines.size());
+  for (const std::optional<std::string>& line : lines) {
+    if (!line) return {};
+    const auto record = read_lut_record(*line);
+    if (!record) return {};  // whoever looks the row up is told
+    index.entries_.push_back({lut_identity(record->query, {}), record->p50});
   }
-  if (index.entries_.size() > kMostEntries) return {};
   std::stable_sort(index.entries_.begin(), index.entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.identity < b.identity; });
   return table.put_fit(device, setting, {std::string(kFormat), 0, index.encode()});
@@ -76,8 +52,6 @@ std::vector<LutTime> LutRowIndex::find(const base::Hash128& identity) const {
 std::optional<LutRowIndex> LutRowIndex::decode(std::string_view blob) {
   base::ByteReader reader(blob);
   LutRowIndex index;
-  index.files_.resize(reader.count(sizeof(std::uint64_t)));
-  for (FileId& file : index.files_) file = static_cast<FileId>(reader.u64());
   index.entries_.resize(reader.count(kEntryBytes));
   for (Entry& entry : index.entries_) {
     entry.identity.high = reader.u64();
@@ -95,8 +69,6 @@ std::optional<LutRowIndex> LutRowIndex::decode(std::string_view blob) {
 
 std::string LutRowIndex::encode() const {
   base::ByteWriter writer;
-  writer.u64(files_.size());
-  for (const FileId file : files_) writer.u64(static_cast<std::uint64_t>(file));
   writer.u64(entries_.size());
   for (const Entry& entry : entries_) {
     writer.u64(entry.identity.high);

@@ -29,7 +29,6 @@ class LutRowIndex {
   static std::optional<LutRowIndex> decode(std::string_view blob);
   [[nodiscard]] std::string encode() const;
 
-  std::vector<FileId> files_;   ///< that the lines are of
   std::vector<Entry> entries_;  ///< by identity; those of one identity in the table's order
 };
 

@@ -74,6 +74,16 @@ TEST_F(KernelBlockTest, KeepsTheCopiesOfEarlierBlocks) {
   EXPECT_EQ(world_.blocks.size(), 1U) << "no calibration again";
 }
 
+TEST_F(KernelBlockTest, AHotChainOfLongKernelsAveragesOverPlacesInMemory) {
+  const std::map<double, std::int64_t> copies = {{159e3, 16}, {1e6, 9}, {8e6, 2}};
+  for (const auto& [ns, most] : copies) {
+    world_.kernels["k"] = {.hot_ns = ns};
+    EXPECT_EQ(std::get<KernelBlock>(measure("k", hot_)).method.copies, most) << ns;
+  }
+  world_.kernels["k"] = {.hot_ns = 159e3, .skipped_above_copies = 10};
+  EXPECT_EQ(std::get<KernelBlock>(measure("k", hot_)).method.copies, 3) << "memory is short";
+}
+
 TEST_F(KernelBlockTest, ColdCopiesHaveWeightsOfTheirOwnAndAreScrubbed) {
   world_.kernels["k"] = {.hot_ns = 61e3, .cold_ns = 222e3, .first_copy_ns = 30e3};
   const auto outcome = measure("k", cold_);

@@ -220,6 +220,20 @@ TEST(Stopping, UsesEverythingOnAMachineThatIsNeverQuiet) {
   EXPECT_THAT(all.flags, Contains("disturbed"));
 }
 
+TEST(Stopping, UsesTheHalfThatWasDisturbedLeast) {
+  auto blocks = blocks_of({1e6, 1.3e6, 1.01e6, 1.3e6, 0.99e6, 1e6, 1.3e6, 1.3e6});
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].steal_ticks = blocks[i].value_ns > 1.2e6 ? 90 : 1;
+  blocks[7].steal_ticks = 0;
+  blocks[7].switches = 50;
+  const auto half = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(half.timing->blocks, 4);
+  EXPECT_NEAR(half.timing->median_ns, 1e6, 5e3);
+  EXPECT_EQ(half.disturbed, 8);
+  // Neither is better than the other of those that cannot be ranked.
+  for (table::Block& block : blocks) block.switches = 50;
+  EXPECT_EQ(assess(blocks, {}, kUsual, 1).timing->blocks, 8);
+}
+
 TEST(Stopping, FlagsTrendsAndModes) {
   std::vector<double> rising;
   for (int i = 0; i < 12; ++i) rising.push_back(1e6 + 1e3 * i);
