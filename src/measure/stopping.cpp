@@ -34,20 +34,6 @@ std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment, 
       std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.most_blocks))));
 }
 
-}  // namespace
-
-std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians) {
-  if (static_cast<double>(block.switches) > kMostSwitchesPerRound * static_cast<double>(block.rounds)) {
-    return "involuntary switches";
-  }
-  if (block.steal_ticks > 0) return "stolen ticks";
-  if (far_above(block.reference_compute_ns, medians.compute_ns)) return "slow compute reference";
-  if (far_above(block.reference_memory_ns, medians.memory_ns)) return "slow memory reference";
-  return std::nullopt;
-}
-
-namespace {
-
 /// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no measure.
 double degree(const table::Block& block, const ReferenceMedians& medians) {
   if (!disturbance(block, medians)) return 0;
@@ -60,9 +46,7 @@ double degree(const table::Block& block, const ReferenceMedians& medians) {
 /// The undisturbed blocks where they are half of all or more, else the half that was disturbed least: on a machine that is
 /// hardly ever quiet a tick is little, and a block that had its core for itself is better than one that never had. All
 /// where that is too few.
-std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, const ReferenceMedians& medians) {
-  std::vector<double> degrees;
-  for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
+std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, const std::vector<double>& degrees) {
   std::vector<table::Block> used;
   if (!blocks.empty()) {
     std::vector<double> sorted = degrees;
@@ -78,11 +62,23 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, 
 
 }  // namespace
 
+std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians) {
+  if (static_cast<double>(block.switches) > kMostSwitchesPerRound * static_cast<double>(block.rounds)) {
+    return "involuntary switches";
+  }
+  if (block.steal_ticks > 0) return "stolen ticks";
+  if (far_above(block.reference_compute_ns, medians.compute_ns)) return "slow compute reference";
+  if (far_above(block.reference_memory_ns, medians.memory_ns)) return "slow memory reference";
+  return std::nullopt;
+}
+
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,
                   std::uint64_t seed) {
   Assessment result;
-  result.disturbed = std::count_if(blocks.begin(), blocks.end(), [&](const table::Block& b) { return disturbance(b, medians).has_value(); });
-  const std::vector<table::Block> used = least_disturbed(blocks, medians);
+  std::vector<double> degrees;
+  for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
+  result.disturbed = std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
+  const std::vector<table::Block> used = least_disturbed(blocks, degrees);
   result.timing = summarise(used, rule.level, seed);
   std::optional<double> width;
   const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;

@@ -21,9 +21,6 @@ std::string bytes_of(const base::Hash128& hash) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// In the place of a mark: of no rows.
-constexpr std::string_view kVoid("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", kHashBytes / 2);
-
 /// First half of rows_hash: the pair that the fit is for.
 std::string scope_of(DeviceId device, SettingId setting) { return bytes_of(base::hash128(fmt::format("device {} setting {}", device, setting))); }
 
@@ -57,7 +54,7 @@ Status void_fits_of_file(Database& database, FileId file) {
     const std::string scope = scope_of(cells.integer(1), cells.integer(2));
     OPLAT_CHECK(cells.status());
     OPLAT_TRY(fits, database.prepare("UPDATE fit SET rows_hash = ?1 WHERE substr(rows_hash, 1, 16) = ?2"));
-    const std::string rows_hash = scope + std::string(kVoid);
+    const std::string rows_hash = scope + std::string(kHashBytes / 2, '\0');  // a mark of no rows
     OPLAT_CHECK(fits.add_blob(rows_hash).add_blob(scope).run());
   }
 }

@@ -36,7 +36,7 @@ class LutRows {
   struct Source;  ///< the rows of one setting
 
   Result<const LutRowIndex*> index_of(Source& source);
-  Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query);
+  Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query) const;
   Result<LutFound> in_rows(SettingId setting, const base::Hash128& identity, const ir::LutQuery& query) const;
 
   const Table* table_;

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "oplat/base/bytes.hpp"
 #include "estimate/learned/smooth_kernel.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/base/result.hpp"
 
 namespace oplat::estimate {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oplat/base/bytes.hpp"
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/model_head.hpp"
+#include "oplat/base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "oplat/base/bytes.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/estimate/sanity.hpp"
 
 namespace oplat::estimate {

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/base/bytes.hpp"
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/space.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/base/result.hpp"
 
 namespace oplat::estimate {

@@ -2,10 +2,10 @@
 /// A sparse model as bytes and back. See docs/format.md "Sparse models".
 #include <cmath>
 
-#include "oplat/base/bytes.hpp"
 #include "estimate/learned/model_head.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sparse_model.hpp"
+#include "oplat/base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {

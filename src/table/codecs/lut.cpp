@@ -7,6 +7,7 @@
 #include "oplat/table/lut.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/lut_row_index.hpp"
+#include "table/codecs/text_rows.hpp"
 
 namespace oplat::table {
 namespace {
@@ -68,24 +69,14 @@ class LutCodec final : public TableCodec {
   bool do_accepts(std::string_view key, bool timed) const override { return timed && query_of(key).has_value(); }
 
   Result<std::string> do_write(const ForeignFile& file) const override {
-    std::string out = file.head;
-    const auto add = [&](std::string_view piece) {
-      if (!piece.empty() && !out.empty() && out.back() != '\n') out += '\n';
-      out += piece;
-    };
-    for (const ForeignRow& row : file.rows) {
-      add(row.before);
-      if (row.text) {
-        add(*row.text);
-        continue;
-      }
+    return write_text_rows(file, "", [](const ForeignRow& row) -> Result<std::string> {
       const auto* timing = std::get_if<Timing>(&row.outcome);
       auto query = query_of(row.key);
       if (timing == nullptr || !query) return fail(Code::Input, "no line of a look-up table can say the key {}", base::printable(row.key, 200));
-      add(lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns)));
-    }
-    add(file.tail);
-    return out;
+      std::string line = lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns));
+      line.pop_back();  // its end
+      return line;
+    });
   }
 
   Status do_index(Table& table, DeviceId device, SettingId setting) const override {

@@ -11,6 +11,7 @@
 #include "oplat/base/text.hpp"
 #include "oplat/table/lut.hpp"
 #include "table/codecs/refused_rows.hpp"
+#include "table/codecs/text_rows.hpp"
 
 namespace oplat::table {
 namespace {
@@ -35,13 +36,6 @@ constexpr std::array<std::string_view, kFields> kNames = {
 bool is_time(std::size_t field) { return field >= kP0 && field <= kP100; }
 
 std::string quoted(std::string_view text) { return fmt::format("'{}'", base::printable(text, 60)); }
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-}
 
 /// What a line says, and which fields stand in it.
 struct Said {

@@ -64,7 +64,7 @@ Result<const LutRowIndex*> LutRows::index_of(Source& source) {
   return source.index ? &*source.index : nullptr;
 }
 
-Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query) {
+Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query) const {
   LutFound found;
   found.times = index.find(identity);
   if (found.times.size() < 2) return found;
