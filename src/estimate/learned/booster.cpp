@@ -50,7 +50,8 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
   const Binned data(x);
   if (data.columns() == 0 || options.trees < 1) return Forest::make({}, start, x.columns);
   base::Random random(options.seed);
-  Grower grower(data, {options.leaves, options.least_rows, static_cast<float>(options.l2)});
+  Grower grower(data, {options.leaves, static_cast<float>(options.least_rows), static_cast<float>(options.l2)});
+  const std::vector<float> weights = options.weights.empty() ? std::vector<float>(y.size(), 1.0F) : options.weights;
   std::vector<float> sums(y.size(), start);
   std::vector<float> left(y.size());
   std::vector<TrainedTree> trees;
@@ -60,7 +61,7 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
     cut_to_quantile(left, options.whole);
     const auto rows = some_of(y.size(), share_of(y.size(), options.row_share), random);
     const auto columns = some_of(data.columns(), share_of(data.columns(), options.column_share), random);
-    trees.push_back(grower.grow(left, rows, columns));
+    trees.push_back(grower.grow(left, weights, rows, columns));
     for (auto& node : trees.back().nodes) node.value *= node.left < 0 ? rate : 1;
     grower.add_to(sums, rate);
     if (options.progress && !options.progress(tree + 1)) return fail(Code::Interrupted, "interrupted while fitting");

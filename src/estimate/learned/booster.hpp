@@ -26,7 +26,7 @@ struct BoostOptions {
   int trees = 500;
   double rate = 0.07;
   std::size_t leaves = 127;
-  std::uint32_t least_rows = 5;  ///< of a leaf
+  std::uint32_t least_rows = 5;  ///< of a leaf: the least sum of their weights
   double column_share = 0.25;    ///< of each tree
   double row_share = 0.9;        ///< of each tree
   /// Share of the rows whose deviations count whole in each tree; larger ones count as the largest of these does, so that
@@ -34,6 +34,8 @@ struct BoostOptions {
   /// 2001, 4.4).
   double whole = 0.95;
   double l2 = 5;                 ///< rows of value 0 that every leaf is thought to have besides its own
+  /// How much each row counts, in mean 1; empty: all the same.
+  std::vector<float> weights;
   std::uint64_t seed = 1;
   std::function<bool(int done)> progress;  ///< after each tree; false stops with Code::Interrupted
 };

@@ -171,10 +171,9 @@ float spread_factor(std::span<const float> errors, std::span<const float> scales
     each[hold_outs[i]].first.push_back(errors[i]);
     each[hold_outs[i]].second.push_back(scales[i]);
   }
-  const float pooled = spread_factor(errors, scales);
-  float worst = pooled;
+  float worst = spread_factor(errors, scales);
   for (const auto& [held, trials] : each) worst = std::max(worst, spread_factor(trials.first, trials.second));
-  return (pooled + worst) / 2;
+  return worst;
 }
 
 }  // namespace oplat::estimate

@@ -56,7 +56,7 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before);
 
 /// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials.
 float spread_factor(std::span<const float> errors, std::span<const float> scales);
-/// The same, half way to the worst of the hold-outs that the trials come from: whole levels differ from each other as
+/// The same for the worst of the hold-outs that the trials come from: whole levels differ from each other as
 /// random folds do not, and so will the next.
 float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs);
 

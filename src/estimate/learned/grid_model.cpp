@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "estimate/learned/row_weights.hpp"
+
 namespace oplat::estimate {
 namespace {
 
@@ -22,6 +24,8 @@ constexpr double kMostRate = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
 constexpr double kColumnShare = 0.2;
+/// Rows drawn for each tree where there are many trees.
+constexpr double kRowShare = 0.7;
 constexpr double kQuickColumnShare = 0.35;
 constexpr std::size_t kMostLeaves = 400;
 constexpr std::size_t kFewerLeaves = 255;
@@ -302,6 +306,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   const std::size_t columns = kShapeFeatures + (shape ? 0 : layout.count());
   Matrix x(shapes.rows, columns);
   std::vector<float> y;
+  std::vector<float> times;
   std::size_t used = 0;
   for (std::size_t i = 0; i < shapes.rows; ++i) {
     const auto row = x.row(used);
@@ -317,6 +322,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
       target -= around[layout.base()];
     }
     y.push_back(target);
+    times.push_back(neighbours_->u(number) + row[kLogBoundFeature]);
     ++used;
   }
   if (used < kLeastRowsLearned) return std::nullopt;
@@ -333,6 +339,11 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
   boosting.column_share = kColumnShare;
+  if (is_common(pattern)) {
+    boosting.row_share = kRowShare;
+    // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
+    boosting.weights = row_weights(times, y);
+  }
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
   boosting.trees = kQuickTrees;

@@ -10,7 +10,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.learned", 2, "learned fit"};
+constexpr ModelFormat kFormat{"oplat.learned", 3, "learned fit"};
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 

@@ -12,9 +12,10 @@ constexpr float kLeastGain = 1e-9F;
 
 }  // namespace
 
-TrainedTree Grower::grow(std::span<const float> targets, std::span<const std::uint32_t> rows,
+TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> weights, std::span<const std::uint32_t> rows,
                          std::span<const std::uint32_t> columns) {
   targets_ = targets;
+  weights_ = weights;
   columns_ = columns;
   offsets_.clear();
   width_ = 0;
@@ -28,7 +29,10 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const std::ui
   histograms_ = 0;
   Leaf root;
   root.end = static_cast<std::uint32_t>(rows_.size());
-  for (const std::uint32_t row : rows_) root.sum += targets_[row];
+  for (const std::uint32_t row : rows_) {
+    root.sum += weights_[row] * targets_[row];
+    root.weight += weights_[row];
+  }
   root.histogram = take_histogram();
   fill(root);
   find_best(root);
@@ -40,7 +44,7 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const std::ui
     split(static_cast<std::size_t>(best - leaves_.begin()));
   }
   for (const Leaf& leaf : leaves_) {
-    steps_[leaf.node].value = static_cast<float>(leaf.sum / (static_cast<double>(leaf.end - leaf.begin) + options_.l2));
+    steps_[leaf.node].value = static_cast<float>(leaf.sum / (leaf.weight + options_.l2));
   }
 
   TrainedTree tree;
@@ -77,7 +81,7 @@ void Grower::fill(const Leaf& leaf) {
   const std::size_t count = leaf.end - leaf.begin;
   const std::uint32_t* const rows = &rows_[leaf.begin];
   ordered_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) ordered_[i] = targets_[rows[i]];
+  for (std::size_t i = 0; i < count; ++i) ordered_[i] = {weights_[rows[i]] * targets_[rows[i]], weights_[rows[i]]};
   Cell* const cells = histogram(leaf.histogram);
   std::fill_n(cells, width_, Cell{});
   for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -85,19 +89,19 @@ void Grower::fill(const Leaf& leaf) {
     Cell* const own = cells + offsets_[column];
     for (std::size_t i = 0; i < count; ++i) {
       Cell& cell = own[bins[rows[i]]];
-      cell.sum += ordered_[i];
-      cell.rows += 1;
+      cell.sum += ordered_[i].sum;
+      cell.weight += ordered_[i].weight;
     }
   }
 }
 
 void Grower::find_best(Leaf& leaf) {
   leaf.best = {};
-  const auto all_rows = static_cast<float>(leaf.end - leaf.begin);
-  const auto least = static_cast<float>(options_.least_rows);
-  if (all_rows < 2 * least) return;
+  const auto all = static_cast<float>(leaf.weight);
+  const float least = options_.least_weight;
+  if (all < 2 * least) return;
   const auto all_sum = static_cast<float>(leaf.sum);
-  const float base = all_sum * all_sum / (all_rows + options_.l2);
+  const float base = all_sum * all_sum / (all + options_.l2);
   const Cell* const cells = histogram(leaf.histogram);
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     const Cell* const own = cells + offsets_[column];
@@ -107,15 +111,15 @@ void Grower::find_best(Leaf& leaf) {
     // To the right of the last bin there is only what is missing.
     for (std::size_t bin = 1; bin < bins; ++bin) {
       left.sum += own[bin].sum;
-      left.rows += own[bin].rows;
-      if (own[bin].rows == 0) continue;
-      for (int with = 0; with < (missing.rows > 0 ? 2 : 1); ++with) {
-        const float rows = left.rows + (with != 0 ? missing.rows : 0);
-        const float rest = all_rows - rows;
-        if (rows < least || rest < least) continue;
+      left.weight += own[bin].weight;
+      if (own[bin].weight == 0) continue;
+      for (int with = 0; with < (missing.weight > 0 ? 2 : 1); ++with) {
+        const float weight = left.weight + (with != 0 ? missing.weight : 0);
+        const float rest = all - weight;
+        if (weight < least || rest < least) continue;
         const float sum = left.sum + (with != 0 ? missing.sum : 0);
         const float other = all_sum - sum;
-        const float gain = sum * sum / (rows + options_.l2) + other * other / (rest + options_.l2) - base;
+        const float gain = sum * sum / (weight + options_.l2) + other * other / (rest + options_.l2) - base;
         if (gain <= leaf.best.gain) continue;
         leaf.best = {gain, static_cast<std::uint32_t>(column), static_cast<std::uint8_t>(bin), with != 0};
       }
@@ -137,13 +141,14 @@ void Grower::split(std::size_t number) {
   Leaf right = parent;
   left.node = step.left;
   right.node = step.right;
-  left.sum = 0;
+  left.sum = left.weight = 0;
   std::uint32_t end = parent.begin;
   for (std::uint32_t i = parent.begin; i < parent.end; ++i) {
     const std::uint32_t row = rows_[i];
     if (step.goes_left(step.bins[row])) {
       rows_[end++] = row;
-      left.sum += targets_[row];
+      left.sum += weights_[row] * targets_[row];
+      left.weight += weights_[row];
     } else {
       right_.push_back(row);
     }
@@ -151,6 +156,7 @@ void Grower::split(std::size_t number) {
   std::copy(right_.begin(), right_.end(), rows_.begin() + end);
   left.end = right.begin = end;
   right.sum = parent.sum - left.sum;
+  right.weight = parent.weight - left.weight;
   steps_[parent.node] = step;
   steps_.resize(steps_.size() + 2);
 
@@ -163,7 +169,7 @@ void Grower::split(std::size_t number) {
   const Cell* const taken = histogram(small.histogram);
   for (std::size_t i = 0; i < width_; ++i) {
     rest[i].sum -= taken[i].sum;
-    rest[i].rows -= taken[i].rows;
+    rest[i].weight -= taken[i].weight;
   }
   find_best(left);
   find_best(right);

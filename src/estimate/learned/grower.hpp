@@ -12,7 +12,7 @@ namespace oplat::estimate {
 
 struct GrowOptions {
   std::size_t leaves = 127;
-  std::uint32_t least_rows = 5;
+  float least_weight = 5;  ///< of a leaf
   float l2 = 1;
 };
 
@@ -20,16 +20,17 @@ class Grower {
  public:
   Grower(const Binned& data, const GrowOptions& options) : data_(data), options_(options) {}
 
-  /// A tree of the targets of `rows` over `columns`; leaves are mean targets, pulled to 0.
-  TrainedTree grow(std::span<const float> targets, std::span<const std::uint32_t> rows,
+  /// A tree of the targets of `rows`, each with its weight, over `columns`; leaves are mean targets, pulled to 0.
+  TrainedTree grow(std::span<const float> targets, std::span<const float> weights, std::span<const std::uint32_t> rows,
                    std::span<const std::uint32_t> columns);
   /// Leaf values of the tree grown last, times `rate`, are added for every row of the data.
   void add_to(std::span<float> sums, float rate) const;
 
  private:
+  /// Of some rows: the sum of weighted targets, and of weights.
   struct Cell {
     float sum = 0;
-    float rows = 0;
+    float weight = 0;
   };
   struct Split {
     float gain = 0;
@@ -42,6 +43,7 @@ class Grower {
     std::uint32_t end = 0;
     std::uint32_t node = 0;
     double sum = 0;
+    double weight = 0;
     std::size_t histogram = 0;
     Split best;
   };
@@ -65,12 +67,13 @@ class Grower {
   const Binned& data_;
   GrowOptions options_;
   std::span<const float> targets_;
+  std::span<const float> weights_;
   std::span<const std::uint32_t> columns_;
   std::vector<std::size_t> offsets_;  ///< of each chosen column in a histogram
   std::size_t width_ = 0;
   std::vector<std::uint32_t> rows_;   ///< by leaf
   std::vector<std::uint32_t> right_;  ///< room for a split
-  std::vector<float> ordered_;        ///< targets of a leaf's rows
+  std::vector<Cell> ordered_;         ///< of a leaf's rows, each by itself
   std::vector<Cell> cells_;
   std::size_t histograms_ = 0;
   std::vector<Leaf> leaves_;

@@ -11,6 +11,9 @@ namespace oplat::estimate {
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+/// Corrected estimates are tried at so many sites, evenly spread: enough for a median, and a fit is read in a moment.
+constexpr std::size_t kSitesTried = 10'000;
+constexpr double kLeastCorrectedError = 5e-3;
 /// Residuals beyond this say that the neighbour is of another kind, not how rough the axis is.
 constexpr double kMostResidual = 1.0;
 constexpr double kLeastError = 1e-2;
@@ -64,7 +67,7 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
       if (!n.any()) continue;
       const float residual = values.u[i] - interpolated(n, sites[i].at[axis]);
       own(i)[kResidual + axis] = residual;
-      if (n.both() || lines_.most_levels(axis) <= 2) sizes[axis].push_back(std::abs(residual));
+      if (surrounded(n, axis)) sizes[axis].push_back(std::abs(residual));
     }
   }
   for (std::vector<float>& each : sizes) {
@@ -73,6 +76,22 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
     errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kLeastError));
     typical_.push_back(each.empty() ? 1 : median(each));
   }
+  learn_corrected_errors();
+}
+
+void NeighbourFeatures::learn_corrected_errors() {
+  const auto sites = lines_.sites();
+  const std::size_t step = (sites.size() + kSitesTried - 1) / kSitesTried;
+  std::vector<std::vector<float>> sizes(lines_.axes());
+  for (std::size_t i = 0; i < sites.size(); i += step) {
+    const Surroundings around = lines_.around(sites[i]);
+    for (std::size_t axis = 0; axis < lines_.axes(); ++axis) {
+      if (!around[axis].any() || !surrounded(around[axis], axis)) continue;
+      const float residual = u(static_cast<Site>(i)) - corrected(sites[i], around, axis);
+      if (!std::isnan(residual)) sizes[axis].push_back(std::abs(residual));
+    }
+  }
+  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(median(each)) + square(kLeastCorrectedError));
 }
 
 void NeighbourFeatures::prefetch(const Surroundings& around) const {
@@ -107,6 +126,29 @@ float NeighbourFeatures::own_error(const Neighbours& n, double at) const {
   return static_cast<float>((1 - share) * low + share * high);
 }
 
+float NeighbourFeatures::crossed(const Point& point, const Neighbours& on_along, std::size_t of, std::size_t along) const {
+  // Residuals of the neighbours that have one.
+  Neighbours n = on_along;
+  const auto residual = [&](Site site) { return record(site)[kResidual + of]; };
+  if (n.low && std::isnan(residual(n.low.site))) n.low = {};
+  if (n.high && std::isnan(residual(n.high.site))) n.high = {};
+  return between(n, point.at[along], residual);
+}
+
+float NeighbourFeatures::corrected(const Point& point, const Surroundings& around, std::size_t of) const {
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t along = 0; along < lines_.axes(); ++along) {
+    if (along == of || !around[along].any()) continue;
+    const float error = crossed(point, around[along], of, along);
+    if (std::isnan(error)) continue;
+    const double weight = trust(around[along], along) / errors_[along];
+    sum += weight * static_cast<double>(error);
+    weights += weight;
+  }
+  return weights > 0 ? interpolated(around[of], point.at[of]) + static_cast<float>(sum / weights) : kNone;
+}
+
 float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::size_t second) const {
   const auto levels = lines_.levels(point.slice, first);
   const auto above = std::upper_bound(levels.begin(), levels.end(), point.at[first]);
@@ -135,10 +177,12 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
   std::fill(out.begin(), out.end(), kNone);
   prefetch(all);
   Surroundings around;
+  for (std::size_t axis = 0; axis < axes; ++axis) around[axis] = visible(all[axis], axis, blindfold);
   double sum = 0;
   double weights = 0;
+  double corrected_sum = 0;
+  double corrected_weights = 0;
   for (std::size_t axis = 0; axis < axes; ++axis) {
-    around[axis] = visible(all[axis], axis, blindfold);
     const Neighbours& n = around[axis];
     if (!n.any()) continue;
     float* const f = &out[at.around(axis)];
@@ -155,21 +199,21 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     side(n.high, L::kHigh, L::kHighDistance);
     side(n.low2, L::kLow2, L::kAround);
     side(n.high2, L::kHigh2, L::kAround);
-    // A copy from one side counts less than an interpolation, unless the axis is a flag.
-    const double weight = (n.both() || lines_.most_levels(axis) <= 2 ? 1.0 : 0.1) / errors_[axis];
+    const double weight = trust(n, axis) / errors_[axis];
     sum += weight * f[L::kEstimate];
     weights += weight;
+    const float corrected_estimate = corrected(point, around, axis);
+    if (std::isnan(corrected_estimate)) continue;
+    out[at.corrected(axis)] = corrected_estimate;
+    const double own = trust(n, axis) / corrected_errors_[axis];
+    corrected_sum += own * static_cast<double>(corrected_estimate);
+    corrected_weights += own;
   }
   for (std::size_t along = 0; along < axes; ++along) {
     if (!around[along].any()) continue;
     for (std::size_t of = 0; of < axes; ++of) {
       if (along == of || (blindfold.lines & (1U << of)) != 0) continue;
-      // Residuals of the neighbours that have one.
-      Neighbours n = around[along];
-      const auto residual = [&](Site site) { return record(site)[kResidual + of]; };
-      if (n.low && std::isnan(residual(n.low.site))) n.low = {};
-      if (n.high && std::isnan(residual(n.high.site))) n.high = {};
-      out[at.crossed(of, along)] = between(n, point.at[along], residual);
+      out[at.crossed(of, along)] = crossed(point, around[along], of, along);
     }
   }
   if (weights == 0) {
@@ -187,7 +231,9 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
       }
     }
   }
-  const auto base = static_cast<float>(weights > 0 ? sum / weights : 0);
+  const auto plain = static_cast<float>(weights > 0 ? sum / weights : 0);
+  const float base = corrected_weights > 0 ? static_cast<float>(corrected_sum / corrected_weights) : plain;
+  out[at.plain()] = plain - base;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     float* const f = &out[at.around(axis)];
     const Neighbours& n = around[axis];
@@ -198,6 +244,7 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
       }
     }
     for (const std::size_t value : {L::kEstimate, L::kFromLow, L::kFromHigh, L::kLow, L::kHigh, L::kLow2, L::kHigh2}) f[value] -= base;
+    out[at.corrected(axis)] -= base;
     for (std::size_t other = axis + 1; other < axes; ++other) out[at.pair(axis, other)] -= base;
   }
   out[at.base()] = base;

@@ -33,7 +33,10 @@ struct NeighbourLayout {
   [[nodiscard]] std::size_t crossed(std::size_t of, std::size_t along) const { return 1 + axes * kAround + of * axes + along; }
   [[nodiscard]] std::size_t tiled(std::size_t axis) const { return 1 + axes * (kAround + axes) + axis * kTileCount; }
   [[nodiscard]] std::size_t pair(std::size_t first, std::size_t second) const { return 1 + axes * (kAround + axes + kTileCount) + first * axes + second; }
-  [[nodiscard]] std::size_t count() const { return 1 + axes * (kAround + axes + kTileCount + axes); }
+  /// What corrected() makes of the interpolation along an axis, then the mean of the interpolations as they are.
+  [[nodiscard]] std::size_t corrected(std::size_t axis) const { return 1 + axes * (kAround + axes + kTileCount + axes) + axis; }
+  [[nodiscard]] std::size_t plain() const { return corrected(axes); }
+  [[nodiscard]] std::size_t count() const { return plain() + 1; }
 
   /// Per axis: interpolation, extrapolation from below, from above, values before and after, their distances, values
   /// beyond those, error of the axis's own interpolation at the two neighbours.
@@ -51,8 +54,9 @@ class NeighbourFeatures {
   [[nodiscard]] std::span<const double> errors() const { return errors_; }
   /// Median size of the residuals, which rare steps to other kinds of kernels leave alone.
   [[nodiscard]] std::span<const double> typical() const { return typical_; }
-  /// Writes layout().count() numbers: the base (a weighted mean of the estimates along the axes) as it is, values and
-  /// estimates as deviations from it, NaN for what cannot be seen. `waves`: kTileCount numbers of the point itself.
+  /// Writes layout().count() numbers: the base (a weighted mean of the corrected estimates along the axes, of the plain ones
+  /// where none can be corrected) as it is, values and estimates as deviations from it, NaN for what cannot be seen. `waves`:
+  /// kTileCount numbers of the point itself.
   void write(const Point& point, const Surroundings& around, std::span<const float> waves, const Blindfold& blindfold,
              std::span<float> out) const;
 
@@ -70,6 +74,15 @@ class NeighbourFeatures {
   [[nodiscard]] float interpolated(const Neighbours& n, double at) const;
   [[nodiscard]] float beyond(const Neighbour& near, const Neighbour& far, double at) const;
   [[nodiscard]] float own_error(const Neighbours& n, double at) const;
+  /// Errors of the interpolation along `of` at the neighbours on `along`, interpolated.
+  [[nodiscard]] float crossed(const Point& point, const Neighbours& on_along, std::size_t of, std::size_t along) const;
+  /// The interpolation along `of` plus how far the same interpolation is off on the parallel lines next door: exact where what `of`
+  /// does is the same everywhere, however bent it is. NaN without such lines.
+  [[nodiscard]] float corrected(const Point& point, const Surroundings& around, std::size_t of) const;
+  /// A copy from one side counts less than an interpolation, unless the axis is a flag.
+  [[nodiscard]] double trust(const Neighbours& n, std::size_t axis) const { return surrounded(n, axis) ? 1.0 : 0.1; }
+  [[nodiscard]] bool surrounded(const Neighbours& n, std::size_t axis) const { return n.both() || lines_.most_levels(axis) <= 2; }
+  void learn_corrected_errors();
   [[nodiscard]] float bilinear(const Point& point, std::size_t first, std::size_t second) const;
 
   const Lines& lines_;
@@ -78,6 +91,7 @@ class NeighbourFeatures {
   std::size_t per_record_;
   std::vector<double> errors_;
   std::vector<double> typical_;
+  std::vector<double> corrected_errors_;  ///< square of the median size of what corrected() leaves
 };
 
 }  // namespace oplat::estimate

@@ -90,6 +90,33 @@ TEST(Booster, TheFirstSplitIsTheBestOfAll) {
   }
 }
 
+TEST(Booster, ALeafIsTheWeightedMeanOfItsRows) {
+  Data data{Matrix(40, 1), {}};
+  BoostOptions options = one_split();
+  for (std::size_t i = 0; i < 40; ++i) {
+    data.x.row(i)[0] = i < 20 ? 0.0F : 1.0F;
+    data.y.push_back(static_cast<float>(i % 2) + (i < 20 ? 0.0F : 10.0F));
+    options.weights.push_back(i % 2 == 0 ? 0.5F : 1.5F);
+  }
+  const Forest forest = test::must(boost(data.x, data.y, options));
+  EXPECT_NEAR(forest.value(std::vector<float>{0}), 0.75, 1e-5);
+  EXPECT_NEAR(forest.value(std::vector<float>{1}), 10.75, 1e-5);
+}
+
+TEST(Booster, ALeafHasTheLeastWeightWhateverItsRows) {
+  Data data{Matrix(40, 1), {}};
+  BoostOptions options = one_split();
+  options.least_rows = 5;
+  for (std::size_t i = 0; i < 40; ++i) {
+    data.x.row(i)[0] = static_cast<float>(i);
+    data.y.push_back(i < 8 ? 1.0F : 0.0F);  // the best cut is before 8
+    options.weights.push_back(i < 8 ? 0.5F : 1.125F);
+  }
+  const Forest forest = test::must(boost(data.x, data.y, options));
+  EXPECT_GT(forest.value(std::vector<float>{0}), 0.7F);
+  EXPECT_LT(forest.value(std::vector<float>{0}), 0.9F) << "eight rows weigh 4: one or two more came to them";
+}
+
 TEST(Booster, WhatIsMissingMayBeAllThatTells) {
   Data data{Matrix(40, 1), {}};
   for (std::size_t i = 0; i < 40; ++i) {

@@ -191,5 +191,55 @@ TEST(NeighbourFeaturesTest, APlaneIsInterpolatedExactly) {
   }
 }
 
+/// Ten by ten points of u(a, b), but for the one in the middle; what is known of that one.
+std::vector<float> features_in_the_middle(const std::function<double(double, double)>& u, NeighbourLayout& layout) {
+  std::vector<Point> points;
+  SiteValues values;
+  for (int a = 1; a <= 10; ++a) {
+    for (int b = 1; b <= 10; ++b) {
+      if (a == 5 && b == 5) continue;
+      points.push_back(point_at(0, a, b, 0));
+      values.u.push_back(static_cast<float>(u(a, b)));
+      values.waves.insert(values.waves.end(), kTileCount, 0.0F);
+    }
+  }
+  const Lines lines(points, 2, 1);
+  const NeighbourFeatures features(lines, values);
+  layout = features.layout();
+  std::vector<float> out(layout.count());
+  const Point middle = point_at(0, 5, 5, 0);
+  features.write(middle, lines.around(middle), {}, {}, out);
+  return out;
+}
+
+TEST(NeighbourFeaturesTest, WhatAnAxisDoesEverywhereIsReadOffTheLinesNextDoor) {
+  // Both axes are bent as no line is, and the two add up.
+  const auto u = [](double a, double b) { return 0.3 * std::sin(2 * a) + 0.2 * std::cos(3 * b); };
+  NeighbourLayout layout{};
+  const std::vector<float> out = features_in_the_middle(u, layout);
+  EXPECT_NEAR(out[layout.base()], u(5, 5), 1e-5);
+  EXPECT_GT(std::abs(out[layout.plain()]), 0.05) << "the interpolations themselves are off";
+  EXPECT_NEAR(out[layout.corrected(0)], 0, 1e-5) << "as deviations from the base";
+  EXPECT_NEAR(out[layout.corrected(1)], 0, 1e-5);
+}
+
+TEST(NeighbourFeaturesTest, WithoutLinesNextDoorTheInterpolationStandsAsItIs) {
+  std::vector<Point> points;
+  SiteValues values;
+  for (const int a : {1, 2, 4, 5}) {
+    points.push_back(point_at(0, a, 1, 0));
+    values.u.push_back(static_cast<float>(a));
+    values.waves.insert(values.waves.end(), kTileCount, 0.0F);
+  }
+  const Lines lines(points, 2, 1);
+  const NeighbourFeatures features(lines, values);
+  const NeighbourLayout layout = features.layout();
+  std::vector<float> out(layout.count());
+  features.write(point_at(0, 3, 1, 0), lines.around(point_at(0, 3, 1, 0)), {}, {}, out);
+  EXPECT_NEAR(out[layout.base()], 3, 1e-6);
+  EXPECT_NEAR(out[layout.plain()], 0, 1e-6);
+  EXPECT_TRUE(std::isnan(out[layout.corrected(0)]));
+}
+
 }  // namespace
 }  // namespace oplat::estimate
