@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import accuracy_page, baselines, steps, text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
 from lib.settings import SETTINGS, choose_settings, networks_of, require_files, zoo_networks  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
@@ -75,12 +76,7 @@ def main():
     parser.add_argument("--skip-measuring", action="store_true", help="only write the page from what the table holds")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()
-    try:
-        run(options)
-    except Failed as error:
-        sys.exit(f"bench/accuracy.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, options)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, Failed, Oplat  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
@@ -204,12 +205,7 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "docs/paddle-hits.md"), help="the page (default: docs/paddle-hits.md)")
     parser.add_argument("--no-estimates", action="store_true", help="look up alone: a network of which the table lacks something has no total")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
-    try:
-        run(parser.parse_args())
-    except Failed as error:
-        sys.exit(f"bench/paddle_hits.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, parser.parse_args())
 
 
 if __name__ == "__main__":

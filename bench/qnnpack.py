@@ -19,7 +19,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import qnnpack_page, text  # noqa: E402
-from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
+from lib.entry import run_command  # noqa: E402
+from lib.oplat import ROOT, Oplat, say  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
 
 RUNTIME = "qnnpack"
@@ -130,12 +131,7 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "docs/qnnpack.md"), help="the page (default: docs/qnnpack.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
-    try:
-        run(options)
-    except Failed as error:
-        sys.exit(f"bench/qnnpack.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, options)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import text  # noqa: E402
-from lib.oplat import ROOT, Failed, Oplat  # noqa: E402
+from lib.entry import run_command  # noqa: E402
+from lib.oplat import ROOT, Oplat  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
 try:
@@ -265,12 +266,7 @@ def main():
     parser.add_argument("--table", type=Path, default=ROOT.parent / "shared/data/paddleslim/rk3288_threads_4_power_mode_0.pkl")
     parser.add_argument("--out", default=str(ROOT / "docs/rk3288-accuracy.md"), help="the page (default: docs/rk3288-accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
-    try:
-        run(parser.parse_args())
-    except Failed as error:
-        sys.exit(f"bench/rk3288_accuracy.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, parser.parse_args())
 
 
 if __name__ == "__main__":

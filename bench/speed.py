@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import speed_page, text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.oplat import PINNED_PYTHON, ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
 
 RUNS = 20
@@ -165,12 +166,7 @@ def main():
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program, benchmarks beside it (default: build/release/oplat)")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()
-    try:
-        run(options)
-    except (Failed, subprocess.CalledProcessError) as error:
-        sys.exit(f"bench/speed.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, options)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import speed_page, text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.baselines import operator_class  # noqa: E402
-from lib.oplat import ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
+from lib.oplat import ROOT, RUNTIME, Oplat, say  # noqa: E402
 from lib.store import Store  # noqa: E402
 
 SEED = 4
@@ -131,12 +132,7 @@ def main():
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier call measured")
     options = parser.parse_args()
-    try:
-        run(options)
-    except Failed as error:
-        sys.exit(f"bench/throughput.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, options)
 
 
 if __name__ == "__main__":

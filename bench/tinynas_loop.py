@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import loop_page, text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
 
@@ -112,12 +113,7 @@ def main():
     parser.add_argument("--out", default=str(ROOT / "docs/tinynas-loop.md"), help="the page (default: docs/tinynas-loop.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
-    try:
-        run(options)
-    except Failed as error:
-        sys.exit(f"bench/tinynas_loop.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_command(run, options)
 
 
 if __name__ == "__main__":

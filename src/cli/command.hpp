@@ -28,5 +28,7 @@ void add_space_commands(const Command& app);
 void add_runtimes(const Command& app);
 void add_worker(const Command& app);
 void add_version(const Command& app);
+/// Version, commit and build, as a line without its end.
+std::string version_line();
 
 }  // namespace oplat::cli

@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
   CLI::App app("oplat predicts how long a neural network takes on a device: it measures the device's operators once, keeps them in\n"
                "a latency table, and answers from the table, with an error bar and the source of every number.", "oplat");
   app.require_subcommand(1);
+  app.set_version_flag("--version", cli::version_line());
   app.get_formatter()->column_width(34);
   app.footer("Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing kernels; 5 runtime;\n"
              "6 refused (newer schema, locked, read-only, setting mismatch); 7 gate not met; 8 could not write; 130/143 interrupted.\n"
