@@ -233,7 +233,7 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
   }
   const auto plain = static_cast<float>(weights > 0 ? sum / weights : 0);
   const float base = corrected_weights > 0 ? static_cast<float>(corrected_sum / corrected_weights) : plain;
-  out[at.plain()] = plain - base;
+  if (weights > 0) out[at.plain()] = plain - base;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     float* const f = &out[at.around(axis)];
     const Neighbours& n = around[axis];
