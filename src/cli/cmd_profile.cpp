@@ -122,7 +122,7 @@ Result<int> run(const Flags& flags) {
 void add_profile(const Command& app) {
   const Command command = app.add_subcommand("profile", "measure the kernels of models into a table");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("MODEL,--model", flags->models, "model file whose kernels are measured (repeatable)").type_name("FILE").repeatable();
+  command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)").type_name("FILE").repeatable();
   command.add_option("--keys", flags->keys_file, "file of keys, one a line").type_name("FILE");
   add_table(command, flags->table);
   add_run_options(command, flags->run);
