@@ -82,12 +82,17 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
 void NeighbourFeatures::learn_corrected_errors() {
   const auto sites = lines_.sites();
   const std::size_t step = (sites.size() + kSitesTried - 1) / kSitesTried;
-  std::vector<std::vector<float>> sizes(lines_.axes());
+  const std::size_t axes = lines_.axes();
+  std::vector<std::vector<float>> sizes(axes);
+  std::vector<float> errors(axes);
   for (std::size_t i = 0; i < sites.size(); i += step) {
     const Surroundings around = lines_.around(sites[i]);
-    for (std::size_t axis = 0; axis < lines_.axes(); ++axis) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
       if (!around[axis].any() || !surrounded(around[axis], axis)) continue;
-      const float residual = u(static_cast<Site>(i)) - corrected(sites[i], around, axis);
+      for (std::size_t along = 0; along < axes; ++along) {
+        errors[along] = along != axis && around[along].any() ? crossed(sites[i], around[along], axis, along) : kNone;
+      }
+      const float residual = u(static_cast<Site>(i)) - corrected(interpolated(around[axis], sites[i].at[axis]), around, errors);
       if (!std::isnan(residual)) sizes[axis].push_back(std::abs(residual));
     }
   }
@@ -135,18 +140,16 @@ float NeighbourFeatures::crossed(const Point& point, const Neighbours& on_along,
   return between(n, point.at[along], residual);
 }
 
-float NeighbourFeatures::corrected(const Point& point, const Surroundings& around, std::size_t of) const {
+float NeighbourFeatures::corrected(float estimate, const Surroundings& around, std::span<const float> errors) const {
   double sum = 0;
   double weights = 0;
-  for (std::size_t along = 0; along < lines_.axes(); ++along) {
-    if (along == of || !around[along].any()) continue;
-    const float error = crossed(point, around[along], of, along);
-    if (std::isnan(error)) continue;
+  for (std::size_t along = 0; along < errors.size(); ++along) {
+    if (std::isnan(errors[along])) continue;
     const double weight = trust(around[along], along) / errors_[along];
-    sum += weight * static_cast<double>(error);
+    sum += weight * static_cast<double>(errors[along]);
     weights += weight;
   }
-  return weights > 0 ? interpolated(around[of], point.at[of]) + static_cast<float>(sum / weights) : kNone;
+  return weights > 0 ? estimate + static_cast<float>(sum / weights) : kNone;
 }
 
 float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::size_t second) const {
@@ -178,6 +181,13 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
   prefetch(all);
   Surroundings around;
   for (std::size_t axis = 0; axis < axes; ++axis) around[axis] = visible(all[axis], axis, blindfold);
+  for (std::size_t along = 0; along < axes; ++along) {
+    if (!around[along].any()) continue;
+    for (std::size_t of = 0; of < axes; ++of) {
+      if (along == of || (blindfold.lines & (1U << of)) != 0) continue;
+      out[at.crossed(of, along)] = crossed(point, around[along], of, along);
+    }
+  }
   double sum = 0;
   double weights = 0;
   double corrected_sum = 0;
@@ -202,19 +212,12 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     const double weight = trust(n, axis) / errors_[axis];
     sum += weight * f[L::kEstimate];
     weights += weight;
-    const float corrected_estimate = corrected(point, around, axis);
+    const float corrected_estimate = corrected(f[L::kEstimate], around, out.subspan(at.crossed(axis, 0), axes));
     if (std::isnan(corrected_estimate)) continue;
     out[at.corrected(axis)] = corrected_estimate;
     const double own = trust(n, axis) / corrected_errors_[axis];
     corrected_sum += own * static_cast<double>(corrected_estimate);
     corrected_weights += own;
-  }
-  for (std::size_t along = 0; along < axes; ++along) {
-    if (!around[along].any()) continue;
-    for (std::size_t of = 0; of < axes; ++of) {
-      if (along == of || (blindfold.lines & (1U << of)) != 0) continue;
-      out[at.crossed(of, along)] = crossed(point, around[along], of, along);
-    }
   }
   if (weights == 0) {
     for (std::size_t first = 0; first < axes; ++first) {

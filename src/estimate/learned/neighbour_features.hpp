@@ -76,9 +76,9 @@ class NeighbourFeatures {
   [[nodiscard]] float own_error(const Neighbours& n, double at) const;
   /// Errors of the interpolation along `of` at the neighbours on `along`, interpolated.
   [[nodiscard]] float crossed(const Point& point, const Neighbours& on_along, std::size_t of, std::size_t along) const;
-  /// The interpolation along `of` plus how far the same interpolation is off on the parallel lines next door: exact where what `of`
-  /// does is the same everywhere, however bent it is. NaN without such lines.
-  [[nodiscard]] float corrected(const Point& point, const Surroundings& around, std::size_t of) const;
+  /// An interpolation plus how far the same interpolation is off on the parallel lines next door: exact where what its axis does is
+  /// the same everywhere, however bent it is. `errors`: its crossed() along each axis, NaN where there is none; NaN if all are.
+  [[nodiscard]] float corrected(float estimate, const Surroundings& around, std::span<const float> errors) const;
   /// A copy from one side counts less than an interpolation, unless the axis is a flag.
   [[nodiscard]] double trust(const Neighbours& n, std::size_t axis) const { return surrounded(n, axis) ? 1.0 : 0.1; }
   [[nodiscard]] bool surrounded(const Neighbours& n, std::size_t axis) const { return n.both() || lines_.most_levels(axis) <= 2; }
