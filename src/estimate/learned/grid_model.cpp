@@ -24,9 +24,10 @@ constexpr double kMostRate = 0.07;
 constexpr double kQuickRate = 0.15;
 /// Columns drawn for each tree: few trees must see more of them.
 constexpr double kColumnShare = 0.2;
-/// Rows drawn for each tree where there are many trees.
-constexpr double kRowShare = 0.7;
+constexpr double kFewerColumnShare = 0.5;
 constexpr double kQuickColumnShare = 0.35;
+/// Rows drawn for each tree.
+constexpr double kRowShare = 0.7;
 constexpr std::size_t kMostLeaves = 400;
 constexpr std::size_t kFewerLeaves = 255;
 constexpr std::size_t kQuickLeaves = 255;
@@ -338,12 +339,10 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.rate = std::min(kMostRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
-  boosting.column_share = kColumnShare;
-  if (is_common(pattern)) {
-    boosting.row_share = kRowShare;
-    // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
-    boosting.weights = row_weights(times, y);
-  }
+  boosting.column_share = is_common(pattern) ? kColumnShare : kFewerColumnShare;
+  boosting.row_share = kRowShare;
+  // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
+  if (is_common(pattern)) boosting.weights = row_weights(times, y);
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
   boosting.trees = kQuickTrees;

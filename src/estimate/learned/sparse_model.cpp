@@ -15,6 +15,8 @@ namespace {
 
 constexpr int kTreesOfForest = 400;
 constexpr double kRate = 0.05;
+/// Columns drawn for each tree.
+constexpr double kColumnShare = 0.5;
 /// Folds that the shares are learned from; of many rows fewer tell as much.
 constexpr std::size_t kFolds = 5;
 constexpr std::size_t kFoldsOfMany = 3;
@@ -29,6 +31,7 @@ BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
   boosting.trees = std::max(1, static_cast<int>(options.effort * kTreesOfForest));
   boosting.rate = kRate;
   boosting.leaves = std::clamp<std::size_t>(rows / 20, 4, 127);
+  boosting.column_share = kColumnShare;
   boosting.seed = options.seed;
   return boosting;
 }
