@@ -17,8 +17,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import speed_page, text  # noqa: E402
-from lib.entry import run_command  # noqa: E402
 from lib.baselines import operator_class  # noqa: E402
+from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, RUNTIME, Oplat, say  # noqa: E402
 from lib.store import Store  # noqa: E402
 
