@@ -10,7 +10,7 @@
 
 #include "estimate/learned/booster.hpp"
 #include "estimate/learned/gaussian.hpp"
-#include "estimate/learned/least_known.hpp"
+#include "estimate/learned/informative.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
 
@@ -26,11 +26,29 @@ constexpr std::size_t kDisputed = 20'000;
 constexpr int kKernelSteps = 30;
 constexpr std::size_t kRowsOfKernel = 700;
 constexpr int kTrees = 250;
+/// Up to this budget all are chosen by what they tell about others. With more rows that gains nothing, and takes long.
+constexpr std::size_t kFew = 1500;
+/// Candidates that stand for all that will be asked: several times as many as a round chooses.
+constexpr std::size_t kAsked = 1500;
+constexpr int kTreesOfSizes = 60;
+constexpr std::size_t kLeavesOfSizes = 4;
+constexpr std::uint32_t kRowsPerLeafOfSizes = 20;
+constexpr double kColumnShareOfSizes = 0.5;
+/// Errors below this are luck, where rows are few.
+constexpr float kLeastError = 0.02F;
+
+using Goals = std::array<std::size_t, 5>;
 
 /// Numbers of candidates asked after which models are learned anew.
-std::array<std::size_t, 5> goals_of(std::size_t budget) {
-  const std::size_t start = std::min({budget, kMostAtRandom, std::max(kLeastRowsLearned, budget / 3)});
-  const std::size_t known = std::max(start, std::min(2 * budget / 3, start + kMostLeastKnown));
+Goals goals_of(std::size_t budget) {
+  if (budget <= kFew) {
+    const std::size_t start = std::min(budget, std::max(kLeastRowsLearned, budget / 6));
+    Goals goals;
+    for (std::size_t i = 0; i < goals.size(); ++i) goals[i] = start + i * (budget - start) / (goals.size() - 1);
+    return goals;
+  }
+  const std::size_t start = std::min(kMostAtRandom, budget / 3);
+  const std::size_t known = std::min(2 * budget / 3, start + kMostLeastKnown);
   return {start, (start + known) / 2, known, (known + budget) / 2, budget};
 }
 
@@ -107,6 +125,7 @@ Status Sampler::plan() {
     plan_at_random(count);
     return {};
   }
+  if (budget_ <= kFew) return plan_most_telling(count);
   return round <= 2 ? plan_least_known(count) : plan_disputed(count);
 }
 
@@ -172,6 +191,32 @@ Status Sampler::plan_least_known(std::size_t count) {
   const SmoothKernel kernel = Gaussian::learn(known, all.u, smooth_options(request_)).kernel();
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
   for (const std::size_t i : least_known(kernel, known, all.points(free), count)) queue(free[i]);
+  return {};
+}
+
+/// About what errs more, more is to be told.
+Status Sampler::plan_most_telling(std::size_t count) {
+  const View all = view();
+  const Points known = all.points(all.told);
+  Gaussian::Options options = smooth_options(request_);
+  options.leave_out = true;
+  const Gaussian smooth = Gaussian::learn(known, all.u, options);
+  std::vector<float> sizes;
+  for (std::size_t i = 0; i < all.told.size(); ++i) {
+    sizes.push_back(std::log(static_cast<float>(std::abs(smooth.left_out()[i].mean - all.u[i])) + kLeastError));
+  }
+  BoostOptions boosting;
+  boosting.trees = std::max(1, static_cast<int>(request_.effort * kTreesOfSizes));
+  boosting.leaves = kLeavesOfSizes;
+  boosting.least_rows = kRowsPerLeafOfSizes;
+  boosting.column_share = kColumnShareOfSizes;
+  boosting.seed = request_.seed;
+  OPLAT_TRY(size, boost(all.part(all.told), sizes, boosting));
+  const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
+  const std::vector<std::size_t> asked = some_free(kAsked);
+  std::vector<float> weights;
+  for (const std::size_t i : asked) weights.push_back(std::exp(size.value(all.shapes.row(i))));
+  for (const std::size_t i : most_telling(smooth.kernel(), known, all.points(free), all.points(asked), weights, count)) queue(free[i]);
   return {};
 }
 

@@ -18,7 +18,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kLearnedFormat = "oplat.learned/3";
+inline constexpr std::string_view kLearnedFormat = "oplat.learned/4";
 
 /// Fewer rows teach nothing: learn() refuses them.
 inline constexpr std::size_t kLeastRowsLearned = 30;

@@ -16,8 +16,9 @@
 
 namespace oplat::estimate {
 
-/// Chooses in rounds: at random, every slice first; then what is least known given what was chosen; the last third
-/// where two models that learned from the answers disagree. It knows no time that it was not told.
+/// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about all others; of a larger one
+/// what is least known given what was chosen, the last third where two models that learned from the answers disagree. It knows
+/// no time that it was not told.
 class Sampler {
  public:
   /// `candidates` outlive the sampler; `budget`: how many it may ask for.
@@ -38,6 +39,7 @@ class Sampler {
   struct View;
   Status plan();
   void plan_at_random(std::size_t count);
+  Status plan_most_telling(std::size_t count);
   Status plan_least_known(std::size_t count);
   Status plan_disputed(std::size_t count);
   [[nodiscard]] View view() const;

@@ -24,36 +24,39 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
   Forest forest;
   forest.start_ = start;
   forest.features_ = features;
-  for (const TrainedTree& tree : trees) {
-    if (tree.nodes.empty() || tree.nodes.size() > kMostNodes) return fail(broken("a tree of no or too many nodes"));
-    const std::size_t root = forest.nodes_.size();
-    forest.roots_.push_back(static_cast<std::uint32_t>(root));
-    forest.nodes_.emplace_back();
-    // In breadth, so that what is read first lies together; each node of the tree may be placed once.
-    std::vector<std::pair<std::size_t, std::size_t>> pending{{0, root}};
-    std::size_t placed = 1;
-    for (std::size_t next = 0; next < pending.size(); ++next) {
-      const auto [from, to] = pending[next];
-      const TrainedTree::Node& node = tree.nodes[from];
-      if (!std::isfinite(node.value)) return fail(broken("a value that is no number"));
-      forest.nodes_[to].value = node.value;
-      forest.nodes_[to].column = forest.leaf_column();
-      forest.nodes_[to].left = static_cast<std::uint16_t>(to - root);
-      if (node.left < 0) continue;
-      const auto size = static_cast<std::int32_t>(tree.nodes.size());
-      if (node.left >= size || node.right < 0 || node.right >= size || node.feature >= features)
-        return fail(broken("a node that points nowhere"));
-      placed += 2;
-      if (placed > tree.nodes.size()) return fail(broken("a node with two parents"));
-      const std::size_t children = forest.nodes_.size();
-      forest.nodes_[to].column = forest.column_of(node.feature, node.missing_left);
-      forest.nodes_[to].left = static_cast<std::uint16_t>(children - root);
-      forest.nodes_.resize(children + 2);
-      pending.emplace_back(static_cast<std::size_t>(node.left), children);
-      pending.emplace_back(static_cast<std::size_t>(node.right), children + 1);
-    }
-  }
+  for (const TrainedTree& tree : trees) OPLAT_CHECK(forest.add(tree));
   return forest;
+}
+
+Status Forest::add(const TrainedTree& tree) {
+  if (tree.nodes.empty() || tree.nodes.size() > kMostNodes) return fail(broken("a tree of no or too many nodes"));
+  const std::size_t root = nodes_.size();
+  roots_.push_back(static_cast<std::uint32_t>(root));
+  nodes_.emplace_back();
+  // In breadth, so that what is read first lies together; each node of the tree may be placed once.
+  std::vector<std::pair<std::size_t, std::size_t>> pending{{0, root}};
+  std::size_t placed = 1;
+  for (std::size_t next = 0; next < pending.size(); ++next) {
+    const auto [from, to] = pending[next];
+    const TrainedTree::Node& node = tree.nodes[from];
+    if (!std::isfinite(node.value)) return fail(broken("a value that is no number"));
+    nodes_[to].value = node.value;
+    nodes_[to].column = leaf_column();
+    nodes_[to].left = static_cast<std::uint16_t>(to - root);
+    if (node.left < 0) continue;
+    const auto size = static_cast<std::int32_t>(tree.nodes.size());
+    if (node.left >= size || node.right < 0 || node.right >= size || node.feature >= features_)
+      return fail(broken("a node that points nowhere"));
+    placed += 2;
+    if (placed > tree.nodes.size()) return fail(broken("a node with two parents"));
+    const std::size_t children = nodes_.size();
+    nodes_[to].column = column_of(node.feature, node.missing_left);
+    nodes_[to].left = static_cast<std::uint16_t>(children - root);
+    nodes_.resize(children + 2);
+    pending.emplace_back(static_cast<std::size_t>(node.left), children);
+    pending.emplace_back(static_cast<std::size_t>(node.right), children + 1);
+  }
+  return {};
 }
 
 std::vector<float> Forest::columns_of(std::span<const float> features) const {

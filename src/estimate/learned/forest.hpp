@@ -29,6 +29,9 @@ class Forest {
   /// Code::Input for trees that are none: children out of range or met twice, features of a number >= `features`.
   static Result<Forest> make(std::span<const TrainedTree> trees, float start, std::size_t features);
 
+  /// One more tree, of the same features; Code::Input as for make().
+  Status add(const TrainedTree& tree);
+
   [[nodiscard]] std::size_t trees() const { return roots_.size(); }
   [[nodiscard]] std::size_t features() const { return features_; }
   /// Sum of the trees and the start value; a feature that is NaN goes where training sent missing ones.

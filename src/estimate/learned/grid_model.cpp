@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "estimate/learned/row_weights.hpp"
+#include "estimate/learned/spread.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -33,13 +35,9 @@ constexpr std::size_t kFewerLeaves = 255;
 constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
-/// Models of rows held out learn fewer trees: how far answers are off hardly depends on the last ones.
-constexpr double kEffortOfTrials = 0.7;
 constexpr std::size_t kLeastTrials = 20;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
-/// Errors below this are luck.
-constexpr float kLeastError = 0.003F;
 
 std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine) {
   std::array<float, kTileCount> waves;
@@ -54,6 +52,10 @@ std::array<float, kTileCount> waves_of(const ir::Description& description, const
 
 /// The patterns in which most questions come.
 bool is_common(const Pattern& pattern) { return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin; }
+
+/// Models of whole levels held out learn fewer trees: how far answers are off hardly depends on the last ones. Of rows at random it
+/// does: with fewer trees intervals come out a few per cent too wide.
+double effort_of_trials(const std::vector<Pattern>& patterns) { return is_common(patterns.front()) ? 1 : 0.7; }
 
 bool is_in(const Pattern& pattern, std::span<const Pattern> patterns) {
   return std::find(patterns.begin(), patterns.end(), pattern) != patterns.end();
@@ -89,6 +91,53 @@ float default_spread(PatternKind kind) {
     case PatternKind::Sparse: return 0.3F;
   }
   return 1;
+}
+
+/// Where neighbours abound there are many columns and many answers to learn from. The few levels left out must not be told apart,
+/// so few trees see a quarter of the columns each; beyond all rows the errors grow with the distance, which trees are to learn.
+SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
+  SpreadOptions options;
+  options.seed = seed;
+  switch (kind) {
+    case PatternKind::Grid:
+    case PatternKind::NoTwin:
+      options.trees = 80;
+      options.most_leaves = 31;
+      options.banded = kLogBoundFeature;
+      break;
+    case PatternKind::Beyond:
+      options.trees = 80;
+      options.column_share = 0.5;
+      break;
+    case PatternKind::Level:
+    case PatternKind::Pair:
+    case PatternKind::Shape:
+    case PatternKind::Sparse: break;
+  }
+  return options;
+}
+
+/// How far a question of a pattern is from the rows: of a level, to the neighbours on both sides, and what the interpolation errs
+/// there; of one beyond all, to the nearest and the farthest of the axes' last rows, and how far the extrapolations along the
+/// axes are apart. NaN for what there is not.
+std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout& layout, std::span<const float> around) {
+  using L = NeighbourLayout;
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  if (pattern.kind == PatternKind::Level) {
+    const float* const at = &around[layout.around(pattern.axis)];
+    return {std::abs(at[L::kLowDistance]), std::abs(at[L::kHighDistance]), std::abs(at[L::kOwnError])};
+  }
+  if (pattern.kind != PatternKind::Beyond) return {kNone, kNone, kNone};
+  float nearest = kNone, farthest = kNone, least = kNone, most = kNone;
+  for (std::size_t axis = 0; axis < layout.axes; ++axis) {
+    const float* const at = &around[layout.around(axis)];
+    // fmin() and fmax() leave out what is NaN.
+    nearest = std::fmin(nearest, at[L::kLowDistance]);
+    farthest = std::fmax(farthest, at[L::kLowDistance]);
+    least = std::fmin(least, at[L::kFromLow]);
+    most = std::fmax(most, at[L::kFromLow]);
+  }
+  return {nearest, farthest, most - least};
 }
 
 }  // namespace
@@ -136,7 +185,7 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   int trees = 0;
   for (const Pattern& pattern : patterns) trees += trees_of(pattern, model.sites(), options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
-    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, model.sites() - each.rows.size(), kEffortOfTrials * options.effort) + kQuickTrees;
+    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, model.sites() - each.rows.size(), effort_of_trials(each.patterns) * options.effort) + kQuickTrees;
   }
   Steps steps(trees, kTreesPerCall, options.progress);
   OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, steps));
@@ -212,7 +261,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
   Matrix shapes;
   GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
   LearnRequest less = options;
-  less.effort = kEffortOfTrials * options.effort;
+  less.effort = effort_of_trials(held.patterns) * options.effort;
   less.threads = 1;  // the hold-outs share the threads
   OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, steps));
   const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
@@ -246,10 +295,8 @@ std::vector<float> GridModel::spread_features(const PatternModel& model, std::sp
   const float base = around[layout.base()];
   std::vector<float> features{std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own,
                               row[kLogBoundFeature], row[kComputeOverMemoryFeature]};
-  for (const std::size_t each : {NeighbourLayout::kLowDistance, NeighbourLayout::kHighDistance, NeighbourLayout::kOwnError}) {
-    features.push_back(model.pattern.kind == PatternKind::Level ? std::abs(around[layout.around(model.pattern.axis) + each])
-                                                               : std::numeric_limits<float>::quiet_NaN());
-  }
+  const auto [first, second, third] = distances_of(model.pattern, layout, around);
+  features.insert(features.end(), {first, second, third});
   return features;
 }
 
@@ -259,44 +306,15 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   PatternModel& model = *found;
   const bool common = is_common(pattern);
   if (!common) model.shape_share = best_shape_share(trials, default_shape_share(pattern.kind));
-  const auto error_of = [&](const Trial& trial, const Trial::Answers& answers) {
-    return answers.mixed(model.shape_share.across(trial.gap)) - trial.truth;
-  };
-  // What the forest learned from says nothing about how well it does: every third trial is kept for the factor.
-  Matrix x(trials.size(), trials.front()->features.size());
-  std::vector<float> y;
-  std::vector<const Trial*> judges;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (i % 3 == 0) {
-      judges.push_back(trials[i]);
-      continue;
-    }
-    std::copy(trials[i]->features.begin(), trials[i]->features.end(), x.row(y.size()).begin());
-    y.push_back(std::log(std::abs(error_of(*trials[i], trials[i]->accurate)) + kLeastError));
+  std::vector<Judged> answers;
+  for (const Trial* trial : trials) {
+    const float share = model.shape_share.across(trial->gap);
+    answers.push_back({trial->features, trial->accurate.mixed(share) - trial->truth, trial->fast.mixed(share) - trial->truth, trial->hold_out});
   }
-  x.rows = y.size();
-  x.values.resize(x.rows * x.columns);
-  BoostOptions boosting;
-  boosting.trees = common ? 80 : 40;
-  boosting.leaves = std::clamp<std::size_t>(y.size() / 100, 4, common ? 31 : 8);
-  boosting.least_rows = 30;
-  boosting.seed = options.seed;
-  OPLAT_TRY(spread, boost(x, y, boosting));
-  model.spread = std::move(spread);
-  std::vector<float> errors;
-  std::vector<float> quick_errors;
-  std::vector<float> scales;
-  std::vector<std::size_t> hold_outs;
-  for (const Trial* trial : judges) {
-    errors.push_back(error_of(*trial, trial->accurate));
-    quick_errors.push_back(error_of(*trial, trial->fast));
-    scales.push_back(std::exp(model.spread.value(trial->features)));
-    hold_outs.push_back(trial->hold_out);
-  }
-  // Random folds are alike; whole levels are not.
-  if (common) hold_outs.assign(hold_outs.size(), 0);
-  model.spread_factor = spread_factor(errors, scales, hold_outs);
-  model.quick_spread_factor = spread_factor(quick_errors, scales, hold_outs);
+  OPLAT_TRY(spread, learn_spread(answers, spread_options(pattern.kind, options.seed)));
+  model.spread = std::move(spread.forest);
+  model.spread_factor = spread.factor;
+  model.quick_spread_factor = spread.quick_factor;
   return {};
 }
 

@@ -159,6 +159,11 @@ std::optional<Point> Space::place(const ir::Description& description) const {
     point.at[i] = coordinate(description.numbers[axis.number]);
     point.outside += doublings_beyond(point.at[i], axis.low, axis.high);
   }
+  for (std::size_t i = 0; point.strange && i < slice->same.size(); ++i) {
+    const Slice::Same& each = slice->same[i];
+    const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
+    point.outside += doublings_beyond(coordinate(description.numbers[each.number]), usual, usual);
+  }
   point.outside = std::min(point.outside, kMostOutside);
   return point;
 }

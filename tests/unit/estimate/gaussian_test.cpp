@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "estimate/learned/descent.hpp"
-#include "estimate/learned/least_known.hpp"
+#include "estimate/learned/informative.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "oplat/base/random.hpp"
 
@@ -257,6 +257,43 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
     from.push_back(6 + static_cast<Index>(chosen));
   }
   EXPECT_EQ(least_known(kernel, known.points, candidates.points, 50).size(), 12U);
+}
+
+TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
+  const Problem known = some_problem(6, 2);
+  const Problem candidates = some_problem(12, 2, 11);
+  const Problem asked = some_problem(9, 2, 12);
+  const std::vector<float> weights{1, 1, 1, 1, 1, 1, 1, 1, 20};
+  const SmoothKernel kernel = some_kernel(2);
+  Problem all = known;
+  std::vector<Index> from = all_but(6, -1);
+  all.points.at.conservativeResize(18, 2);
+  all.points.at.bottomRows(12) = candidates.points.at;
+  all.points.slices.insert(all.points.slices.end(), candidates.points.slices.begin(), candidates.points.slices.end());
+  all.y.resize(18, 0);
+  const auto left_with = [&](std::vector<Index> rows) {
+    double sum = 0;
+    for (Index i = 0; i < 9; ++i) sum += static_cast<double>(weights[static_cast<std::size_t>(i)]) * by_hand(kernel, all, rows, 0, asked.points, i).second;
+    return sum;
+  };
+  std::vector<bool> taken(12, false);
+  for (const std::size_t chosen : most_telling(kernel, known.points, candidates.points, asked.points, weights, 5)) {
+    ASSERT_LT(chosen, 12U);
+    EXPECT_FALSE(taken[chosen]);
+    const auto with = [&](std::size_t candidate) {
+      std::vector<Index> rows = from;
+      rows.push_back(6 + static_cast<Index>(candidate));
+      return left_with(std::move(rows));
+    };
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < 12; ++i) {
+      if (!taken[i]) least = std::min(least, with(i));
+    }
+    EXPECT_NEAR(with(chosen), least, 1e-5 * least);
+    taken[chosen] = true;
+    from.push_back(6 + static_cast<Index>(chosen));
+  }
+  EXPECT_EQ(most_telling(kernel, known.points, candidates.points, asked.points, weights, 50).size(), 12U);
 }
 
 TEST(Scaler, ColumnsThatVaryGetMeanNoughtAndDeviationOne) {

@@ -74,6 +74,16 @@ TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
   EXPECT_EQ(Space::load(space.save())->place(described("s", {128, 6}))->outside, outside(128, 6));
 }
 
+TEST(SpaceTest, AwayFromWhatAllRowsHaveInCommonTheSpreadGrowsToo) {
+  const Space space = Space::learn(std::vector{described("s", {1, 32, 1}), described("s", {2, 32, 2}), described("s", {4, 32, 4})});
+  const auto outside = [&](std::vector<double> numbers) { return space.place(described("s", std::move(numbers)))->outside; };
+  EXPECT_EQ(outside({3, 32, 3}), 0);
+  EXPECT_NEAR(outside({2, 64, 2}), 1, 1e-12) << "all rows have 32";
+  EXPECT_NEAR(outside({2, 8, 2}), 2, 1e-12);
+  EXPECT_NEAR(outside({2, 32, 8}), 2, 1e-12) << "all rows repeat the first number";
+  EXPECT_NEAR(outside({8, 64, 8}), 2, 1e-12) << "with the axes'";
+}
+
 TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
   const std::vector<ir::Description> rows{described("op a", {1, 5}, true), described("op b", {2, 5}, true),
                                           described("op b", {3, 6}, true)};
