@@ -88,7 +88,7 @@ void add_export(const Command& app) {
   const Command command = app.add_subcommand("export", "write rows as another system's latency table");
   const auto flags = std::make_shared<Flags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  command.add_option("--format", flags->format, "what to write: lut (JSON Lines of mobile-vision's runtime_lut), paddleslim (pickled table of PaddleSlim), tinynas (latency library of TinyNAS's op_profiler)").required();
+  command.add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list())).required();
   command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
   command.add_option("--device", flags->question.device, "rows of this device");
   command.add_option("--precision", flags->question.precision, "rows computed in this precision");

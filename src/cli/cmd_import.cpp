@@ -117,9 +117,7 @@ void add_import(const Command& app) {
   const auto flags = std::make_shared<Flags>();
   command.add_option("FILE", flags->file, "what to read").required();
   command.add_option("--format", flags->format,
-                      "its format: lut (JSON Lines of mobile-vision's runtime_lut), paddle-evaluator (text table of PaddleSlim's "
-                      "TableLatencyEvaluator), paddle-lookup (latency_lookup_table.txt of Paddle-Lite), paddle-lite-profile (log of "
-                      "Paddle-Lite's profiler), paddleslim (pickled table of PaddleSlim), tinynas (latency library of TinyNAS's op_profiler)")
+                      fmt::format("its format: {}", table::codec_list()))
       .required();
   add_table(command, flags->table);
   command.add_option("--device", flags->device,

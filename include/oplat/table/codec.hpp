@@ -76,6 +76,8 @@ class TableCodec {
 
 /// Every format, by name.
 std::vector<std::string> codec_names();
+/// "NAME (what it is), ..." of every format, for help texts.
+std::string codec_list();
 /// Code::Usage for an unknown name, listing those that there are.
 Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
 /// The device that the name of a file of this format tells; nothing where it does not.

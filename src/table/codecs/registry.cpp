@@ -11,16 +11,18 @@ namespace {
 
 struct Entry {
   std::string_view name;
+  std::string_view what;  ///< for help texts
   std::unique_ptr<TableCodec> (*make)();
   std::optional<std::string> (*device_of_file)(std::string_view file_name) = nullptr;
   bool may_name_device = false;
 };
-constexpr std::array kCodecs = {Entry{"lut", make_lut_codec, nullptr, true},
-                                Entry{"paddle-evaluator", make_paddle_evaluator_codec, nullptr, true},
-                                Entry{"paddle-lite-profile", make_paddle_profile_codec, nullptr, true},
-                                Entry{"paddle-lookup", make_paddle_lookup_codec, nullptr, true},
-                                Entry{"paddleslim", make_paddleslim_codec, device_of_paddleslim_file},
-                                Entry{"tinynas", make_tinynas_codec}};
+constexpr std::array kCodecs = {
+    Entry{"lut", "JSON Lines of mobile-vision's runtime_lut", make_lut_codec, nullptr, true},
+    Entry{"paddle-evaluator", "text table of PaddleSlim's TableLatencyEvaluator", make_paddle_evaluator_codec, nullptr, true},
+    Entry{"paddle-lite-profile", "log of Paddle-Lite's profiler", make_paddle_profile_codec, nullptr, true},
+    Entry{"paddle-lookup", "latency_lookup_table.txt of Paddle-Lite", make_paddle_lookup_codec, nullptr, true},
+    Entry{"paddleslim", "pickled table of PaddleSlim", make_paddleslim_codec, device_of_paddleslim_file},
+    Entry{"tinynas", "latency library of TinyNAS's op_profiler", make_tinynas_codec}};
 
 }  // namespace
 
@@ -28,6 +30,12 @@ std::vector<std::string> codec_names() {
   std::vector<std::string> names;
   for (const Entry& entry : kCodecs) names.emplace_back(entry.name);
   return names;
+}
+
+std::string codec_list() {
+  std::vector<std::string> lines;
+  for (const Entry& entry : kCodecs) lines.push_back(fmt::format("{} ({})", entry.name, entry.what));
+  return base::join(lines, ", ");
 }
 
 Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name) {
