@@ -69,15 +69,22 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(pair, choose(table, *codec, question));
   OPLAT_TRY(exported, table::export_foreign(table, *codec, pair.first, pair.second));
   OPLAT_CHECK(base::write_file(flags.out, exported.bytes));
+  std::vector<std::string> warnings;
+  if (exported.merged > 0) {
+    warnings.push_back(fmt::format("{} rows come as one with others, their mean, since the format {} cannot tell them apart", exported.merged, codec->name()));
+  }
+  if (exported.told_already > 0) {
+    warnings.push_back(fmt::format("{} rows of other formats are left out, since an imported file of {} tells of their operators", exported.told_already,
+                                   codec->name()));
+  }
   if (exported.left_out > 0) {
-    std::vector<std::string> warnings = {
-        fmt::format("{} rows are left out, since the format {} cannot say them", exported.left_out, codec->name())};
+    warnings.push_back(fmt::format("{} rows are left out, since the format {} cannot say them", exported.left_out, codec->name()));
     for (const std::string& key : exported.left_keys) warnings.push_back(fmt::format("left out: {}", base::printable(key, 200)));
     if (exported.left_out > exported.left_keys.size()) {
       warnings.push_back(fmt::format("and {} more", exported.left_out - exported.left_keys.size()));
     }
-    print_warnings(warnings, flags.loudness);
   }
+  print_warnings(warnings, flags.loudness);
   fmt::print("{}: {} rows\n", flags.out, exported.rows);
   return kDone;
 }
@@ -97,10 +104,11 @@ void add_export(const Command& app) {
   command.add_option("--threads", flags->question.threads, "rows measured with this many threads").range(1, 4096);
   add_loudness(command, flags->loudness);
   command.footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
-                  "that --skip-bad-rows left out. Rows that oplat measured follow where the format can say their keys, at their hottest\n"
-                  "cache state; others are counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked\n"
-                  "layout ('oplat tinynas keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 that have a\n"
-                  "time, with percentiles over blocks.\n"
+                  "that --skip-bad-rows left out. Rows that oplat measured, and those imported from other formats, follow where the format\n"
+                  "can say their keys, at their hottest cache state; those that it cannot tell apart come as one, their mean; others are\n"
+                  "counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked layout ('oplat tinynas\n"
+                  "keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 that have a time, with\n"
+                  "percentiles over blocks; a log of Paddle-Lite's profiler takes nothing but what was imported.\n"
                   "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
                   "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
   command.runs([flags] { return run(*flags); });

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "oplat/base/text.hpp"
@@ -50,10 +51,10 @@ void append(ForeignFile& all, ForeignFile file) {
   all.tail = std::move(file.tail);
 }
 
-/// Rows of oplat's own that the format can say, one a key where they have cache states: libraries hold times of kernels
-/// that are called again and again.
-Result<ForeignFile> hottest(const Table& table, std::vector<StoredRow> rows, const std::string& device, const TableCodec& codec,
-                            Exported& exported) {
+/// Rows that no file of the format holds, those that it can say. Of oplat's own one a key where they have cache states:
+/// libraries hold times of kernels that are called again and again.
+Result<std::vector<StoredRow>> hottest(const Table& table, DeviceId device, SettingId setting, const TableCodec& codec, Exported& exported) {
+  OPLAT_TRY(rows, table.rows_beside(device, setting, codec.name()));
   std::vector<StoredRow> chosen;
   std::unordered_map<std::string, std::size_t> states;
   for (StoredRow& stored : rows) {
@@ -73,8 +74,47 @@ Result<ForeignFile> hottest(const Table& table, std::vector<StoredRow> rows, con
     }
     chosen.push_back(std::move(stored));
   }
+  return chosen;
+}
+
+/// A time of one more row that the format cannot tell from those before it: as many calls of each are expected.
+void take_into(Timing& all, const Timing& one, std::size_t rows_before) {
+  const auto before = static_cast<double>(rows_before);
+  const auto mean = [&](double a, double b) { return (a * before + b) / (before + 1); };
+  all.median_ns = mean(all.median_ns, one.median_ns);
+  all.ci_low_ns = std::min(all.ci_low_ns, one.ci_low_ns);
+  all.ci_high_ns = std::max(all.ci_high_ns, one.ci_high_ns);
+  all.min_ns = std::min(all.min_ns, one.min_ns);
+  all.p10_ns = std::min(all.p10_ns, one.p10_ns);
+  all.p90_ns = std::max(all.p90_ns, one.p90_ns);
+}
+
+/// Those rows, each text once. What an imported file of the format says itself counts before another format's row.
+Result<ForeignFile> beside(const Table& table, std::vector<StoredRow> rows, const ForeignFile& files, const std::string& device,
+                           const TableCodec& codec, Exported& exported) {
+  std::unordered_set<std::string> told;
+  const auto is_foreign = [](const StoredRow& stored) { return stored.row.origin != "own"; };
+  if (std::any_of(rows.begin(), rows.end(), is_foreign)) {
+    for (const ForeignRow& row : files.rows) told.insert(codec.identity(row.key));
+  }
   ForeignFile file;
-  for (StoredRow& stored : chosen) {
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> places;  // of the row, and how many are in it
+  for (StoredRow& stored : rows) {
+    std::string identity = codec.identity(stored.row.key);
+    if (is_foreign(stored) && told.contains(identity)) {
+      ++exported.told_already;
+      continue;
+    }
+    const auto [at, is_new] = places.try_emplace(std::move(identity), file.rows.size(), 1);
+    if (!is_new) {
+      auto* all = std::get_if<Timing>(&file.rows[at->second.first].outcome);
+      const auto* one = std::get_if<Timing>(&stored.row.outcome);
+      if (all != nullptr && one != nullptr) {
+        take_into(*all, *one, at->second.second++);
+        ++exported.merged;
+        continue;
+      }
+    }
     OPLAT_TRY(slowest, slowest_block(table, stored.id));
     file.rows.push_back({std::move(stored.row.key), std::move(stored.row.outcome), {}, {}, device, slowest});
   }
@@ -142,9 +182,9 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
     }
     first = false;
   }
-  OPLAT_TRY(own, table.rows_of_no_file(device, setting));
-  OPLAT_TRY(measured, hottest(table, std::move(own), name, codec, exported));
-  if (!measured.rows.empty()) append(all, std::move(measured));
+  OPLAT_TRY(chosen, hottest(table, device, setting, codec, exported));
+  OPLAT_TRY(others, beside(table, std::move(chosen), all, name, codec, exported));
+  if (!others.rows.empty()) append(all, std::move(others));
   exported.rows = all.rows.size();
   if (exported.rows == 0) {
     return fail(Code::Refused, "{}: none of its rows for this device and setting can be said in the format {}{}",

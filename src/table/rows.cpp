@@ -155,10 +155,10 @@ Result<std::vector<base::Hash128>> Table::kernel_hashes() const {
   }
 }
 
-Result<std::vector<StoredRow>> Table::rows_of_no_file(DeviceId device, SettingId setting) const {
+Result<std::vector<StoredRow>> Table::rows_beside(DeviceId device, SettingId setting, std::string_view format) const {
   OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".device = ?1 AND \"row\".setting = ?2 "
-                                                                 "AND file IS NULL ORDER BY \"row\".id"));
-  return read_rows(statement.add(device).add(setting), std::numeric_limits<std::size_t>::max());
+                                                                 "AND (file IS NULL OR origin <> ?3) ORDER BY \"row\".id"));
+  return read_rows(statement.add(device).add(setting).add(format), std::numeric_limits<std::size_t>::max());
 }
 
 Result<RowId> Table::put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row) {

@@ -58,6 +58,8 @@ class TableCodec {
   }
   /// Whether the format can say a row of this key; some have no way to say one without a time.
   [[nodiscard]] bool accepts(std::string_view key, bool timed = true) const { return do_accepts(key, timed); }
+  /// What rows of the format are told apart by: the key, or its text where that says less, so that several keys share one.
+  [[nodiscard]] std::string identity(std::string_view key) const { return do_identity(key); }
   /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own. Code::Input names a
   /// key that the format cannot say.
   [[nodiscard]] Result<std::string> write(const ForeignFile& file) const { return do_write(file); }
@@ -70,6 +72,7 @@ class TableCodec {
   [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
   [[nodiscard]] virtual bool do_accepts(std::string_view key, bool timed) const = 0;
   [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file) const = 0;
+  [[nodiscard]] virtual std::string do_identity(std::string_view key) const { return std::string(key); }
   /// Most formats are looked up by key, which the table itself has an index for.
   [[nodiscard]] virtual Status do_index(Table& /*table*/, DeviceId /*device*/, SettingId /*setting*/) const { return {}; }
 };

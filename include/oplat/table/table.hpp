@@ -166,8 +166,8 @@ class Table {
   Result<std::optional<std::string>> foreign_text(RowId row) const;
   /// The same of every row of the pair that holds a time, in order of id.
   Result<std::vector<std::optional<std::string>>> foreign_texts_of(DeviceId device, SettingId setting) const;
-  /// Rows of the pair that no foreign file holds, in order of id.
-  Result<std::vector<StoredRow>> rows_of_no_file(DeviceId device, SettingId setting) const;
+  /// Rows of the pair that no file of this format holds, in order of id: oplat's own, and those of files of other formats.
+  Result<std::vector<StoredRow>> rows_beside(DeviceId device, SettingId setting, std::string_view format) const;
 
   /// The fit of this format for the pair, whatever rows it is of.
   Result<std::optional<FoundFit>> find_fit(std::string_view format, DeviceId device, SettingId setting) const;

@@ -86,6 +86,12 @@ class PaddleEvaluator final : public TableCodec {
     return parsed && evaluator_text_of(*parsed).has_value();
   }
 
+  /// A text does not say the precision, for one.
+  std::string do_identity(std::string_view key) const override {
+    const auto parsed = ir::parse(key);
+    return (parsed ? evaluator_text_of(*parsed) : std::nullopt).value_or(std::string(key));
+  }
+
   Result<std::string> do_write(const ForeignFile& file) const override {
     const std::string device = file.rows.empty() || file.rows.front().device.empty() ? "unknown" : file.rows.front().device;
     return write_text_rows(file, fmt::format("paddle_lite\t{}\tunknown\n", base::printable(device, 200)), [](const ForeignRow& row) -> Result<std::string> {

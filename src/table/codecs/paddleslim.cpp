@@ -183,6 +183,12 @@ class Paddleslim final : public TableCodec {
     return parsed && text_of(*parsed).has_value();
   }
 
+  /// A text says neither bias nor activation.
+  std::string do_identity(std::string_view key) const override {
+    const auto parsed = ir::parse(key);
+    return (parsed ? text_of(*parsed) : std::nullopt).value_or(std::string(key));
+  }
+
   Result<std::string> do_write(const ForeignFile& file) const override {
     std::vector<PickleEntry> entries;
     const auto add_lines = [&](std::string_view lines) -> Status {

@@ -75,7 +75,7 @@ TEST_F(Foreign, AFileComesBackWhole) {
   EXPECT_EQ(rows[1].row.reuse_bytes, std::nullopt);
   EXPECT_EQ(rows[1].row.outcome, Outcome(Failed{"went wrong"}));
   EXPECT_EQ(rows[1].row.method, Method{});
-  const auto beside = must(table.rows_of_no_file(files[0].device, files[0].setting));
+  const auto beside = must(table.rows_beside(files[0].device, files[0].setting, files[0].origin.format));
   ASSERT_EQ(beside.size(), 1U);
   EXPECT_EQ(beside[0].row.key, kAdd);
   EXPECT_EQ(must(table.counts()).kernels, 2);

@@ -94,7 +94,7 @@ class Schema1Test : public TableTest {
     EXPECT_TRUE(must(table.foreign_files()).empty());
     std::size_t rows = 0;
     for (const PopulationOutline& pair : must(table.population_outlines())) {
-      rows += must(table.rows_of_no_file(pair.device, pair.setting)).size();
+      rows += must(table.rows_beside(pair.device, pair.setting, "lut")).size();
     }
     EXPECT_EQ(rows, 12U);
   }
