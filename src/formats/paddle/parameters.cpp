@@ -35,7 +35,7 @@ std::optional<std::uint64_t> stored_bytes(const Variable& variable) {
   return bytes + static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) / 8;
 }
 
-bool is_parameter(const Variable& variable) { return variable.persistable && variable.tensor; }
+bool is_parameter(const Variable& variable) { return variable.persistable && variable.stored && variable.tensor; }
 
 /// net.pdmodel and net.json have net.pdiparams; __model__ has __params__, or what people call it; Paddle-Lite's model
 /// params.

@@ -212,6 +212,11 @@ class Reader {
           op.attributes.emplace_back("parameter_name", std::string(*name));
       }
     }
+    // Whether it persists, whether gradients stop there, whether it is trained. A state that an operator keeps for itself
+    // (that of dropout in a recurrent network) is declared as a parameter, and saved nowhere.
+    if (const auto flags = member<dom::array>(object, "OA"); flags && flags->size() > 0) {
+      op.stored = get<std::int64_t>(*flags->begin()).value_or(1) != 0;
+    }
     return op;
   }
 

@@ -30,6 +30,7 @@ struct PirOperator {
   std::vector<PirResult> results;
   std::vector<ir::NamedValue> attributes;
   bool has_regions = false;
+  bool stored = true;  ///< of a parameter: it persists, so that its value stands in the parameters' file
 };
 
 /// How an operator of PIR is called in ProgramDesc. Texts are lists parted by commas, in PIR's order:

@@ -119,6 +119,7 @@ class Translator {
       }
       std::vector<Variable> variables = op.results[0].type.tensors;
       variables[0].persistable = true;
+      variables[0].stored = op.stored;
       return define(place, op.results[0].id, {*name->text()}, variables);
     }
     if (op.name == "combine" && op.results.size() == 1) {

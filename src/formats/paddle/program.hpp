@@ -22,6 +22,7 @@ using Dims = std::vector<std::int64_t>;
 struct Variable {
   bool tensor = true;  ///< lists of feeds and fetches, scopes and readers are none
   bool persistable = false;
+  bool stored = true;  ///< of a persistable one: its value stands in the parameters' file
   bool fed = false;  ///< marked as input data
   std::optional<ir::Dtype> dtype;
   Dims dims;  ///< -1 where open

@@ -59,6 +59,26 @@ TEST(PaddlePir, OperatorsAreCalledAsInProgramDesc) {
   EXPECT_THAT(graph->outputs, ElementsAre(graph->nodes[1].outputs[0]));
 }
 
+TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
+  const std::string state = R"({"#":"p","A":[0,1,1,"state__non_persistable"],"DA":[],"O":{"%":7,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_ui8"},[],"NCHW",[],0]}},"OA":[0,1,0],"QA":[]})";
+  const auto folder = base::TemporaryFolder::create("oplat-test");
+  ASSERT_TRUE(folder);
+  const auto path = folder->path() / "net.json";
+  // Twenty bytes before the element type's, four of that and the size, eight elements.
+  ASSERT_TRUE(base::write_file(folder->path() / "net.pdiparams", std::string(24 + 32, '\0')));
+  ASSERT_TRUE(base::write_file(path, program({kData, kParameter, state, kShape, kReshape, kAdd, kFetch})));
+  const auto source = base::Source::open(path.string());
+  ASSERT_TRUE(source);
+  const auto graph = reader().read(*source, batch(2));
+  EXPECT_TRUE(graph) << graph.error().message;
+  std::string stored = state;
+  stored.replace(stored.find("[0,1,0]"), 7, "[1,1,0]");
+  ASSERT_TRUE(base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
+  const auto again = base::Source::open(path.string());
+  ASSERT_TRUE(again);
+  expect_refused(reader().read(*again, batch(2)), Code::Input, "56 bytes, but the 2 parameters of");
+}
+
 TEST(PaddlePir, WhatIsBrokenIsNamed) {
   const std::string good = program({kData, kParameter, kShape, kReshape, kAdd, kFetch});
   expect_refused(read(good.substr(0, good.size() - 3)), Code::Input, "truncated");
