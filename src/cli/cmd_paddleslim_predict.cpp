@@ -104,8 +104,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(check_flags(flags));
   OPLAT_TRY(model, open_paddle_model(flags.model, flags.params));
   auto precision = precision_of(model, flags);
-  if (!precision && model.folder) return fail_in(flags.model, precision.error());
-  OPLAT_CHECK(precision);
+  if (!precision) return fail(model.as_named(precision.error()));
   OPLAT_TRY(path, table_path(flags));
   AnyTableWish wish = flags.foreign;
   wish.loudness = flags.loudness;
@@ -115,7 +114,7 @@ Result<int> run(const Flags& flags) {
   std::vector<std::string> warnings;
   OPLAT_TRY(table, open_any_table(path, wish, warnings));
   auto answered = answer(flags, model, table, wish, warnings);
-  if (!answered) return fail(worded(table, answered.error()));
+  if (!answered) return fail(model.as_named(worded(table, answered.error())));
   const predict::Prediction prediction = answered->prediction;
   if (flags.json) {
     OPLAT_CHECK(print_report("json", report::ReportModel{*std::move(answered), {}}));

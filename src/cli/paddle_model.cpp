@@ -31,19 +31,30 @@ Status link_or_copy(const fs::path& from, const fs::path& to) {
   return {};
 }
 
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+}
+
 }  // namespace
+
+Error PaddleModel::as_named(Error error) const {
+  if (!folder) return error;
+  replace_all(error.message, fs::path(path).replace_extension(kParams).string(), params);
+  replace_all(error.message, path, program);
+  return error;
+}
 
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params) {
   OPLAT_CHECK(check_model_file(model));
-  if (params.empty()) return PaddleModel{std::nullopt, model};
+  if (params.empty()) return PaddleModel{std::nullopt, model, model, params};
   OPLAT_CHECK(check_model_file(params));
-  if (stands_beside(model, params)) return PaddleModel{std::nullopt, model};
+  if (stands_beside(model, params)) return PaddleModel{std::nullopt, model, model, params};
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-model"));
   const fs::path name = fs::path(model).extension().empty() ? fs::path(model).filename().string() + ".pdmodel" : fs::path(model).filename().string();
   const fs::path program = folder.path() / name;
   OPLAT_CHECK(link_or_copy(model, program));
   OPLAT_CHECK(link_or_copy(params, fs::path(program).replace_extension(kParams)));
-  return PaddleModel{std::move(folder), program.string()};
+  return PaddleModel{std::move(folder), program.string(), model, params};
 }
 
 }  // namespace oplat::cli

@@ -14,6 +14,9 @@ namespace oplat::cli {
 struct PaddleModel {
   std::optional<base::TemporaryFolder> folder;  ///< around links or copies, where they lie or are called otherwise
   std::string path;                             ///< of the program
+  std::string program, params;                  ///< as the user named them
+  /// An error with the user's names in place of those in the folder.
+  [[nodiscard]] Error as_named(Error error) const;
 };
 
 /// `params` empty: what lies beside the model, if anything. Code::Input where either cannot be read.
