@@ -33,11 +33,9 @@ std::string first_bytes(const fs::path& path) {
   return bytes;
 }
 
-/// A pickled dict: its protocol's opcode, or how those of protocols 0 and 1 begin.
 bool looks_pickled(const fs::path& path) {
   const std::string bytes = first_bytes(path);
-  for (const std::string_view start : {"\x80", "(d", "}q", "}(", "}."})
-    if (bytes.starts_with(start)) return true;
+  if (table::likely_format(bytes) == kPaddleslim) return true;
   return path.extension() == ".pkl" && !bytes.empty() && !bytes.starts_with("SQLite format 3");
 }
 

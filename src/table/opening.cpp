@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "oplat/base/text.hpp"
+#include "oplat/table/codec.hpp"
 #include "table/schema.hpp"
 
 namespace oplat::table {
@@ -27,6 +28,8 @@ constexpr std::size_t kPageSizeAt = 16;  // two bytes, big-endian; 1 stands for 
 constexpr std::string_view kSuperJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
 // A writer that recovers the file while it is copied makes the copy worthless; the next attempt finds it recovered.
 constexpr int kCopyAttempts = 3;
+// Logs begin with what the program prints around its summary.
+constexpr std::size_t kHintBytes = std::size_t{256} << 10;
 
 /// What stands at a path before SQLite looks at it.
 enum class Standing { Absent, Empty, Database };
@@ -48,6 +51,17 @@ Status inspect_size(const fs::path& file, const std::string& shown, std::span<co
   return fail(Code::Input, "{}: corrupt table: cut off after {} bytes, in the middle of a page", shown, size);
 }
 
+/// How a table of another system becomes one of oplat; empty where the file looks like none.
+std::string import_hint(const fs::path& file, const std::string& shown) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(kHintBytes, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  const auto format = likely_format(bytes);
+  if (!format) return {};
+  return fmt::format("; it looks like one of the format {}: read it into a table with 'oplat import {} --format {} --table T.oplat'", *format, shown, *format);
+}
+
 Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   std::error_code code;
   const fs::file_status status = fs::status(file, code);
@@ -67,7 +81,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   const auto size = static_cast<std::size_t>(stream.gcount());
   if (size == 0) return Standing::Empty;
   if (!std::string_view(header.data(), size).starts_with(kMagic)) {
-    return fail(Code::Input, "{}: not a table of oplat (no SQLite database)", shown);
+    return fail(Code::Input, "{}: not a table of oplat (no SQLite database){}", shown, import_hint(file, shown));
   }
   if (size < header.size()) return fail(Code::Input, "{}: corrupt table: cut off after {} bytes", shown, size);
   if (header[kWriteVersionAt] == 2 || header[kWriteVersionAt + 1] == 2) {

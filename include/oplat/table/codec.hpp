@@ -83,6 +83,8 @@ std::vector<std::string> codec_names();
 std::string codec_list();
 /// Code::Usage for an unknown name, listing those that there are.
 Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
+/// What a file that begins with these bytes may be; nothing where it looks like none of them.
+std::optional<std::string_view> likely_format(std::string_view bytes);
 /// The device that the name of a file of this format tells; nothing where it does not.
 std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name);
 /// Whether files of this format may name their device inside, so that nothing is missing before they are read.
