@@ -27,7 +27,7 @@ struct Flags {
   std::string table_dir;
   std::optional<std::string> dtype;
   std::int64_t threads = 4;
-  std::int64_t power_mode = 0;
+  std::optional<std::int64_t> power_mode;
   std::string op_predictor = "off";
   ModelOptions model_options;
   QuestionOptions question;
@@ -62,7 +62,7 @@ Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
 
 Result<std::string> table_path(const Flags& flags) {
   if (flags.hardware.empty() && !(names_paddle_table(flags.table) && !std::filesystem::exists(flags.table))) return flags.table;
-  OPLAT_TRY(path, find_paddle_table({flags.hardware.empty() ? flags.table : flags.hardware, flags.threads, flags.power_mode}, flags.table_dir));
+  OPLAT_TRY(path, find_paddle_table({flags.hardware.empty() ? flags.table : flags.hardware, flags.threads, flags.power_mode.value_or(0)}, flags.table_dir));
   return path.string();
 }
 
@@ -111,6 +111,7 @@ Result<int> run(const Flags& flags) {
   wish.question = flags.question.question;
   wish.question.threads = flags.threads;
   wish.question.precision = *precision;
+  if (flags.power_mode) wish.question.options["power_mode"] = std::to_string(*flags.power_mode);
   std::vector<std::string> warnings;
   OPLAT_TRY(table, open_any_table(path, wish, warnings));
   auto answered = answer(flags, model, table, wish, warnings);
@@ -134,7 +135,7 @@ constexpr const char* kFooter =
     "--op-predictor off (as the original's default): an operator that the table lacks is an error, and all such are listed with\n"
     "their call counts. on: they are estimated, of any type and batch, from a fit to the table's rows that is made once and kept.\n"
     "Exit codes: 0 done; 2 usage; 3 model, parameters or table absent or malformed; 4 operators that the table lacks; 6 the table\n"
-    "is of other threads or another precision.\n"
+    "is of other threads, another power mode or another precision.\n"
     "Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams --table SD710 --dtype fp32";
 
 }  // namespace
@@ -149,7 +150,7 @@ void add_paddleslim_predict(const Command& group) {
   command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too").type_name("DIR");
   command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)").one_of({"fp32", "int8", "fp16"});
   command.add_option("--threads", flags->threads, "threads that the table is of").range(1, 4096).capture_default_str();
-  command.add_option("--power-mode", flags->power_mode, "of a named table").range(0, 99).capture_default_str();
+  command.add_option("--power-mode", flags->power_mode, "that the table is of (default: 0 of a named table, of others what they are of)").range(0, 99);
   command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks").one_of({"on", "off"}).capture_default_str();
   command.add_option("--plan", flags->question.plan, "what becomes of the model: auto, rules, or rules:NAME").capture_default_str();
   add_model_options(command, flags->model_options);
