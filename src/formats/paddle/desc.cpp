@@ -218,13 +218,16 @@ Status check_bounds(const std::string& file, const wire::Program& program) {
 }  // namespace
 
 int probe_desc(std::string_view bytes) {
-  // A block's length, its index 0, its parent -1: what every writer begins with.
+  // A block's length, its index 0, its parent: what every writer begins with. -1 says that there is none; programs made
+  // by hand may say 0.
   std::uint64_t length = 0;
   if (bytes.empty() || bytes[0] != '\x0a') return 0;
   const std::size_t read = varint(bytes.substr(1), length);
   if (read == 0) return 0;
   constexpr std::string_view kFirst("\x08\x00\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13);
-  return bytes.substr(1 + read).starts_with(kFirst) ? 95 : 0;
+  constexpr std::string_view kOwnParent("\x08\x00\x10\x00", 4);
+  if (bytes.substr(1 + read).starts_with(kFirst)) return 95;
+  return bytes.substr(1 + read).starts_with(kOwnParent) ? 80 : 0;
 }
 
 Result<Program> parse_desc(const std::string& name, const std::string& bytes) {

@@ -48,6 +48,15 @@ TEST(PaddleDesc, OpenDimensionsAreAskedForAndChecked) {
   EXPECT_FALSE(resolved->batch);
 }
 
+TEST(PaddleDesc, AProgramWhoseMainBlockNamesItselfAsParentIsRead) {
+  Maker maker = small();
+  maker.program().mutable_blocks(0)->set_parent_idx(0);
+  const auto best = reader_for(base::Source::from_bytes("a", maker.bytes()));
+  ASSERT_TRUE(best) << best.error().message;
+  EXPECT_EQ((*best)->name(), "paddle");
+  EXPECT_TRUE(maker.read(batch(2)));
+}
+
 TEST(PaddleDesc, ShapesThatArePartOfTheComputationAreFollowed) {
   Maker maker;
   maker.feed("x", {-1, 8, 4, 4}).variable("s", {4}, false, kI64).variable("b", {}, false, kI64);
