@@ -15,6 +15,17 @@ std::span<const FormatReader* const> readers() {
   return kReaders;
 }
 
+std::string example_shape(std::span<const std::int64_t> declared) {
+  constexpr std::size_t kImageRank = 4;
+  constexpr std::int64_t kPlane = 224, kLength = 128, kColours = 3;
+  std::vector<std::int64_t> dims(declared.begin(), declared.end());
+  const bool image = dims.size() == kImageRank;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0) dims[i] = i == 0 ? 1 : !image ? kLength : i == 1 ? kColours : kPlane;
+  }
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
 Result<const FormatReader*> reader_for(const base::Source& source) {
   if (source.bytes().empty()) return fail(Code::Input, "{}: the file is empty, no model", source.name());
   if (source.bytes().starts_with("version https://git-lfs")) {

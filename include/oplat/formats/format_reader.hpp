@@ -36,6 +36,8 @@ class FormatReader {
   [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const = 0;
 };
 
+/// Sizes that an input may be given, for messages: "1x3x224x224" of [-1,3,-1,-1]. -1 where open.
+std::string example_shape(std::span<const std::int64_t> declared);
 /// Every reader, most specific first (src/formats/registry.cpp).
 std::span<const FormatReader* const> readers();
 /// The reader that is surest of these bytes. Code::Input, saying what the file looks like, if none is.

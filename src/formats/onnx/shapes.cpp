@@ -168,9 +168,12 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
     const wire::TensorType& type = input->type().tensor_type();
     const bool all_fixed = type.has_shape() && std::none_of(type.shape().dim().begin(), type.shape().dim().end(), open);
     if (!all_fixed) {
+      std::vector<std::int64_t> dims;
+      for (const wire::Dimension& dim : type.shape().dim()) dims.push_back(open(dim) ? -1 : dim.dim_value());
       return fail(Code::Usage,
-                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}=1x3x224x224 (its own numbers){}",
+                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
                   file, input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown", input->name(),
+                  type.has_shape() ? example_shape(dims) : "1x3x224x224",
                   options.batch ? "" : " or, where only the batch is open, --batch N");
     }
   }

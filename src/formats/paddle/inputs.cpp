@@ -108,8 +108,8 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
   for (const Input& input : inputs) {
     if (std::find(input.dims.begin(), input.dims.end(), -1) != input.dims.end()) {
       return fail(Code::Usage,
-                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}=1x3x224x224 (its own numbers){}",
-                  file, base::printable(input.name), dims_text(input.dims), base::printable(input.name),
+                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
+                  file, base::printable(input.name), dims_text(input.dims), base::printable(input.name), example_shape(input.dims),
                   options.batch ? "" : " or, where only the batch is open, --batch N");
     }
     if (!ir::Shape::of(input.dims).elements()) {

@@ -57,6 +57,13 @@ TEST(PaddleDesc, AProgramWhoseMainBlockNamesItselfAsParentIsRead) {
   EXPECT_TRUE(maker.read(batch(2)));
 }
 
+TEST(PaddleDesc, TheHintForOpenDimensionsHasTheInputsNameAndRank) {
+  expect_refused(small().read(), Code::Usage, "fix them with --shape x=1x3x8x8 ");
+  EXPECT_EQ(example_shape(Numbers{-1, -1, -1, -1}), "1x3x224x224");
+  EXPECT_EQ(example_shape(Numbers{-1, -1}), "1x128");
+  EXPECT_EQ(example_shape(Numbers{}), "");
+}
+
 TEST(PaddleDesc, ShapesThatArePartOfTheComputationAreFollowed) {
   Maker maker;
   maker.feed("x", {-1, 8, 4, 4}).variable("s", {4}, false, kI64).variable("b", {}, false, kI64);
