@@ -30,8 +30,9 @@ struct Form {
   bool result = true;
 };
 
-/// In the order in which PaddleSlim asks: what is part of several counts as the first. Convolutions, pools, matrix products
-/// and fully connected layers stand below.
+/// In the order in which PaddleSlim asks. Of some operators its text is the bare type: their keys say sizes all the same, which
+/// the text leaves out, and from which an estimate can be made where no row is of the type. What is part of several counts as the first.
+/// Convolutions, pools, matrix products and fully connected layers stand below.
 constexpr Form kForms[] = {
     {"batch_norm", true, {"X"}},
     {"layer_norm", true, {"X"}},
@@ -49,10 +50,10 @@ constexpr Form kForms[] = {
     {"sqrt", false, {"X"}},
     {"transpose", true, {"X"}},
     {"interp_v2", true, {"X"}},
-    {"fill_constant", false, {}, {}, false},
-    {"range", false, {}, {}, false},
-    {"cast", false, {}, {}, false},
-    {"expand", true, {}, {}, false},
+    {"fill_constant", false, {}},
+    {"range", false, {}},
+    {"cast", false, {"X"}},
+    {"expand", true, {"X"}},
     {"scale", false, {"*"}},
     {"reshape", true, {"*"}},
     {"elementwise", true, {"X", "Y"}, {{{"axis", "axis", "-1"}}}},
@@ -74,7 +75,7 @@ constexpr Form kForms[] = {
     {"sum", false, {"X"}},
     {"calib", false, {"Input"}},
     {"floor", false, {"X"}},
-    {"uniform_random", false, {}, {{{"shape", "shape"}}}, false},
+    {"uniform_random", false, {}, {{{"shape", "shape"}}}},
     {"greater_equal", false, {"X", "Y"}},
     {"reduce_mean", false, {"X"}, {{{"dim", "dim"}}}},
     {"pad3d", true, {"X"}, {{{"paddings", "paddings"}}}},

@@ -188,6 +188,7 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"dropout in=(1, 8)", "paddle_lite:dropout{}(f32[1,8])->(f32[1,8])"},
         Pair{"fc in=(1, 8) weight=(8, 4) out=(1, 4)",
              "paddle_lite:fc{activation=relu}(f32[1,8],f32c[8,4],f32c[4])->(f32[1,4])"},
+        Pair{"expand_v2", "paddle_lite:expand_v2{}(f32[1,4])->(f32[8,4])"},
         Pair{"cast", "paddle_lite:cast{out_dtype=5}(i64[4])->(f32[4])"}));
 
 TEST(PaddleKey, PrecisionIsToldByProducts) {
