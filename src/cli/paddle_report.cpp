@@ -70,7 +70,7 @@ std::string coverage_text(const predict::Prediction& prediction) {
   if (!views.empty()) {
     std::vector<std::string> types;
     for (const Calls& calls : calls_of(views, type_of)) types.push_back(calls.text);
-    text += fmt::format(", {} move nothing ({})", count_of(views), base::printable(base::join(types, ", "), kMostText));
+    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views), base::printable(base::join(types, ", "), kMostText));
   }
   return text + "\n";
 }

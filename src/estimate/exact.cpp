@@ -328,6 +328,15 @@ Result<std::string> why_missing(const RowSource& source, std::string_view key) {
   return text ? fmt::format("no row of '{}'", *text) : std::string("no row");
 }
 
+std::string_view operator_of(std::string_view key) { return key.substr(0, key.find_first_of("/@{(")); }
+
+Result<std::set<std::string, std::less<>>> timed_operators(const RowSource& source) {
+  OPLAT_TRY(samples, read_samples(source));
+  std::set<std::string, std::less<>> operators;
+  for (const Sample& sample : samples) operators.emplace(operator_of(sample.key));
+  return operators;
+}
+
 Result<std::vector<Sample>> read_samples(const RowSource& source) {
   std::vector<Sample> samples;
   OPLAT_CHECK(source.table->each_row([&](const table::StoredRow& stored) {

@@ -23,7 +23,7 @@ constexpr std::size_t kMostNamedKeys = 5;
 
 /// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
 bool names_a_view(std::string_view key) {
-  const std::string_view head = key.substr(0, key.find_first_of("/@{("));
+  const std::string_view head = estimate::operator_of(key);
   const std::size_t colon = head.rfind(':');
   const bool own = colon == std::string_view::npos;
   const ir::OperatorInfo* info = ir::find_operator(own ? std::string_view() : head.substr(0, colon), own ? head : head.substr(colon + 1));
@@ -114,6 +114,7 @@ struct Predictor::Impl {
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
+  mutable std::optional<std::set<std::string, std::less<>>> operators;  ///< that rows time; all rows are read for it once
 
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<std::string> fit_hint() const {
@@ -130,6 +131,29 @@ struct Predictor::Impl {
     if (found && found->current) return std::string();
     return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings,
                        base::printable(table->path().string(), 400));
+  }
+
+  Result<bool> times(std::string_view key) const {
+    if (!operators) {
+      OPLAT_TRY(timed, estimate::timed_operators(rows));
+      operators = std::move(timed);
+    }
+    return operators->contains(estimate::operator_of(key));
+  }
+
+  /// The answer to a view at once; nothing where it is a kernel as any other. Tables of other systems time views, too:
+  /// where they have rows of the operator, one that they lack costs as much as those do.
+  Status estimate_view(const estimate::Query& query, std::optional<estimate::Estimate>& answer) const {
+    const bool foreign = ir::has_spellings(query.key);
+    if (foreign) {
+      OPLAT_CHECK(exact->estimate({&query, 1}, {&answer, 1}));
+      if (answer) return {};
+      OPLAT_TRY(timed, times(query.key));
+      if (timed) return {};
+    }
+    answer = view;
+    if (foreign) answer->why += ", and no row of the table is of such an operator";
+    return {};
   }
 
   /// Keys are parsed once: a search asks for the same kernels again and again.
@@ -174,10 +198,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
     queries.push_back({distinct.keys[i], &impl_->selection.setting, reuse_bytes, {}, explain});
-    if (!impl_->view_at(distinct.keys[i])) continue;
-    // Tables of other systems time views, too; oplat measures none.
-    if (ir::has_spellings(distinct.keys[i])) OPLAT_CHECK(impl_->exact->estimate({&queries[i], 1}, {&answers[i], 1}));
-    if (!answers[i]) answers[i] = impl_->view;
+    if (impl_->view_at(distinct.keys[i])) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   // The roofline reads every row of the table: only where something is left to answer.
@@ -216,6 +237,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   }
   return predictions;
 }
+
+Result<bool> Predictor::times_operator(std::string_view key) const { return impl_->times(key); }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
   // Before any work, so that a wrong level is told even where kernels are missing.

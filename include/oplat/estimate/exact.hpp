@@ -2,8 +2,10 @@
 /// The first link of the chain: rows of the very kernel that is asked for.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +33,11 @@ std::unique_ptr<Estimator> make_exact(RowSource rows);
 
 /// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...
 Result<std::string> why_missing(const RowSource& rows, std::string_view key);
+
+/// The operators that usable times are of, each "domain:op" or "op".
+Result<std::set<std::string, std::less<>>> timed_operators(const RowSource& rows);
+/// That of a printed key; nothing after it is looked at.
+std::string_view operator_of(std::string_view key);
 
 /// Every usable time of the source, to fit from.
 Result<std::vector<Sample>> read_samples(const RowSource& rows);

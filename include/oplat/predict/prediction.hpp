@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oplat/base/result.hpp"
@@ -116,6 +117,8 @@ class Predictor {
   /// As estimate_kernels() above.
   Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true) const;
+  /// Whether rows time the operator of this key, of whatever sizes.
+  Result<bool> times_operator(std::string_view key) const;
 
  private:
   struct Impl;
