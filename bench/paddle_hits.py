@@ -150,7 +150,7 @@ def section(net, table):
     free = [kind for kind in net.kinds() if not net.hits((kind,))[1]]
     parts = [f"## {net.name}", "\n".join(text.table(["type", ">in the table"], rows))]
     if free:
-        parts.append("Not there and free, since they move nothing: " + ", ".join(f"`{kind}`" for kind in free) + ".")
+        parts.append("Counted as free, since they move nothing and no row of the table is of such an operator: " + ", ".join(f"`{kind}`" for kind in free) + ".")
     reasons = collections.OrderedDict()
     for key, asked, calls in net.missed():
         reason = table.explain(asked) if asked else f"PaddleSlim has no text for `{kind_of(key)}`"
@@ -168,8 +168,8 @@ def page(nets, table, oplat, estimates):
     return "\n\n".join([
         "# Paddle's networks in PaddleSlim's table of an RK3288",
         f"Written by `bench/paddle_hits.py` on {text.today()}, commit {text.commit()}. {oplat}.",
-        "Networks of `paddle.vision.models` as `scripts/paddle_nets` exports them, fused by the rules of the Paddle-Lite whose operators the table holds the most of, and each operator looked up by PaddleSlim's own "
-        "text. A row whose batch is -1 answers for one image, and an `axis` counted from either end is the same. Views that the table lacks are left out of the counts. " + ESTIMATES[estimates],
+        "Networks of `paddle.vision.models` as `scripts/paddle_nets` exports them, fused by the rules of the Paddle-Lite whose operators the table has rows of, and each operator looked up by PaddleSlim's own "
+        "text. A row whose batch is -1 answers for one image, and an `axis` counted from either end is the same. Views of operators that the table has no row of are left out of the counts. " + ESTIMATES[estimates],
         summary(nets),
         *(section(net, table) for net in nets),
     ]) + "\n"

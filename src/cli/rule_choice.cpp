@@ -52,18 +52,31 @@ Status set_precision(table::Plan& plan, std::string_view precision) {
   return {};
 }
 
-/// A rule set's plan and how much of it the table holds.
+/// A rule set's plan and how much of it the table holds. Views that it does not time are no part of either.
 struct Candidate {
   std::string name;
   table::Plan plan;
+  std::size_t kernels = 0;
   std::size_t found = 0;
-  [[nodiscard]] double share() const { return static_cast<double>(found) / static_cast<double>(std::max<std::size_t>(1, plan.kernels.size())); }
+  std::size_t strange = 0;  ///< of operators that no row of the table is of, whatever their sizes
 };
 
-Result<std::size_t> count_found(const predict::Predictor& measured, const table::Plan& plan) {
-  OPLAT_TRY(kernels, measured.estimate(plan.kernels, std::nullopt, predict::MissingPolicy::Error, false));
-  return static_cast<std::size_t>(
-      std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.latency_ns.has_value(); }));
+/// By the operators first: which those are depends on the version alone, what is found also on batch and sizes.
+bool fits_worse(const Candidate& a, const Candidate& b) { return a.strange != b.strange ? a.strange > b.strange : a.found < b.found; }
+
+Status count(const predict::Predictor& measured, Candidate& candidate) {
+  OPLAT_TRY(kernels, measured.estimate(candidate.plan.kernels, std::nullopt, predict::MissingPolicy::Error, false));
+  for (const predict::KernelPrediction& kernel : kernels) {
+    if (kernel.source == estimate::Source::Free) continue;
+    ++candidate.kernels;
+    if (kernel.latency_ns) {
+      ++candidate.found;
+      continue;
+    }
+    OPLAT_TRY(timed, measured.times_operator(kernel.key));
+    if (!timed) ++candidate.strange;
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> names_for(const predict::Selection& selection, const std::string& asked) {
@@ -78,13 +91,24 @@ Result<std::vector<std::string>> names_for(const predict::Selection& selection, 
   return names;
 }
 
+std::string counts_text(const Candidate& one) {
+  return fmt::format("{} of {} kernels{}", one.found, one.kernels,
+                     one.strange > 0 ? fmt::format(" and no row of the operators of {}", one.strange) : std::string());
+}
+
 void say_which(const std::vector<Candidate>& candidates, const Candidate& best, std::vector<std::string>& warnings) {
-  std::vector<std::string> others;
+  std::string others;
   for (const Candidate& one : candidates)
-    if (one.name != best.name) others.push_back(fmt::format("{} of {} by {}", one.found, one.plan.kernels.size(), one.name));
-  if (std::all_of(candidates.begin(), candidates.end(), [&](const Candidate& one) { return one.share() == best.share(); })) return;
-  warnings.push_back(fmt::format("the rows do not say their runtime's version: planned by {}, since the table holds {} of {} kernels then, {}",
-                                 best.name, best.found, best.plan.kernels.size(), base::join(others, ", ")));
+    if (one.name != best.name) others += fmt::format("; {} by {}", counts_text(one), one.name);
+  const bool alike = std::none_of(candidates.begin(), candidates.end(),
+                                  [&](const Candidate& one) { return fits_worse(one, best) || fits_worse(best, one); });
+  if (candidates.size() > 1 && alike && best.found == 0) {
+    warnings.push_back(fmt::format("the rows do not say their runtime's version, and the table holds none of the {} kernels by any rules: planned by {}",
+                                   best.kernels, best.name));
+  } else if (!alike) {
+    warnings.push_back(fmt::format("the rows do not say their runtime's version: planned by {}, since the table holds {} then{}", best.name,
+                                   counts_text(best), others));
+  }
 }
 
 }  // namespace
@@ -123,11 +147,13 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
     const plan::RuleOptions options = rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
     OPLAT_TRY(made, plan_model_by_rules(read, rules, options));
     if (options.empty() && precision != held) OPLAT_CHECK(set_precision(made.plan, precision));
-    OPLAT_TRY(found, count_found(measured, made.plan));
-    candidates.push_back({name, std::move(made.plan), found});
+    Candidate& candidate = candidates.emplace_back();
+    candidate.name = name;
+    candidate.plan = std::move(made.plan);
+    OPLAT_CHECK(count(measured, candidate));
   }
   // Newest first, and the first of equals is taken.
-  const auto best = std::max_element(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) { return a.share() < b.share(); });
+  const auto best = std::max_element(candidates.begin(), candidates.end(), fits_worse);
   say_which(candidates, *best, warnings);
   return std::move(best->plan);
 }
