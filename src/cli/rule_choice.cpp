@@ -7,6 +7,8 @@
 #include "cli/any_table.hpp"
 #include "cli/rules_plan.hpp"
 #include "oplat/base/text.hpp"
+#include "oplat/formats/paddle.hpp"
+#include "oplat/ir/paddle.hpp"
 #include "oplat/ir/paddle_key.hpp"
 #include "oplat/plan/rules.hpp"
 
@@ -111,6 +113,19 @@ void say_which(const std::vector<Candidate>& candidates, const Candidate& best, 
   }
 }
 
+/// PaddleSlim asks Paddle-Lite's optimiser for sparse kernels, which rules cannot: they know no values.
+Status say_what_is_pruned(const RulesModel& model, std::vector<std::string>& warnings) {
+  constexpr double kThreshold = 0.4;  // PaddleSlim's --sparse_threshold
+  if (model.graph.nodes.empty() || model.graph.nodes.front().domain != ir::kPaddleDomain) return {};
+  OPLAT_TRY(source, base::Source::open(model.path));
+  OPLAT_TRY(pruned, formats::paddle::count_pruned_filters(source, kThreshold));
+  if (pruned == 0) return {};
+  warnings.push_back(fmt::format("{} of its pointwise convolutions have filters with {:.0f} % of zeros or more: PaddleSlim has Paddle-Lite make sparse_conv2d of "
+                                 "such, here they count as dense ones, which take longer",
+                                 pruned, 100 * kThreshold));
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> rule_sets_for(const std::string& runtime) {
@@ -138,6 +153,7 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
                               const RuleQuestion& asked, std::vector<std::string>& warnings) {
   OPLAT_TRY(read, read_rules_model(model, asked.shapes));
   OPLAT_TRY(names, names_for(selection, asked.name));
+  OPLAT_CHECK(say_what_is_pruned(read, warnings));
   const std::string held = model_precision(read.graph);
   OPLAT_TRY(precision, plan_precision(table, selection, model, held, asked.question));
   OPLAT_TRY(measured, predict::Predictor::create(table, selection, std::nullopt));

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a small network as a Paddle program, without Paddle: tests/cli/paddle_program.py NAME [--batch N] [--int8] [--wide]
+"""Writes a small network as a Paddle program, without Paddle: tests/cli/paddle_program.py NAME [--batch N] [--int8] [--wide] [--pruned]
 
 NAME.pdmodel is a ProgramDesc: an image of 3x16x16, a convolution with batch normalisation and relu, a depthwise one
 likewise, a pointwise one, an average over the image, flattening, dropout, a product with weights and a sum with a bias.
 --int8: the first convolution's operands are quantised and dequantised, as quantisation-aware training leaves it.
 --wide: one more convolution, 3x3 on 16 channels, which the tests' tables lack.
-NAME.pdiparams holds the parameters, all zero, as Paddle's save_combine writes them.
+NAME.pdiparams holds the parameters, all one (--pruned: all zero), as Paddle's save_combine writes them.
 """
 import argparse
 import struct
@@ -69,14 +69,14 @@ class Program:
         body = number(1, 0) + number(2, -1) + b"".join(block(3, var) for var in self.vars) + b"".join(block(4, op) for op in self.ops)
         return block(1, body) + block(4, number(1, 0))
 
-    def parameter_bytes(self):
+    def parameter_bytes(self, element):
         out = b""
         for _, dims in sorted(self.parameters):
             desc = number(1, FLOAT) + b"".join(number(2, dim) for dim in dims)
             count = 1
             for dim in dims:
                 count *= dim
-            out += struct.pack("<IQI", 0, 0, 0) + struct.pack("<i", len(desc)) + desc + bytes(4 * count)
+            out += struct.pack("<IQI", 0, 0, 0) + struct.pack("<i", len(desc)) + desc + struct.pack("<f", element) * count
         return out
 
 
@@ -160,6 +160,7 @@ def main():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--int8", action="store_true")
     parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--pruned", action="store_true")
     options = parser.parse_args()
     net = Net(options.batch, options.int8)
     net.conv(8, 3, stride=2)
@@ -172,7 +173,7 @@ def main():
     with open(options.name + ".pdmodel", "wb") as file:
         file.write(program.bytes())
     with open(options.name + ".pdiparams", "wb") as file:
-        file.write(program.parameter_bytes())
+        file.write(program.parameter_bytes(0 if options.pruned else 1))
 
 
 if __name__ == "__main__":

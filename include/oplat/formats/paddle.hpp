@@ -14,4 +14,9 @@ namespace oplat::formats::paddle {
 /// shape, inferred through the program where it depends on an open dimension.
 const FormatReader& reader();
 
+/// How many convolutions Paddle-Lite would run sparse if asked to (its pass sparse_conv_detect): pointwise, ungrouped, of
+/// stride 1 and without padding, in fp32, at least `share` of the filter's elements zero. A graph holds no values, so rules
+/// cannot know. 0 where the parameters are not there or cannot be told apart.
+Result<std::size_t> count_pruned_filters(const base::Source& source, double share);
+
 }  // namespace oplat::formats::paddle

@@ -17,8 +17,17 @@ std::uint64_t varint_bytes(std::uint64_t value) {
   return count;
 }
 
-/// Bytes of one tensor as Paddle saves it: version, level of detail, version, length and text of its description,
-/// elements. Nothing where no such tensor can be.
+/// net.pdmodel and net.json have net.pdiparams; __model__ has __params__, or what people call it; Paddle-Lite's model
+/// params.
+std::vector<std::string> candidates(const base::Source& source) {
+  const fs::path path(source.name());
+  const std::string name = path.filename().string();
+  if (name == "__model__" || name == "model") return {"__params__", "params", "weights"};
+  return {path.stem().string() + ".pdiparams", path.stem().string() + ".params"};
+}
+
+}  // namespace
+
 std::optional<std::uint64_t> stored_bytes(const Variable& variable) {
   if (!variable.dtype) return std::nullopt;
   const auto bits = ir::bits(*variable.dtype);
@@ -36,17 +45,6 @@ std::optional<std::uint64_t> stored_bytes(const Variable& variable) {
 }
 
 bool is_parameter(const Variable& variable) { return variable.persistable && variable.stored && variable.tensor; }
-
-/// net.pdmodel and net.json have net.pdiparams; __model__ has __params__, or what people call it; Paddle-Lite's model
-/// params.
-std::vector<std::string> candidates(const base::Source& source) {
-  const fs::path path(source.name());
-  const std::string name = path.filename().string();
-  if (name == "__model__" || name == "model") return {"__params__", "params", "weights"};
-  return {path.stem().string() + ".pdiparams", path.stem().string() + ".params"};
-}
-
-}  // namespace
 
 std::vector<std::string> parameter_files(const base::Source& source, const Program& program) {
   for (const std::string& name : candidates(source)) {

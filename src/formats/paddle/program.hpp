@@ -77,6 +77,11 @@ std::optional<int> number_of(ir::Dtype dtype);
 /// Whether an attribute says something of the computation, and can be told in a key.
 bool is_telling(std::string_view op, const ir::NamedValue& attribute);
 
+/// Whether the parameters' file holds it.
+bool is_parameter(const Variable& variable);
+/// Bytes of one tensor as Paddle saves it: version, level of detail, version, length and text of its description,
+/// elements. Nothing where no such tensor can be.
+std::optional<std::uint64_t> stored_bytes(const Variable& variable);
 /// Names of the files with parameters beside the program.
 std::vector<std::string> parameter_files(const base::Source& source, const Program& program);
 /// Code::Input where the parameters' file is not as long as the program's parameters are, or none of them is one.
