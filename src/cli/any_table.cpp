@@ -69,7 +69,6 @@ Result<Pickle> open_pickle(const fs::path& path, const predict::Question& questi
   setting.precision = precision_of(bytes, question.precision);
   const auto device = table::device_of_file(kPaddleslim, name);
   if (!device && question.threads) setting.threads = *question.threads;
-  if (!device) setting.options = question.options;
   return Pickle{path, std::move(bytes), device.value_or(path.stem().string()), setting};
 }
 
@@ -83,11 +82,7 @@ Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& has
 /// Whatever decides the table's content.
 std::string table_name(const Pickle& pickle, const AnyTableWish& wish) {
   base::Hasher hasher;
-  std::string options;  // that the file's name does not tell
-  if (!table::device_of_file(kPaddleslim, pickle.path.filename().string())) {
-    for (const auto& [name, value] : pickle.setting.options) options += fmt::format("{}={}\n", name, value);
-  }
-  hasher.add(fmt::format("{}\n{}\n{}\n{}{}{}\n", pickle.path.filename().string(), pickle.setting.precision, pickle.setting.threads, options,
+  hasher.add(fmt::format("{}\n{}\n{}\n{}{}\n", pickle.path.filename().string(), pickle.setting.precision, pickle.setting.threads,
                          wish.skip_bad_rows ? "skip " : "", wish.calibrate ? "" : "not calibrated"));
   hasher.add(pickle.bytes);
   return fmt::format("paddleslim-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());

@@ -19,6 +19,8 @@
 namespace oplat::cli {
 namespace {
 
+constexpr const char* kPowerMode = "power_mode";
+
 struct Flags {
   std::string model;
   std::string params;
@@ -66,6 +68,14 @@ Result<std::string> table_path(const Flags& flags) {
   return path.string();
 }
 
+/// What no row says is taken as asked.
+Status drop_unsaid_power_mode(const table::Table& table, predict::Question& question) {
+  OPLAT_TRY(settings, table.settings());
+  const auto says = [](const auto& setting) { return setting.second.options.contains(kPowerMode); };
+  if (std::none_of(settings.begin(), settings.end(), says)) question.options.erase(kPowerMode);
+  return {};
+}
+
 Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& model, AnyTable& table, const AnyTableWish& wish,
                                         const std::vector<std::string>& warnings) {
   QuestionOptions question = flags.question;
@@ -111,9 +121,10 @@ Result<int> run(const Flags& flags) {
   wish.question = flags.question.question;
   wish.question.threads = flags.threads;
   wish.question.precision = *precision;
-  if (flags.power_mode) wish.question.options["power_mode"] = std::to_string(*flags.power_mode);
+  if (flags.power_mode) wish.question.options[kPowerMode] = std::to_string(*flags.power_mode);
   std::vector<std::string> warnings;
   OPLAT_TRY(table, open_any_table(path, wish, warnings));
+  OPLAT_CHECK(drop_unsaid_power_mode(table.table(), wish.question));
   auto answered = answer(flags, model, table, wish, warnings);
   if (!answered) return fail(model.as_named(worded(table, answered.error())));
   const predict::Prediction prediction = answered->prediction;
