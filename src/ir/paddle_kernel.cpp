@@ -81,7 +81,9 @@ constexpr Form kForms[] = {
     {"pad3d", true, {"X"}, {{{"paddings", "paddings"}}}},
     {"arg_max", false, {"X"}, {{{"axis", "axis"}}}},
     {"fill_constant_batch_size_like", false, {"Input"}, {{{"shape", "shape"}}}},
-    {"rnn", false, {"Input"}},
+    // PaddleSlim's text does not tell the attributes, without which nobody knows how much there is to do.
+    {"rnn", false, {"Input"},
+     {{{"mode", "mode"}, {"hidden_size", "hidden_size"}, {"num_layers", "num_layers"}, {"is_bidirec", "is_bidirec", "false"}}}},
 };
 
 const Value* find(const Node& node, std::string_view name) {

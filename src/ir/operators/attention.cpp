@@ -83,6 +83,50 @@ std::optional<double> flops_multi_head(const Key& key) {
        .value_hidden = static_cast<double>(*value_hidden)});
 }
 
+/// ONNX's own: [batch, heads, steps, head size] or [batch, steps, heads * head size]; the cache's keys are operand 4.
+std::optional<double> flops_onnx(const Key& key) {
+  const TensorEntry* query = key.operand(0);
+  const TensorEntry* result = key.result(0);
+  const bool by_heads = rank(query) == 4;
+  const auto batch = dim(query, 0);
+  const auto heads = by_heads ? dim(query, 1) : integer(key, "q_num_heads");
+  const auto steps = dim(query, by_heads ? 2 : 1);
+  const auto query_size = dim(query, -1);
+  const auto value_size = dim(result, -1);
+  const auto keys = key_steps(key.operand(1));
+  const auto past = past_steps(key.operand(4));
+  if (!batch || !heads || !steps || !query_size || !value_size || !keys || !past) return std::nullopt;
+  const double wide = by_heads ? static_cast<double>(*heads) : 1.0;
+  return flops_of({.batch = static_cast<double>(*batch),
+                   .heads = static_cast<double>(*heads),
+                   .queries = static_cast<double>(*steps),
+                   .keys = static_cast<double>(*keys) + static_cast<double>(*past),
+                   .query_hidden = wide * static_cast<double>(*query_size),
+                   .value_hidden = wide * static_cast<double>(*value_size)});
+}
+
+/// Query [batch, steps, hidden], or with key and value packed behind it; the cache is operand 3 before and result 1
+/// after. A cache that is shared has room for more than was seen, all of which counts.
+std::optional<double> flops_group_query(const Key& key) {
+  const auto batch = dim(key.operand(0), 0);
+  const auto steps = dim(key.operand(0), 1);
+  const auto heads = integer(key, "num_heads");
+  const auto hidden = dim(key.result(0), 2);
+  const auto past = past_steps(key.operand(3));
+  const auto present = key.result(1) == nullptr ? std::nullopt : dim(key.result(1), -2);
+  if (!batch || !steps || !heads || !hidden || (!past && !present)) return std::nullopt;
+  const double keys = present ? static_cast<double>(*present) : static_cast<double>(*past) + static_cast<double>(*steps);
+  return flops_of({.batch = static_cast<double>(*batch),
+                   .heads = static_cast<double>(*heads),
+                   .queries = static_cast<double>(*steps),
+                   .keys = keys,
+                   .query_hidden = static_cast<double>(*hidden),
+                   .value_hidden = static_cast<double>(*hidden)});
+}
+
+/// Each element times a cosine, its partner times a sine, and their sum.
+constexpr int kRotation = 3;
+
 /// These have no default in their definition, but 0 means what leaving them out means.
 void canonicalise(Key& key) {
   for (const std::string_view name : {"do_rotary", "past_present_share_buffer"}) {
@@ -106,6 +150,10 @@ std::vector<OperatorInfo> attention() {
        .canonicalise = canonicalise,
        .flops = flops_attention<8>},
       {.domain = kContrib, .op = "MultiHeadAttention", .inert = {"mask_filter_value"}, .flops = flops_multi_head},
+      {.domain = kContrib, .op = "GroupQueryAttention", .flops = flops_group_query},
+      {.domain = "", .op = "Attention", .flops = flops_onnx},
+      {.domain = "", .op = "RotaryEmbedding", .flops = flops_per_result<kRotation>},
+      {.domain = kContrib, .op = "RotaryEmbedding", .flops = flops_per_result<kRotation>},
   };
 }
 

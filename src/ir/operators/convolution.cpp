@@ -30,17 +30,6 @@ std::optional<Description> describe(const Key& key) {
 
 std::optional<Description> describe_qlinear(const Key& key) { return describe_convolution(key, 3, channels_last(key)); }
 
-/// Every operand element is spread through its channel's filters, [M/group, spatial...] of [C, M/group, spatial...].
-std::optional<double> flops_transposed(const Key& key) {
-  const TensorEntry* weights = key.operand(1);
-  const auto operands = elements(key.operand(0));
-  const auto weight_count = elements(weights);
-  const auto channels = dim(weights, 0);
-  if (!operands || !weight_count || !channels) return std::nullopt;
-  if (*channels == 0) return 0.0;
-  return 2 * *operands * (*weight_count / static_cast<double>(*channels));
-}
-
 }  // namespace
 
 // Operand 3 is the fused Sum, over which ONNX Runtime's CPU kernels may write (MayInplace(3, 0) in
@@ -63,7 +52,11 @@ std::vector<OperatorInfo> convolution() {
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
-      {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_transposed},
+      {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_per_spread<1>},
+      // Its sampling of the image between pixels is not counted.
+      {.domain = "", .op = "DeformConv", .flops = flops_per_filter<1>},
+      {.domain = kContrib, .op = "ConvTransposeWithDynamicPads", .flops = flops_per_spread<1>},
+      {.domain = kContrib, .op = "NhwcConv", .flops = flops_per_filter<1>},
       {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops_per_filter<1>, .describe = describe<1>},
       {.domain = kContrib,
        .op = "FusedConv",

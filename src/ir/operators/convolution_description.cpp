@@ -43,6 +43,19 @@ std::string slice_of(const Key& key, std::string_view kind) {
 
 }  // namespace
 
+std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights) {
+  const auto operands = elements(image);
+  const auto dimensions = rank(weights);
+  if (!operands || !dimensions || *dimensions < 3) return std::nullopt;
+  double filter = 1;
+  for (std::size_t i = 1; i < *dimensions; ++i) {
+    const auto size = dim(weights, static_cast<int>(i));
+    if (!size) return std::nullopt;
+    filter *= static_cast<double>(*size);
+  }
+  return 2 * *operands * filter;
+}
+
 std::optional<Description> describe_convolution(const Key& key, std::size_t weights, bool channels_last,
                                                 bool filters_last) {
   const TensorEntry* x = key.operand(0);

@@ -9,6 +9,9 @@
 
 namespace oplat::ir::ops {
 
+/// 2 x operand elements x all sizes of the weights but the first; nothing where a size is unknown.
+std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights);
+
 /// Every result is a sum over one filter, of which the weights, operand kWeights, hold as many as their first size says:
 /// [M, C/group, spatial...] or [M, spatial..., C/group].
 template <std::size_t kWeights>
@@ -20,6 +23,13 @@ std::optional<double> flops_per_filter(const Key& key) {
   if (!results || !weight_count || !filters) return std::nullopt;
   if (*filters == 0) return 0.0;
   return 2 * *results * (*weight_count / static_cast<double>(*filters));
+}
+
+/// A transposed convolution spreads every operand element through its channel's filters, [M/group, spatial...] of weights
+/// [C, M/group, spatial...]. The first size is not looked at: Paddle-Lite's texts put the result's channels there.
+template <std::size_t kWeights>
+std::optional<double> flops_per_spread(const Key& key) {
+  return flops_of_spread(key.operand(0), key.operand(kWeights));
 }
 
 /// `weights`: the operand that holds [M, C/group, height, width], or [M, height, width, C/group] if `filters_last`.

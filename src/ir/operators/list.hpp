@@ -10,6 +10,7 @@ namespace oplat::ir::ops {
 
 std::vector<OperatorInfo> convolution();
 std::vector<OperatorInfo> matmul();
+std::vector<OperatorInfo> einsum();
 std::vector<OperatorInfo> pooling();
 std::vector<OperatorInfo> elementwise();
 std::vector<OperatorInfo> normalisation();
@@ -23,7 +24,8 @@ std::vector<OperatorInfo> paddle_lite();
 std::vector<OperatorInfo> paddle_runtime();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul, pooling, elementwise, normalisation, reduction, recurrent, attention, movement, view, caffe2, paddle_lite, paddle_runtime,
+    convolution, matmul,     einsum,    pooling,  elementwise, normalisation, reduction,
+    recurrent,   attention,  movement,  view,     caffe2,      paddle_lite,   paddle_runtime,
 };
 
 }  // namespace oplat::ir::ops

@@ -3,6 +3,7 @@
 /// requantisation are not counted, as with convolutions.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
+#include "ir/operators/paddle_lite_work.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -55,7 +56,6 @@ std::optional<Contraction> contraction(const Key& key) {
   return product;
 }
 
-/// Einsum has no entry: its cost is a matter of the order of products that a runtime chooses.
 OperatorInfo entry(std::string_view domain, std::string_view op, std::optional<double> (*flops)(const Key&),
                    std::vector<std::size_t> unprinted = {}) {
   return {.domain = domain, .op = op, .unprinted_operands = std::move(unprinted), .flops = flops, .contraction = contraction};
@@ -83,8 +83,8 @@ std::vector<OperatorInfo> matmul() {
       entry(kContrib, "MatMulNBits", flops_packed, {1, 3, 4}),
       entry(kContrib, "MatMulBnb4", flops_packed, {1}),
       entry(kContrib, "MatMulFpQ4", flops_matmul, {1}),
-      entry("paddle_lite", "matmul", flops_matmul),
-      entry("paddle_lite", "matmul_v2", flops_matmul),
+      entry("paddle_lite", "matmul", flops_paddle_matmul),
+      entry("paddle_lite", "matmul_v2", flops_paddle_matmul),
   };
 }
 

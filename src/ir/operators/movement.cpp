@@ -46,6 +46,26 @@ std::optional<double> flops_resize(const Key& key) {
   return 2 * *count * neighbours;
 }
 
+/// A multiply-add for each neighbour of a place between pixels, two (linear) or four (cubic) an axis of the image.
+std::optional<double> flops_grid_sample(const Key& key) {
+  if (is_word(key, "mode", "nearest")) return 0.0;
+  const double taps = is_word(key, "mode", "cubic") || is_word(key, "mode", "bicubic") ? 4 : 2;
+  const auto count = elements(key.result(0));
+  const auto size = rank(key.operand(0));
+  if (!count || !size || *size < 3) return std::nullopt;
+  return 2 * *count * std::pow(taps, static_cast<double>(*size - 2));
+}
+
+/// Each result is the mean or maximum of sampling_ratio^2 places, each between four pixels. Without a ratio their number
+/// depends on the regions.
+std::optional<double> flops_roi_align(const Key& key) {
+  constexpr double kPlace = 8;
+  const auto count = elements(key.result(0));
+  const auto ratio = integer(key, "sampling_ratio");
+  if (!count || !ratio || *ratio < 1) return std::nullopt;
+  return *count * static_cast<double>(*ratio) * static_cast<double>(*ratio) * kPlace;
+}
+
 OperatorInfo moving(std::string_view domain, std::string_view op) {
   return {.domain = domain, .op = op, .flops = no_flops};
 }
@@ -77,6 +97,11 @@ std::vector<OperatorInfo> movement() {
   list.push_back({.domain = "", .op = "NonMaxSuppression", .printed_float_operands = {3, 4}});
   for (const std::string_view op : {"ReorderInput", "ReorderOutput"}) list.push_back(moving(kNchwc, op));
   list.push_back({.domain = kNchwc, .op = "Upsample", .flops = flops_resize});
+  for (const std::string_view domain : {std::string_view(), kContrib}) {
+    list.push_back({.domain = domain, .op = "GridSample", .flops = flops_grid_sample});
+  }
+  list.push_back({.domain = "", .op = "RoiAlign", .flops = flops_roi_align});
+  list.push_back({.domain = "", .op = "Col2Im", .flops = flops_per_operand<1>});
   // Scale and zero point of the result, then tensor, scale and zero point for each operand.
   std::vector<std::size_t> zero_points;
   for (std::size_t i = 1; i < 3 * kMaxConcatOperands; i += 3) zero_points.push_back(i);

@@ -6,6 +6,7 @@
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
+#include "ir/operators/paddle_lite_work.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -29,6 +30,9 @@ std::optional<double> flops_product(const Key& key) {
   if (!results || !inner) return std::nullopt;
   return 2 * *results * static_cast<double>(*inner);
 }
+
+// As Paddle-Lite's (paddle_lite.cpp).
+constexpr int kSoftmax = 5, kLayerNorm = 7, kBilinear = 8;
 
 /// The kernel is a constant operand; none where it covers the whole image.
 std::optional<double> flops_pool(const Key& key) {
@@ -61,13 +65,21 @@ std::vector<OperatorInfo> paddle_runtime() {
       }
     };
     add({"conv2d", "depthwise_conv2d", "fused_conv2d"}, flops_per_filter<1>, describe_conv);
-    add({"fc", "matmul"}, flops_product);
+    add({"conv3d"}, flops_per_filter<1>);
+    add({"conv2d_transpose", "conv2d_transpose_bias", "depthwise_conv2d_transpose", "conv3d_transpose"}, flops_per_spread<1>);
+    add({"fc"}, flops_product);
+    add({"matmul", "fused_matmul"}, flops_paddle_matmul);
     add({"pool2d"}, flops_pool);
     add({"batch_norm"}, flops_per_result<2>);
     add({"add", "subtract", "multiply", "divide", "maximum", "minimum", "relu", "relu6", "hardswish", "hardsigmoid", "swish", "silu",
-         "sigmoid", "tanh", "sqrt", "leaky_relu", "scale", "dropout"},
+         "sigmoid", "tanh", "sqrt", "leaky_relu", "scale", "dropout", "gelu", "mish", "rsqrt", "exp", "abs", "floor", "clip",
+         "elementwise_pow"},
         flops_per_result<1>);
-    add({"concat", "split", "shuffle_channel", "transpose", "reshape", "flatten", "squeeze", "unsqueeze"}, no_flops);
+    add({"softmax"}, flops_per_result<kSoftmax>);
+    add({"layer_norm"}, flops_per_result<kLayerNorm>);
+    add({"mean"}, flops_per_operand<1>);
+    add({"bilinear_interp"}, flops_per_result<kBilinear>);
+    add({"nearest_interp", "slice", "fused_transpose", "concat", "split", "shuffle_channel", "transpose", "reshape", "flatten", "squeeze", "unsqueeze"}, no_flops);
   }
   return list;
 }

@@ -91,6 +91,15 @@ TEST(PaddleKernel, OperatorsWithoutATextAreKeyedInFull) {
             "paddle_lite:grid_sampler{mode=bilinear}(f32[1,2,2,2],f32[1,3,4,4])->(f32[1,3,2,2])");
 }
 
+TEST(PaddleKernel, RecurrentOperatorsSayTheirLayersWhichTheTextDoesNot) {
+  const One rnn("rnn", {{"Input", "f32[20,4,64]"}, {"WeightList", "f32c[512,64]"}}, {{"Out", "f32[20,4,256]"}},
+                {{"mode", Value("LSTM")}, {"hidden_size", Value(128)}, {"num_layers", Value(2)}, {"is_bidirec", Value("true")}});
+  EXPECT_EQ(rnn.key(), "paddle_lite:rnn{hidden_size=128,is_bidirec=true,mode=LSTM,num_layers=2}(f32[20,4,64])->(f32[20,4,256])");
+  const auto key = paddle_kernel_key(rnn.graph, rnn.node);
+  ASSERT_TRUE(key);
+  EXPECT_EQ(paddle_text_of(*key), "rnn in=(20, 4, 64) out=(20, 4, 256)");
+}
+
 struct Text {
   One one;
   std::string text;

@@ -38,6 +38,9 @@ INSTANTIATE_TEST_SUITE_P(
         // Channels last: 56 x 56 x 64 results of 64 x 9.
         Example{sample_keys()[3], 231'211'008},
         Example{"ConvInteger/10{}(u8[1,3,8,8],u8c[4,3,3,3])->(i32[1,4,6,6])", 7'776},
+        // Where filters stand as [M, height, width, C].
+        Example{"com.microsoft:NhwcConv/1{group=1}(f16[1,8,8,4],f16c[6,3,3,4])->(f16[1,6,6,6])", 15'552},
+        Example{"DeformConv/19{group=1}(f32[1,4,8,8],f32c[6,4,3,3],f32[1,18,6,6])->(f32[1,6,6,6])", 15'552},
         // 16 x 8 x 8 operand elements, each into 8 x 4 x 4 results.
         Example{"ConvTranspose/11{}(f32[1,16,8,8],f32c[16,8,4,4])->(f32[1,8,16,16])", 262'144}));
 
@@ -57,6 +60,61 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"com.microsoft:MatMulNBits/1{K=4096,N=1024,bits=4,block_size=32}(f32[1,4,4096],u8c[1024,128,16],"
                 "f32c[131072])->(f32[1,4,1024])",
                 33'554'432}));
+
+INSTANTIATE_TEST_SUITE_P(
+    EinsumAndAttention, Flops,
+    ::testing::Values(
+        // 8 x 1000 results of 512, and two batches of 12 heads of 128 x 64 x 128.
+        Example{"Einsum/12{equation=\"ij,jk->ik\"}(f32[8,512],f32[512,1000])->(f32[8,1000])", 8'192'000},
+        Example{"Einsum/12{equation=\"bhqd, bhkd -> bhqk\"}(f32[2,12,128,64],f32[2,12,128,64])->(f32[2,12,128,128])",
+                50'331'648},
+        // "..." stands for one dimension of either, of which one is repeated.
+        Example{"Einsum/12{equation=\"...ij,...jk->...ik\"}(f32[5,2,3],f32[1,3,7])->(f32[5,2,7])", 420},
+        Example{"Einsum/12{equation=\"ij->i\"}(f32[4,5])->(f32[4])", 20},
+        // 2 heads of 4: 3 queries against 5 keys, 15 scores of (4 + 4) multiply-adds and a softmax of 5.
+        Example{"Attention/23{}(f32[1,2,3,4],f32[1,2,5,4],f32[1,2,5,4])->(f32[1,2,3,4])", 630},
+        Example{"Attention/23{kv_num_heads=2,q_num_heads=2}(f32[1,3,8],f32[1,5,8],f32[1,5,8])->(f32[1,3,8])", 630},
+        // 1 query of 4 heads of 2 against 6 keys, of which 5 are the past: 6 x (2 x 8 + 2 x 8 + 5 x 4).
+        Example{"com.microsoft:GroupQueryAttention/1{kv_num_heads=2,num_heads=4}(f32[1,1,8],f32[1,1,4],f32[1,1,4],"
+                "f32[1,2,5,2],f32[1,2,5,2],i32[1],i32[])->(f32[1,1,8],f32[1,2,6,2],f32[1,2,6,2])",
+                312},
+        // 4 taps of 2, and 2 x 2 places of 4 taps of 2.
+        Example{"GridSample/16{mode=bilinear}(f32[1,3,8,8],f32[1,4,4,2])->(f32[1,3,4,4])", 384},
+        Example{"RoiAlign/16{sampling_ratio=2}(f32[1,3,8,8],f32[2,4],i64[2])->(f32[2,3,2,2])", 768}));
+
+INSTANTIATE_TEST_SUITE_P(
+    PaddleLite, Flops,
+    ::testing::Values(
+        // 256 x 28 x 28 operand elements, each into 128 filters of 4 x 4; the text has the result's channels first, the
+        // model those of the operand.
+        Example{"paddle_lite:conv2d_transpose{group=1}(f32[1,256,28,28],f32c[128,128,4,4])->(f32[1,128,56,56])", 822'083'584},
+        Example{"paddle_lite:conv2d_transpose{group=1}(f32[1,256,28,28],f32c[256,128,4,4])->(f32[1,128,56,56])", 822'083'584},
+        // Eight groups of one channel: 8 x 64 x 64 elements into 3 x 3 results.
+        Example{"paddle_lite:depthwise_conv2d_transpose{group=8}(f32[1,8,64,64],f32c[8,1,3,3])->(f32[1,8,128,128])", 589'824},
+        Example{"paddle.onednn:conv2d_transpose{groups=1}(f32[1,16,8,8],f32c[16,8,4,4])->(f32[1,8,16,16])", 262'144},
+        // 4 x 6 x 6 x 6 results of 1 x 3 x 3 x 3, filters first in the key as in the model.
+        Example{"paddle_lite:conv3d{groups=1}(f32c[4,1,3,3,3],f32[1,1,8,8,8])->(f32[1,4,6,6,6])", 46'656},
+        // 2 x 4 x 4 x 4 elements, each into 3 x 2 x 2 x 2.
+        Example{"paddle_lite:conv3d_transpose{}(f32c[2,3,2,2,2],f32[1,2,4,4,4])->(f32[1,3,8,8,8])", 6'144},
+        // 2048 weights of which 512 are left meet 14 x 14 places; all of them where the key does not say.
+        Example{"paddle_lite:sparse_conv2d{NonZeroWeights=512}(f32[1,32,14,14],f32c[64,32,1,1])->(f32[1,64,14,14])", 200'704},
+        Example{"paddle_lite:sparse_conv2d{NonZeroWeights=None}(f32[1,32,14,14],f32c[64,32,1,1])->(f32[1,64,14,14])", 802'816},
+        Example{"paddle_lite:matmul_v2{}(f32[2,12,128,64],f32[2,12,64,128])->(f32[2,12,128,128])", 50'331'648},
+        // The result's 8 rows say that X is [K, M].
+        Example{"paddle_lite:matmul{}(f32[512,8],f32[512,1000])->(f32[8,1000])", 8'192'000},
+        // [2, 3 x 4 x 4] by [48, 10].
+        Example{"paddle_lite:mul{x_num_col_dims=1}(f32[2,3,4,4],f32c[48,10])->(f32[2,10])", 1'920},
+        // 20 steps of 4 sequences; LSTM of 64 -> 512: 4 x 512 x (64 + 512) weights.
+        Example{"paddle_lite:rnn{hidden_size=512,is_bidirec=false,mode=LSTM,num_layers=1}(f32[20,4,64])->(f32[20,4,512])", 188'743'680},
+        // GRU in both directions, two layers: 2 x 3 x 4 x ((5 + 4) + (8 + 4)) weights at 6 tokens.
+        Example{"paddle_lite:rnn{hidden_size=4,is_bidirec=true,mode=GRU,num_layers=2}(f32[3,2,5])->(f32[3,2,8])", 6'048},
+        // 10 steps of 12 x 4 weights of the state; the bias is the smaller constant.
+        Example{"paddle_lite:gru{}(f32c[1,12],f32[10,12],f32c[4,12])->(f32[10,4])", 960},
+        Example{"paddle_lite:layer_norm{}(f32[1,128,768])->(f32[1,128,768])", 688'128},
+        Example{"paddle_lite:softmax{}(f32[1,1000])->(f32[1,1000])", 5'000},
+        Example{"paddle_lite:bilinear_interp_v2{}(f32[1,1,4,4])->(f32[1,1,8,8])", 512},
+        Example{"paddle_lite:nearest_interp_v2{}(f32[1,1,4,4])->(f32[1,1,8,8])", 0},
+        Example{"paddle_lite:reduce_mean{dim=[2,3]}(f32[1,64,7,7])->(f32[1,64,1,1])", 3'136}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, Flops,
@@ -133,6 +191,12 @@ TEST(Work, WhatIsUnknownIsSaidNotGuessed) {
   for (const char* text : {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[?,4,6,6])",
                            "Conv/11{}(f32[1,3,8,8])->(f32[1,4,6,6])", "Gemm/13{}(f32[?,?],f32[3,4])->(f32[2,4])",
                            "Relu/14{}(f32[*])->(f32[*])", "MaxPool/12{kernel_shape=?}(f32[1])->(f32[1])",
+                           // How often, and of what, is a matter of the data or of the order of the products.
+                           "paddle_lite:rnn{}(f32[20,4,64])->(f32[20,4,512])",
+                           "paddle_lite:matrix_nms{keep_top_k=100,nms_top_k=400}(f32[1,100,4],f32[1,80,100])->()",
+                           "Einsum/12{equation=\"ij,jk,kl->il\"}(f32[2,3],f32[3,4],f32[4,5])->(f32[2,5])",
+                           "Einsum/12{equation=\"ij,jk->ik\"}(f32[2,?],f32[?,4])->(f32[2,4])",
+                           "RoiAlign/16{sampling_ratio=0}(f32[1,3,8,8],f32[2,4],i64[2])->(f32[2,3,2,2])",
                            "LSTM/14{}()->()", "Resize/13{mode=linear}(f32[1,?])->(f32[1,4])"}) {
     EXPECT_EQ(work(key_of(text)).flops, std::nullopt) << text;
   }
