@@ -17,11 +17,15 @@ using Dims = std::vector<std::int64_t>;
 constexpr std::array<std::string_view, 16> kMaps = {"hard_swish", "relu",  "leaky_relu", "tanh", "swish", "softmax", "hard_sigmoid", "sigmoid",
                                                     "gelu",       "clip",  "sqrt",       "exp",  "floor", "scale",   "batch_norm",   "dropout"};
 
+/// Keeps every product of two below 2^62; a stranger's key may hold anything.
+bool is_extent(std::int64_t number) { return number >= 0 && number <= std::int64_t{1} << 30; }
+
+/// Nothing where a dimension is unknown or absurd.
 std::optional<Dims> dims_of(const ir::TensorEntry* entry) {
   if (entry == nullptr || !entry->shape.ranked) return std::nullopt;
   Dims dims;
   for (const ir::Dim& dim : entry->shape.dims) {
-    if (!dim) return std::nullopt;
+    if (!dim || !is_extent(*dim)) return std::nullopt;
     dims.push_back(*dim);
   }
   return dims;
@@ -49,6 +53,7 @@ std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in,
   const auto weights = dims_of(key.operand(1));
   const ir::Value* group = key.attribute("group");
   if (!weights || weights->size() != 4 || in.size() != 4 || out.size() != 4 || group == nullptr || group->integer() == nullptr) return std::nullopt;
+  if (!is_extent(*group->integer())) return std::nullopt;
   if ((*weights)[1] * *group->integer() != in[1]) {
     return fmt::format("filters of {} channels in {} groups do not fit {} channels", (*weights)[1], *group->integer(), in[1]);
   }
@@ -57,6 +62,7 @@ std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in,
   const auto pad = last(key, "pads");
   const auto dilation = last(key, "dilations");
   if (!stride || !pad || !dilation || *stride < 1) return std::nullopt;
+  if (!is_extent(*stride) || !is_extent(*pad) || !is_extent(*dilation)) return std::nullopt;
   for (std::size_t axis = 2; axis < 4; ++axis) {
     const std::int64_t window = *dilation * ((*weights)[axis] - 1) + 1;
     if (may_leave(in[axis], out[axis], window, *pad, *stride)) continue;

@@ -11,10 +11,10 @@ namespace {
 
 /// Stored size, elements below a byte packed; nothing where the key does not say.
 std::optional<double> stored_bytes(const TensorEntry& tensor) {
-  const auto elements = tensor.shape.elements();
+  const auto elements = tensor.shape.extent();
   const auto size = bits(tensor.dtype);
   if (!elements || !size) return std::nullopt;
-  return std::ceil(static_cast<double>(*elements) * *size / 8.0);
+  return std::ceil(*elements * *size / 8.0);
 }
 
 }  // namespace

@@ -7,10 +7,7 @@
 namespace oplat::ir::ops {
 
 std::optional<double> elements(const TensorEntry* tensor) {
-  if (tensor == nullptr) return std::nullopt;
-  const auto count = tensor->shape.elements();
-  if (!count) return std::nullopt;
-  return static_cast<double>(*count);
+  return tensor == nullptr ? std::nullopt : tensor->shape.extent();
 }
 
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index) {

@@ -121,7 +121,11 @@ TEST(Sanity, SizesThatNoKernelHas) {
   const std::size_t joined = rows.add(key_of("concat in=(1, 8, 4, 4)(1, 8, 4, 4) axis=1 out=(1, 17, 4, 4)"), 1e6);
   const std::size_t padded = rows.add(key_of("depthwise_conv2d in=(1, 32, 113, 113) weight=(32, 1, 3, 3) out=(1, 32, 56, 56) pad=0 stride=2 group=32 "
                                              "dilation=1 quant=None bit_length=None"), 1e7);
+  const std::size_t absurd = rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 32, 4611686018427387904, 3) out=(1, 8, 28, 28) pad=1 stride=1 "
+                                             "group=4611686018427387904 dilation=4611686018427387904 quant=None bit_length=None"), 1e6);
   const Sanity sanity = rows.check();
+  const SuspectRow* const kept = find(sanity, absurd);
+  EXPECT_TRUE(kept == nullptr || kept->fault != Fault::Sizes) << "whose products no 63 bits hold";
   for (const std::size_t row : {channels, window, same, joined}) {
     ASSERT_NE(find(sanity, row), nullptr) << row;
     EXPECT_EQ(find(sanity, row)->fault, Fault::Sizes);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "unit/ir/key_samples.hpp"
 
 namespace oplat::ir {
@@ -201,7 +203,22 @@ TEST(Work, WhatIsUnknownIsSaidNotGuessed) {
     EXPECT_EQ(work(key_of(text)).flops, std::nullopt) << text;
   }
   EXPECT_FALSE(work(key_of("x{}(any[2])->()")).complete);
-  EXPECT_FALSE(work(key_of("x{}(f32[4611686018427387904,4611686018427387904])->()")).complete);
+}
+
+/// Sizes that no memory holds are of kernels nobody measured; to be asked for they need not be possible, but never small.
+TEST(Work, CountsGoOnBeyondWholeNumbersOf63Bits) {
+  const Work huge = work(key_of("tinynas:Conv{group=1,kernel_shape=[3,3],strides=[1,1]}(f16[1000000,64,1000000,1000000],"
+                                "f16c[64,64,3,3])->(f16[1000000,64,1000000,1000000])"));
+  ASSERT_TRUE(huge.flops);
+  EXPECT_DOUBLE_EQ(*huge.flops, 2 * 64e18 * 64 * 9);
+  EXPECT_DOUBLE_EQ(huge.bytes_in, 128e18);
+  EXPECT_TRUE(huge.complete);
+  EXPECT_DOUBLE_EQ(work(key_of("x{}(f32[4611686018427387904,4611686018427387904])->()")).bytes(), std::ldexp(1.0, 126));
+  std::string endless = "x{}(f32[0";
+  for (int i = 0; i < 60; ++i) endless += ",9223372036854775807";
+  EXPECT_EQ(work(key_of(endless + "])->()")).bytes(), 0);
+  endless[8] = '1';
+  EXPECT_FALSE(work(key_of(endless + "])->()")).complete) << "no double holds it";
 }
 
 TEST(Work, EmptyTensorsCostNothing) {
