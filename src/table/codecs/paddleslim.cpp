@@ -101,6 +101,9 @@ class Refused {
     for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
     if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
     return fail(Code::Input, "{}", text);
+  [[nodiscard]] std::string first() const {
+    return notes_.empty() ? std::string() : ", the first at " + notes_.front();
+  }
   }
   std::vector<std::string> take_notes() && { return std::move(notes_); }
 
@@ -168,9 +171,9 @@ class Paddleslim final : public TableCodec {
     if (refused.count() > 0 && !options.skip_bad_rows) return refused.error(options.name);
     if (read.file.rows.empty()) {
       return fail(Code::Input,
-                  "{}: no row with a latency ({} malformed); expected a dict such as "
+                  "{}: no row with a latency ({} malformed{}); expected a dict such as "
                   "{{'relu in=(1, 8) out=(1, 8)': 0.004}}",
-                  base::printable(options.name, 400), refused.count());
+                  base::printable(options.name, 400), refused.count(), refused.first());
     }
     read.skipped = refused.count();
     read.notes = std::move(refused).take_notes();

@@ -16,6 +16,10 @@ void RefusedRows::add(std::size_t line, const std::string& why) {
   ++count_;
 }
 
+std::string RefusedRows::first() const {
+  return notes_.empty() ? std::string() : fmt::format(", the first at {}", notes_.front());
+}
+
 tl::unexpected<Error> RefusedRows::error(std::string_view name) const {
   const std::string shown = base::printable(name, 400);
   if (count_ == 1) {

@@ -18,6 +18,8 @@ class RefusedRows {
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Code::Input that names them, and the flag that leaves them out.
   [[nodiscard]] tl::unexpected<Error> error(std::string_view name) const;
+  /// ", the first of them at line 3: why", for a message about all of them; empty without any.
+  [[nodiscard]] std::string first() const;
   std::vector<std::string> take_notes() && { return std::move(notes_); }
 
  private:

@@ -169,8 +169,9 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
   }
   if (refused.count() > 0 && !skip_bad_rows) return refused.error(name);
   if (timed == 0) {
-    return fail(Code::Input, "{}: no row with a latency ({} failed, {} malformed); expected lines such as "
-                "'{{Regular,1,16,5,5,8,1,1,0}} 0.011776'", base::printable(name, 400), library.rows.size(), refused.count());
+    return fail(Code::Input, "{}: no row with a latency ({} failed, {} malformed{}); expected lines such as "
+                "'{{Regular,1,16,5,5,8,1,1,0}} 0.011776'", base::printable(name, 400), library.rows.size(), refused.count(),
+                refused.first());
   }
   library.tail = bytes.substr(pending);
   library.skipped = refused.count();

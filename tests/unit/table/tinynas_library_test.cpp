@@ -221,7 +221,7 @@ TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
   EXPECT_NE(error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"), std::string::npos);
   EXPECT_NE(error_of("\n\n").find("no row with a latency"), std::string::npos);
   EXPECT_NE(error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"), std::string::npos);
-  EXPECT_NE(error_of("rubbish\n", true).find("(0 failed, 1 malformed)"), std::string::npos);
+  EXPECT_NE(error_of("rubbish\n", true).find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish' where"), std::string::npos);
 }
 
 TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
