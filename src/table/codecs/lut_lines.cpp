@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/table/lut.hpp"
 #include "table/codecs/refused_rows.hpp"
@@ -25,8 +26,6 @@ constexpr std::size_t kMostRank = 16;
 constexpr std::size_t kMostName = 256;
 /// Keeps what is computed of sizes far from the end of 63 bits.
 constexpr std::int64_t kMostDim = std::int64_t{1} << 40;
-/// Eleven thousand days; whole numbers up to it are exact.
-constexpr double kMostUs = 1e15;
 
 enum Field : std::size_t { kType, kArgs, kShapes, kDtypes, kP0, kP10, kP50, kP90, kP100, kDevice, kFields };
 constexpr std::array<std::string_view, kFields> kNames = {
@@ -165,10 +164,12 @@ class LineReader {
     const std::string_view token = trimmed(value.raw_json_token());
     double us = 0;
     const bool number = !value.get_double().get(us);
-    if (!number || !std::isfinite(us) || std::signbit(us) || us > kMostUs) {
-      return fail(Code::Input, "{} is {} where microseconds from 0 to {:.0e} are expected", kNames[index], quoted(token), kMostUs);
-    }
     constexpr double kNsPerUs = 1e3;
+    // The original's tables may hold 0.
+    if (!number || std::signbit(us) || (us != 0 && !base::is_kernel_time(us * kNsPerUs))) {
+      return fail(Code::Input, "{} is {} where microseconds, 0 or {:g} to {:g}, are expected", kNames[index], quoted(token),
+                  base::kLeastKernelNs / kNsPerUs, base::kMostKernelNs / kNsPerUs);
+    }
     const bool has_exponent = token.find_first_of("eE") != std::string_view::npos;
     to.us = us;
     to.whole = !has_exponent && token.find('.') == std::string_view::npos;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_evaluator_text.hpp"
@@ -34,7 +35,7 @@ Result<std::pair<std::string, double>> halves_of(std::string_view line) {
     return fail(Code::Input, "the operator's text is no 1 to {} bytes of printable ASCII: '{}'", kMostText, base::printable(line, 60));
   }
   const auto ns = ns_of_ms(trimmed(fields[1]));
-  if (!ns) return fail(Code::Input, "the latency is '{}' where ms above 0 are expected", base::printable(fields[1], 40));
+  if (!ns) return fail(Code::Input, "the latency is '{}'; expected {}", base::printable(fields[1], 40), base::kKernelTimesMs);
   return std::pair(fields[0], *ns);
 }
 

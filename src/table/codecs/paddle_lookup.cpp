@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_kernels.hpp"
@@ -78,7 +79,7 @@ Result<ForeignRow> row_of(std::string_view line, const std::vector<std::string_v
   const auto time = [&](Column column) -> Result<std::optional<double>> {
     if (places[column] == names.size()) return std::nullopt;
     const auto ns = ns_of_ms(cells[places[column]]);
-    if (!ns) return fail(Code::Input, "{} is '{}' where ms above 0 are expected", kNames[column], base::printable(cells[places[column]], 40));
+    if (!ns) return fail(Code::Input, "{} is '{}'; expected {}", kNames[column], base::printable(cells[places[column]], 40), base::kKernelTimesMs);
     return ns;
   };
   OPLAT_TRY(average, time(kAvg));

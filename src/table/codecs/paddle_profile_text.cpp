@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/ir/paddle_key.hpp"
 #include "table/codecs/paddle_kernels.hpp"
@@ -278,7 +279,8 @@ Result<ir::Key> key_of(const Words& words) {
 
 std::optional<double> printed_ns(std::string_view text) {
   const auto ms = base::parse_double(text);
-  if (!ms || !(*ms >= 0) || *ms > 1e9) return std::nullopt;
+  // 0 is a time below what three decimals say.
+  if (!ms || (*ms != 0 && !base::is_kernel_time(*ms * 1e6))) return std::nullopt;
   return *ms * 1e6;
 }
 

@@ -3,10 +3,10 @@
 /// row keeps its text and number, "TEXT\tMS", whatever its key says; such lines stand for rows that were left out, too.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <unordered_map>
 #include <utility>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/ir/paddle_key.hpp"
 #include "oplat/ir/paddle_runtime_text.hpp"
@@ -79,9 +79,8 @@ std::optional<PickleEntry> entry_of(std::string_view line) {
 /// Why the value is no time; empty for one that is.
 std::string complaint(const PickleEntry& entry) {
   const auto* ms = std::get_if<double>(&entry.value);
-  // What is finite in ms may not be so in ns.
-  if (ms != nullptr && *ms > 0 && std::isfinite(*ms * kNsPerMs)) return {};
-  return fmt::format("the latency is {} where ms above 0 are expected", value_text(entry));
+  if (ms != nullptr && base::is_kernel_time(*ms * kNsPerMs)) return {};
+  return fmt::format("the latency is {}; expected {}", value_text(entry), base::kKernelTimesMs);
 }
 
 /// Entries that were refused: the first are told, all are counted.
@@ -101,9 +100,9 @@ class Refused {
     for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
     if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
     return fail(Code::Input, "{}", text);
+  }
   [[nodiscard]] std::string first() const {
     return notes_.empty() ? std::string() : ", the first at " + notes_.front();
-  }
   }
   std::vector<std::string> take_notes() && { return std::move(notes_); }
 

@@ -3,17 +3,15 @@
 #include "table/codecs/text_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::table {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-/// A year; what is longer is no latency.
-constexpr double kMostMs = 3.2e10;
 constexpr std::string_view kBlank = " \t\r\n";
 
 }  // namespace
@@ -42,7 +40,7 @@ bool is_plain(std::string_view text) {
 
 std::optional<double> ns_of_ms(std::string_view text) {
   const auto ms = base::parse_double(text);
-  if (!ms || !(*ms > 0) || *ms > kMostMs) return std::nullopt;
+  if (!ms || !base::is_kernel_time(*ms * kNsPerMs)) return std::nullopt;
   return *ms * kNsPerMs;
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "table/codecs/refused_rows.hpp"
 
@@ -105,8 +106,11 @@ Result<std::optional<double>> read_latency(std::string_view text) {
   if (!ms) return fail(Code::Input, "the latency is {}, no number", quoted(text));
   if (*ms == -1) return std::nullopt;
   const auto ns = ns_of(text, *ms);
-  if (!std::isfinite(*ms) || !ns || !std::isfinite(*ns) || !(*ms > 0)) {
+  if (!std::isfinite(*ms) || !ns || !(*ms > 0)) {
     return fail(Code::Input, "the latency is {} where ms, or -1 for a profile that failed, are expected", quoted(text));
+  }
+  if (!base::is_kernel_time(*ns)) {
+    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted(text), base::kKernelTimesMs);
   }
   return ns;
 }

@@ -65,9 +65,11 @@ TEST(PaddleEvaluator, BadLinesAreNamed) {
   EXPECT_THAT(error_of("paddle-evaluator", ""), HasSubstr("the head line is ''"));
   EXPECT_THAT(error_of("paddle-evaluator", "lite\tphone\t2022\n"), HasSubstr("no row with a latency (0 malformed)"));
   EXPECT_THAT(error("relu,1,8,1,1"), HasSubstr("line 2: 1 fields between tabs"));
-  EXPECT_THAT(error("relu,1,8,1,1\tnan"), HasSubstr("line 2: the latency is 'nan' where ms above 0"));
+  EXPECT_THAT(error("relu,1,8,1,1\tnan"), HasSubstr("line 2: the latency is 'nan'; expected 1e-9 to 3.2e10 ms"));
   EXPECT_THAT(error("relu,1,8,1,1\t-1"), HasSubstr("the latency is '-1'"));
   EXPECT_THAT(error("relu,1,8,1,1\t0"), HasSubstr("the latency is '0'"));
+  EXPECT_THAT(error("relu,1,8,1,1\t1e300"), HasSubstr("the latency is '1e300'"));
+  EXPECT_THAT(error("relu,1,8,1,1\t1e-320"), HasSubstr("the latency is '1e-320'"));
   EXPECT_THAT(error("conv,1,1,1\t1"), HasSubstr("conv has 4 fields where 13 to 17 are expected"));
   EXPECT_THAT(error("conv,2,1,1,3,224,224,32,1,3,1,2,1\t1"), HasSubstr("the flags of conv are 2 and 1"));
   EXPECT_THAT(error("conv,1,1,1,x,224,224,32,1,3,1,2,1\t1"), HasSubstr("field 5 of conv is 'x'"));
