@@ -48,8 +48,8 @@ void add_tinynas_collect(const Command& group) {
   command.add_option("--out", flags->out, "library to write (default: standard output)").type_name("FILE");
   command.add_flag("--skip-bad-lines", flags->skip_bad_lines, "leave out iter- lines that hold no sample, and name them");
   command.add_flag("--quiet", flags->quiet, "no counts and notes on stderr");
-  command.footer("A sample without a time, or with one that is no positive number, becomes a failed row (-1); the original stops at the\n"
-                  "first such and writes nothing. A sample that stands again under its number after a try without a time takes its place.\n"
+  command.footer("A sample without a time, or with one that no kernel takes (below 1e-9 or above 3.2e10 ms), becomes a failed row (-1);\n"
+                  "the original stops at the first such and writes nothing. A sample that stands again under its number after a try without a time takes its place.\n"
                   "Exit codes: 0 done; 2 usage; 3 the log is absent, malformed or holds no sample; 8 could not write.\n"
                   "Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8");
   command.runs([flags] { return run(*flags); });

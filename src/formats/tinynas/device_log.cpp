@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Device logs into library lines.
-#include <cmath>
 #include <map>
 
 #include "formats/tinynas/lines.hpp"
+#include "oplat/base/kernel_time.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/formats/tinynas.hpp"
 
@@ -15,8 +15,9 @@ constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
 constexpr std::size_t kSampleFields = 9;  // and the 0 that stands for the time
 constexpr std::size_t kMostDigits = 18;
-/// What is less is 0 in the six decimals of a library.
-constexpr double kLeastMs = 5e-7;
+/// What is less would be 0 in six decimals.
+constexpr double kLeastInDecimals = 5e-7;
+constexpr double kNsPerMs = 1e6;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -61,8 +62,7 @@ class Collector {
     for (const auto& [number, text] : bad_) add(out_.bad, bad_count_, text);
     for (const Row& row : rows_) {
       out_.library += library_key_text(row.conv);
-      // As read_log.py prints them.
-      out_.library += row.ms ? fmt::format(" {:.6f}\n", *row.ms) : " -1\n";
+      out_.library += row.ms ? ' ' + text_of(*row.ms) + '\n' : " -1\n";
       if (!row.ms) ++out_.failed;
     }
     out_.samples = rows_.size();
@@ -79,6 +79,11 @@ class Collector {
     std::optional<double> ms;
     bool answered = false;  ///< a time line came, good or not
   };
+
+  /// As read_log.py prints it, but for what it would print as 0.
+  static std::string text_of(double ms) {
+    return ms > kLeastInDecimals ? fmt::format("{:.6f}", ms) : fmt::format("{:.6g}", ms);
+  }
 
   static void add(std::vector<std::string>& list, std::size_t& count, std::string text) {
     if (++count <= kMostNotes) list.push_back(std::move(text));
@@ -133,9 +138,9 @@ class Collector {
     row.answered = true;
     const auto found = words(text);
     const auto ms = found.empty() ? std::nullopt : base::parse_double(found.front());
-    if (!ms || !std::isfinite(*ms) || *ms <= kLeastMs) {
-      note(line, "iter-{}: the time is '{}', no positive number; the sample counts as failed", row.number,
-           found.empty() ? std::string() : base::printable(found.front(), 24));
+    if (!ms || !base::is_kernel_time(*ms * kNsPerMs)) {
+      note(line, "iter-{}: the time is '{}'; expected {}; the sample counts as failed", row.number,
+           found.empty() ? std::string() : base::printable(found.front(), 24), base::kKernelTimesMs);
       return;
     }
     row.ms = *ms;

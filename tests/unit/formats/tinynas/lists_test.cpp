@@ -129,11 +129,13 @@ TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
                                      HasSubstr("line 10: iter-4: the time is 'nan'"), HasSubstr("line 11: iter-5: no time")));
 }
 
-TEST(DeviceLog, ATimeThatALibraryCannotSayIsNone) {
-  // Six decimals of it are 0, which stands for no time.
+TEST(DeviceLog, ATimeThatSixDecimalsCannotSayHasMore) {
   const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 4e-7 ms\n"
-                                            "iter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 6e-7 ms\n"));
-  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,3,8,8,64,3,2,0} 0.000001\n");
+                                            "iter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 6e-7 ms\n"
+                                            "iter-3: Regular 1 3 8 8 96 3 2 0 0\nrun time_ms: 1e-12 ms\n"));
+  EXPECT_EQ(log.library,
+            "{Regular,1,3,8,8,32,3,2,0} 4e-07\n{Regular,1,3,8,8,64,3,2,0} 0.000001\n{Regular,1,3,8,8,96,3,2,0} -1\n");
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("iter-3: the time is '1e-12'; expected 1e-9 to 3.2e10 ms")));
 }
 
 TEST(DeviceLog, ASecondTryTakesThePlaceOfAFailedOne) {
