@@ -17,7 +17,7 @@ namespace {
 
 struct Flags {
   std::string table;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   std::string split = "random";
   std::vector<std::string> operators;
   std::string profile = "accurate";

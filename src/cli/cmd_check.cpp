@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 struct Flags {
   std::string table;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   std::optional<double> peak_gflops;
   std::optional<double> peak_gbytes;
   double most_ratio = estimate::SanityRequest{}.most_ratio;

@@ -19,7 +19,7 @@ struct Flags {
   std::string table;
   std::string format;
   std::string out;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   Loudness loudness;
 };
 

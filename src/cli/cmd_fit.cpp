@@ -17,7 +17,7 @@ namespace {
 
 struct Flags {
   std::string table;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   std::string groups_file;
   double level = 0.9;
   double most_half_width = predict::FitRequest{}.most_half_width;

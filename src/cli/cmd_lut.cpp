@@ -26,7 +26,7 @@ struct Flags {
   std::optional<std::string> device;  ///< nothing: the original's for files, the only one of a --table
   std::string mode = "ave";
   std::string table;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   bool queries = false;
   bool estimate = false;
   std::string profile = "accurate";

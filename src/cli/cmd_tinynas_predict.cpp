@@ -109,7 +109,7 @@ std::optional<std::string> given(const std::string& text) { return text.empty() 
 
 Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warnings) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   question.device = given(flags.device);
   question.runtime = given(flags.runtime);
   question.version = given(flags.runtime_version);

@@ -58,7 +58,7 @@ Result<int> run(const Flags& flags) {
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   question.device = session.device.name;
   question.runtime = session.setting.runtime;
   question.version = session.setting.version;

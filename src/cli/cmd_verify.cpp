@@ -24,7 +24,7 @@ struct Flags {
   std::string table;
   std::string runtime;
   std::vector<std::string> worker_arguments;
-  predict::Question question;
+  predict::Question question = {.has_mismatch_flag = false};
   std::string budget = "60s";
   std::size_t rows = 20;
   std::uint64_t seed = 1;

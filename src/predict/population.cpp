@@ -144,14 +144,18 @@ std::vector<std::string> choices(const std::vector<Candidate>& candidates) {
   return open;
 }
 
-std::string flags_for(const Question& question, const Candidate& nearest) {
+/// ": choose it with FLAGS or accept them with FLAG", as far as the command knows these.
+std::string ways_out(const Question& question, const Candidate& nearest) {
   std::vector<std::string> flags;
   for (const Field& field : fields()) {
     const auto asked = field.asked(question);
     if (asked && *asked != field.value(nearest))
       flags.push_back(fmt::format("{} {}", field.flag, shown(field.value(nearest))));
   }
-  return flags.empty() ? std::string() : fmt::format("choose it with {} or ", base::join(flags, " "));
+  std::vector<std::string> ways;
+  if (!flags.empty()) ways.push_back(fmt::format("choose it with {}", base::join(flags, " ")));
+  if (question.has_mismatch_flag) ways.emplace_back("accept them with --allow-setting-mismatch");
+  return ways.empty() ? std::string() : ": " + base::join(ways, " or ");
 }
 
 std::string asked_text(const std::vector<Mismatch>& found) {
@@ -249,10 +253,9 @@ Result<Selection> choose(const table::Table& table, const Question& question) {
     });
     if (!question.allow_setting_mismatch)
       return fail(Code::Refused,
-                  "{}: no row for {}; the nearest are {} rows of {} on device {}: {}accept them with "
-                  "--allow-setting-mismatch",
+                  "{}: no row for {}; the nearest are {} rows of {} on device {}{}",
                   path, asked_text(mismatches(question, *nearest)), nearest->population->rows,
-                  table::describe(*nearest->setting), shown(nearest->device->name), flags_for(question, *nearest));
+                  table::describe(*nearest->setting), shown(nearest->device->name), ways_out(question, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
       return distance(question, c) == distance(question, *nearest) && choices({c, *nearest}).empty();

@@ -25,6 +25,7 @@ struct Question {  // "= {}" lets a caller name only the fields that it sets
   std::optional<std::string> build = {};            ///< of the installed runtime: another one is a warning, no mismatch
   std::map<std::string, std::string> options = {};  ///< those that matter; a table's further options are not compared
   bool allow_setting_mismatch = false;
+  bool has_mismatch_flag = true;  ///< whether who asks knows --allow-setting-mismatch, so that an error may name it
 };
 
 /// A field answered from rows that were measured otherwise.
