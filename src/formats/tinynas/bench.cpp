@@ -18,9 +18,18 @@ constexpr std::string_view kScript = R"sh(#!/bin/sh
 # What trtexec said of a sample that failed is kept under failed/.
 set -u
 folder=$(dirname "$0")
+# A name that begins with a dash or holds "=" would be an option or an assignment to the programs below.
+case $folder in
+  /*) ;;
+  *) folder=./$folder ;;
+esac
 trtexec=${TRTEXEC:-trtexec}
 precision_flags="@FLAGS@"
 log=${1:-$folder/log.txt}
+case $log in
+  /*) ;;
+  *) log=./$log ;;
+esac
 todo=$folder/todo.txt
 
 if ! command -v "$trtexec" >/dev/null 2>&1; then
@@ -40,6 +49,10 @@ awk '
   }
   !($0 in done)
 ' "$log" "$folder/samples.txt" > "$todo" || exit 8
+if ! [ -s "$folder/samples.txt" ]; then
+  echo "run.sh: no samples in $folder/samples.txt; make the folder again with oplat tinynas bench" >&2
+  exit 3
+fi
 total=$(wc -l < "$todo")
 trap 'echo "run.sh: interrupted; run it again to go on" >&2; exit 130' INT TERM HUP
 
@@ -70,6 +83,17 @@ while IFS= read -r sample <&3; do
   printf 'failed: %s\n' "$reason" >> "$log" || exit 8
 done 3< "$todo"
 rm -f "$todo"
+# Every sample has an answer in the log by now, and some of them are times.
+answers=$(grep -c -E '^(run time_ms|failed): ' < "$log")
+samples=$(wc -l < "$folder/samples.txt")
+if [ "$answers" -lt "$samples" ]; then
+  echo "run.sh: $log has answers to $answers of the $((samples)) samples; remove it and run again" >&2
+  exit 1
+fi
+if ! grep -q '^run time_ms: ' < "$log"; then
+  echo "run.sh: all samples failed; what trtexec said stands under $folder/failed" >&2
+  exit 5
+fi
 echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $log --out @LIBRARY@" >&2
 )sh";
 
