@@ -96,7 +96,7 @@ struct ListedConv {
 /// Reads any of the original's lists, told apart line by line; empty lines and lines that begin with # are skipped:
 ///   library  {Regular,1,16,5,5,8,1,1,0} 0.011776
 ///   sample   Regular 1 16 5 5 8 1 1 0 0          (the last number is no time)
-///   tests    Regular 1 0 1 1 16 5 8 [ms]         (tabs or blanks)
+///   tests    Regular 1 0 1 1 16 5 8 [ms]         (tabs or blanks; group=G before or behind the time)
 /// Code::Input names file, line, what was found and what was expected.
 Result<std::vector<ListedConv>> read_conv_list(const base::Source& source);
 

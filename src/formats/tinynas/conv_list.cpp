@@ -75,20 +75,33 @@ Result<ListedConv> read_library_line(std::string_view line) {
   return listed;
 }
 
-/// Regular 2 0 3 1 3 224 32 [group=4] [ms]
-Result<ListedConv> read_test_line(std::span<const std::string_view> fields) {
+constexpr std::string_view kGroup = "group=";
+
+/// Regular 2 0 3 1 3 224 32 [ms], and what stood behind "group=", if anything.
+Result<ListedConv> read_test_line(std::span<const std::string_view> fields, std::optional<std::string_view> group) {
   ListedConv listed;
   OPLAT_TRY(conv, tuple_of_test_fields(fields.first(kTestFields)));
-  auto rest = fields.subspan(kTestFields);
-  if (!rest.empty() && rest.front().starts_with("group=")) {
-    OPLAT_CHECK(read_size("group", rest.front().substr(6), conv.group));
+  if (group) {
+    OPLAT_CHECK(read_size("group", *group, conv.group));
     if (conv.in_c % conv.group != 0 || conv.out_c % conv.group != 0) {
-      return fail(Code::Input, "{} of {} to {} channels", rest.front(), conv.in_c, conv.out_c);
+      return fail(Code::Input, "{}{} of {} to {} channels", kGroup, *group, conv.in_c, conv.out_c);
     }
-    rest = rest.subspan(1);
   }
   listed.conv = conv;
+  const auto rest = fields.subspan(kTestFields);
   if (!rest.empty() && !is_no_answer(rest.front())) OPLAT_CHECK(read_time(rest.front(), listed.ms));
+  return listed;
+}
+
+/// Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0
+Result<ListedConv> read_sample_line(std::span<const std::string_view> fields) {
+  auto conv = tuple_of_library_fields(fields.first(kLibraryFields));
+  if (!conv) {
+    return fail(conv.error().code, "{}; ten fields are Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0",
+                conv.error().message);
+  }
+  ListedConv listed;
+  listed.conv = *conv;
   return listed;
 }
 
@@ -99,20 +112,24 @@ Result<ListedConv> read_line(std::string_view line) {
   if (plain.front() == '(') {
     std::replace_if(plain.begin(), plain.end(), [](char c) { return std::string_view("(),'").find(c) != std::string_view::npos; }, ' ');
   }
-  const auto fields = words(plain);
-  const bool grouped = fields.size() > kTestFields && fields[kTestFields].starts_with("group=");
-  const std::size_t tests = kTestFields + (grouped ? 1 : 0);
-  if (fields.size() == tests || fields.size() == tests + 1) return read_test_line(fields);
-  if (fields.size() == kLibraryFields + 1) {
-    ListedConv listed;
-    OPLAT_TRY(conv, tuple_of_library_fields(std::span(fields).first(kLibraryFields)));
-    listed.conv = conv;
-    return listed;
+  auto fields = words(plain);
+  // Before or behind the time.
+  std::optional<std::string_view> group;
+  const auto named = std::find_if(fields.begin(), fields.end(), [](std::string_view word) { return word.starts_with(kGroup); });
+  if (named != fields.end() && named - fields.begin() >= static_cast<std::ptrdiff_t>(kTestFields)) {
+    group = named->substr(kGroup.size());
+    fields.erase(named);
+  }
+  if (fields.size() == kTestFields || fields.size() == kTestFields + 1) return read_test_line(fields, group);
+  if (fields.size() == kLibraryFields + 1 && !group) {
+    auto sample = read_sample_line(fields);
+    // With another number at its end it may have been meant otherwise.
+    if (sample || fields.back() == "0") return sample;
   }
   return fail(Code::Input,
               "{} fields; expected '{{Conv_type,Batch,In_C,In_H,In_W,Out_C,Kernel,Stride,ElmtFused}} ms', those nine and a 0 "
-              "between blanks, or 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms]'",
-              fields.size());
+              "between blanks, or 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms] [group=G]'",
+              fields.size() + (group ? 1U : 0U));
 }
 
 }  // namespace

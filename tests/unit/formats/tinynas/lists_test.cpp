@@ -27,11 +27,13 @@ TEST(ConvList, ThreeFormsSayTheSame) {
 }
 
 TEST(ConvList, GroupsAndFailedProfiles) {
-  const auto list = read_conv_list(text("Regular 1 0 3 1 16 5 8 group=4 0.25\n{Depthwise,1,8,5,5,8,3,1,0} -1\n"));
+  const auto list = read_conv_list(text("Regular 1 0 3 1 16 5 8 group=4 0.25\nRegular 1 0 3 1 16 5 8 0.25 group=4\n{Depthwise,1,8,5,5,8,3,1,0} -1\n"));
   ASSERT_TRUE(list) << list.error().message;
-  EXPECT_EQ((*list)[0].conv.group, 4);
-  EXPECT_EQ((*list)[0].ms, 0.25);
-  EXPECT_EQ((*list)[1].ms, -1);
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ((*list)[i].conv.group, 4);
+    EXPECT_EQ((*list)[i].ms, 0.25);
+  }
+  EXPECT_EQ((*list)[2].ms, -1);
 }
 
 TEST(ConvList, BadLinesAreNamed) {
@@ -49,6 +51,9 @@ TEST(ConvList, BadLinesAreNamed) {
       {"{Regular,1,16,5,5,8,3,2,1} -2", "the time is '-2'"},
       {"Regular 1 0 1 1 16 5", "7 fields; expected"},
       {"Regular 1 0 x 1 16 5 8", "Kernel is 'x'"},
+      {"Regular 1 0 3 32 64 56 64 0.3 0.4", "10 fields; expected"},
+      {"Regular 1 0 3 32 64 56 64 0.3 0.4 group=4", "11 fields; expected"},
+      {"Regular 1 16 5 5 0 1 1 0 0", "Out_C is '0'; expected an integer from 1 to 1000000; ten fields are Conv_type Batch"},
       {"Regular 1 0 1 1 16 5 8 group=3", "group=3 of 16 to 8"}};
   for (const auto& [line, why] : cases) {
     const auto list = read_conv_list(text(line));
