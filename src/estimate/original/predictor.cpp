@@ -100,6 +100,23 @@ Result<double> between_batches(const Batches& batches, const ir::ConvTuple& conv
   return line_through(sizes, times, static_cast<double>(conv.batch));
 }
 
+/// The original triangulates every slice while it loads a library, whatever it is asked then.
+Status check_slices(const std::map<Kind, Batches>& kinds) {
+  for (const auto& [kind, batches] : kinds) {
+    for (const auto& [batch, slices] : batches) {
+      for (const auto& [ratio, slice] : slices) {
+        if (slice.has_triangle()) continue;
+        return fail(Code::Input,
+                    "{} {} of {}, batch {}, In_C / Out_C {}: no three of them span a triangle over Out_C and In_H, without "
+                    "which the original raises (QhullError) while it loads the library; add rows, or use --estimator best",
+                    slice.size(), slice.size() == 1 ? "row" : "rows", text(kind), batch,
+                    ratio == kImageRatio ? std::string("of an image or depthwise") : fmt::format("{}", ratio));
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 struct OriginalPredictor::Library {
@@ -121,6 +138,7 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
   }
   if (library->kinds.empty())
     return fail(Code::Input, "none of {} rows holds a time of a size other than {}", rows.size(), kIgnoredSize);
+  OPLAT_CHECK(check_slices(library->kinds));
   return OriginalPredictor(std::move(library));
 }
 

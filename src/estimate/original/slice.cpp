@@ -9,6 +9,20 @@ void Slice::add(PlanePoint at, double ms) {
   ms_.push_back(ms);
 }
 
+bool Slice::has_triangle() const {
+  // Whole numbers below 2^31, so that no product of two differences is rounded to 0.
+  const PlanePoint* second = nullptr;
+  for (const PlanePoint& point : points_) {
+    const PlanePoint& first = points_.front();
+    if (second == nullptr) {
+      if (point.x != first.x || point.y != first.y) second = &point;
+    } else if ((second->x - first.x) * (point.y - first.y) != (second->y - first.y) * (point.x - first.x)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Result<double> Slice::at(PlanePoint point) const {
   std::call_once(indexed_, [&] {
     auto triangles = Delaunay::build(points_);

@@ -15,6 +15,9 @@ namespace oplat::estimate {
 class Slice {
  public:
   void add(PlanePoint at, double ms);
+  /// Whether three of the rows are not in line, without which there is no triangulation.
+  [[nodiscard]] bool has_triangle() const;
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
   /// Linear between the rows; outside their hull, and where that is negative, the nearest row. Code::Input where the
   /// rows have no triangulation.
   [[nodiscard]] Result<double> at(PlanePoint point) const;

@@ -172,15 +172,25 @@ TEST(Original, GroupedConvolutionsAreUnknownToIt) {
   EXPECT_THAT(error_of(predictor(rows), conv), HasSubstr("grouped"));
 }
 
+/// Whatever is asked: the original raises while it loads such a library.
 TEST(Original, ASliceWithoutATriangleIsNamed) {
   std::vector<LibraryTime> rows;
-  for (const std::int64_t in_h : {8, 16, 24, 32}) rows.push_back({regular(1, 32, in_h, 16), 1});
-  const auto line = predictor(rows).predict(regular(1, 32, 8, 16));
+  add_grid(rows, 1, 1, 1);
+  for (const std::int64_t in_h : {8, 16, 24, 32}) rows.push_back({regular(32, 32, in_h, 16), 1});
+  const auto line = OriginalPredictor::create(rows);
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().code, Code::Input);
-  EXPECT_THAT(line.error().message, HasSubstr("slice of Regular stride 1 fused 0 kernel 3, ratio 2"));
-  rows.resize(2);
-  EXPECT_THAT(error_of(predictor(rows), regular(1, 32, 8, 16)), HasSubstr("2 points make no triangle"));
+  EXPECT_THAT(line.error().message, HasSubstr("4 rows of Regular stride 1 fused 0 kernel 3, batch 32, In_C / Out_C 2: no three"));
+  rows.resize(7);
+  const auto point = OriginalPredictor::create(rows);
+  ASSERT_FALSE(point);
+  EXPECT_THAT(point.error().message, HasSubstr("1 row of Regular"));
+  rows.push_back({regular(32, 32, 8, 16), 2});
+  EXPECT_FALSE(OriginalPredictor::create(rows)) << "twice the same place";
+  rows.push_back({regular(32, 64, 8, 32), 2});
+  EXPECT_FALSE(OriginalPredictor::create(rows)) << "two places";
+  rows.push_back({regular(32, 64, 16, 32), 2});
+  EXPECT_TRUE(OriginalPredictor::create(rows));
 }
 
 TEST(Original, ALibraryWithoutATimeIsRefused) {
