@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Plan -> estimates -> composition.
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
+#include <variant>
 
 #include "compose.hpp"
 #include "oplat/base/hash.hpp"
@@ -116,6 +119,18 @@ struct Predictor::Impl {
   mutable std::unordered_map<std::string, bool> views;
   mutable std::optional<std::set<std::string, std::less<>>> operators;  ///< that rows time; all rows are read for it once
 
+  /// How many kernels the rows time, up to `most`.
+  Result<std::size_t> different_kernels(std::size_t most) const {
+    std::unordered_set<std::string> kernels;
+    OPLAT_CHECK(table->each_row([&](const table::StoredRow& stored) {
+      const bool chosen = stored.device == rows.device && std::holds_alternative<table::Timing>(stored.row.outcome) &&
+                          std::find(rows.settings.begin(), rows.settings.end(), stored.setting) != rows.settings.end();
+      if (chosen) kernels.insert(stored.row.key);
+      return kernels.size() < most;
+    }));
+    return kernels.size();
+  }
+
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<std::string> fit_hint() const {
     if (!profile) return std::string();
@@ -126,6 +141,11 @@ struct Predictor::Impl {
     }
     if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) {
       return fmt::format("; estimates are learned from {} rows at least, here are {}", estimate::kLeastRowsLearned, timings);
+    }
+    OPLAT_TRY(kernels, different_kernels(estimate::kLeastRowsLearned));
+    if (kernels < estimate::kLeastRowsLearned) {
+      return fmt::format("; estimates are learned from rows of {} different kernels at least, here are {} of {}",
+                         estimate::kLeastRowsLearned, timings, kernels);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     if (found && found->current) return std::string();
