@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/conv_answers.hpp"
 #include "cli/conv_library.hpp"
@@ -108,6 +110,11 @@ Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warni
 std::optional<std::string> given(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
 
 Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warnings) {
+  std::error_code error;
+  if (!std::filesystem::exists(flags.table, error)) {
+    return fail(Code::Input, "no table at {0}; make one of a library with oplat import LIBRARY --format tinynas --device NAME --table {0}",
+                base::printable(flags.table, 400));
+  }
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   predict::Question question = {.has_mismatch_flag = false};
   question.device = given(flags.device);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace oplat::cli {
 
@@ -28,6 +29,31 @@ Option Option::range(Number least, Number most) const {
 template Option Option::range(int, int) const;
 template Option Option::range(std::int64_t, std::int64_t) const;
 template Option Option::range(double, double) const;
+
+std::optional<std::string> empty_item(const CLI::App& app, int argc, const char* const* argv) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (auto found = empty_item(*command, argc, argv)) return found;
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_delimiter() == '\0' || option->count() == 0) continue;
+    for (const std::string& name : option->get_lnames()) {
+      const std::string flag = "--" + name;
+      for (int i = 1; i < argc; ++i) {
+        std::string_view list = argv[i];
+        if (list == flag && i + 1 < argc) {
+          list = argv[i + 1];
+        } else if (list.starts_with(flag + "=")) {
+          list.remove_prefix(flag.size() + 1);
+        } else {
+          continue;
+        }
+        if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string_view::npos)
+          return fmt::format("{}: '{}' has nothing beside a comma", flag, list);
+      }
+    }
+  }
+  return std::nullopt;
+}
 
 Command Command::add_subcommand(const std::string& name, const std::string& help) const {
   return {app_->add_subcommand(name, help), action_};

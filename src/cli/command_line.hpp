@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,10 @@ class Option {
  private:
   CLI::Option* option_;
 };
+
+/// What is wrong with a list of an option that takes commas, "1,,2" for one: CLI11 passes over what is empty. Of the
+/// command line that `app` has parsed; nothing where all is well.
+std::optional<std::string> empty_item(const CLI::App& app, int argc, const char* const* argv);
 
 class Command {
  public:

@@ -35,6 +35,10 @@ int run(int argc, char** argv) {
     // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers it.
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
   }
+  if (const auto wrong = cli::empty_item(app, argc, argv)) {
+    fmt::print(stderr, "oplat: {}\n", *wrong);
+    return cli::kUsage;
+  }
   const Result<int> result = action();
   if (result) {
     if (std::fflush(stdout) != 0) {

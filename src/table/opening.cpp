@@ -249,9 +249,10 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode, std::span<
   OPLAT_TRY(standing, inspect(file, shown));
   if (standing != Standing::Database && mode != Mode::Create) {
     if (standing == Standing::Empty) {
-      return fail(Code::Input, "{}: an empty file, not a table; make one with oplat profile --table {}", shown, shown);
+      return fail(Code::Input, "{}: an empty file, not a table; make one with oplat profile --table {}, or of another system's with oplat import", shown,
+                  shown);
     }
-    return fail(Code::Input, "no table at {}; make one with oplat profile --table {}", shown, shown);
+    return fail(Code::Input, "no table at {}; make one with oplat profile --table {}, or of another system's with oplat import", shown, shown);
   }
   if (standing == Standing::Absent && !fs::is_directory(file.parent_path(), code)) {
     return fail(Code::Write, "{}: cannot be made: no folder {}", shown, file.parent_path().string());
