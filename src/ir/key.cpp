@@ -3,7 +3,6 @@
 #include "oplat/ir/key.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace oplat::ir {
 namespace {
@@ -73,20 +72,6 @@ std::optional<std::int64_t> Shape::elements() const {
   }
   if (empty) return 0;
   if (overflow) return std::nullopt;
-  return product;
-}
-
-std::optional<double> Shape::extent() const {
-  if (!ranked) return std::nullopt;
-  double product = 1;
-  bool empty = false;
-  for (const Dim& dim : dims) {
-    if (!dim) return std::nullopt;
-    empty = empty || *dim == 0;
-    product *= static_cast<double>(*dim);
-  }
-  if (empty) return 0;
-  if (!std::isfinite(product)) return std::nullopt;
   return product;
 }
 

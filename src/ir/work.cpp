@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ir/operators/arguments.hpp"
 #include "oplat/ir/catalogue.hpp"
 
 namespace oplat::ir {
@@ -11,7 +12,7 @@ namespace {
 
 /// Stored size, elements below a byte packed; nothing where the key does not say.
 std::optional<double> stored_bytes(const TensorEntry& tensor) {
-  const auto elements = tensor.shape.extent();
+  const auto elements = ops::extent(tensor.shape);
   const auto size = bits(tensor.dtype);
   if (!elements || !size) return std::nullopt;
   return std::ceil(*elements * *size / 8.0);

@@ -27,8 +27,6 @@ struct Shape {
   static Shape of(const std::vector<std::int64_t>& numbers);
   /// Number of elements, if every dimension is known and the product fits 63 bits.
   [[nodiscard]] std::optional<std::int64_t> elements() const;
-  /// The same for counting work, which goes on where memory ends: any product that is a finite double.
-  [[nodiscard]] std::optional<double> extent() const;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 

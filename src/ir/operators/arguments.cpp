@@ -3,11 +3,26 @@
 #include "ir/operators/arguments.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace oplat::ir::ops {
 
+std::optional<double> extent(const Shape& shape) {
+  if (!shape.ranked) return std::nullopt;
+  double product = 1;
+  bool empty = false;
+  for (const Dim& dim : shape.dims) {
+    if (!dim) return std::nullopt;
+    empty = empty || *dim == 0;
+    product *= static_cast<double>(*dim);
+  }
+  if (empty) return 0;
+  if (!std::isfinite(product)) return std::nullopt;
+  return product;
+}
+
 std::optional<double> elements(const TensorEntry* tensor) {
-  return tensor == nullptr ? std::nullopt : tensor->shape.extent();
+  return tensor == nullptr ? std::nullopt : extent(tensor->shape);
 }
 
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index) {

@@ -16,7 +16,10 @@ namespace oplat::ir::ops {
 inline constexpr std::string_view kContrib = "com.microsoft";
 inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
 
-/// Number of elements; nothing for an absent tensor or one of unknown size.
+/// Number of elements for counting work, which goes on where memory ends: any product that is a finite double; nothing where a
+/// dimension is unknown.
+std::optional<double> extent(const Shape& shape);
+/// Of a tensor; nothing for an absent one or one of unknown size.
 std::optional<double> elements(const TensorEntry* tensor);
 /// Dimension `index`, counted from the end where negative; nothing where absent or unknown.
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index);

@@ -255,7 +255,8 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
   }
   if (refused.count() > 0 && !skip_bad_lines) return refused.error(name);
   if (lut.records.empty()) {
-    return fail(Code::Input, "{}: no record ({} malformed); expected lines such as {}", base::printable(name, 400), refused.count(),
+    return fail(Code::Input, "{}: no record ({} malformed{}); expected lines such as {}", base::printable(name, 400),
+                refused.count(), refused.first(),
                 R"({"op_type": "Int8FC", "op_args": [], "input_shapes": [...], "input_dtypes": [...], "runtime_us_p50": 9.0, "device": "..."})");
   }
   lut.tail = bytes.substr(pending);
