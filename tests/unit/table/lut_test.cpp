@@ -102,6 +102,9 @@ TEST(Lut, ManyBadLinesAreCounted) {
   for (int i = 0; i < 12; ++i) bytes += "{}\n";
   const std::string message = error_of(bytes);
   EXPECT_THAT(message, HasSubstr("12 malformed rows"));
+  const auto none = read_lut("rubbish\n", "t.json", true);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("t.json: no record (1 malformed, the first at line 1: "));
   EXPECT_THAT(message, HasSubstr("and 2 more"));
   const auto lut = read_lut(bytes, "t.json", true);
   ASSERT_TRUE(lut.has_value());
