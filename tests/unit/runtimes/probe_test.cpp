@@ -39,9 +39,10 @@ TEST(ProbeTest, ReferencesCheckTheirArguments) {
 }
 
 TEST(ProbeTest, ACoreIsAloneAtTheMomentOfItsLeastTime) {
-  // However busy the machine is, some of many looks come near the best of them.
+  // However busy the machine is, some of many looks come near the best of them: at once on a quiet one, within seconds beside others.
+  constexpr int kLooks = 1'000'000;
   int alone = 0;
-  for (int i = 0; i < 2000; ++i) alone += oplat_probe_alone();
+  for (int i = 0; i < kLooks && alone == 0; ++i) alone += oplat_probe_alone();
   EXPECT_GT(alone, 0);
 }
 
