@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <ostream>
+
 #include "oplat/ir/description.hpp"
 #include "oplat/ir/work.hpp"
 
@@ -25,6 +27,8 @@ struct Example {
   std::string given;
   std::string expected;
 };
+
+void PrintTo(const Example& example, std::ostream* out) { *out << example.given; }
 
 class Completed : public ::testing::TestWithParam<Example> {};
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <ostream>
 
 #include "unit/ir/key_samples.hpp"
 
@@ -154,6 +155,8 @@ struct Refusal {
   std::string place;      ///< "byte N"
   std::string complaint;  ///< part of the message
 };
+
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.text; }
 
 class KeyRefusal : public ::testing::TestWithParam<Refusal> {};
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "oplat/ir/paddle.hpp"
 
 namespace oplat::ir {
@@ -22,6 +24,8 @@ struct Case {
   std::string slot;
   Dims dims;
 };
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.op; }
 
 Result<PaddleSlots> infer(const Case& c, std::size_t count = 1) {
   return infer_paddle({.op = c.op, .attributes = c.attributes, .operands = c.operands, .results = {{c.slot, count}}});

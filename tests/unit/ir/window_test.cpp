@@ -2,6 +2,8 @@
 /// auto_pad as pads, against the formulas of the ONNX operator pages worked out by hand.
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "unit/ir/key_samples.hpp"
 
 namespace oplat::ir {
@@ -11,6 +13,8 @@ struct Padding {
   std::string before;  ///< attributes, operands and results
   std::string after;   ///< attributes
 };
+
+void PrintTo(const Padding& padding, std::ostream* out) { *out << padding.before; }
 
 class WindowTest : public ::testing::TestWithParam<Padding> {};
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ostream>
 
 #include "unit/ir/key_samples.hpp"
 
@@ -15,6 +16,8 @@ struct Example {
   std::string key;
   double flops;
 };
+
+void PrintTo(const Example& example, std::ostream* out) { *out << example.key; }
 
 class Flops : public ::testing::TestWithParam<Example> {};
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <ostream>
 #include <string>
 
 #include "oplat/measure/verdict.hpp"
@@ -26,6 +27,8 @@ struct Machine {
   double true_ns;
   int most_blocks_of_a_row;  ///< on average, so that honesty is not bought with hours
 };
+
+void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name; }
 
 struct Found {
   int same = 0;
