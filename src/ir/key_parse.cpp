@@ -31,6 +31,9 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
+/// Most operators have no more.
+constexpr std::size_t kUsualAttributes = 8;
+
 /// Recursive descent. Every step returns false once something is wrong, and error() then says what.
 class Parser {
  public:
@@ -50,6 +53,7 @@ class Parser {
     }
     if (!expect('{', "'{' and attributes")) return false;
     if (!accept('}')) {
+      key.attributes.reserve(kUsualAttributes);
       do {
         if (!named(key.attributes)) return false;
       } while (accept(','));
@@ -177,8 +181,8 @@ class Parser {
   bool integer(Value& out, std::size_t start, std::string_view text) {
     const auto number = base::parse_int(text);
     if (!number) return wrong(start, "expected an integer of 64 bits");
-    const std::string canonical = fmt::format("{}", *number);
-    if (canonical != text) return wrong(start, fmt::format("not canonical: write this number as {}", canonical));
+    const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
+    if (digits.front() == '0' && text.size() > 1) return wrong(start, fmt::format("not canonical: write this number as {}", *number));
     out = *number;
     return true;
   }

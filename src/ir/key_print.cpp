@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Key to text.
-#include <fmt/format.h>
-
-#include <iterator>
+#include <charconv>
 
 #include "ir/key_text.hpp"
 #include "oplat/base/text.hpp"
@@ -11,8 +9,14 @@
 namespace oplat::ir {
 namespace {
 
+/// Most keys are shorter.
+constexpr std::size_t kUsualBytes = 256;
+/// Of an integer of 64 bits, with its sign.
+constexpr std::size_t kMostDigits = 20;
+
 class Printer {
  public:
+  Printer() { out_.reserve(kUsualBytes); }
   std::string take() && { return std::move(out_); }
 
   void key(const Key& key) {
@@ -41,9 +45,21 @@ class Printer {
   }
 
  private:
-  void integer(std::int64_t number) { fmt::format_to(std::back_inserter(out_), "{}", number); }
+  template <class Integer>
+  void integer(Integer number) {
+    char digits[kMostDigits];
+    out_.append(digits, std::to_chars(digits, digits + kMostDigits, number).ptr);
+  }
 
-  void name(const std::string& text) { out_ += is_bare_name(text) ? text : base::json_quote(text); }
+  void bare_or_quoted(const std::string& text, bool bare) {
+    if (bare) {
+      out_ += text;
+    } else {
+      out_ += base::json_quote(text);
+    }
+  }
+
+  void name(const std::string& text) { bare_or_quoted(text, is_bare_name(text)); }
 
   void named(const NamedValue& pair) {
     name(pair.first);
@@ -59,7 +75,7 @@ class Printer {
     } else if (const auto* real = value.real()) {
       out_ += base::float_text(*real);
     } else if (const auto* text = value.text()) {
-      out_ += is_bare_word(*text) ? *text : base::json_quote(*text);
+      bare_or_quoted(*text, is_bare_word(*text));
     } else {
       list(*value.list());
     }
@@ -79,7 +95,8 @@ class Printer {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (i > 0) out_ += ',';
       if (const auto* alias = std::get_if<AliasEntry>(&entries[i])) {
-        fmt::format_to(std::back_inserter(out_), "&{}", alias->index);
+        out_ += '&';
+        integer(alias->index);
       } else if (const auto* tensor = std::get_if<TensorEntry>(&entries[i])) {
         this->tensor(*tensor);
       } else {

@@ -17,17 +17,17 @@ namespace {
 /// Trees of the patterns in which most questions come, and of the others.
 constexpr int kMostTrees = 1800;
 constexpr int kFewerTrees = 300;
-constexpr int kQuickTrees = 64;
+constexpr int kQuickTrees = 40;
 /// Few rows say what they can in fewer trees.
 constexpr std::size_t kSitesPerTree = 20;
 /// Fewer trees take larger steps, up to the largest that is any good.
 constexpr double kRateTimesTrees = 29;
 constexpr double kMostRate = 0.07;
-constexpr double kQuickRate = 0.15;
+constexpr double kQuickRate = 0.2;
 /// Columns drawn for each tree: few trees must see more of them.
 constexpr double kColumnShare = 0.2;
 constexpr double kFewerColumnShare = 0.5;
-constexpr double kQuickColumnShare = 0.35;
+constexpr double kQuickColumnShare = 0.5;
 /// Rows drawn for each tree.
 constexpr double kRowShare = 0.7;
 constexpr std::size_t kMostLeaves = 400;
