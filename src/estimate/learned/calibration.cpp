@@ -12,10 +12,14 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::uint64_t kFolds = 10;
-/// Folds tried, so that about as many rows are asked as here; a small table has but few in each.
-constexpr std::uint64_t kLeastFolds = 2;
-constexpr std::uint64_t kMostFolds = 5;
+/// Rows at random are left out a fold at a time. The more are left out of a trial, the more it errs, and questions come to all
+/// rows: so where rows abound a fold is small. A tenth of them is asked then, in several folds; of a small table, up to half.
+constexpr std::uint64_t kLeastFolds = 10;
+constexpr std::uint64_t kMostFolds = 40;
+constexpr std::uint64_t kRowsOfAFold = 2000;
+constexpr std::uint64_t kShareAsked = 10;
+constexpr std::uint64_t kLeastTried = 2;
+constexpr std::uint64_t kMostTried = 5;
 constexpr std::uint64_t kRowsAsked = 1000;
 constexpr std::size_t kLevelsTried = 2;
 constexpr std::size_t kPairsTried = 4;
@@ -41,8 +45,20 @@ std::vector<double> inner_levels(const Lines& lines, std::size_t axis, std::size
   return chosen;
 }
 
+/// Folds of the rows at random, and how many of them are tried.
+struct Folds {
+  std::uint64_t count;
+  std::uint64_t tried;
+};
+
+Folds folds_of(std::uint64_t sites) {
+  const std::uint64_t count = std::clamp(sites / kRowsOfAFold, kLeastFolds, kMostFolds);
+  const std::uint64_t least = std::max(kLeastTried, count / kShareAsked);
+  return {count, std::clamp(kRowsAsked * count / std::max<std::uint64_t>(1, sites), least, kMostTried)};
+}
+
 HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns, std::optional<std::uint32_t> twin_axis,
-                  std::uint64_t fold, std::uint64_t seed) {
+                  std::uint64_t fold, std::uint64_t folds, std::uint64_t seed) {
   HoldOut held;
   for (const Pattern& pattern : patterns) {
     if (twin_axis ? pattern == Pattern{PatternKind::NoTwin, *twin_axis} : pattern.kind == PatternKind::Grid) held.patterns.push_back(pattern);
@@ -50,7 +66,7 @@ HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns, std:
   for (std::size_t i = 0; i < lines.sites().size(); ++i) {
     Point point = lines.sites()[i];
     if (twin_axis) point.at[*twin_axis] = 0;
-    if (base::mix_seed(seed, hash_of(point, lines.axes())) % kFolds == fold) held.rows.push_back(static_cast<std::uint32_t>(i));
+    if (base::mix_seed(seed, hash_of(point, lines.axes())) % folds == fold) held.rows.push_back(static_cast<std::uint32_t>(i));
   }
   held.asked = held.rows;
   return held;
@@ -80,14 +96,14 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
                                std::uint64_t seed) {
   std::vector<HoldOut> all;
   std::vector<std::pair<std::size_t, double>> inner;
-  const std::uint64_t folds = std::clamp(kRowsAsked * kFolds / std::max<std::uint64_t>(1, lines.sites().size()), kLeastFolds, kMostFolds);
+  const Folds folds = folds_of(lines.sites().size());
   for (const Pattern& pattern : patterns) {
     switch (pattern.kind) {
       case PatternKind::Grid:
-        for (std::uint64_t fold = 0; fold < folds; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, seed));
+        for (std::uint64_t fold = 0; fold < folds.tried; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, folds.count, seed));
         break;
       case PatternKind::NoTwin:
-        for (std::uint64_t fold = 0; fold < folds; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, seed + 1));
+        for (std::uint64_t fold = 0; fold < folds.tried; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, folds.count, seed + 1));
         break;
       case PatternKind::Level:
         for (const double level : inner_levels(lines, pattern.axis, kLevelsTried)) {

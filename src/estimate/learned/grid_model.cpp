@@ -103,7 +103,6 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
     case PatternKind::NoTwin:
       options.trees = 80;
       options.most_leaves = 31;
-      options.banded = kLogBoundFeature;
       break;
     case PatternKind::Beyond:
       options.trees = 80;
@@ -289,7 +288,11 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
 
 std::vector<float> GridModel::spread_features(const PatternModel& model, std::span<const float> row,
                                               const Trial::Answers& answers) const {
-  if (is_common(model.pattern)) return {row.begin(), row.end()};
+  if (is_common(model.pattern)) {
+    std::vector<float> features(row.begin(), row.end());
+    features.push_back(answers.own + row[kLogBoundFeature]);
+    return features;
+  }
   const NeighbourLayout layout = neighbours_->layout();
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
@@ -311,7 +314,10 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
     const float share = model.shape_share.across(trial->gap);
     answers.push_back({trial->features, trial->accurate.mixed(share) - trial->truth, trial->fast.mixed(share) - trial->truth, trial->hold_out});
   }
-  OPLAT_TRY(spread, learn_spread(answers, spread_options(pattern.kind, options.seed)));
+  SpreadOptions how = spread_options(pattern.kind, options.seed);
+  // By the predicted time, the last of spread_features(): the shortest kernels err in another way than the longest.
+  if (common) how.banded = static_cast<std::uint32_t>(features());
+  OPLAT_TRY(spread, learn_spread(answers, how));
   model.spread = std::move(spread.forest);
   model.spread_factor = spread.factor;
   model.quick_spread_factor = spread.quick_factor;

@@ -71,8 +71,8 @@ class GridModel {
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
   /// How a model without the rows held out answers them.
   static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);
-  /// What the spread of a pattern's answers may depend on: all features where neighbours abound, else a few that do not
-  /// tell levels apart.
+  /// What the spread of a pattern's answers may depend on: all features and ln(predicted ns) where neighbours abound, else a
+  /// few that do not tell levels apart.
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
                                                    const Trial::Answers& answers) const;
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);

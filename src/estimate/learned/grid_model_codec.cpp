@@ -127,7 +127,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     each.spread_factor = reader.f32();
     each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
-    if (!is_factor(each.spread_factor) || !is_factor(each.quick_spread_factor) || spread.features() > model.features())
+    if (!is_factor(each.spread_factor) || !is_factor(each.quick_spread_factor) || spread.features() > model.features() + 1)
       return fail(broken("a spread that is none"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);

@@ -13,7 +13,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kParts = 3;
+constexpr std::size_t kParts = 6;
 /// Errors below this are luck.
 constexpr float kLeastError = 0.003F;
 /// A band of fewer answers says little of its own: the 90th percentile of so many is some 1 % off in rank.
