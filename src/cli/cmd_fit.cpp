@@ -74,9 +74,10 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
     return {};
   }
   if (!learned) return fail(learned.error());
-  const auto bytes = static_cast<std::int64_t>(learned->blob.size());
+  std::int64_t bytes = 0;
+  for (const table::Fit& fit : learned->fits) bytes += static_cast<std::int64_t>(fit.blob.size());
   report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, learned->calibrated};
-  fits.push_back({std::string(estimate::kLearnedFormat), flags.learn.seed, std::move(learned->blob)});
+  std::move(learned->fits.begin(), learned->fits.end(), std::back_inserter(fits));
   return {};
 }
 

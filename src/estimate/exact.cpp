@@ -10,6 +10,7 @@
 
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
+#include "estimate/row_spread.hpp"
 #include "oplat/base/hash.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/estimate/sanity.hpp"
@@ -34,7 +35,7 @@ struct Usable {
   std::optional<double> reuse_bytes;
   double median_ns = 0;
   double sd_log = 0;
-  bool floored = false;
+  bool says_little = false;  ///< of its spread: too few blocks for so small a one
   bool under_load = false;
 };
 
@@ -55,10 +56,7 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   row.under_load = std::find(flags.begin(), flags.end(), table::kUnderLoad) != flags.end();
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
-  if (timing->blocks < 2 && row.sd_log < kFewBlocksSd) {
-    row.sd_log = kFewBlocksSd;
-    row.floored = true;
-  }
+  row.says_little = timing->blocks < 2 && row.sd_log < kFewBlocksSd;
   return row;
 }
 
@@ -109,7 +107,7 @@ struct Known {
   std::vector<Usable> states;         ///< rows with one
   std::vector<StatePoint> points;     ///< of them
   double weight_bytes = 0;            ///< of the kernel; known where one state is all there is
-  bool floored = false;
+  std::string floor;                  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
   bool under_load = false;
   bool other_build = false;
   std::string difference;   ///< of the row's key from the asked one; see ir::Spelling
@@ -160,28 +158,6 @@ Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_vie
   return rows;
 }
 
-/// Rows of a key that the table itself may have, "?" in it or not.
-Result<Known> rows_under(const RowSource& source, std::string_view key) {
-  Known known;
-  for (const table::SettingId setting : source.settings) {
-    OPLAT_TRY(rows, usable_rows(source, key, setting));
-    if (rows.empty()) continue;
-    known.found = true;
-    known.floored = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.floored; });
-    known.under_load = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
-    known.other_build = setting != source.settings.front();
-    for (const Usable& row : rows) {
-      if (!row.reuse_bytes) continue;
-      known.states.push_back(row);
-      known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
-    }
-    if (known.states.empty()) known.stateless = from_stateless(rows);
-    if (known.states.size() == 1) known.weight_bytes = weight_bytes(key);
-    break;
-  }
-  return known;
-}
-
 Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve, const Query& query) {
   Estimate answer = known.stateless ? *known.stateless : from_states(known, curve, query.reuse_bytes, query.explain);
   answer.under_load = known.under_load;
@@ -194,7 +170,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
     return answer;
   }
   if (!known.difference.empty()) answer.why += fmt::format(", from the table's key with {}", known.difference);
-  if (known.floored) answer.why += fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * kFewBlocksSd);
+  answer.why += known.floor;
   if (known.under_load) answer.why += ", measured while the machine was busy";
   if (known.other_build) answer.why += ", of another build";
   return answer;
@@ -242,7 +218,7 @@ class Exact final : public Estimator {
     Known known;
     OPLAT_TRY(absent, is_absent(key));
     if (!absent && !matches_nothing(key)) {
-      OPLAT_TRY(own, rows_under(rows_, key));
+      OPLAT_TRY(own, rows_under(key));
       known = std::move(own);
     }
     if (known.found || !ir::has_spellings(key)) return known;
@@ -252,7 +228,7 @@ class Exact final : public Estimator {
       const std::string text = ir::print(spelling.key);
       OPLAT_TRY(not_there, is_absent(text));
       if (not_there) continue;
-      OPLAT_TRY(other, rows_under(rows_, text));
+      OPLAT_TRY(other, rows_under(text));
       if (!other.found) continue;
       if (spelling.open_batch) {
         OPLAT_TRY(cannot_be, is_suspect(text));
@@ -264,6 +240,49 @@ class Exact final : public Estimator {
       break;
     }
     return known;
+  }
+
+  /// Rows of a key that the table itself may have, "?" in it or not.
+  Result<Known> rows_under(std::string_view key) const {
+    Known known;
+    for (const table::SettingId setting : rows_.settings) {
+      OPLAT_TRY(rows, usable_rows(rows_, key, setting));
+      if (rows.empty()) continue;
+      known.found = true;
+      OPLAT_TRY(floor, put_floor(rows));
+      known.floor = std::move(floor);
+      known.under_load = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
+      known.other_build = setting != rows_.settings.front();
+      for (const Usable& row : rows) {
+        if (!row.reuse_bytes) continue;
+        known.states.push_back(row);
+        known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
+      }
+      if (known.states.empty()) known.stateless = from_stateless(rows);
+      if (known.states.size() == 1) known.weight_bytes = weight_bytes(key);
+      break;
+    }
+    return known;
+  }
+
+  /// The spread of rows of too few blocks: as large as single rows of the table err at most, where a fit has learned that,
+  /// else a cautious guess.
+  Result<std::string> put_floor(std::vector<Usable>& rows) const {
+    if (std::none_of(rows.begin(), rows.end(), [](const Usable& row) { return row.says_little; })) return std::string();
+    if (!row_spread_) {
+      row_spread_.emplace();
+      OPLAT_TRY(found, rows_.table->find_fit(kRowSpreadFormat, rows_.device, rows_.settings.front()));
+      if (found && found->current) *row_spread_ = RowSpread::load(found->fit.blob);
+    }
+    double widest = 0;
+    for (Usable& row : rows) {
+      if (!row.says_little) continue;
+      const double seen = *row_spread_ ? (*row_spread_)->at(std::log(row.median_ns)) : kFewBlocksSd;
+      row.sd_log = std::max(row.sd_log, std::min(seen, kFewBlocksSd));
+      widest = std::max(widest, row.sd_log);
+    }
+    if (widest == kFewBlocksSd) return fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * widest);
+    return fmt::format(", fewer than 2 blocks: spread of {:.1f} %, as rows left out of the fit agreed with the others", 100 * widest);
   }
 
   /// A search asks for thousands of kernels that the table lacks: then its keys are read once, instead of asking the
@@ -296,6 +315,7 @@ class Exact final : public Estimator {
 
   RowSource rows_;
   mutable std::optional<std::unordered_set<std::string>> suspects_;  ///< keys of rows that cannot be
+  mutable std::optional<std::optional<RowSpread>> row_spread_;       ///< once looked for: that of the table's fit
   mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
   mutable std::size_t lookups_ = 0;
   mutable std::optional<std::unordered_set<base::Hash128>> hashes_;  ///< of all keys of the table

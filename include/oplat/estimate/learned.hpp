@@ -10,10 +10,12 @@
 #include <string>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "oplat/estimate/estimator.hpp"
 #include "oplat/estimate/exact.hpp"
 #include "oplat/ir/description.hpp"
+#include "oplat/table/table.hpp"
 
 namespace oplat::estimate {
 
@@ -44,7 +46,8 @@ struct LearnRequest {
 };
 
 struct LearnedFit {
-  std::string blob;  ///< of the format kLearnedFormat
+  /// To be stored together: that of the format kLearnedFormat, then, where rows were left out, how sure single rows are.
+  std::vector<table::Fit> fits;
   std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
   /// Whether rows left out have shown how sure answers are; too few rows cannot.
   bool calibrated = false;

@@ -107,6 +107,10 @@ bool FittedModel::calibrated() const {
   return std::visit([](const auto& model) { return model.calibrated(); }, model_);
 }
 
+std::span<const LeftOutRow> FittedModel::left_out() const {
+  return std::visit([](const auto& model) { return model.left_out(); }, model_);
+}
+
 std::string FittedModel::save() const {
   base::ByteWriter writer;
   writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse : Kind::Grid));

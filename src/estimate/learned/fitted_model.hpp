@@ -24,6 +24,8 @@ class FittedModel {
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
   [[nodiscard]] std::size_t sites() const;
   [[nodiscard]] bool calibrated() const;
+  /// Once fitted: rows that were left out, which tell how sure a row is.
+  [[nodiscard]] std::span<const LeftOutRow> left_out() const;
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<FittedModel> load(std::string_view bytes);

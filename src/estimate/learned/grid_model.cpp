@@ -313,6 +313,8 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   for (const Trial* trial : trials) {
     const float share = model.shape_share.across(trial->gap);
     answers.push_back({trial->features, trial->accurate.mixed(share) - trial->truth, trial->fast.mixed(share) - trial->truth, trial->hold_out});
+    // The last of such features is what was predicted.
+    if (common) left_out_.push_back({trial->features.back() - answers.back().error, answers.back().error});
   }
   SpreadOptions how = spread_options(pattern.kind, options.seed);
   // By the predicted time, the last of spread_features(): the shortest kernels err in another way than the longest.

@@ -18,6 +18,7 @@
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sites.hpp"
 #include "estimate/learned/steps.hpp"
+#include "estimate/row_spread.hpp"
 #include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
@@ -45,6 +46,8 @@ class GridModel {
   [[nodiscard]] std::size_t sites() const { return lines_->sites().size(); }
   /// Whether any spread was learned from rows left out: too few rows teach none.
   [[nodiscard]] bool calibrated() const;
+  /// Once fitted with calibration: rows that were left out at random among measured neighbours.
+  [[nodiscard]] std::span<const LeftOutRow> left_out() const { return left_out_; }
   [[nodiscard]] std::size_t features() const { return kShapeFeatures + neighbours_->layout().count(); }
 
  private:
@@ -91,6 +94,7 @@ class GridModel {
   std::unique_ptr<NeighbourFeatures> neighbours_;
   std::vector<Pattern> patterns_;  ///< once fitted: those of the models
   std::vector<PatternModel> models_;
+  std::vector<LeftOutRow> left_out_;
 };
 
 }  // namespace oplat::estimate

@@ -8,6 +8,7 @@
 
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
+#include "estimate/row_spread.hpp"
 #include "oplat/base/bytes.hpp"
 #include "oplat/estimate/sanity.hpp"
 
@@ -182,7 +183,9 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
-  return LearnedFit{writer.take() + model.save(), static_cast<std::int64_t>(log_ns.size()), model.calibrated()};
+  LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}}, static_cast<std::int64_t>(log_ns.size()), model.calibrated()};
+  if (const auto spread = RowSpread::learn(model.left_out())) fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
+  return fit;
 }
 
 std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile) {

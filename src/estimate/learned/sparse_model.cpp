@@ -210,6 +210,7 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const 
     errors.push_back(mixed(left_out.values[i]) - rows.truth[i]);
     quick_errors.push_back(left_out.values[i][kTrees] - rows.truth[i]);
     y.push_back(std::log(std::abs(errors.back()) + kLeastError));
+    left_out_.push_back({rows.truth[i] + rows.shapes.row(i)[kLogBoundFeature], errors.back()});
   }
   BoostOptions boosting;
   boosting.trees = kTreesOfSpread;

@@ -18,6 +18,7 @@
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/space.hpp"
 #include "estimate/learned/steps.hpp"
+#include "estimate/row_spread.hpp"
 #include "oplat/estimate/learned.hpp"
 
 namespace oplat::estimate {
@@ -38,6 +39,8 @@ class SparseModel {
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
   [[nodiscard]] static bool calibrated() { return true; }
+  /// Once fitted: every row, left out in its turn.
+  [[nodiscard]] std::span<const LeftOutRow> left_out() const { return left_out_; }
   /// The members and their shares in an answer.
   enum Member : std::size_t { kSmooth, kTrees, kCorrected, kMembers };
   [[nodiscard]] const std::array<float, kMembers>& shares() const { return shares_; }
@@ -68,6 +71,7 @@ class SparseModel {
   Forest spread_;               ///< of ln |error|
   float spread_factor_ = 0.3F;  ///< sd_log = factor * exp(spread)
   float quick_spread_ = 0.3F;   ///< sd_log of the trees alone
+  std::vector<LeftOutRow> left_out_;
 };
 
 }  // namespace oplat::estimate

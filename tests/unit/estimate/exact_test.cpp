@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
+#include "estimate/row_spread.hpp"
 #include "oplat/estimate/chain.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -107,6 +109,21 @@ TEST_F(ExactTest, FewerThanTwoBlocksGetAFloor) {
   EXPECT_THAT(ask(test::kCopy250, 0)->why, HasSubstr("fewer than 2 blocks"));
   EXPECT_NEAR(ask(test::kCopy1000, 0)->sd_log, 0.0, 1e-9);
   EXPECT_NEAR(ask(test::kCopy4000, 0)->sd_log, 0.2, 1e-9);
+}
+
+TEST_F(ExactTest, WhatAFitSawOfRowsLeftOutTakesThePlaceOfTheFloor) {
+  row(test::kCopy250, std::nullopt, timing(1000, 0.0, 1));
+  row(test::kCopy1000, std::nullopt, timing(1000, 0.05, 1));
+  row(test::kCopy4000, std::nullopt, timing(1e6, 0.0, 1));
+  std::vector<LeftOutRow> left_out(200, {std::log(1000.0), 0.0329});
+  left_out.resize(400, {std::log(1e6), 0.5});
+  must(small_.table().put_fit(device_, setting_, {std::string(kRowSpreadFormat), 1, RowSpread::learn(left_out)->save()}));
+  EXPECT_NEAR(ask(test::kCopy250, 0)->sd_log, 0.02, 1e-4);
+  EXPECT_THAT(ask(test::kCopy250, 0)->why, HasSubstr("fewer than 2 blocks: spread of 2.0 %"));
+  EXPECT_NEAR(ask(test::kCopy1000, 0)->sd_log, 0.05, 1e-9) << "what the row itself says, where it says more";
+  EXPECT_NEAR(ask(test::kCopy4000, 0)->sd_log, 0.08, 1e-9) << "no more than where nothing is known";
+  row(test::kMatMul, std::nullopt, timing(1000, 0.0, 1));
+  EXPECT_NEAR(ask(test::kCopy250, 0)->sd_log, 0.08, 1e-9) << "a fit of other rows is none";
 }
 
 constexpr const char* kSwish = "paddle_lite:swish{}(f32[1,8,4,4])->(f32[1,8,4,4])";

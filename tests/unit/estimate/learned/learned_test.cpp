@@ -38,7 +38,7 @@ class LearnedTest : public ::testing::Test {
   std::string learned() {
     LearnedFit fit = must(learn(source(), quick()));
     EXPECT_EQ(fit.rows, 192);
-    return std::move(fit.blob);
+    return std::move(fit.fits.front().blob);
   }
   void store(std::string blob) {
     must(small_.table().put_fit(device_, setting_, {std::string(kLearnedFormat), 1, std::move(blob)}));

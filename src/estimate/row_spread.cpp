@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bands of duration, each with the 90th percentile of its errors.
+#include "estimate/row_spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/quantile.hpp"
+#include "oplat/base/bytes.hpp"
+#include "oplat/estimate/estimate.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+/// Fewer say little of the largest of their errors.
+constexpr std::size_t kLeastPerBand = 100;
+constexpr std::size_t kMostBands = 8;
+constexpr double kLevel = 0.9;
+/// Times are told in steps, and rows that agree by chance are still single looks at a machine.
+constexpr double kLeastSd = 0.005;
+constexpr std::size_t kBandBytes = 16;
+
+}  // namespace
+
+std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
+  if (rows.size() < kLeastPerBand) return std::nullopt;
+  std::vector<LeftOutRow> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end(), [](const LeftOutRow& a, const LeftOutRow& b) { return a.log_ns < b.log_ns; });
+  const std::size_t bands = std::clamp<std::size_t>(sorted.size() / kLeastPerBand, 1, kMostBands);
+  RowSpread spread;
+  for (std::size_t band = 0; band < bands; ++band) {
+    const std::size_t begin = sorted.size() * band / bands;
+    const std::size_t end = sorted.size() * (band + 1) / bands;
+    std::vector<double> sizes;
+    for (std::size_t i = begin; i < end; ++i) sizes.push_back(std::abs(sorted[i].error));
+    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(kLevel * static_cast<double>(sizes.size()));
+    std::nth_element(sizes.begin(), at, sizes.end());
+    spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(*at / two_sided_quantile(kLevel), kLeastSd, kMostSd)});
+  }
+  return spread;
+}
+
+double RowSpread::at(double log_ns) const {
+  const auto found = std::find_if(bands_.begin(), bands_.end(), [&](const Band& band) { return log_ns <= band.log_ns; });
+  return found == bands_.end() ? bands_.back().sd_log : found->sd_log;
+}
+
+std::string RowSpread::save() const {
+  base::ByteWriter writer;
+  writer.u64(bands_.size());
+  for (const Band& band : bands_) {
+    writer.f64(band.log_ns);
+    writer.f64(band.sd_log);
+  }
+  return writer.take();
+}
+
+std::optional<RowSpread> RowSpread::load(std::string_view bytes) {
+  base::ByteReader reader(bytes);
+  const std::size_t count = reader.count(kBandBytes);
+  RowSpread spread;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Band band{reader.f64(), reader.f64()};
+    if (!std::isfinite(band.log_ns) || !(band.sd_log > 0) || !(band.sd_log <= kMostSd)) return std::nullopt;
+    spread.bands_.push_back(band);
+  }
+  if (!reader.done() || spread.bands_.empty()) return std::nullopt;
+  return spread;
+}
+
+}  // namespace oplat::estimate
