@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "oplat/base/version.hpp"
 #include "oplat/estimate/chain.hpp"
 #include "oplat/ir/conv_tuple.hpp"
 #include "oplat/predict/prediction.hpp"
@@ -96,8 +97,8 @@ Status run(const std::string& path) {
     const std::vector<std::string> known(questions.between.begin(), questions.between.begin() + kNetwork);
     OPLAT_TRY(measured, asked_before(chain, questions.measured));
     OPLAT_TRY(learned, asked_before(chain, known));
-    fmt::print("{{\"profile\": \"{}\", \"first_answer_ms\": {:.1f}, \"never_asked_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
-               "\"network_asked_before_us\": {:.2f}}}\n", name, first / 1000, between, measured, learned);
+    fmt::print("{{\"commit\": \"{}\", \"profile\": \"{}\", \"first_answer_ms\": {:.1f}, \"never_asked_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
+               "\"network_asked_before_us\": {:.2f}}}\n", base::commit(), name, first / 1000, between, measured, learned);
   }
   return {};
 }

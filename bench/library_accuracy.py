@@ -87,6 +87,13 @@ def import_library(oplat, library, table):
     run(oplat, "import", library, "--format", "tinynas", "--device", "V100", "--precision", "FP32", "--table", table, "--skip-bad-rows")
 
 
+def measure_speeds(bench, table, version):
+    speeds = [json.loads(line) for line in run(bench, table).splitlines()]
+    if any(f"commit {one['commit']}," not in version for one in speeds):
+        raise Failed(f"{bench} is of commit {speeds[0]['commit']}, not of {version.strip()}; run scripts/build release oplat learned_bench")
+    return speeds
+
+
 def processor():
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -155,7 +162,7 @@ def main():
         if name in options.skip.split(",") and not results.has("fit " + name):
             continue
         fits[name] = results.get("fit " + name, lambda m=more: json.loads(run(options.oplat, "fit", table, "--only", "kernels", "--json", "--quiet", *m))["learned"])
-    speeds = results.get("speeds", lambda: [json.loads(line) for line in run(Path(options.oplat).resolve().parent / "learned_bench", table).splitlines()])
+    speeds = results.get("speeds", lambda: measure_speeds(Path(options.oplat).resolve().parent / "learned_bench", table, version))
     write(found, without, folds, fits, speeds, version)
 
 

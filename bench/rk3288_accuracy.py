@@ -8,6 +8,8 @@ environment that runs this script) the original's recipe is asked for the same f
 scripts/build release oplat.
 """
 import argparse
+import itertools
+import math
 import re
 import sqlite3
 import sys
@@ -37,6 +39,8 @@ MOST_SMALL_NS = 2000
 COVERAGE = (0.87, 0.93)
 LEAST_TARGET_ROWS = 40
 LEAST_ROWS = 10
+# Rows whose channels differ by less are nearly the same; fewer such pairs tell nothing.
+ALIKE, LEAST_PAIRS = 0.1, 10
 FOLDS = 5
 # Types that the original learns a random forest of; of the others it takes the nearest row.
 FORESTS = {"depthwise_conv2d", "conv2d", "pool2d", "matmul", "elementwise_add", "elementwise_mul", "concat", "calib", "swish"}
@@ -166,7 +170,29 @@ def verdict(met):
     return "met" if met else "**not met**"
 
 
-def target_lines(found):
+def disagreement(rows, kind):
+    """How far rows of a type disagree that are nearly the same: of pairs that differ in nothing but the channels of their operands, and in those by
+    less than ALIKE, how many there are and how far their times per channel lie apart on average, as a ratio less 1."""
+    own = []
+    for _, ns, line in rows:
+        dims = tensors(line)
+        if line.split()[0] == kind and dims and all(len(each) == 4 and min(each) > 0 for each in dims):
+            rest = re.sub(r"\([^)]*\)", "", line), tuple(tuple(each[:1] + each[2:]) for each in dims), tuple(each[1] / dims[0][1] for each in dims)
+            own.append((rest, dims[0][1], ns))
+    apart = [abs(math.log(a[2] / a[1] * b[1] / b[2])) for a, b in itertools.combinations(own, 2)
+             if a[0] == b[0] and a[1] != b[1] and abs(math.log(a[1] / b[1])) < ALIKE]
+    return len(apart), math.expm1(sum(apart) / len(apart)) if apart else 0.0
+
+
+def why_not(rows, kind):
+    pairs, apart = disagreement(rows, kind)
+    if pairs < LEAST_PAIRS or apart < MOST_SMALL:
+        return ""
+    return (f" {pairs} pairs of its rows differ in nothing but their channels, and in those by less than {ALIKE:.0%}; their times per channel lie {text.percent(apart)} apart on "
+            f"average, so that an answer midway between the two is off by {text.percent(apart / 2)}. The rows were measured in different networks, which the keys do not say.")
+
+
+def target_lines(found, rows):
     convolutions = found["convolutions"]["lines"][0]
     out = [f"- Convolutions and depthwise convolutions of known sizes: MAPE {text.percent(convolutions['mape'], 2)}, target <= {text.percent(MOST_MAPE)}: "
            f"{verdict(convolutions['mape'] <= MOST_MAPE)}."]
@@ -176,7 +202,7 @@ def target_lines(found):
             continue
         met = line["mape"] <= MOST_SMALL or line["mean_error_ns"] <= MOST_SMALL_NS
         out.append(f"- {name}: MAPE {text.percent(line['mape'], 1)}, mean error {line['mean_error_ns'] / 1e3:.2f} us, target <= {text.percent(MOST_SMALL)} or "
-                   f"{MOST_SMALL_NS / 1e3:.0f} us: {verdict(met)}.")
+                   f"{MOST_SMALL_NS / 1e3:.0f} us: {verdict(met)}.{'' if met else why_not(rows, name.split(':')[1])}")
     every = found["set_aside"]["lines"][0]["interval_coverage"]
     out.append(f"- 90 % intervals of all operators hold {text.percent(every)}, target {COVERAGE[0]:.0%} to {COVERAGE[1]:.0%}: "
                f"{verdict(COVERAGE[0] <= every <= COVERAGE[1])}; of the convolutions alone {text.percent(convolutions['interval_coverage'])}: "
@@ -213,7 +239,7 @@ def page(found, check, rows, device, oplat):
         "asked of what was learned from the other four, as `oplat fit` learns. Rows with a size of -1 cannot be asked; "
         f"{found['operators']['of_unknown_batch']} of those with an unknown batch alone, no row of batch 1 and no fault are learned from as if of batch 1, for operators of which they are the most. {recipe}",
         "## Targets",
-        target_lines(found),
+        target_lines(found, rows),
         "## Convolutions alone",
         lines_table([{**line, "rows_of": "convolutions"} if line["rows_of"] == "all" else line for line in found["convolutions"]["lines"]], by_key),
         "## All operators, learned together",
@@ -253,7 +279,9 @@ def run(options):
                 found[name] = found["operators"]
                 continue
             found[name] = oplat.json("accuracy", table, "--split", split, "--quiet", *more)
-        if sklearn:
+        if not sklearn:
+            print("rk3288_accuracy: scikit-learn is not installed, so the page lacks the original's recipe; install scikit-learn and run this again", file=sys.stderr)
+        else:
             asked = [row for row, _ in known]
             found["original"] = original_errors(asked, {row[0]: zlib.crc32(row[0].encode()) % FOLDS for row in asked})
             found["original_networks"] = original_errors(asked, {row[0]: number % FOLDS for row, number in known})
