@@ -81,15 +81,6 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
   return {};
 }
 
-Status store(table::Table& table, const predict::Selection& selection, const Fits& fits) {
-  return table.transaction([&]() -> Status {
-    for (const table::Fit& fit : fits) {
-      OPLAT_CHECK(table.put_fit(selection.device_id, selection.setting_ids.front(), fit));
-    }
-    return {};
-  });
-}
-
 Result<int> run(const Flags& flags) {
   predict::FitRequest request;
   request.level = flags.level;
@@ -113,7 +104,7 @@ Result<int> run(const Flags& flags) {
     const bool both = !report.no_composition.empty() && !report.no_learned.empty();
     return fail(Code::Refused, "{}{}{}", report.no_composition, both ? "; and of kernels, " : "", report.no_learned);
   }
-  if (!flags.dry_run) OPLAT_CHECK(store(table, selection, fits));
+  if (!flags.dry_run) OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
   report.stored = !flags.dry_run;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
   return kDone;

@@ -76,4 +76,11 @@ Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows
   return fit;
 }
 
+Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting, std::span<const table::Fit> fits) {
+  return table.transaction([&]() -> Status {
+    for (const table::Fit& fit : fits) OPLAT_CHECK(table.put_fit(device, setting, fit));
+    return {};
+  });
+}
+
 }  // namespace oplat::cli

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "cli/options.hpp"
@@ -38,5 +39,8 @@ estimate::LearnRequest learn_request(const LearnOptions& options);
 /// As estimate::learn(), with a bar; notes Ctrl-C from here on: Code::Interrupted.
 Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
                                                  const Loudness& loudness, table::Table* lease);
+
+/// Stores fits of one device and setting together: all of them or none.
+Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting, std::span<const table::Fit> fits);
 
 }  // namespace oplat::cli

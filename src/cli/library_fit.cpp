@@ -29,10 +29,7 @@ Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness)
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
   OPLAT_TRY(learned, learn_with_progress(rows, options, loudness, &table));
-  return table.transaction([&]() -> Status {
-    for (const table::Fit& fit : learned.fits) OPLAT_CHECK(table.put_fit(selection.device_id, selection.setting_ids.front(), fit));
-    return {};
-  });
+  return store_fits(table, selection.device_id, selection.setting_ids.front(), learned.fits);
 }
 
 }  // namespace oplat::cli

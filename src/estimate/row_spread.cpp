@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/quantile.hpp"
+#include "estimate/learned/calibration.hpp"
 #include "oplat/base/bytes.hpp"
 #include "oplat/estimate/estimate.hpp"
 
@@ -15,7 +15,6 @@ namespace {
 /// Fewer say little of the largest of their errors.
 constexpr std::size_t kLeastPerBand = 100;
 constexpr std::size_t kMostBands = 8;
-constexpr double kLevel = 0.9;
 /// Times are told in steps, and rows that agree by chance are still single looks at a machine.
 constexpr double kLeastSd = 0.005;
 constexpr std::size_t kBandBytes = 16;
@@ -31,11 +30,10 @@ std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
   for (std::size_t band = 0; band < bands; ++band) {
     const std::size_t begin = sorted.size() * band / bands;
     const std::size_t end = sorted.size() * (band + 1) / bands;
-    std::vector<double> sizes;
-    for (std::size_t i = begin; i < end; ++i) sizes.push_back(std::abs(sorted[i].error));
-    const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(kLevel * static_cast<double>(sizes.size()));
-    std::nth_element(sizes.begin(), at, sizes.end());
-    spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(*at / two_sided_quantile(kLevel), kLeastSd, kMostSd)});
+    std::vector<float> errors;
+    for (std::size_t i = begin; i < end; ++i) errors.push_back(static_cast<float>(sorted[i].error));
+    const double sd_log = static_cast<double>(spread_factor(errors, std::vector<float>(errors.size(), 1)));
+    spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(sd_log, kLeastSd, kMostSd)});
   }
   return spread;
 }
