@@ -62,6 +62,6 @@ def page(names, validation, facts, population, exported, fit, oplat):
         f"{sum(model['inside_interval'] for model in models)} inside their 90 % interval.",
         fitted_text(fit),
         f"`oplat export --format paddleslim` makes `{exported['name']}` of the table: {exported['keys']} keys that Python's `pickle` loads ({', '.join(exported['kinds'])}). PaddleSlim's texts "
-        "name neither activation nor residual, so that kernels which differ in nothing else share a text; Python keeps the last.",
+        "name neither activation nor residual, so that kernels which differ in nothing else share a text: it stands there once, with the mean of their times.",
     ]
     return "\n\n".join(parts) + "\n"

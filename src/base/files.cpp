@@ -58,6 +58,18 @@ Status read_pieces(const fs::path& path, int fd, std::string& buffer, Take take)
   }
 }
 
+/// Writes and flushes; gives what errno says, 0 where all went well.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  // Pipes and some devices cannot be flushed.
+  return ::fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
@@ -81,32 +93,31 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
 }
 
 Status write_file(const fs::path& path, std::string_view bytes) {
-  const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  const auto failed = [&](int error) { return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error)); };
+  struct stat info = {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  // A pipe or a device takes the bytes itself: a file in its place would destroy it.
+  if (exists && !S_ISREG(info.st_mode)) {
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
+    if (error != 0) return failed(error);
+    return {};
+  }
+  // What a symbolic link names is written, and the link stays.
+  std::error_code unresolved;
+  const fs::path target = exists ? fs::canonical(path, unresolved) : path;
+  if (unresolved) return failed(unresolved.value());
+  const fs::path temporary = target.string() + fmt::format(".{}.tmp", ::getpid());
+  int error = 0;
   {
     const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.get() < 0) return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(errno));
-    while (!bytes.empty()) {
-      const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) {
-        const int error = errno;
-        ::unlink(temporary.c_str());
-        return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
-      }
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    if (::fsync(file.get()) != 0 && errno != EINVAL) {
-      const int error = errno;
-      ::unlink(temporary.c_str());
-      return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
-    }
+    if (file.get() < 0) return failed(errno);
+    error = write_all(file.get(), bytes);
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
-  }
-  return {};
+  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  ::unlink(temporary.c_str());
+  return failed(error);
 }
 
 Result<Hash128> hash_file(const fs::path& path) {

@@ -3,10 +3,10 @@
 #include "cli/any_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 
 #include "cli/learning.hpp"
+#include "oplat/ir/paddle_key.hpp"
 #include "oplat/table/codec.hpp"
 
 namespace oplat::cli {
@@ -17,13 +17,6 @@ namespace fs = std::filesystem;
 /// As `oplat import` reads at most.
 constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
 constexpr std::string_view kPaddleslim = "paddleslim";
-
-/// What keys of PaddleSlim's tables say of a product's precision.
-struct Stated {
-  std::string_view precision;
-  std::string_view in_key;
-};
-constexpr std::array kStated = {Stated{"fp32", "bit_length=None"}, Stated{"fp16", "bit_length=16"}, Stated{"int8", "bit_length=8"}};
 
 std::string first_bytes(const fs::path& path) {
   std::string bytes(16, '\0');
@@ -39,18 +32,12 @@ bool looks_pickled(const fs::path& path) {
   return path.extension() == ".pkl" && !bytes.empty() && !bytes.starts_with("SQLite format 3");
 }
 
-bool states(std::string_view key, std::string_view precision) {
-  return std::any_of(kStated.begin(), kStated.end(), [&](const Stated& stated) {
-    return stated.precision == precision && key.find(stated.in_key) != std::string_view::npos;
-  });
-}
-
 /// The file's own precision: the asked one where its rows have that, else the first that they have.
 std::string precision_of(std::string_view bytes, const std::optional<std::string>& asked) {
-  if (asked && states(bytes, *asked)) return *asked;
-  for (const Stated& stated : kStated)
-    if (states(bytes, stated.precision)) return std::string(stated.precision);
-  return asked.value_or(std::string(kStated.front().precision));
+  if (asked && ir::states_paddle_precision(bytes, *asked)) return *asked;
+  for (const std::string_view precision : ir::paddle_precisions())
+    if (ir::states_paddle_precision(bytes, precision)) return std::string(precision);
+  return asked.value_or(std::string(ir::paddle_precisions().front()));
 }
 
 /// A pickle and what its rows were measured under.
@@ -125,14 +112,24 @@ Error with_path(const AnyTable& table, Error error) {
   return error;
 }
 
+Result<predict::Selection> select_stated(const table::Table& table, predict::Question question) {
+  OPLAT_TRY(settings, table.settings());
+  const auto is_asked = [&](const auto& setting) { return setting.second.precision == *question.precision; };
+  if (question.precision && std::none_of(settings.begin(), settings.end(), is_asked)) {
+    OPLAT_TRY(stated, stated_precisions(table));
+    if (std::find(stated.begin(), stated.end(), *question.precision) != stated.end()) question.precision.reset();
+  }
+  return predict::select(table, question);
+}
+
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {
   std::vector<std::string> found;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
-    for (const Stated& one : kStated) {
-      if (!states(stored.row.key, one.precision)) continue;
-      if (std::find(found.begin(), found.end(), one.precision) == found.end()) found.emplace_back(one.precision);
+    for (const std::string_view precision : ir::paddle_precisions()) {
+      if (!ir::states_paddle_precision(stored.row.key, precision)) continue;
+      if (std::find(found.begin(), found.end(), precision) == found.end()) found.emplace_back(precision);
     }
-    return found.size() < kStated.size();
+    return found.size() < ir::paddle_precisions().size();
   }));
   return found;
 }

@@ -40,6 +40,10 @@ Status learn_for(AnyTable& table, const predict::Selection& selection, const tab
 /// An error with the user's file in place of the table that stands for it.
 Error with_path(const AnyTable& table, Error error);
 
+/// The rows that answer the question; where no setting is of the asked precision and keys say that they are, the precision is
+/// left to the keys.
+Result<predict::Selection> select_stated(const table::Table& table, predict::Question question);
+
 /// What its rows of products computed in, by what their keys say: "fp32", "fp16", "int8".
 Result<std::vector<std::string>> stated_precisions(const table::Table& table);
 

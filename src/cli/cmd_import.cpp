@@ -86,6 +86,12 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
+  // What rows leave unsaid is of the precision that the others say.
+  if (flags.precision.empty() && read.told.precision && *read.told.precision != setting.precision) {
+    setting.precision = *read.told.precision;
+    OPLAT_TRY(again, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
+    read = std::move(again);
+  }
   OPLAT_TRY(device, device_of(flags, told ? told : read.told.device, read.file));
   request.device = device;
   if (!flags.runtime.empty()) setting.runtime = flags.runtime;
@@ -126,7 +132,7 @@ void add_import(const Command& app) {
                       "RK3288_threads_4_power_mode_0.pkl)");
   command.add_option("--precision", flags->precision,
                       "what it was computed in; tinynas: FP32, FP16, FP16_DAMOYOLO, INT8, INT4 (default: told from the file's name, "
-                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...); paddleslim, paddle-*: fp32, fp16, int8 (default: fp32)");
+                      "conv_data.out for FP32, conv_data.out.fp16 for FP16, ...); paddleslim, paddle-*: fp32, fp16, int8 (default: what all rows say that say one, else fp32)");
   command.add_option("--runtime", flags->runtime,
                       "the runtime that it was measured with (default: the format's own, caffe2-qnnpack for lut, paddle_lite for "
                       "paddleslim and paddle-*, tensorrt for tinynas)");

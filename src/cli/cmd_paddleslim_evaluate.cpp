@@ -131,6 +131,7 @@ Status require_answers(const Flags& flags, const Answers& answers) {
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.delimiter.empty()) return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_CHECK(check_model_file(flags.model));
   OPLAT_TRY(source, base::Source::open(flags.model));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat paddleslim predict: TableLatencyPredictor.predict, with intervals and without silent zeros.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -80,7 +81,7 @@ Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& m
                                         const std::vector<std::string>& warnings) {
   QuestionOptions question = flags.question;
   question.question = wish.question;
-  OPLAT_TRY(selection, predict::select(table.table(), question.question));
+  OPLAT_TRY(selection, select_stated(table.table(), question.question));
   OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question, flags.loudness));
   const bool estimates = flags.op_predictor == "on";
   if (estimates) OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
@@ -110,7 +111,10 @@ Error worded(const AnyTable& table, Error error) {
   return error;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run(Flags flags) {
+  // $OPLAT_TABLE is a default, which --hardware overrides.
+  const char* const standing = std::getenv("OPLAT_TABLE");
+  if (!flags.hardware.empty() && standing != nullptr && flags.table == standing) flags.table.clear();
   OPLAT_CHECK(check_flags(flags));
   OPLAT_TRY(model, open_paddle_model(flags.model, flags.params));
   auto precision = precision_of(model, flags);
@@ -156,12 +160,14 @@ void add_paddleslim_predict(const Command& group) {
   const auto flags = std::make_shared<Flags>();
   command.add_option("--model", flags->model, "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3").required().type_name("FILE");
   command.add_option("--params", flags->params, "its parameters (default: what lies beside it)").type_name("FILE");
-  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710").type_name("FILE|NAME");
+  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710").envname("OPLAT_TABLE").type_name("FILE|NAME");
   command.add_option("--hardware", flags->hardware, "in place of --table: any name NAME of NAME_threads_N_power_mode_M.pkl").type_name("NAME");
   command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too").type_name("DIR");
   command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)").one_of({"fp32", "int8", "fp16"});
   command.add_option("--threads", flags->threads, "threads that the table is of").range(1, 4096).capture_default_str();
   command.add_option("--power-mode", flags->power_mode, "that the table is of (default: 0 of a named table, of others what they are of)").range(0, 99);
+  command.add_option("--device", flags->question.question.device, "of a table of several devices, the one that answers").type_name("NAME");
+  command.add_option("--runtime-version", flags->question.question.version, "of a table of several versions of Paddle-Lite, the one that answers");
   command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks").one_of({"on", "off"}).capture_default_str();
   command.add_option("--plan", flags->question.plan, "what becomes of the model: auto, rules, or rules:NAME").capture_default_str();
   add_model_options(command, flags->model_options);

@@ -6,8 +6,10 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/paddle_table.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/units.hpp"
+#include "oplat/runtimes/protocol.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -25,7 +27,7 @@ struct Flags {
 };
 
 Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table, const AnyTableWish& wish, const std::vector<std::string>& warnings) {
-  OPLAT_TRY(selection, predict::select(table.table(), flags.question.question));
+  OPLAT_TRY(selection, select_stated(table.table(), flags.question.question));
   OPLAT_TRY(planned, plan_model(table.table(), selection, flags.model, flags.model_options, flags.question, flags.loudness));
   planned.warnings.insert(planned.warnings.begin(), warnings.begin(), warnings.end());
   OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
@@ -50,12 +52,14 @@ Result<int> run(const Flags& flags) {
   wish.question = flags.question.question;
   wish.loudness = flags.loudness;
   std::vector<std::string> warnings;
-  OPLAT_TRY(table, open_any_table(flags.table, wish, warnings));
+  OPLAT_TRY(path, paddle_table_path(flags.table, wish.question));
+  OPLAT_TRY(table, open_any_table(path, wish, warnings));
   auto answered = answer(flags, table, wish, warnings);
   if (!answered) return fail(with_path(table, answered.error()));
   const predict::Prediction prediction = answered->prediction;
   report::ReportModel report{*std::move(answered), {}};
   report.options.per_op = flags.per_op;
+  report.options.measures_here = runtimes::find_runtime(prediction.setting.runtime) != nullptr;
   OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);
   OPLAT_CHECK(predict::require_complete(prediction));
@@ -80,7 +84,8 @@ void add_predict(const Command& app) {
   add_foreign_options(command, flags->foreign);
   add_loudness(command, flags->loudness);
   command.footer("--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer as they stand, and what they\n"
-                  "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat).\n"
+                  "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat). SD710, RK3288 and\n"
+                  "the like mean NAME_threads_4_power_mode_0.pkl (or of --threads N) in the current folder or those of $OPLAT_TABLES.\n"
                   "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or malformed; 4 kernels without an\n"
                   "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above --max-latency.\n"
                   "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");

@@ -46,7 +46,9 @@ fs::path file_in(const fs::path& folder, const std::string& name) {
 
 }  // namespace
 
-bool names_paddle_table(std::string_view word) { return std::find(kNames.begin(), kNames.end(), word) != kNames.end(); }
+bool names_paddle_table(std::string_view word) {
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return base::lower(name) == base::lower(word); });
+}
 
 std::string paddle_table_file(const PaddleTableName& name) {
   return fmt::format("{}_threads_{}_power_mode_{}.pkl", name.hardware, name.threads, name.power_mode);
@@ -63,6 +65,14 @@ Result<fs::path> find_paddle_table(const PaddleTableName& name, const std::strin
               "{}: no such file in {}; oplat downloads nothing: put the table into one of them, or build one: let Paddle-Lite's profiler run on the "
               "device, read its summary with 'oplat import FILE --format paddle-lite-profile --device {} --table T.oplat', and give T.oplat as --table",
               base::printable(file), base::printable(base::join(searched, ", "), 400), base::printable(name.hardware));
+}
+
+Result<std::string> paddle_table_path(const std::string& file_or_name, const predict::Question& question) {
+  constexpr std::int64_t kTheirThreads = 4;
+  std::error_code error;
+  if (!names_paddle_table(file_or_name) || fs::exists(file_or_name, error)) return file_or_name;
+  OPLAT_TRY(path, find_paddle_table({file_or_name, question.threads.value_or(kTheirThreads), 0}, ""));
+  return path.string();
 }
 
 }  // namespace oplat::cli

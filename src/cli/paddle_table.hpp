@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "oplat/base/result.hpp"
+#include "oplat/predict/population.hpp"
 
 namespace oplat::cli {
 
@@ -28,5 +29,9 @@ std::string paddle_table_file(const PaddleTableName& name);
 /// order; in each the very name, else one that differs in case alone. Code::Input names the file, the places and how to
 /// build such a table.
 Result<std::filesystem::path> find_paddle_table(const PaddleTableName& name, const std::string& table_dir);
+
+/// What --table names: a file as it is; for one of the names above, where no file is called so, the table of the asked threads,
+/// else of four, at power mode 0.
+Result<std::string> paddle_table_path(const std::string& file_or_name, const predict::Question& question);
 
 }  // namespace oplat::cli

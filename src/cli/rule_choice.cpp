@@ -32,10 +32,10 @@ Result<std::string> plan_precision(const table::Table& table, predict::Selection
   OPLAT_CHECK(check_precision(model, held, question.precision));
   const std::string wanted = question.precision ? *question.precision : held == "fp32" && rows == "fp16" ? rows : held;
   if (wanted == rows || !dtype_of(rows)) return wanted;
-  // The question's own precision was compared when the rows were selected, and a mismatch allowed.
-  if (question.precision) return rows;
   OPLAT_TRY(stated, stated_precisions(table));
   if (std::find(stated.begin(), stated.end(), wanted) != stated.end()) return wanted;
+  // The question's own precision was compared when the rows were selected, and a mismatch allowed.
+  if (question.precision) return rows;
   if (!question.allow_setting_mismatch) {
     return fail(Code::Refused, "{}: the model computes in {}, and the rows of {} are of {}; take a table of {}, or accept them with --allow-setting-mismatch",
                 model, wanted, table.path().string(), base::printable(rows), wanted);
@@ -44,12 +44,16 @@ Result<std::string> plan_precision(const table::Table& table, predict::Selection
   return rows;
 }
 
-Status set_precision(table::Plan& plan, std::string_view precision) {
+/// Kernels in `precision`, of those whose keys state it; the others in that of the rows' setting, under which they are filed.
+Status set_precision(table::Plan& plan, std::string_view precision, std::string_view of_rows) {
   const auto dtype = dtype_of(precision);
   if (!dtype) return {};
+  const ir::Dtype unstated = dtype_of(of_rows).value_or(*dtype);
   for (table::PlanKernel& kernel : plan.kernels) {
     OPLAT_TRY(key, ir::parse(kernel.key));
-    kernel.key = ir::print(ir::paddle_in_precision(std::move(key), *dtype));
+    std::string text = ir::print(ir::paddle_in_precision(key, *dtype));
+    const bool stated = ir::states_paddle_precision(text, precision);
+    kernel.key = stated ? std::move(text) : ir::print(ir::paddle_in_precision(std::move(key), unstated));
   }
   return {};
 }
@@ -98,18 +102,17 @@ std::string counts_text(const Candidate& one) {
                      one.strange > 0 ? fmt::format(" and no row of the operators of {}", one.strange) : std::string());
 }
 
-void say_which(const std::vector<Candidate>& candidates, const Candidate& best, std::vector<std::string>& warnings) {
+void say_which(const std::vector<Candidate>& candidates, const Candidate& best, const std::string& version, std::vector<std::string>& warnings) {
+  const std::string why = version.empty() ? "the rows do not say their runtime's version" : fmt::format("there are no rules for version {}", base::printable(version));
   std::string others;
   for (const Candidate& one : candidates)
     if (one.name != best.name) others += fmt::format("; {} by {}", counts_text(one), one.name);
   const bool alike = std::none_of(candidates.begin(), candidates.end(),
                                   [&](const Candidate& one) { return fits_worse(one, best) || fits_worse(best, one); });
   if (candidates.size() > 1 && alike && best.found == 0) {
-    warnings.push_back(fmt::format("the rows do not say their runtime's version, and the table holds none of the {} kernels by any rules: planned by {}",
-                                   best.kernels, best.name));
+    warnings.push_back(fmt::format("{}, and the table holds none of the {} kernels by any rules: planned by {}", why, best.kernels, best.name));
   } else if (!alike) {
-    warnings.push_back(fmt::format("the rows do not say their runtime's version: planned by {}, since the table holds {} then{}", best.name,
-                                   counts_text(best), others));
+    warnings.push_back(fmt::format("{}: planned by {}, since the table holds {} then{}", why, best.name, counts_text(best), others));
   }
 }
 
@@ -162,7 +165,7 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
     OPLAT_TRY(rules, plan::rules_named(name));
     const plan::RuleOptions options = rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
     OPLAT_TRY(made, plan_model_by_rules(read, rules, options));
-    if (options.empty() && precision != held) OPLAT_CHECK(set_precision(made.plan, precision));
+    if (options.empty() && precision != held) OPLAT_CHECK(set_precision(made.plan, precision, selection.setting.precision));
     Candidate& candidate = candidates.emplace_back();
     candidate.name = name;
     candidate.plan = std::move(made.plan);
@@ -170,7 +173,7 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
   }
   // Newest first, and the first of equals is taken.
   const auto best = std::max_element(candidates.begin(), candidates.end(), fits_worse);
-  say_which(candidates, *best, warnings);
+  say_which(candidates, *best, selection.setting.version, warnings);
   return std::move(best->plan);
 }
 

@@ -163,7 +163,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   answer.under_load = known.under_load;
   if (known.open_batch) {
     answer.sd_log = std::hypot(answer.sd_log, kOpenBatchSd);
-    answer.tier = "twin";
+    answer.tier = kOpenBatchTier;
   }
   if (!query.explain) {
     answer.why.clear();

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
 constexpr std::string_view kOther = "other";
+/// Precisions of products, and how texts and printed keys alike state them.
+constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "fp16", "int8"};
+constexpr std::array<std::string_view, 3> kStated = {"bit_length=None", "bit_length=16", "bit_length=8"};
 /// What PaddleSlim prints for an attribute that an operator does not have.
 constexpr const char* kNone = "None";
 /// Longer texts name no operator that anybody runs; they are kept as they are.
@@ -343,6 +346,15 @@ std::optional<std::string> paddle_text_of(const Key& key) {
   if (!again || !covers(*again, key)) return std::nullopt;
   return text;
 }
+
+bool is_paddle_text_alone(const Key& key) { return key.domain == kDomain && key.op == kOther; }
+
+bool states_paddle_precision(std::string_view text, std::string_view precision) {
+  const auto at = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
+  return at != kPrecisions.end() && text.find(kStated[static_cast<std::size_t>(at - kPrecisions.begin())]) != std::string_view::npos;
+}
+
+std::span<const std::string_view> paddle_precisions() { return kPrecisions; }
 
 Key paddle_in_precision(Key key, Dtype precision) {
   const Rule* rule = key.domain == kDomain ? rule_of(key.op) : nullptr;

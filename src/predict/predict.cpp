@@ -91,6 +91,15 @@ void warn_of_load(Prediction& prediction) {
                   loaded.size()));
 }
 
+/// What is as sure of one batch as of another is said once, too.
+void say_open_batch(Prediction& prediction) {
+  std::set<std::string_view> open;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (kernel.open_batch) open.insert(kernel.key);
+  if (open.empty()) return;
+  prediction.warnings.push_back(fmt::format("{} of its distinct kernels are answered by rows that do not say their batch (-1)", open.size()));
+}
+
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
   for (const auto& answer : answers)
     if (!answer) return true;
@@ -248,6 +257,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.group = answer->group;
       one.why = answer->why;
       one.under_load = answer->under_load;
+      one.open_batch = answer->tier == estimate::kOpenBatchTier;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;
@@ -285,6 +295,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
   warn_of_load(prediction);
+  say_open_batch(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }
@@ -308,8 +319,8 @@ Status require_complete(const Prediction& prediction) {
   base::FewLines keys(kMostNamedKeys);
   for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
-              "{}: distinct kernels missing from {}: {}; measure them with oplat profile, or accept a guess with "
-              "--missing physics:{}",
+              "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device elsewhere its own profiler, "
+              "then oplat import), or accept a guess with --missing physics:{}",
               prediction.model, prediction.table_path.string(), keys.count(), keys.text());
 }
 

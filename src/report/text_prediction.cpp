@@ -124,7 +124,7 @@ void print_costliest(const PredictionReport& report, std::ostream& out) {
 }
 
 /// What would narrow the interval, by what makes it wide.
-void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty, std::ostream& out) {
+void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty, bool measures_here, std::ostream& out) {
   bool measure = false, more_blocks = false;
   for (std::size_t i = 0; i < uncertainty.most.size() && i < kMostUncertain; ++i) {
     if (uncertainty.most[i].share < kSome) break;
@@ -136,15 +136,17 @@ void print_remedies(const predict::Prediction& p, const predict::Uncertainty& un
                                           name_text(p.setting.runtime), p.setting.threads);
   if (uncertainty.mismatch > kMuch)
     out << "narrower with rows of the asked device and setting\n";
-  if (uncertainty.composition > kMuch)
+  if (uncertainty.composition > kMuch && measures_here)
     out << (p.composition.fitted ? "narrower with a fit on more whole models: oplat profile --model, then oplat fit\n"
                                  : "narrower with a fit on whole models: oplat profile --model, then oplat fit\n");
-  if (measure || more_blocks)
+  if (measure && !measures_here)
+    out << fmt::format("narrower with rows of the keys above, measured on the device by {}'s own tools: oplat import\n", name_text(p.setting.runtime));
+  if ((measure || more_blocks) && measures_here)
     out << fmt::format("narrower with the keys above {}, one a line in FILE: {}\n",
                        measure ? "measured" : "in more blocks", command);
 }
 
-void print_uncertainty(const PredictionReport& report, std::ostream& out) {
+void print_uncertainty(const PredictionReport& report, const Options& options, std::ostream& out) {
   const auto& uncertainty = report.diagnosis.uncertainty;
   if (!uncertainty) return;
   const predict::Prediction& p = report.prediction;
@@ -167,7 +169,7 @@ void print_uncertainty(const PredictionReport& report, std::ostream& out) {
                places_text(kernel, one.places), base::printable(kernel.key, kShortKey)});
   }
   if (!table.empty()) table.print(out);
-  print_remedies(p, *uncertainty, out);
+  print_remedies(p, *uncertainty, options.measures_here, out);
 }
 
 std::string movement_text(const predict::MovementSum& sum) {
@@ -212,7 +214,7 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   out << "\n";
   print_coverage(p, out);
   print_costliest(report, out);
-  print_uncertainty(report, out);
+  print_uncertainty(report, options, out);
   print_movement(report.diagnosis, out);
   if (!p.missing.empty()) {
     out << "\n" << paint.alarm("missing kernels") << "\n";

@@ -192,7 +192,9 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
                 exported.left_keys.empty() ? "" : fmt::format("; the first of {} is of {}", exported.left_out,
                                                               base::printable(exported.left_keys.front(), 200)));
   }
-  OPLAT_TRY(bytes, codec.write(all));
+  OPLAT_TRY(settings, table.settings());
+  const auto found = std::find_if(settings.begin(), settings.end(), [&](const auto& each) { return each.first == setting; });
+  OPLAT_TRY(bytes, codec.write(all, found == settings.end() ? Setting() : found->second));
   exported.bytes = std::move(bytes);
   return exported;
 }

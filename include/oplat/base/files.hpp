@@ -14,7 +14,8 @@ namespace oplat::base {
 
 /// The whole file. Code::Input where it is absent, no regular file, unreadable, or larger than `most_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30);
-/// Writes beside `path` and renames over it, so that a reader sees the old bytes or the new. Code::Write on failure.
+/// Writes beside `path` and renames over it, so that a reader sees the old bytes or the new; of a symbolic link, what it
+/// names. Pipes and devices are written into. Code::Write on failure.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 /// Hash of a file's bytes, read in pieces.
 Result<Hash128> hash_file(const std::filesystem::path& path);

@@ -36,6 +36,8 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
+/// Tier of what a row of unknown batch answers.
+inline constexpr std::string_view kOpenBatchTier = "twin";
 /// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation between processes seen
 /// for cold kernels, the largest of the ordinary ones.
 inline constexpr double kFewBlocksSd = 0.08;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,14 @@ Key paddle_key_of(std::string_view text, Dtype dtype = Dtype::F32);
 /// the second number alone, and of an attribute that the key lacks it says None. Nothing for operators that PaddleSlim has
 /// no text for, and for keys that no text can say.
 std::optional<std::string> paddle_text_of(const Key& key);
+
+/// Whether the key is no more than a text that was not understood.
+bool is_paddle_text_alone(const Key& key);
+
+/// Whether a text or key of a product says that it computes in the precision: "fp32", "fp16" or "int8".
+bool states_paddle_precision(std::string_view text, std::string_view precision);
+/// The words above.
+std::span<const std::string_view> paddle_precisions();
 
 /// The kernel in another precision, F32, F16 or I8: what its products read, and what their texts say of it. Other
 /// operators, whose texts do not tell, read floats of either size, or stay as they are beside integers.

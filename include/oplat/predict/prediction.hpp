@@ -46,6 +46,7 @@ struct KernelPrediction {
   std::string group;
   std::string why;
   bool under_load = false;  ///< see Estimate
+  bool open_batch = false;  ///< answered by a row that does not say its batch
 };
 
 /// latency = c0 + c1 * n_kernels + scale * sum of count * latency.

@@ -93,6 +93,7 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'0
 struct Options {
   bool per_op = false;  ///< text: every kernel, not only the costliest
   bool colour = false;  ///< text: escape sequences for a terminal
+  bool measures_here = true;  ///< oplat has a worker of the rows' runtime, so that `oplat profile` is of use
 };
 
 /// One report. The plan is that of `oplat plan`.

@@ -28,6 +28,7 @@ struct SettingFacts {
   std::optional<std::int64_t> threads;
   std::string version;                         ///< of the runtime
   std::map<std::string, std::string> options;  ///< of Setting
+  std::optional<std::string> precision = {};   ///< of all rows that say one
 };
 struct ForeignRead {
   ForeignFile file;
@@ -60,9 +61,9 @@ class TableCodec {
   [[nodiscard]] bool accepts(std::string_view key, bool timed = true) const { return do_accepts(key, timed); }
   /// What rows of the format are told apart by: the key, or its text where that says less, so that several keys share one.
   [[nodiscard]] std::string identity(std::string_view key) const { return do_identity(key); }
-  /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own. Code::Input names a
-  /// key that the format cannot say.
-  [[nodiscard]] Result<std::string> write(const ForeignFile& file) const { return do_write(file); }
+  /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own, and a head that says what
+  /// they were measured under, where the format has one. Code::Input names a key that the format cannot say.
+  [[nodiscard]] Result<std::string> write(const ForeignFile& file, const Setting& setting = {}) const { return do_write(file, setting); }
   /// Keeps what look-ups by the format's own rule want beside the rows of the pair, unless what was kept still holds.
   [[nodiscard]] Status index(Table& table, DeviceId device, SettingId setting) const { return do_index(table, device, setting); }
 
@@ -71,7 +72,7 @@ class TableCodec {
   [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const = 0;
   [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
   [[nodiscard]] virtual bool do_accepts(std::string_view key, bool timed) const = 0;
-  [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file) const = 0;
+  [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file, const Setting& setting) const = 0;
   [[nodiscard]] virtual std::string do_identity(std::string_view key) const { return std::string(key); }
   /// Most formats are looked up by key, which the table itself has an index for.
   [[nodiscard]] virtual Status do_index(Table& /*table*/, DeviceId /*device*/, SettingId /*setting*/) const { return {}; }

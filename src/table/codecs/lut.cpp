@@ -68,7 +68,7 @@ class LutCodec final : public TableCodec {
 
   bool do_accepts(std::string_view key, bool timed) const override { return timed && query_of(key).has_value(); }
 
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     return write_text_rows(file, "", [](const ForeignRow& row) -> Result<std::string> {
       const auto* timing = std::get_if<Timing>(&row.outcome);
       auto query = query_of(row.key);

@@ -7,6 +7,7 @@
 #include "oplat/base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_evaluator_text.hpp"
+#include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/text_rows.hpp"
 
 namespace oplat::table {
@@ -78,6 +79,7 @@ class PaddleEvaluator final : public TableCodec {
     }
     OPLAT_TRY(read, std::move(rows).finish(options, kExpected));
     read.told = std::move(told);
+    note_what_rows_tell(read);
     return std::move(read);
   }
 
@@ -93,7 +95,7 @@ class PaddleEvaluator final : public TableCodec {
     return (parsed ? evaluator_text_of(*parsed) : std::nullopt).value_or(std::string(key));
   }
 
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     const std::string device = file.rows.empty() || file.rows.front().device.empty() ? "unknown" : file.rows.front().device;
     return write_text_rows(file, fmt::format("paddle_lite\t{}\tunknown\n", base::printable(device, 200)), [](const ForeignRow& row) -> Result<std::string> {
       const auto key = ir::parse(row.key);

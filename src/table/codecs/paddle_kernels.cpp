@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "oplat/base/result.hpp"
+#include "oplat/ir/paddle_key.hpp"
 
 namespace oplat::table {
 namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
+constexpr std::string_view kNotUnderstood = "paddle_lite:other{";
 
 ir::Value value_of(const ir::Dim& dim) { return dim ? ir::Value(*dim) : ir::Value(ir::Unknown{}); }
 
@@ -100,6 +102,21 @@ std::optional<PaddlePrecision> paddle_precision(std::string_view word) {
   if (word == "fp16") return PaddlePrecision::Fp16;
   if (word == "int8") return PaddlePrecision::Int8;
   return std::nullopt;
+}
+
+void note_what_rows_tell(ForeignRead& read) {
+  const auto& rows = read.file.rows;
+  const auto count = [&](const auto& is) { return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is)); };
+  std::vector<std::string_view> stated;
+  for (const std::string_view precision : ir::paddle_precisions()) {
+    if (count([&](const ForeignRow& row) { return ir::states_paddle_precision(row.key, precision); }) > 0) stated.push_back(precision);
+  }
+  if (stated.size() == 1) read.told.precision = stated.front();
+  const std::size_t unknown = count([](const ForeignRow& row) { return row.key.starts_with(kNotUnderstood); });
+  if (unknown > 0) {
+    read.warnings.push_back(fmt::format("{} of {} rows {} of a text that is not understood: no question finds {}", unknown, rows.size(),
+                                        unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them"));
+  }
 }
 
 std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow& window, std::size_t axis) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oplat/ir/key.hpp"
+#include "oplat/table/codec.hpp"
 
 namespace oplat::table {
 
@@ -19,6 +20,9 @@ inline constexpr std::int64_t kMostPaddleDim = std::int64_t{1} << 31;
 enum class PaddlePrecision : std::uint8_t { Fp32, Fp16, Int8, Int8ToFloat };
 /// Of Setting::precision; nothing for another word.
 std::optional<PaddlePrecision> paddle_precision(std::string_view word);
+/// Notes what rows of Paddle-Lite tell together: the precision, where all that say one say the same; and a warning of texts
+/// that were not understood, which no question finds.
+void note_what_rows_tell(ForeignRead& read);
 
 /// What slides over a feature map; nothing where the text does not say.
 struct PaddleWindow {

@@ -132,6 +132,7 @@ class PaddleLookup final : public TableCodec {
     }
     OPLAT_TRY(read, std::move(rows).finish(options, "a line of dev_info..., one of the phone, one of op_name..., then rows"));
     read.told = std::move(told);
+    note_what_rows_tell(read);
     return std::move(read);
   }
 
@@ -141,11 +142,15 @@ class PaddleLookup final : public TableCodec {
     return parsed && lookup_operator_of(*parsed).has_value();
   }
 
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& setting) const override {
     const std::string device = file.rows.empty() || file.rows.front().device.empty() ? "unknown" : file.rows.front().device;
-    // How many threads it were stands in no row.
-    const std::string head = fmt::format("{:<30}\t{:<10}\n{:<30}\t{:<10}\n{:<10}\t{:<10}\t{:<10}\t{:<80}\t{}\t{}\t{}\n", kHead, "armv7/v8",
-                                         base::printable(device, 200), "unknown", kNames[kName], kNames[kInput], kNames[kOutput],
+    const auto option = [&](const std::string& name) {
+      const auto said = setting.options.find(name);
+      return said == setting.options.end() ? std::string("unknown") : base::printable(said->second, 20);
+    };
+    const std::string head = fmt::format("{:<30}\t{:<10}\t{:<10}\t{:<10}\n{:<30}\t{:<10}\t{:<10}\t{:<10}\n", kHead, "armv7/v8", "thread_num", "power_mode",
+                                         base::printable(device, 200), option("arm"), std::max<std::int64_t>(1, setting.threads), option("power_mode")) +
+                             fmt::format("{:<10}\t{:<10}\t{:<10}\t{:<80}\t{}\t{}\t{}\n", kNames[kName], kNames[kInput], kNames[kOutput],
                                          kNames[kParameters], kNames[kMin], kNames[kMax], kNames[kAvg]);
     return write_text_rows(file, head, [](const ForeignRow& row) -> Result<std::string> {
       const auto key = ir::parse(row.key);

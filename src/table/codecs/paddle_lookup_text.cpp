@@ -219,8 +219,9 @@ Result<ir::Key> lookup_key_of(std::string_view name, std::string_view input, std
 }
 
 std::optional<LookupOperator> lookup_operator_of(const ir::Key& key) {
+  const auto sizes_above_0 = [](const auto& dims) { return dims && !dims->empty() && std::all_of(dims->begin(), dims->end(), [](std::int64_t dim) { return dim > 0; }); };
   const auto dims = paddle_dims(key.result(0));
-  if (!dims) return std::nullopt;
+  if (!sizes_above_0(dims)) return std::nullopt;
   const std::string output = bracketed(*dims);
   if (const auto conv = paddle_conv_of(key)) return conv_operator(*conv, output);
   if (const auto pool = paddle_pool_of(key)) {
@@ -231,7 +232,7 @@ std::optional<LookupOperator> lookup_operator_of(const ir::Key& key) {
                                       pool->global ? 1 : 0, *pool->type)};
   }
   const auto input = paddle_dims(key.operand(0));
-  if (!input || key.operand(0)->dtype != ir::Dtype::F32) return std::nullopt;
+  if (!sizes_above_0(input) || key.operand(0)->dtype != ir::Dtype::F32) return std::nullopt;
   if (key.domain == "paddle_lite" && key.op == "fc" && key.attributes.empty()) {
     const auto weights = paddle_dims(key.operand(1));
     if (!weights || weights->size() != 2 || input->size() != 2) return std::nullopt;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSummary = "Detailed Dispatch Profiler Summary";
 constexpr std::int64_t kMostThreads = 4096;
+constexpr std::int64_t kMostPowerMode = 99;
 
 /// A summary goes from its line of column names to the first line that cannot be one of it.
 bool ends_summary(std::string_view line) {
@@ -24,18 +25,56 @@ bool ends_summary(std::string_view line) {
          line.find("Profiler Summary") != std::string_view::npos;
 }
 
-/// "threads: 4" and the like, of benchmark_bin.
-void read_fact(std::string_view line, SettingFacts& told) {
-  const std::size_t colon = line.find(": ");
-  if (colon == std::string_view::npos || !is_plain(line)) return;
-  const std::string_view name = line.substr(0, colon);
-  const std::string value(trimmed(line.substr(colon + 2)));
-  const auto number = base::parse_int(value);
-  if (name == "Model" && !value.empty()) told.device = value;
-  if (name == "benchmark_bin version" && !value.empty() && value.size() < 100) told.version = value;
-  if (name == "threads" && number && *number >= 1 && *number <= kMostThreads) told.threads = *number;
-  if (name == "power_mode" && number && *number >= 0 && *number < 100) told.options["power_mode"] = value;
-}
+/// What benchmark_bin says of a run. A file is of one device and setting: a second run may say the same again, and no more.
+class Facts {
+ public:
+  /// "threads: 4" and the like; any other line says nothing.
+  Status read(std::string_view line, std::size_t number) {
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos || !is_plain(line)) return {};
+    const std::string_view name = line.substr(0, colon);
+    const std::string value(trimmed(line.substr(colon + 2)));
+    if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end() || value.empty() || value.size() >= kMostValue) return {};
+    OPLAT_CHECK(check_number(name, value, number));
+    const auto [known, added] = told_.emplace(name, std::pair(value, number));
+    if (added || known->second.first == value) return {};
+    return fail(Code::Input, "line {}: {} is '{}', and line {} says '{}'; a file holds one device and setting: cut the log in two", number, name,
+                base::printable(value, 40), known->second.second, base::printable(known->second.first, 40));
+  }
+  [[nodiscard]] SettingFacts told() const {
+    SettingFacts facts;
+    if (const auto* device = value_of(kDevice)) facts.device = *device;
+    if (const auto* version = value_of(kVersion)) facts.version = without_v(*version);
+    if (const auto* threads = value_of(kThreads)) facts.threads = base::parse_int(*threads);
+    if (const auto* mode = value_of(kPowerMode)) facts.options["power_mode"] = *mode;
+    return facts;
+  }
+
+ private:
+  static constexpr std::string_view kDevice = "Model", kVersion = "benchmark_bin version", kThreads = "threads", kPowerMode = "power_mode";
+  static constexpr std::array<std::string_view, 4> kFacts = {kDevice, kVersion, kThreads, kPowerMode};
+  static constexpr std::size_t kMostValue = 100;
+
+  static Status check_number(std::string_view name, const std::string& value, std::size_t line) {
+    if (name != kThreads && name != kPowerMode) return {};
+    const std::int64_t least = name == kThreads ? 1 : 0;
+    const std::int64_t most = name == kThreads ? kMostThreads : kMostPowerMode;
+    const auto number = base::parse_int(value);
+    if (number && *number >= least && *number <= most) return {};
+    return fail(Code::Input, "line {}: {} is '{}' where {} to {} is expected", line, name, base::printable(value, 40), least, most);
+  }
+  /// "v2.12" is release 2.12.
+  static std::string without_v(const std::string& version) {
+    const bool release = version.size() > 1 && version[0] == 'v' && version[1] >= '0' && version[1] <= '9';
+    return release ? version.substr(1) : version;
+  }
+  [[nodiscard]] const std::string* value_of(std::string_view name) const {
+    const auto found = told_.find(name);
+    return found == told_.end() ? nullptr : &found->second.first;
+  }
+
+  std::map<std::string, std::pair<std::string, std::size_t>, std::less<>> told_;  ///< value and line by name
+};
 
 /// One summary: its lines by number, and what they are of.
 struct Summary {
@@ -46,10 +85,10 @@ struct Summary {
 struct Log {
   std::vector<Summary> summaries;
   std::vector<std::pair<std::size_t, std::string>> refused;
-  SettingFacts told;
+  Facts facts;
 };
 
-Log read_log(std::string_view bytes) {
+Result<Log> read_log(std::string_view bytes) {
   Log log;
   enum class In : std::uint8_t { Nothing, Title, Rows } in = In::Nothing;
   ProfileColumns columns;
@@ -77,7 +116,7 @@ Log read_log(std::string_view bytes) {
       log.summaries.back().lines.emplace(lines.number(), *std::move(read));
     } else {
       in = In::Nothing;
-      read_fact(line, log.told);
+      OPLAT_CHECK(log.facts.read(line, lines.number()));
     }
   }
   return log;
@@ -88,28 +127,30 @@ class PaddleProfile final : public TableCodec {
   Result<Setting> do_setting(std::string_view, std::string_view precision) const override { return paddle_setting(precision); }
 
   Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const override {
-    Log log = read_log(bytes);
+    auto log = read_log(bytes);
+    if (!log) return fail_in(base::printable(options.name, 400), log.error());
     // A summary averages all calls since the beginning: of one model the last is the best.
     std::map<std::size_t, const ProfileLine*> chosen;
     std::set<std::string_view> seen;
-    for (auto summary = log.summaries.rbegin(); summary != log.summaries.rend(); ++summary) {
+    for (auto summary = log->summaries.rbegin(); summary != log->summaries.rend(); ++summary) {
       if (!seen.insert(summary->model).second) continue;
       for (const auto& [number, line] : summary->lines) chosen.emplace(number, &line);
     }
     TextRows rows(bytes);
-    for (const auto& [number, why] : log.refused) rows.refuse(number, why);
+    for (const auto& [number, why] : log->refused) rows.refuse(number, why);
     while (rows.next()) {
       const auto found = chosen.find(rows.number());
       if (found != chosen.end()) rows.take({found->second->key, found->second->timing, {}, {}});
     }
     OPLAT_TRY(read, std::move(rows).finish(options, fmt::format("a '{}', which Paddle-Lite prints where it is built with --with_profile=ON", kSummary)));
-    read.told = std::move(log.told);
+    read.told = log->facts.told();
+    note_what_rows_tell(read);
     return std::move(read);
   }
 
   /// Nobody but Paddle-Lite writes its logs.
   bool do_accepts(std::string_view, bool) const override { return false; }
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     return write_text_rows(file, {}, [](const ForeignRow& row) -> Result<std::string> {
       return fail(Code::Input, "a log of Paddle-Lite's profiler holds no row of oplat's own, here {}", base::printable(row.key, 200));
     });

@@ -11,6 +11,7 @@
 #include "oplat/ir/paddle_key.hpp"
 #include "oplat/ir/paddle_runtime_text.hpp"
 #include "table/codecs/codecs.hpp"
+#include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/pickle.hpp"
 
 namespace oplat::table {
@@ -111,8 +112,10 @@ class Refused {
   std::vector<std::string> notes_;
 };
 
-/// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle` measured.
+/// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle` measured. Texts that
+/// nobody understood are some format's own; a row that came from a pickle has its text beside its key.
 std::optional<std::string> text_of(const ir::Key& key) {
+  if (ir::is_paddle_text_alone(key)) return std::nullopt;
   return key.domain == "paddle_lite" ? ir::paddle_text_of(key) : ir::paddle_runtime_text(key);
 }
 
@@ -174,6 +177,7 @@ class Paddleslim final : public TableCodec {
                   "{{'relu in=(1, 8) out=(1, 8)': 0.004}}",
                   base::printable(options.name, 400), refused.count(), refused.first());
     }
+    note_what_rows_tell(read);
     read.skipped = refused.count();
     read.notes = std::move(refused).take_notes();
     return read;
@@ -191,7 +195,7 @@ class Paddleslim final : public TableCodec {
     return (parsed ? text_of(*parsed) : std::nullopt).value_or(std::string(key));
   }
 
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     std::vector<PickleEntry> entries;
     const auto add_lines = [&](std::string_view lines) -> Status {
       for (const std::string& line : base::split(lines, '\n')) {

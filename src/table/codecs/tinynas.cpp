@@ -102,7 +102,7 @@ class Tinynas final : public TableCodec {
 
   bool do_accepts(std::string_view key, bool /*timed*/) const override { return tuple_of(key).has_value(); }
 
-  Result<std::string> do_write(const ForeignFile& file) const override {
+  Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     std::string out = file.head;
     for (const ForeignRow& row : file.rows) {
       add_lines(out, row.before);

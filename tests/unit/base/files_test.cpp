@@ -2,14 +2,17 @@
 /// Reading with bounds, writing that leaves old or new, temporary folders.
 #include "oplat/base/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <string_view>
 
 namespace oplat::base {
 namespace {
@@ -101,6 +104,39 @@ TEST_F(Files, ReaderOfTheOldFileSeesOldBytes) {
   std::ifstream reader(at("f"));
   ASSERT_TRUE(write_file(at("f"), "new"));
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "old");
+}
+
+TEST_F(Files, WritesWhatALinkNamesAndKeepsTheLink) {
+  put("f", "old");
+  fs::create_symlink("f", at("link"));
+  ASSERT_TRUE(write_file(at("link"), "new"));
+  EXPECT_TRUE(fs::is_symlink(at("link")));
+  EXPECT_EQ(read_file(at("f")), "new");
+}
+
+TEST_F(Files, WritesIntoAPipeAndKeepsIt) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  // Open for both, so that nobody waits for the other end.
+  const int pipe = ::open(at("pipe").c_str(), O_RDWR);
+  ASSERT_GE(pipe, 0);
+  ASSERT_TRUE(write_file(at("pipe"), "new"));
+  char bytes[8] = {};
+  EXPECT_EQ(::read(pipe, bytes, sizeof(bytes)), 3);
+  EXPECT_EQ(std::string_view(bytes, 3), "new");
+  ::close(pipe);
+  EXPECT_TRUE(fs::is_fifo(at("pipe")));
+}
+
+TEST_F(Files, FullDeviceIsSaidAndKept) {
+  // A node of our own: nothing may happen to the machine's.
+  if (::mknod(at("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0) GTEST_SKIP() << "no device can be made here";
+  const int device = ::open(at("full").c_str(), O_WRONLY);
+  if (device < 0) GTEST_SKIP() << "no device can be opened here";
+  ::close(device);
+  const auto status = write_file(at("full"), "new");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Code::Write);
+  EXPECT_TRUE(fs::is_character_file(at("full")));
 }
 
 TEST_F(Files, WriteIntoAnAbsentFolderFails) {

@@ -163,7 +163,7 @@ TEST(PaddleProfile, TheLastSummaryOfAModelCounts) {
   const ForeignRead found = read("paddle-lite-profile", bytes);
   EXPECT_EQ(found.told.device, "Sim 1");
   EXPECT_EQ(found.told.threads, 2);
-  EXPECT_EQ(found.told.version, "v2.12");
+  EXPECT_EQ(found.told.version, "2.12");
   const auto& rows = found.file.rows;
   ASSERT_EQ(rows.size(), 10U);
   EXPECT_EQ(std::get<Timing>(rows[0].outcome).median_ns, 250e3);
