@@ -159,7 +159,9 @@ void CampaignRun::tell(Phase phase, const Unit* unit) {
 
 void CampaignRun::warn_of_budget() {
   if (warned_ || !request_.budget_seconds || blocks_ < kBlocksBeforeWarning) return;
-  const double needed = elapsed() + forecast_.first_pass_left(units_.all);
+  const double first_pass = forecast_.first_pass_left(units_.all);
+  if (first_pass <= 0) return;  // every kernel has its block: what is left makes intervals narrower
+  const double needed = elapsed() + first_pass;
   if (needed <= *request_.budget_seconds) return;
   warned_ = true;
   progress_.notice(

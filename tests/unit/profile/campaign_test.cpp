@@ -299,6 +299,16 @@ TEST(Campaign, BudgetLeavesACompleteTable) {
   for (const ProgressState& state : bench.progress.states) EXPECT_LE(*state.eta_seconds, 15);
 }
 
+TEST(Campaign, SaysNothingOfKernelsLeftOutOnceEachHasABlock) {
+  // The budget ends inside the second pass, and blocks take longer and longer.
+  Bench bench(4, 0);
+  bench.request.budget_seconds = 4;
+  bench.world.before_block = [&] { bench.world.now_seconds += 0.1; };
+  EXPECT_TRUE(bench.run().budget_ended);
+  EXPECT_EQ(bench.run().kernels.left, 0);
+  EXPECT_THAT(bench.progress.notices, IsEmpty());
+}
+
 TEST(Campaign, SaysWhenTheBudgetIsTooSmallForOnePass) {
   Bench bench(20, 0);
   bench.request.budget_seconds = 2;
