@@ -90,6 +90,10 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
 class Fitting {
  public:
   Fitting(const table::Table& table, const Selection& selection, const FitRequest& request)
+bool is_under_load(const table::Method& method) {
+  return std::find(method.flags.begin(), method.flags.end(), table::kUnderLoad) != method.flags.end();
+}
+
       : table_(table), selection_(selection), request_(request), curves_(curves_of(selection.device)) {}
 
   Result<FitResult> run();
@@ -297,3 +301,4 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
 }
 
 }  // namespace oplat::predict
+  result.under_load = std::count_if(all.begin(), all.end(), [](const Candidate* model) { return is_under_load(model->row.row.method); });
