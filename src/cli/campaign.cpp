@@ -78,8 +78,10 @@ void add_campaign_options(const Command& command, CampaignOptions& to) {
       .type_name("E");
 }
 
-void add_retry_refused(const Command& command, CampaignOptions& to) {
+void add_retry(const Command& command, CampaignOptions& to) {
   command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  command.add_flag("--retry-loaded", to.retry_loaded,
+                   "give rows that were measured while other programs kept the machine busy as many blocks again: quiet ones clear them of it");
 }
 
 namespace {
@@ -104,6 +106,7 @@ Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   flags.seed = options.seed;
   flags.argv = command_line();
   flags.retry_refused = options.retry_refused;
+  flags.retry_loaded = options.retry_loaded;
   if (options.blocks > 0) flags.least_blocks = options.blocks;
   if (!options.target_error.empty()) {
     OPLAT_TRY(half_width, parse_target_error(options.target_error));
@@ -132,6 +135,7 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
   request.argv = flags.argv;
   request.retry_refused = flags.retry_refused;
+  request.retry_loaded = flags.retry_loaded;
   ProgressBar bar(loudness);
   CampaignProgress progress(bar);
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {

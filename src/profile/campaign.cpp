@@ -132,8 +132,8 @@ void CampaignRun::mark_finished() {
   for (Unit& unit : units_.all) {
     if (unit.blocks.empty()) continue;
     const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
-    unit.expected_blocks = assessment.expected_blocks;
-    if (assessment.done) unit.finished = true;
+    unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
+    if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
   }
 }
 
@@ -300,8 +300,7 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     unit.method = std::move(good->method);
-    // A third of the blocks can move the median.
-    if (unit.loaded_before || 3 * unit.loaded_blocks > unit.attempts() + 1) {
+    if (unit.under_load(unit.attempts() + 1)) {
       flags.insert(table::kUnderLoad);
     } else {
       flags.erase(table::kUnderLoad);

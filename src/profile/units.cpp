@@ -32,7 +32,10 @@ void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& m
   if (unit.blocks.empty()) return;
   unit.method = method;
   std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
-  unit.loaded_before = std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0;
+  if (std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0) {
+    unit.loaded_before = unit.attempts();
+    if (request.retry_loaded) unit.least_blocks = 2 * unit.loaded_before;
+  }
   const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
   if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
   unit.finished = failed_later && !request.retry_refused;

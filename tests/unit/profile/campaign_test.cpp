@@ -299,6 +299,61 @@ TEST(Campaign, BudgetLeavesACompleteTable) {
   for (const ProgressState& state : bench.progress.states) EXPECT_LE(*state.eta_seconds, 15);
 }
 
+bool any_under_load(const Bench& bench) {
+  const auto rows = bench.rows();
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) {
+    const auto& flags = row.second.row.method.flags;
+    return std::find(flags.begin(), flags.end(), table::kUnderLoad) != flags.end();
+  });
+}
+
+TEST(Campaign, QuietBlocksClearRowsOfTheLoadUnderWhichTheyWereMeasured) {
+  Bench bench(3, 0);
+  bench.world.other_load = 0.5;
+  bench.run();
+  const std::size_t loaded = bench.rows_blocks();
+  EXPECT_EQ(loaded, 15U);
+  for (const auto& [name, row] : bench.rows()) EXPECT_THAT(row.row.method.flags, Contains(table::kUnderLoad)) << name.first;
+  // They are precise: without being asked nothing is measured again.
+  bench.world.other_load.reset();
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), loaded);
+  EXPECT_TRUE(any_under_load(bench));
+  bench.request.retry_loaded = true;
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), 2 * loaded);
+  EXPECT_FALSE(any_under_load(bench));
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), 2 * loaded) << "rows that are cleared are left alone";
+}
+
+TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
+  Bench bench(3, 0);
+  bench.world.other_load = 0.5;
+  bench.run();
+  bench.request.retry_loaded = true;
+  EXPECT_EQ(bench.run().blocks, 15);
+  EXPECT_TRUE(any_under_load(bench));
+}
+
+TEST(Campaign, TheLoadOfAnInterruptedCampaignDoesNotOutweighTheRest) {
+  // Each row's first block is loaded, the other four are not: less than a third, whether the campaign is cut or not.
+  for (const bool cut : {false, true}) {
+    Bench bench(3, 0);
+    bench.world.other_load = 0.5;
+    bench.world.before_block = [&] {
+      if (bench.rows_blocks() >= 3) bench.world.other_load.reset();
+    };
+    if (cut) bench.stop_after = 3;
+    bench.run();
+    EXPECT_EQ(any_under_load(bench), cut);
+    bench.stop_after.reset();
+    bench.run();
+    EXPECT_EQ(bench.rows_blocks(), 15U);
+    EXPECT_FALSE(any_under_load(bench)) << "cut: " << cut;
+  }
+}
+
 TEST(Campaign, SaysNothingOfKernelsLeftOutOnceEachHasABlock) {
   // The budget ends inside the second pass, and blocks take longer and longer.
   Bench bench(4, 0);
