@@ -3,6 +3,8 @@
 #include "cli/campaign.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
@@ -16,6 +18,18 @@ namespace {
 
 /// No machine repeats itself better than that.
 constexpr double kLeastTargetError = 0.001;
+
+using Clock = std::chrono::steady_clock;
+
+/// Opening a large model takes some seconds.
+constexpr std::chrono::seconds kLeastDeadline{20};
+
+/// A worker that hangs does not hang far beyond the budget.
+std::chrono::seconds deadline_within(double budget_seconds, Clock::duration elapsed, std::chrono::seconds usual) {
+  const double left = budget_seconds - std::chrono::duration<double>(elapsed).count();
+  if (left >= static_cast<double>(usual.count())) return usual;
+  return std::max(kLeastDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
+}
 
 class CampaignProgress final : public profile::Progress {
  public:
@@ -69,7 +83,7 @@ Status store_plans(table::Table& table, const std::vector<PlannedModel>& models)
 }
 
 void add_campaign_options(const Command& command, CampaignOptions& to) {
-  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
+  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h, counted once models are planned (default: until every row is good enough)")
       .type_name("TIME");
   command.add_option("--seed", to.seed, "of order, weights and inputs").capture_default_str();
   command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)").range(5, 1000);
@@ -138,8 +152,11 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   request.retry_loaded = flags.retry_loaded;
   ProgressBar bar(loudness);
   CampaignProgress progress(bar);
+  const auto start = Clock::now();
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
-    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, session.options));
+    runtimes::WorkerOptions options = session.options;
+    if (flags.budget_seconds) options.request_deadline = deadline_within(*flags.budget_seconds, Clock::now() - start, options.request_deadline);
+    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
     return std::unique_ptr<measure::Instrument>(std::move(worker));
   };
   return profile::run(request, table, factory, progress);

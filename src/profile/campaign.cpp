@@ -80,8 +80,9 @@ class CampaignRun {
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices for its blocks.
   [[nodiscard]] Unit* urgent_model();
   Status visit(Unit& unit, std::int64_t pass);
-  /// Nothing where the user asked to stop meanwhile.
+  /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
   Result<std::optional<Measured>> measure_with_retry(Unit& unit);
+  std::optional<Measured> give_up(const Unit& unit, const table::Failed& failure);
   Result<Measured> measure_once(measure::Instrument& instrument, const Unit& unit) const;
   Result<Measured> measure_kernel(measure::Instrument& instrument, const Unit& unit) const;
   Result<Measured> measure_model(measure::Instrument& instrument, const Unit& unit) const;
@@ -287,8 +288,16 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
     pool_.discard();
     // Ctrl-C reaches workers too: what failed then says nothing about the kernel.
     if (stop_asked()) return std::optional<Measured>();
+    if (budget_over()) return give_up(unit, failure);
   }
   return std::optional<Measured>(std::move(failure));
+}
+
+/// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may have been cut to the budget.
+std::optional<Measured> CampaignRun::give_up(const Unit& unit, const table::Failed& failure) {
+  budget_ended_ = true;
+  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run", unit.name, unit.state_name(), failure.reason));
+  return std::nullopt;
 }
 
 Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
@@ -324,7 +333,7 @@ Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
   const double before = now();
   OPLAT_TRY(measured, measure_with_retry(unit));
   if (!measured) {
-    interrupted_ = true;
+    interrupted_ = !budget_ended_;
     return {};
   }
   forecast_.add(unit, now() - before);

@@ -376,6 +376,22 @@ TEST(Campaign, SaysWhenTheBudgetIsTooSmallForOnePass) {
   EXPECT_EQ(bench.run().kernels.precise, 20);
 }
 
+TEST(Campaign, AWorkerThatHangsIsNotAskedAgainOnceTheBudgetIsOver) {
+  Bench bench(2, 0);
+  bench.world.kernels[relu_key(0)].hangs = true;  // for 120 s
+  bench.request.budget_seconds = 60;
+  const double before = bench.world.now_seconds;
+  const Summary summary = bench.run();
+  EXPECT_TRUE(summary.budget_ended);
+  EXPECT_FALSE(summary.interrupted);
+  EXPECT_LT(bench.world.now_seconds - before, 130);
+  // It was tried once: the other run tries it twice and says so.
+  EXPECT_EQ(summary.kernels.failed, 0);
+  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("time limit; the budget is over")));
+  bench.request.budget_seconds.reset();
+  EXPECT_EQ(bench.run().kernels.failed, 1);
+}
+
 TEST(Campaign, GivesUpOnNoisyRowsAtTheCap) {
   Bench bench(2, 0);
   bench.world.block_noise = 0.5;
