@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "unit/profile/campaign_fixture.hpp"
@@ -352,6 +353,21 @@ TEST(Campaign, TheLoadOfAnInterruptedCampaignDoesNotOutweighTheRest) {
     EXPECT_EQ(bench.rows_blocks(), 15U);
     EXPECT_FALSE(any_under_load(bench)) << "cut: " << cut;
   }
+}
+
+TEST(Campaign, ABlockOfAProcessThatCannotBeIsACorruptTable) {
+  Bench bench(1, 0);
+  bench.run();
+  table::Block block;
+  block.pass = 9;
+  block.process = std::numeric_limits<std::int64_t>::max();
+  block.value_ns = 2000;
+  block.rounds = 32;
+  ASSERT_TRUE(bench.table->add_block(bench.rows().at({relu_key(0), false}).id, block));
+  const auto summary = profile::run(bench.request, *bench.table, bench.factory, bench.progress);
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, Code::Input);
+  EXPECT_THAT(summary.error().message, HasSubstr("t.oplat: corrupt: a block of Relu"));
 }
 
 TEST(Campaign, SaysNothingOfKernelsLeftOutOnceEachHasABlock) {
