@@ -12,6 +12,7 @@
 #include "oplat/base/interrupt.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
+#include "oplat/measure/environment.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -133,9 +134,39 @@ Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   return flags;
 }
 
+namespace {
+
+/// Among the environment's facts: who measured.
+constexpr const char* kWorkerFact = "worker";
+constexpr const char* kReplay = "replay";
+
+/// Times of one (device, setting) pair are all measured or all replayed: appended to real blocks, the blocks of a replay would
+/// count as further measurements and make intervals narrower.
+Status check_replay(const table::Table& table, const RuntimeSession& session) {
+  OPLAT_TRY(device, table.find_device(session.device.name));
+  OPLAT_TRY(setting, table.find_setting(session.setting));
+  if (!device || !setting) return {};
+  const bool replay = session.worker_name == kReplay;
+  OPLAT_TRY(campaigns, table.campaigns());
+  for (const table::StoredCampaign& campaign : campaigns) {
+    if (campaign.device != *device || campaign.setting != *setting) continue;
+    const auto& facts = campaign.environment.facts;
+    const auto worker = facts.find(kWorkerFact);
+    const bool replayed = worker != facts.end() && worker->second == kReplay;
+    if (replayed == replay) continue;
+    return fail(Code::Refused, "{}: its rows of {} on {} were {}, and {} times would count as more of the same; give --table another file, or --device another name",
+                table.path().string(), table::describe(session.setting), base::printable(session.device.name), replayed ? "replayed" : "measured",
+                replay ? "replayed" : "measured");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
+  OPLAT_CHECK(check_replay(table, session));
   base::install_interrupt_handlers();  // from here on Ctrl-C ends the block in progress and keeps what was measured
   profile::CampaignRequest request;
   request.device = session.device;
@@ -150,6 +181,8 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   request.argv = flags.argv;
   request.retry_refused = flags.retry_refused;
   request.retry_loaded = flags.retry_loaded;
+  request.environment = measure::probe_environment();
+  request.environment->facts[kWorkerFact] = session.worker_name;
   ProgressBar bar(loudness);
   CampaignProgress progress(bar);
   const auto start = Clock::now();
