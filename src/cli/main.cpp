@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executable: subcommands, errors to stderr, exit codes.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -59,6 +60,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("oplat: out of memory\n", stderr);
   } catch (const std::system_error& error) {
+  // A file that reaches the limit of its size is a write that failed, as on a full disk: it is told and ends with its own exit code.
+  std::signal(SIGXFSZ, SIG_IGN);
     // {fmt} throws this where standard output takes no more.
     std::fprintf(stderr, "oplat: cannot write: %s\n", error.what());
     return cli::kWrite;
