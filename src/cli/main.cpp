@@ -32,6 +32,11 @@ int run(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // A word that nothing knows is told first: it may be the one that is lacking, misspelt.
+    const auto unknown = app.remaining(true);
+    (void)(unknown.empty() ? app.exit(error) : app.exit(CLI::ExtrasError(unknown)));
+    return cli::kUsage;
   } catch (const CLI::ParseError& error) {
     // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers it.
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
@@ -55,13 +60,13 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that reaches the limit of its size is a write that failed, as on a full disk: it is told and ends with its own exit code.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("oplat: out of memory\n", stderr);
   } catch (const std::system_error& error) {
-  // A file that reaches the limit of its size is a write that failed, as on a full disk: it is told and ends with its own exit code.
-  std::signal(SIGXFSZ, SIG_IGN);
     // {fmt} throws this where standard output takes no more.
     std::fprintf(stderr, "oplat: cannot write: %s\n", error.what());
     return cli::kWrite;
