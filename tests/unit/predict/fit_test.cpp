@@ -265,6 +265,19 @@ TEST_F(FitTest, TwoGroupsAreTooFew) {
   EXPECT_THAT(result.error().message, HasSubstr("oplat profile --model"));
 }
 
+TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereTooFewAreLeft) {
+  model("a.onnx", 10);
+  for (int i = 0; i < 7; ++i) model(fmt::format("wide{}.onnx", i), 20 + i, 1, 0.052);
+  const auto result = fit();
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("wide0.onnx (+-5.2 %), wide1.onnx (+-5.2 %), "));
+  EXPECT_THAT(result.error().message, HasSubstr("wide4.onnx (+-5.2 %) and 2 more count for nothing"));
+  EXPECT_THAT(result.error().message, HasSubstr("within +-3 % (--most-half-width 0.03)"));
+  FitRequest request;
+  request.most_half_width = 0.06;
+  EXPECT_EQ(must(fit(request)).fit.scores.size(), 8U);
+}
+
 TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
   const FitResult result = must(fit());
