@@ -74,6 +74,11 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
   ReadyModel ready{std::move(model), std::move(data), 1};
   if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
   return ready;
+  if (ready.batch < 1) {
+    const InputData& first = ready.inputs.front();
+    return fail(Code::Input, "{}: input '{}' has the shape [{}], a batch of nothing: there is nothing to run; where the model leaves it open, --batch says another",
+                path, base::printable(first.name), fmt::join(first.dims, ","));
+  }
 }
 
 /// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any amount.
