@@ -249,7 +249,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.why = answer->why;
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
-      if (under_load && !answer->under_load && explain) one.why += ", from rows that were measured while the machine was busy";
+      if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;
