@@ -283,7 +283,7 @@ std::string Fitting::too_wide() const {
   if (wide.empty()) return {};
   const std::size_t more = wide.size() - std::min(wide.size(), kMostNamed);
   wide.resize(wide.size() - more);
-  return fmt::format("; {}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width {}): measure them further or allow for more; or",
+  return fmt::format("{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width {}): measure them further or allow for more; or ",
                      base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "", 100 * request_.most_half_width, request_.most_half_width);
 }
 
@@ -295,7 +295,7 @@ Result<FitResult> Fitting::run() {
   for (const Candidate* model : without({})) groups.insert(model->group);
   if (groups.size() < kLeastFitGroups) {
     return fail(Code::Refused,
-                "{}: {} groups of whole models can be fitted for {}, a fit needs {}{}: measure more of them with their kernels: oplat profile --model "
+                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure more of them with their kernels: oplat profile --model "
                 "MODEL --table {} --runtime {}",
                 table_.path().string(), groups.size(), table::describe(selection_.setting), kLeastFitGroups, too_wide(), table_.path().string(),
                 selection_.setting.runtime);
