@@ -3,6 +3,8 @@
 #include "cli/campaign.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
@@ -10,12 +12,25 @@
 #include "oplat/base/interrupt.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
+#include "oplat/measure/environment.hpp"
 
 namespace oplat::cli {
 namespace {
 
 /// No machine repeats itself better than that.
 constexpr double kLeastTargetError = 0.001;
+
+using Clock = std::chrono::steady_clock;
+
+/// Opening a large model takes some seconds.
+constexpr std::chrono::seconds kLeastDeadline{20};
+
+/// A worker that hangs does not hang far beyond the budget.
+std::chrono::seconds deadline_within(double budget_seconds, Clock::duration elapsed, std::chrono::seconds usual) {
+  const double left = budget_seconds - std::chrono::duration<double>(elapsed).count();
+  if (left >= static_cast<double>(usual.count())) return usual;
+  return std::max(kLeastDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
+}
 
 class CampaignProgress final : public profile::Progress {
  public:
@@ -69,7 +84,7 @@ Status store_plans(table::Table& table, const std::vector<PlannedModel>& models)
 }
 
 void add_campaign_options(const Command& command, CampaignOptions& to) {
-  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h (default: until every row is good enough)")
+  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h, counted once models are planned (default: until every row is good enough)")
       .type_name("TIME");
   command.add_option("--seed", to.seed, "of order, weights and inputs").capture_default_str();
   command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)").range(5, 1000);
@@ -78,8 +93,10 @@ void add_campaign_options(const Command& command, CampaignOptions& to) {
       .type_name("E");
 }
 
-void add_retry_refused(const Command& command, CampaignOptions& to) {
+void add_retry(const Command& command, CampaignOptions& to) {
   command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  command.add_flag("--retry-loaded", to.retry_loaded,
+                   "give rows that were measured while other programs kept the machine busy as many blocks again: quiet ones clear them of it");
 }
 
 namespace {
@@ -104,6 +121,7 @@ Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   flags.seed = options.seed;
   flags.argv = command_line();
   flags.retry_refused = options.retry_refused;
+  flags.retry_loaded = options.retry_loaded;
   if (options.blocks > 0) flags.least_blocks = options.blocks;
   if (!options.target_error.empty()) {
     OPLAT_TRY(half_width, parse_target_error(options.target_error));
@@ -116,9 +134,39 @@ Result<CampaignFlags> campaign_flags(const CampaignOptions& options) {
   return flags;
 }
 
+namespace {
+
+/// Among the environment's facts: who measured.
+constexpr const char* kWorkerFact = "worker";
+constexpr const char* kReplay = "replay";
+
+/// Times of one (device, setting) pair are all measured or all replayed: appended to real blocks, the blocks of a replay would
+/// count as further measurements and make intervals narrower.
+Status check_replay(const table::Table& table, const RuntimeSession& session) {
+  OPLAT_TRY(device, table.find_device(session.device.name));
+  OPLAT_TRY(setting, table.find_setting(session.setting));
+  if (!device || !setting) return {};
+  const bool replay = session.worker_name == kReplay;
+  OPLAT_TRY(campaigns, table.campaigns());
+  for (const table::StoredCampaign& campaign : campaigns) {
+    if (campaign.device != *device || campaign.setting != *setting) continue;
+    const auto& facts = campaign.environment.facts;
+    const auto worker = facts.find(kWorkerFact);
+    const bool replayed = worker != facts.end() && worker->second == kReplay;
+    if (replayed == replay) continue;
+    return fail(Code::Refused, "{}: its rows of {} on {} were {}, and {} times would count as more of the same; give --table another file, or --device another name",
+                table.path().string(), table::describe(session.setting), base::printable(session.device.name), replayed ? "replayed" : "measured",
+                replay ? "replayed" : "measured");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
+  OPLAT_CHECK(check_replay(table, session));
   base::install_interrupt_handlers();  // from here on Ctrl-C ends the block in progress and keeps what was measured
   profile::CampaignRequest request;
   request.device = session.device;
@@ -132,10 +180,16 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
   request.argv = flags.argv;
   request.retry_refused = flags.retry_refused;
+  request.retry_loaded = flags.retry_loaded;
+  request.environment = measure::probe_environment();
+  request.environment->facts[kWorkerFact] = session.worker_name;
   ProgressBar bar(loudness);
   CampaignProgress progress(bar);
+  const auto start = Clock::now();
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
-    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, session.options));
+    runtimes::WorkerOptions options = session.options;
+    if (flags.budget_seconds) options.request_deadline = deadline_within(*flags.budget_seconds, Clock::now() - start, options.request_deadline);
+    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
     return std::unique_ptr<measure::Instrument>(std::move(worker));
   };
   return profile::run(request, table, factory, progress);

@@ -33,17 +33,19 @@ struct CampaignOptions {
   std::int64_t blocks = 0;
   std::string target_error;
   bool retry_refused = false;
+  bool retry_loaded = false;
 };
 /// --budget, --seed, --blocks, --target-error.
 void add_campaign_options(const Command& command, CampaignOptions& to);
-/// --retry-refused.
-void add_retry_refused(const Command& command, CampaignOptions& to);
+/// --retry-refused, --retry-loaded.
+void add_retry(const Command& command, CampaignOptions& to);
 
 struct CampaignFlags {
   std::optional<double> budget_seconds;
   std::uint64_t seed = 1;
   std::string argv;
   bool retry_refused = false;
+  bool retry_loaded = false;
   std::optional<std::int64_t> least_blocks;  ///< of every row; nothing: as the stop rule says
   std::optional<double> half_width;          ///< of every row's interval, relative; nothing: as the stop rule says
 };

@@ -76,7 +76,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
   if (!learned) return fail(learned.error());
   std::int64_t bytes = 0;
   for (const table::Fit& fit : learned->fits) bytes += static_cast<std::int64_t>(fit.blob.size());
-  report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, learned->calibrated};
+  report.learned = report::LearnedReport{learned->rows, seconds.count(), bytes, flags.learn.seed, learned->calibrated, learned->under_load};
   std::move(learned->fits.begin(), learned->fits.end(), std::back_inserter(fits));
   return {};
 }

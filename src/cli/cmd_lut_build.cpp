@@ -193,7 +193,7 @@ void add_lut_build(const Command& group) {
   command.add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)").type_name("FILE");
   add_run_options(command, flags->run);
   add_campaign_options(command, flags->campaign);
-  add_retry_refused(command, flags->campaign);
+  add_retry(command, flags->campaign);
   add_loudness(command, flags->loudness);
   command.footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
                   "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a process of its own, with weights\n"

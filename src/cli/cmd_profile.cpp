@@ -128,7 +128,7 @@ void add_profile(const Command& app) {
   add_run_options(command, flags->run);
   add_model_options(command, flags->model_options);
   add_campaign_options(command, flags->campaign);
-  add_retry_refused(command, flags->campaign);
+  add_retry(command, flags->campaign);
   command.add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
   command.add_flag("--json", flags->json, "print the summary as JSON");
   add_loudness(command, flags->loudness);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executable: subcommands, errors to stderr, exit codes.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -31,6 +32,11 @@ int run(int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // A word that nothing knows is told first: it may be the one that is lacking, misspelt.
+    const auto unknown = app.remaining(true);
+    (void)(unknown.empty() ? app.exit(error) : app.exit(CLI::ExtrasError(unknown)));
+    return cli::kUsage;
   } catch (const CLI::ParseError& error) {
     // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers it.
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
@@ -54,6 +60,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that reaches the limit of its size is a write that failed, as on a full disk: it is told and ends with its own exit code.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -12,6 +12,7 @@
 #include "oplat/base/units.hpp"
 #include "oplat/ir/catalogue.hpp"
 #include "oplat/ir/description.hpp"
+#include "oplat/ir/moved_work.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -97,7 +98,7 @@ Facts facts_of(const CheckedRow& row) {
       for (const ir::Dim& dim : tensor->shape.dims) facts.sizes.push_back(static_cast<double>(*dim));
     }
   }
-  const ir::Work work = ir::work(*key);
+  const ir::Work work = ir::moved_work(*key);
   if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops);
   const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
   const bool still = (info != nullptr && info->view) || (key->domain == "paddle_lite" && std::find(kStill.begin(), kStill.end(), key->op) != kStill.end());

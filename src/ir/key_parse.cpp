@@ -99,7 +99,7 @@ class Parser {
     const std::size_t start = at_;
     if (peek() == '"') {
       if (!quoted(out)) return false;
-      if (is_bare_name(out)) return wrong(start, fmt::format("not canonical: write {} without quotes", out));
+      if (is_bare_name(out)) return wrong(start, fmt::format("not canonical: write {} without quotes", base::printable(out, 40)));
       return true;
     }
     out = run(is_name_char);
@@ -134,7 +134,7 @@ class Parser {
       const std::size_t start = at_;
       std::string text;
       if (!quoted(text)) return false;
-      if (is_bare_word(text)) return wrong(start, fmt::format("not canonical: write {} without quotes", text));
+      if (is_bare_word(text)) return wrong(start, fmt::format("not canonical: write {} without quotes", base::printable(text, 40)));
       out = std::move(text);
       return true;
     }

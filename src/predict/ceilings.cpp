@@ -3,11 +3,11 @@
 #include "oplat/predict/ceilings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <unordered_set>
 
+#include "oplat/ir/moved_work.hpp"
 #include "oplat/plan/records.hpp"
 
 namespace oplat::predict {
@@ -22,10 +22,6 @@ constexpr double kLongInNodes = 5;
 constexpr double kDrivenOut = 1.5;
 constexpr std::size_t kFewRates = 20;
 
-constexpr std::array<std::string_view, 8> kPicking = {"Gather", "GatherElements", "GatherND", "Slice",
-                                                      "Shape",  "Size",           "GatherBlockQuantized",
-                                                      "EmbedLayerNormalization"};
-
 struct Measured {
   bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
   ir::Work work;
@@ -38,7 +34,7 @@ std::optional<Measured> measured(const TimedKey& row) {
   if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
   const auto key = ir::parse(row.key);
   if (!key) return std::nullopt;
-  Measured one{row.key == plan::kDispatchKey, moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
+  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
   if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0) return std::nullopt;
   if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
   return one;
@@ -210,15 +206,6 @@ Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selec
   for (const KernelPrediction& kernel : prediction.kernels) OPLAT_CHECK(add_rows_of(kernel.key));
   OPLAT_CHECK(sample(table, most_rows, gatherer));
   return ceilings_of(gatherer.rows(), selection.device);
-}
-
-ir::Work moved_work(const ir::Key& key) {
-  ir::Work work = ir::work(key);
-  if (std::find(kPicking.begin(), kPicking.end(), key.op) != kPicking.end()) {
-    work.bytes_in = std::min(work.bytes_in, work.bytes_out);
-    work.bytes_weights = std::min(work.bytes_weights, work.bytes_out);
-  }
-  return work;
 }
 
 std::optional<ir::Dtype> work_dtype(const ir::Key& key) {

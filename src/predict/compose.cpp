@@ -9,6 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "load.hpp"
 #include "oplat/base/text.hpp"
 
 namespace oplat::predict {
@@ -51,6 +52,8 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.sd_log = fit.sd_log;
     composition.measured_correlation = fit.measured_correlation;
     composition.scores = fit.scores;
+    OPLAT_TRY(models, load_of_models(table, selection));
+    if (is_substantial(models)) warnings.push_back(load_warning(models));
     return composition;
   }
   OPLAT_TRY(empty, empty_call_ns(table, selection));

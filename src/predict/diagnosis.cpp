@@ -9,6 +9,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "oplat/ir/moved_work.hpp"
+
 namespace oplat::predict {
 
 using estimate::Source;
@@ -96,7 +98,7 @@ KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key, co
                           double reuse_bytes) {
   KernelDiagnosis diagnosis;
   diagnosis.movement = movement_of(key);
-  ir::Work work = moved_work(key);
+  ir::Work work = ir::moved_work(key);
   if (work.flops && !(std::isfinite(*work.flops) && *work.flops >= 0)) work.flops.reset();
   work.complete = work.complete && std::isfinite(work.bytes());
   diagnosis.flops = work.flops;

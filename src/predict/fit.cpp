@@ -21,6 +21,9 @@ constexpr double kHighFactors[] = {1, 0.5, 2};
 /// win otherwise.
 constexpr double kGainPerMove = 0.04;
 
+/// Models that a message names.
+constexpr std::size_t kMostNamed = 5;
+
 struct Curve {
   std::optional<estimate::ReuseCurve> curve;
   int moves = 0;
@@ -87,6 +90,10 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
   return sum;
 }
 
+bool is_under_load(const table::Method& method) {
+  return std::find(method.flags.begin(), method.flags.end(), table::kUnderLoad) != method.flags.end();
+}
+
 class Fitting {
  public:
   Fitting(const table::Table& table, const Selection& selection, const FitRequest& request)
@@ -111,6 +118,8 @@ class Fitting {
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(const std::vector<const Candidate*>& models,
                                                        const std::set<std::string>& already) const;
   Result<LeftOutModel> leave_out(const Candidate& model) const;
+  /// For the message that too few can take part: those that were measured, but too widely. Empty where there are none.
+  [[nodiscard]] std::string too_wide() const;
 
   const table::Table& table_;
   const Selection& selection_;
@@ -266,6 +275,18 @@ Result<LeftOutModel> Fitting::leave_out(const Candidate& model) const {
   return left;
 }
 
+std::string Fitting::too_wide() const {
+  std::vector<std::string> wide;
+  for (const Candidate& model : models_) {
+    if (!model.calibrates) wide.push_back(fmt::format("{} (+-{:.1f} %)", base::printable(model.row.row.name), 100 * model.half_width));
+  }
+  if (wide.empty()) return {};
+  const std::size_t more = wide.size() - std::min(wide.size(), kMostNamed);
+  wide.resize(wide.size() - more);
+  return fmt::format("{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width {}): measure them further or allow for more; or ",
+                     base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "", 100 * request_.most_half_width, request_.most_half_width);
+}
+
 Result<FitResult> Fitting::run() {
   OPLAT_TRY(empty, empty_call_ns(table_, selection_));
   prior_.c0_ns = empty.value_or(0);
@@ -274,9 +295,9 @@ Result<FitResult> Fitting::run() {
   for (const Candidate* model : without({})) groups.insert(model->group);
   if (groups.size() < kLeastFitGroups) {
     return fail(Code::Refused,
-                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: measure more of them with their kernels: oplat profile --model "
+                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure more of them with their kernels: oplat profile --model "
                 "MODEL --table {} --runtime {}",
-                table_.path().string(), groups.size(), table::describe(selection_.setting), kLeastFitGroups, table_.path().string(),
+                table_.path().string(), groups.size(), table::describe(selection_.setting), kLeastFitGroups, too_wide(), table_.path().string(),
                 selection_.setting.runtime);
   }
   FitResult result;
@@ -287,6 +308,7 @@ Result<FitResult> Fitting::run() {
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;
+  result.under_load = std::count_if(all.begin(), all.end(), [](const Candidate* model) { return is_under_load(model->row.row.method); });
   return result;
 }
 

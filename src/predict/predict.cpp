@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "compose.hpp"
+#include "load.hpp"
 #include "oplat/base/hash.hpp"
 #include "oplat/base/few_lines.hpp"
 #include "oplat/base/text.hpp"
@@ -79,18 +80,6 @@ Distinct distinct_keys(const std::vector<table::PlanKernel>& kernels) {
   return distinct;
 }
 
-/// The load under which rows were measured is no part of their intervals, so the prediction says it.
-void warn_of_load(Prediction& prediction) {
-  std::set<std::string_view> loaded;
-  for (const KernelPrediction& kernel : prediction.kernels)
-    if (kernel.under_load) loaded.insert(kernel.key);
-  if (loaded.empty()) return;
-  prediction.warnings.push_back(
-      fmt::format("{} of its kernels were measured while other programs kept the machine busy: their times may be too long and the interval does "
-                  "not know; measure again on a quiet machine",
-                  loaded.size()));
-}
-
 /// What is as sure of one batch as of another is said once, too.
 void say_open_batch(Prediction& prediction) {
   std::set<std::string_view> open;
@@ -126,6 +115,7 @@ struct Predictor::Impl {
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
+  mutable std::optional<bool> loaded;  ///< whether the rows that teach estimates are substantially of a busy machine
   mutable std::optional<std::set<std::string, std::less<>>> operators;  ///< that rows time; all rows are read for it once
 
   /// How many kernels the rows time, up to `most`.
@@ -160,6 +150,16 @@ struct Predictor::Impl {
     if (found && found->current) return std::string();
     return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings,
                        base::printable(table->path().string(), 400));
+  }
+
+  /// What other rows teach says nothing of a single one of them. All rows are read the first time.
+  Result<bool> is_under_load(const estimate::Estimate& answer) const {
+    if (answer.source == Source::Measured || answer.source == Source::Free) return answer.under_load;
+    if (!loaded) {
+      OPLAT_TRY(load, load_of_rows(*table, selection));
+      loaded = is_substantial(load);
+    }
+    return *loaded;
   }
 
   Result<bool> times(std::string_view key) const {
@@ -256,8 +256,10 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.source = answer->source;
       one.group = answer->group;
       one.why = answer->why;
-      one.under_load = answer->under_load;
       one.open_batch = answer->tier == estimate::kOpenBatchTier;
+      OPLAT_TRY(under_load, impl_->is_under_load(*answer));
+      one.under_load = under_load;
+      if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;

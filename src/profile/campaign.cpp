@@ -80,8 +80,9 @@ class CampaignRun {
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices for its blocks.
   [[nodiscard]] Unit* urgent_model();
   Status visit(Unit& unit, std::int64_t pass);
-  /// Nothing where the user asked to stop meanwhile.
+  /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
   Result<std::optional<Measured>> measure_with_retry(Unit& unit);
+  std::optional<Measured> give_up(const Unit& unit, const table::Failed& failure);
   Result<Measured> measure_once(measure::Instrument& instrument, const Unit& unit) const;
   Result<Measured> measure_kernel(measure::Instrument& instrument, const Unit& unit) const;
   Result<Measured> measure_model(measure::Instrument& instrument, const Unit& unit) const;
@@ -132,8 +133,8 @@ void CampaignRun::mark_finished() {
   for (Unit& unit : units_.all) {
     if (unit.blocks.empty()) continue;
     const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
-    unit.expected_blocks = assessment.expected_blocks;
-    if (assessment.done) unit.finished = true;
+    unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
+    if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
   }
 }
 
@@ -159,7 +160,9 @@ void CampaignRun::tell(Phase phase, const Unit* unit) {
 
 void CampaignRun::warn_of_budget() {
   if (warned_ || !request_.budget_seconds || blocks_ < kBlocksBeforeWarning) return;
-  const double needed = elapsed() + forecast_.first_pass_left(units_.all);
+  const double first_pass = forecast_.first_pass_left(units_.all);
+  if (first_pass <= 0) return;  // every kernel has its block: what is left makes intervals narrower
+  const double needed = elapsed() + first_pass;
   if (needed <= *request_.budget_seconds) return;
   warned_ = true;
   progress_.notice(
@@ -285,8 +288,16 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
     pool_.discard();
     // Ctrl-C reaches workers too: what failed then says nothing about the kernel.
     if (stop_asked()) return std::optional<Measured>();
+    if (budget_over()) return give_up(unit, failure);
   }
   return std::optional<Measured>(std::move(failure));
+}
+
+/// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may have been cut to the budget.
+std::optional<Measured> CampaignRun::give_up(const Unit& unit, const table::Failed& failure) {
+  budget_ended_ = true;
+  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run", unit.name, unit.state_name(), failure.reason));
+  return std::nullopt;
 }
 
 Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
@@ -298,8 +309,7 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     unit.method = std::move(good->method);
-    // A third of the blocks can move the median.
-    if (unit.loaded_before || 3 * unit.loaded_blocks > unit.attempts() + 1) {
+    if (unit.under_load(unit.attempts() + 1)) {
       flags.insert(table::kUnderLoad);
     } else {
       flags.erase(table::kUnderLoad);
@@ -323,7 +333,7 @@ Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
   const double before = now();
   OPLAT_TRY(measured, measure_with_retry(unit));
   if (!measured) {
-    interrupted_ = true;
+    interrupted_ = !budget_ended_;
     return {};
   }
   forecast_.add(unit, now() - before);

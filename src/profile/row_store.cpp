@@ -25,8 +25,8 @@ RowStore::View RowStore::assess(Unit& unit, References& references) const {
   } else {
     view.outcome = table::Failed{"no usable block"};
   }
-  unit.expected_blocks = assessment.expected_blocks;
-  if (assessment.done) unit.finished = true;
+  unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
+  if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
   return view;
 }
 

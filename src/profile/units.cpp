@@ -3,6 +3,7 @@
 #include "profile/units.hpp"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "oplat/base/hash.hpp"
@@ -15,6 +16,18 @@ namespace {
 
 /// Flags that say something the blocks do not: kept from campaign to campaign.
 bool is_lasting(const std::string& flag) { return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown"; }
+
+/// Processes are counted on from the last one; no campaign comes near this.
+constexpr std::int64_t kMostProcesses = std::int64_t{1} << 53;
+
+Status check_processes(const table::Table& table, std::string_view name, std::span<const table::Block> blocks) {
+  for (const table::Block& block : blocks) {
+    if (block.process >= 0 && block.process <= kMostProcesses) continue;
+    return fail(Code::Input, "{}: corrupt: a block of {} says that process {} measured it; processes are numbered from 1", table.path().string(),
+                base::printable(name), block.process);
+  }
+  return {};
+}
 
 /// Takes over what the table holds; a time without its blocks is measured anew.
 void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& method, std::vector<table::Block> blocks,
@@ -32,7 +45,10 @@ void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& m
   if (unit.blocks.empty()) return;
   unit.method = method;
   std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
-  unit.loaded_before = std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0;
+  if (std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0) {
+    unit.loaded_before = unit.attempts();
+    if (request.retry_loaded) unit.least_blocks = 2 * unit.loaded_before;
+  }
   const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
   if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
   unit.finished = failed_later && !request.retry_refused;
@@ -44,6 +60,7 @@ Status load_kernel(Unit& unit, const CampaignRequest& request, const table::Tabl
   for (const table::StoredRow& row : rows) {
     if (row.row.origin != "own" || row.row.reuse_bytes != unit.state.reuse_bytes) continue;
     OPLAT_TRY(blocks, table.blocks_of(row.id));
+    OPLAT_CHECK(check_processes(table, unit.name, blocks));
     take_over(unit, row.row.outcome, row.row.method, std::move(blocks), request);
     unit.need = Need::Yes;
   }
@@ -59,6 +76,7 @@ Status load_models(std::vector<Unit>& units, const CampaignRequest& request, con
     for (Unit& unit : units) {
       if (unit.kind != UnitKind::Model || unit.model->plan_identity != row.row.plan_identity) continue;
       OPLAT_TRY(blocks, table.blocks_of_model(row.id));
+      OPLAT_CHECK(check_processes(table, unit.name, blocks));
       take_over(unit, row.row.outcome, row.row.method, std::move(blocks), request);
     }
   }

@@ -34,12 +34,18 @@ struct Unit {
   std::vector<std::string> stored_flags;
   bool finished = false;
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
-  bool loaded_before = false;        ///< an earlier campaign measured the row under load
+  std::int64_t loaded_before = 0;    ///< blocks that earlier campaigns left of a row that they flagged as under load
   std::int64_t loaded_blocks = 0;    ///< of this run, during which other programs kept a good part of a CPU busy
+  std::int64_t least_blocks = 0;     ///< that the row gets in any case: a loaded one that is to be measured again
   double cost_seconds = 0;           ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
 
   [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }
+  /// Whether so many of `among` blocks were measured under load that they can move the median: more than a third. Which of an
+  /// earlier campaign's were, nobody recorded; of a flagged row it is taken as two thirds, the middle of what may be. So as
+  /// many quiet blocks as the row had clear it.
+  [[nodiscard]] bool under_load(std::int64_t among) const { return 3 * loaded_blocks + 2 * loaded_before > among; }
+  [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < least_blocks; }
   [[nodiscard]] std::uint64_t seed() const;
   /// "hot", "last-level", "cold", "model".
   [[nodiscard]] const char* state_name() const;

@@ -54,6 +54,7 @@ void add_composition(const FitReport& report, Json& document) {
                              {"measured_correlation", fit.measured_correlation}};
   document["curve"] = std::move(curve);
   document["calibration_models"] = fit.scores.size();
+  document["calibration_models_under_load"] = composition.result.under_load;
   document["left_out_summary"] = summary_json(composition.left_out);
   document["unfitted_summary"] = summary_json(composition.unfitted);
   document["left_out"] = std::move(left_out);
@@ -69,7 +70,8 @@ void add_learned(const FitReport& report, Json& document) {
                          {"seconds", learned.seconds},
                          {"bytes", learned.bytes},
                          {"seed", learned.seed},
-                         {"calibrated", learned.calibrated}};
+                         {"calibrated", learned.calibrated},
+                         {"under_load", learned.under_load}};
 }
 
 }  // namespace

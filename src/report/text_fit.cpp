@@ -26,11 +26,17 @@ void print_summary(const char* what, const predict::ValidationSummary& summary, 
   out << "\n";
 }
 
+/// A table of a quiet machine needs no such line.
+void print_load(std::int64_t under_load, std::string_view of_what, std::ostream& out) {
+  if (under_load > 0) out << fmt::format("{} of the {} were measured while other programs kept the machine busy\n", under_load, of_what);
+}
+
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format("latency = {} + {} per kernel + {:.3f} x kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
                      base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), fit.scale,
                      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
+  print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache from {} touched between two uses\n",
                        fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own)) : std::string(),
@@ -67,6 +73,7 @@ void print_fit(const FitReport& report, std::ostream& out) {
     out << fmt::format("kernels: learned from {} rows in {}, {}; how sure an estimate is: {}\n", learned.rows,
                        base::duration_text(1e9 * learned.seconds), base::bytes_text(static_cast<double>(learned.bytes)),
                        learned.calibrated ? "calibrated on rows left out" : "a cautious guess, not calibrated");
+    print_load(learned.under_load, "rows", out);
   }
   if (!report.no_learned.empty()) out << fmt::format("kernels: nothing learned: {}\n", report.no_learned);
   if (!report.stored) out << "not stored\n";

@@ -32,7 +32,7 @@ struct Estimate {
   Source source = Source::Measured;
   std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
   std::string why;   ///< for people: which rows, what was assumed
-  bool under_load = false;  ///< a row behind it was measured while other programs kept the machine busy
+  bool under_load = false;  ///< a row of the kernel was measured while other programs kept the machine busy
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -49,6 +49,7 @@ struct LearnedFit {
   /// To be stored together: that of the format kLearnedFormat, then, where rows were left out, how sure single rows are.
   std::vector<table::Fit> fits;
   std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
+  std::int64_t under_load = 0;  ///< rows of the source that were measured while other programs kept the machine busy
   /// Whether rows left out have shown how sure answers are; too few rows cannot.
   bool calibrated = false;
 };

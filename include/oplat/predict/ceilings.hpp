@@ -62,10 +62,6 @@ inline constexpr std::int64_t kMostSampledRows = 256;
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection, const Prediction& prediction,
                                std::int64_t most_rows = kMostSampledRows);
 
-/// ir::work(), but an operator that picks from its operands (Gather, Slice, ...) reads no more of its constants, and of
-/// its other operands, than it writes: an embedding reads a few lines of its table.
-ir::Work moved_work(const ir::Key& key);
-
 /// The type that decides how fast a kernel multiplies: that of its first weights of two dimensions or more, else of its
 /// first operand; u8 counts as i8. Nothing: no operands.
 std::optional<ir::Dtype> work_dtype(const ir::Key& key);

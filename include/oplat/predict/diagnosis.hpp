@@ -42,7 +42,7 @@ std::optional<Movement> movement_of(const ir::Key& key);
 /// Of one execution of one kernel of a plan.
 struct KernelDiagnosis {
   std::optional<double> flops;  ///< nothing: no formula
-  std::optional<double> bytes;  ///< read and written, by moved_work(); nothing: sizes unknown
+  std::optional<double> bytes;  ///< read and written, by ir::moved_work(); nothing: sizes unknown
   std::optional<double> gflops_per_s;
   std::optional<double> gbytes_per_s;
   /// Nothing without a time or ceilings, where neither ceiling explains a tenth of the time (its code is what is slow),

@@ -40,6 +40,7 @@ struct FitResult {
   std::vector<LeftOutModel> left_out;   ///< in order of name
   /// Models that cannot take part, with the reason: no plan in the table, kernels without a row.
   std::vector<std::pair<std::string, std::string>> excluded;
+  std::int64_t under_load = 0;  ///< models that calibrate and were measured while other programs kept the machine busy
 };
 
 /// Least models of different groups that a fit needs.

@@ -45,8 +45,9 @@ struct KernelPrediction {
   estimate::Source source = estimate::Source::Missing;
   std::string group;
   std::string why;
-  bool under_load = false;  ///< see Estimate
   bool open_batch = false;  ///< answered by a row that does not say its batch
+  /// See Estimate; or estimated, and more than a third of the rows that teach estimates were measured so.
+  bool under_load = false;
 };
 
 /// latency = c0 + c1 * n_kernels + scale * sum of count * latency.

@@ -45,6 +45,8 @@ struct CampaignRequest {
   measure::CopyRule copies;
   std::int64_t keys_per_process = 50;
   bool retry_refused = false;  ///< measure rows again that the table holds as failed, unsupported or skipped
+  /// Rows that are measured well enough, but were so under load, get as many blocks again: quiet ones clear the flag.
+  bool retry_loaded = false;
   std::string argv;            ///< recorded
   /// The kernel behind the empty call. It is measured like any other where there are view operators, since its time is
   /// what they cost. Empty: neither is measured.

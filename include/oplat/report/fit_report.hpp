@@ -25,6 +25,7 @@ struct LearnedReport {
   std::int64_t bytes = 0;
   std::uint64_t seed = 0;
   bool calibrated = false;
+  std::int64_t under_load = 0;  ///< rows that were measured while other programs kept the machine busy
 };
 
 struct FitReport {

@@ -65,6 +65,12 @@ struct PopulationOutline {
   bool timed = false;  ///< whether any row holds a time
 };
 
+/// Times of a (device, setting) pair, and how many of them were measured while other programs kept the machine busy.
+struct Load {
+  std::int64_t timings = 0;
+  std::int64_t under_load = 0;
+};
+
 /// A foreign file that was imported.
 struct StoredForeignFile {
   FileId id = 0;
@@ -129,6 +135,9 @@ class Table {
   Result<std::vector<PopulationOutline>> population_outlines() const;
   /// Zero rows where none stand under this pair.
   Result<Population> population_of(DeviceId device, SettingId setting) const;
+  /// Reads all rows of the pair.
+  Result<Load> load_of_rows(DeviceId device, SettingId setting) const;
+  Result<Load> load_of_models(DeviceId device, SettingId setting) const;
   Result<std::vector<StoredCampaign>> campaigns() const;
   Result<std::optional<DeviceId>> find_device(std::string_view name) const;
   Result<std::string> device_name(DeviceId device) const;

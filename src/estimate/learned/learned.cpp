@@ -30,6 +30,15 @@ std::optional<double> llc_bytes(const RowSource& rows) {
   return std::nullopt;
 }
 
+Result<std::int64_t> rows_under_load(const RowSource& rows) {
+  std::int64_t sum = 0;
+  for (const table::SettingId setting : rows.settings) {
+    OPLAT_TRY(load, rows.table->load_of_rows(rows.device, setting));
+    sum += load.under_load;
+  }
+  return sum;
+}
+
 /// A model with the footprints at which its states were measured.
 struct Fitted {
   std::array<std::optional<double>, kStates> reuse_bytes;
@@ -183,7 +192,8 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
-  LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}}, static_cast<std::int64_t>(log_ns.size()), model.calibrated()};
+  OPLAT_TRY(under_load, rows_under_load(rows));
+  LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}}, static_cast<std::int64_t>(log_ns.size()), under_load, model.calibrated()};
   if (const auto spread = RowSpread::learn(model.left_out())) fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
   return fit;
 }

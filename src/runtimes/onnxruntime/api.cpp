@@ -34,7 +34,7 @@ enum Slot : std::size_t {
   kReleaseValue = 96, kReleaseSessionOptions = 100, kEndProfiling = 110, kCreateEnvWithPool = 119, kDisablePerSessionThreads = 120,
   kCreateThreadingOptions = 121, kReleaseThreadingOptions = 122, kAddConfigEntry = 130, kRunWithBinding = 133,
   kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutputToDevice = 138, kSetGlobalIntraOpThreads = 147,
-  kSetGlobalInterOpThreads = 148, kSetGlobalSpinControl = 149, kBuildInfo = 254,
+  kSetGlobalInterOpThreads = 148, kSetGlobalSpinControl = 149, kBuildInfo = 254, kTensorData = 51, kElementCount = 64, kTensorInfo = 65, kReleaseTensorInfo = 99, kBoundOutputValues = 140,
 };
 
 template <class Function>
@@ -93,6 +93,11 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kReleaseIoBinding, api.release_io_binding);
   take(table, kBindInput, api.bind_input);
   take(table, kBindOutputToDevice, api.bind_output_to_device);
+  take(table, kBoundOutputValues, api.bound_output_values);
+  take(table, kTensorData, api.tensor_data);
+  take(table, kTensorInfo, api.tensor_info);
+  take(table, kElementCount, api.element_count);
+  take(table, kReleaseTensorInfo, api.release_tensor_info);
   api.version_ = base->version_string();
   const char* (*build_info)() = nullptr;
   take(table, kBuildInfo, build_info);

@@ -23,6 +23,7 @@ struct OrtMemoryInfo;
 struct OrtIoBinding;
 struct OrtAllocator;
 struct OrtThreadingOptions;
+struct OrtTensorInfo;
 
 /// Codes of GetErrorCode that are told apart here.
 inline constexpr int kOrtNotImplemented = 9;
@@ -62,6 +63,11 @@ class Api {
   OrtStatus* (*create_io_binding)(OrtSession*, OrtIoBinding**) = nullptr;
   OrtStatus* (*bind_input)(OrtIoBinding*, const char* name, const OrtValue*) = nullptr;
   OrtStatus* (*bind_output_to_device)(OrtIoBinding*, const char* name, const OrtMemoryInfo*) = nullptr;
+  OrtStatus* (*bound_output_values)(const OrtIoBinding*, OrtAllocator*, OrtValue*** values, std::size_t* count) = nullptr;
+  OrtStatus* (*tensor_data)(OrtValue*, void** data) = nullptr;
+  OrtStatus* (*tensor_info)(const OrtValue*, OrtTensorInfo**) = nullptr;
+  OrtStatus* (*element_count)(const OrtTensorInfo*, std::size_t*) = nullptr;
+  void (*release_tensor_info)(OrtTensorInfo*) = nullptr;
   int (*error_code)(const OrtStatus*) = nullptr;
   const char* (*error_message)(const OrtStatus*) = nullptr;
   void (*release_status)(OrtStatus*) = nullptr;

@@ -104,6 +104,29 @@ Status Session::bind(std::vector<InputData> inputs) {
 
 Status Session::run() { return api_.check(api_.run_with_binding(session_, nullptr, binding_)); }
 
+Result<std::vector<std::int64_t>> Session::integers_of(OrtValue* value) const {
+  OrtTensorInfo* info = nullptr;
+  OPLAT_CHECK(api_.check(api_.tensor_info(value, &info)));
+  const std::unique_ptr<OrtTensorInfo, void (*)(OrtTensorInfo*)> owned(info, api_.release_tensor_info);
+  std::size_t count = 0;
+  OPLAT_CHECK(api_.check(api_.element_count(info, &count)));
+  void* data = nullptr;
+  OPLAT_CHECK(api_.check(api_.tensor_data(value, &data)));
+  const auto* first = static_cast<const std::int64_t*>(data);
+  return std::vector<std::int64_t>(first, first + count);
+}
+
+Result<std::vector<std::int64_t>> Session::first_output() const {
+  OrtValue** values = nullptr;
+  std::size_t count = 0;
+  OPLAT_CHECK(api_.check(api_.bound_output_values(binding_, api_.allocator(), &values, &count)));
+  Result<std::vector<std::int64_t>> numbers = fail(Code::Runtime, "onnxruntime: a run gave no output");
+  if (count > 0) numbers = integers_of(values[0]);
+  for (std::size_t i = 0; i < count; ++i) api_.release_value(values[i]);
+  if (values != nullptr) OPLAT_CHECK(api_.check(api_.allocator_free(api_.allocator(), values)));
+  return numbers;
+}
+
 Result<std::string> Session::end_profiling() {
   char* text = nullptr;
   OPLAT_CHECK(api_.check(api_.end_profiling(session_, api_.allocator(), &text)));

@@ -49,6 +49,8 @@ class Session {
   Status bind(std::vector<InputData> inputs);
   /// One run of the bound session.
   Status run();
+  /// The first output of the last run, which must be of 64-bit integers.
+  Result<std::vector<std::int64_t>> first_output() const;
   /// Ends profiling; the file that the events were written to.
   Result<std::string> end_profiling();
 
@@ -56,6 +58,7 @@ class Session {
   explicit Session(const Api& api) : api_(api) {}
   Result<std::vector<std::string>> names(OrtStatus* (*count)(const OrtSession*, std::size_t*),
                                          OrtStatus* (*name)(const OrtSession*, std::size_t, OrtAllocator*, char**)) const;
+  Result<std::vector<std::int64_t>> integers_of(OrtValue* value) const;
 
   const Api& api_;
   OrtSession* session_ = nullptr;

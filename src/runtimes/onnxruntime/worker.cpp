@@ -19,6 +19,7 @@
 #include "runtimes/onnxruntime/library.hpp"
 #include "runtimes/onnxruntime/onnxruntime.hpp"
 #include "runtimes/onnxruntime/planner.hpp"
+#include "runtimes/onnxruntime/result_shape.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -73,6 +74,11 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
   OPLAT_TRY(data, model_inputs(infos, graph, inputs, seed));
   ReadyModel ready{std::move(model), std::move(data), 1};
   if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
+  if (ready.batch < 1) {
+    const InputData& first = ready.inputs.front();
+    return fail(Code::Input, "{}: input '{}' has the shape [{}], a batch of nothing: there is nothing to run; where the model leaves it open, --batch says another",
+                path, base::printable(first.name), fmt::join(first.dims, ","));
+  }
   return ready;
 }
 
@@ -166,7 +172,15 @@ class OnnxRuntimeWorker final : public Worker {
     auto inputs = kernel_inputs(kernel->inputs, request.seed);
     if (!inputs) return measure::OpenOutcome(table::Skipped{inputs.error().message});
     const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain" : kernel->wiring == onnx::Wiring::Fan ? "fan" : "single";
-    return open_session(kernel->bytes, options, std::move(*inputs), wiring);
+    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring));
+    const auto* opened = std::get_if<measure::Opened>(&outcome);
+    if (opened == nullptr) return outcome;
+    // The output of a kernel model is the shape of its last copy's result.
+    OPLAT_TRY(shape, sessions_.at(opened->handle)->first_output());
+    const auto wrong = wrong_result(key, shape);
+    if (!wrong) return outcome;
+    sessions_.erase(opened->handle);
+    return measure::OpenOutcome(table::Failed{*wrong});
   }
 
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, const char* topology) {

@@ -18,6 +18,7 @@ TEST(DurationText, ShowsThreeDigitsInTheUnitThatFits) {
   EXPECT_EQ(duration_text(4'560'000), "4.56 ms");
   EXPECT_EQ(duration_text(1.234e9), "1.23 s");
   EXPECT_EQ(duration_text(4.2e12), "4200 s");
+  EXPECT_EQ(duration_text(1e308), "1.00e+299 s");
   EXPECT_EQ(duration_text(-1500), "-1.50 us");
 }
 

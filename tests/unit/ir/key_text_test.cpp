@@ -91,6 +91,12 @@ TEST(KeyText, ValuesOfEveryKind) {
   EXPECT_EQ(*key.attribute("m")->text(), std::string("\xc3\xa9\xf0\x9f\x98\x80\0", 7));
 }
 
+TEST(KeyText, AMessageDoesNotRepeatAWholeKey) {
+  const auto refused = parse("x{a=\"" + std::string(1 << 20, 'w') + "\"}()->()");
+  ASSERT_FALSE(refused);
+  EXPECT_LT(refused.error().message.size(), 200U);
+}
+
 TEST(KeyText, EqualityIsThatOfTheText) {
   EXPECT_EQ(Value(std::nan("1")), Value(std::nan("2")));
   EXPECT_FALSE(Value(0.0) == Value(-0.0));

@@ -50,6 +50,7 @@ struct SimulatedWorld {
   double start_seconds = 0.1;
   double open_seconds = 0.01;
   std::int64_t switches_per_block = 0;
+  std::optional<double> other_load;  ///< CPUs that other programs keep busy
   std::uint64_t seed = 1;
   bool factory_fails = false;
 
@@ -138,6 +139,7 @@ class SimulatedInstrument final : public Instrument {
     const double luck = std::exp(world_->block_noise * block_luck.normal());
     const double scrub_ns = static_cast<double>(request.scrub_bytes) / 20;
     BlockSamples samples;
+    samples.other_load = world_->other_load;
     samples.ns.resize(request.handles.size());
     const double rho = world_->autocorrelation;
     double spent_ns = 0;

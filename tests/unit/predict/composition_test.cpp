@@ -177,6 +177,23 @@ TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
   EXPECT_NEAR(p.coverage.time.at(Source::Physics), 2500.0 / 3500.0, 1e-12);
 }
 
+TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
+  const auto predicted = [&] { return must(ask(plan({{"b", test::kCopy1000, 1}}), MissingPolicy::Physics)); };
+  for (const char* quiet : {test::kCopy250, test::kCopy4000}) row(quiet, 1000);
+  table::Row loaded;
+  loaded.key = test::kMatMul;
+  loaded.outcome = timing(1e5);
+  loaded.method.flags = {table::kUnderLoad};
+  must(small_.table().put_row(device_, setting_, std::nullopt, loaded));
+  EXPECT_FALSE(predicted().kernels[0].under_load) << "one row in three";
+  loaded.reuse_bytes = 1e8;
+  must(small_.table().put_row(device_, setting_, std::nullopt, loaded));
+  const Prediction p = predicted();
+  EXPECT_TRUE(p.kernels[0].under_load);
+  EXPECT_THAT(p.kernels[0].why, HasSubstr("from rows of which many were measured while the machine was busy"));
+  EXPECT_THAT(p.warnings, Contains(HasSubstr("1 of its kernels are estimated from rows of which more than a third")));
+}
+
 TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {
   row(test::kCopy250, 1000);
   const char* unknown = "test:copy{}(f32[?])->(f32[?])";

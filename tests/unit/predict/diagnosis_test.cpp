@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "oplat/ir/moved_work.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {
@@ -177,7 +178,7 @@ TEST(WorkDtype, IsThatOfTheWeights) {
 }
 
 TEST(MovedWork, OfATableOnlyWhatIsPicked) {
-  const ir::Work w = moved_work(must(ir::parse("Gather/13{axis=0}(f32c[30000,128],i64[1,16])->(f32[1,16,128])")));
+  const ir::Work w = ir::moved_work(must(ir::parse("Gather/13{axis=0}(f32c[30000,128],i64[1,16])->(f32[1,16,128])")));
   EXPECT_EQ(w.bytes_out, 8192);
   EXPECT_EQ(w.bytes_weights, 8192);  // of 15 MB
   EXPECT_EQ(w.bytes_in, 128);

@@ -19,7 +19,9 @@ namespace {
 using test::must;
 using test::SmallTable;
 using test::timing;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 struct MadeModels {
   std::vector<KernelSum> sums;
@@ -163,7 +165,7 @@ class FitTest : public ::testing::Test {
 
   /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all of them differ; measured
   /// at what the formula says times `factor`.
-  void model(const std::string& name, int n, double factor = 1, double ci = 0.002) {
+  void model(const std::string& name, int n, double factor = 1, double ci = 0.002, bool under_load = false) {
     table::Plan plan;
     plan.model = name;
     plan.identity = "plan of " + name;
@@ -178,6 +180,7 @@ class FitTest : public ::testing::Test {
     measured.ci_low_ns = ns * (1 - ci);
     measured.ci_high_ns = ns * (1 + ci);
     row.outcome = measured;
+    if (under_load) row.method.flags = {"disturbed", table::kUnderLoad};
     must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
   }
   Result<FitResult> fit(FitRequest request = {}) {
@@ -262,6 +265,19 @@ TEST_F(FitTest, TwoGroupsAreTooFew) {
   EXPECT_THAT(result.error().message, HasSubstr("oplat profile --model"));
 }
 
+TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereTooFewAreLeft) {
+  model("a.onnx", 10);
+  for (int i = 0; i < 7; ++i) model(fmt::format("wide{}.onnx", i), 20 + i, 1, 0.052);
+  const auto result = fit();
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("wide0.onnx (+-5.2 %), wide1.onnx (+-5.2 %), "));
+  EXPECT_THAT(result.error().message, HasSubstr("wide4.onnx (+-5.2 %) and 2 more count for nothing"));
+  EXPECT_THAT(result.error().message, HasSubstr("within +-3 % (--most-half-width 0.03)"));
+  FitRequest request;
+  request.most_half_width = 0.06;
+  EXPECT_EQ(must(fit(request)).fit.scores.size(), 8U);
+}
+
 TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
   const FitResult result = must(fit());
@@ -287,6 +303,22 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   EXPECT_THAT(selection.warnings.back(), HasSubstr("oplat fit"));
   prediction = must(predict(small_.table(), selection, plan, {}));
   EXPECT_FALSE(prediction.composition.fitted);
+}
+
+TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
+  table::Plan plan;
+  plan.model = "new.onnx";
+  plan.kernels = {{"a", key(100), 30}};
+  const auto predicted = [&] {
+    must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(must(fit()).fit)}));
+    return must(predict(small_.table(), must(select(small_.table(), {})), plan, {}));
+  };
+  for (int i = 0; i < 9; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i, 1, 0.002, i < 3);
+  EXPECT_EQ(must(fit()).under_load, 3);
+  EXPECT_THAT(predicted().warnings, IsEmpty()) << "a third does not decide over the others";
+  model("net9.onnx", 55, 1, 0.002, true);
+  EXPECT_EQ(must(fit()).under_load, 4);
+  EXPECT_THAT(predicted().warnings, ElementsAre(HasSubstr("4 of the 10 whole models behind the fit of the composition were measured while")));
 }
 
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "unit/profile/campaign_fixture.hpp"
@@ -299,6 +300,86 @@ TEST(Campaign, BudgetLeavesACompleteTable) {
   for (const ProgressState& state : bench.progress.states) EXPECT_LE(*state.eta_seconds, 15);
 }
 
+bool any_under_load(const Bench& bench) {
+  const auto rows = bench.rows();
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) {
+    const auto& flags = row.second.row.method.flags;
+    return std::find(flags.begin(), flags.end(), table::kUnderLoad) != flags.end();
+  });
+}
+
+TEST(Campaign, QuietBlocksClearRowsOfTheLoadUnderWhichTheyWereMeasured) {
+  Bench bench(3, 0);
+  bench.world.other_load = 0.5;
+  bench.run();
+  const std::size_t loaded = bench.rows_blocks();
+  EXPECT_EQ(loaded, 15U);
+  for (const auto& [name, row] : bench.rows()) EXPECT_THAT(row.row.method.flags, Contains(table::kUnderLoad)) << name.first;
+  // They are precise: without being asked nothing is measured again.
+  bench.world.other_load.reset();
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), loaded);
+  EXPECT_TRUE(any_under_load(bench));
+  bench.request.retry_loaded = true;
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), 2 * loaded);
+  EXPECT_FALSE(any_under_load(bench));
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), 2 * loaded) << "rows that are cleared are left alone";
+}
+
+TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
+  Bench bench(3, 0);
+  bench.world.other_load = 0.5;
+  bench.run();
+  bench.request.retry_loaded = true;
+  EXPECT_EQ(bench.run().blocks, 15);
+  EXPECT_TRUE(any_under_load(bench));
+}
+
+TEST(Campaign, TheLoadOfAnInterruptedCampaignDoesNotOutweighTheRest) {
+  // Each row's first block is loaded, the other four are not: less than a third, whether the campaign is cut or not.
+  for (const bool cut : {false, true}) {
+    Bench bench(3, 0);
+    bench.world.other_load = 0.5;
+    bench.world.before_block = [&] {
+      if (bench.rows_blocks() >= 3) bench.world.other_load.reset();
+    };
+    if (cut) bench.stop_after = 3;
+    bench.run();
+    EXPECT_EQ(any_under_load(bench), cut);
+    bench.stop_after.reset();
+    bench.run();
+    EXPECT_EQ(bench.rows_blocks(), 15U);
+    EXPECT_FALSE(any_under_load(bench)) << "cut: " << cut;
+  }
+}
+
+TEST(Campaign, ABlockOfAProcessThatCannotBeIsACorruptTable) {
+  Bench bench(1, 0);
+  bench.run();
+  table::Block block;
+  block.pass = 9;
+  block.process = std::numeric_limits<std::int64_t>::max();
+  block.value_ns = 2000;
+  block.rounds = 32;
+  ASSERT_TRUE(bench.table->add_block(bench.rows().at({relu_key(0), false}).id, block));
+  const auto summary = profile::run(bench.request, *bench.table, bench.factory, bench.progress);
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, Code::Input);
+  EXPECT_THAT(summary.error().message, HasSubstr("t.oplat: corrupt: a block of Relu"));
+}
+
+TEST(Campaign, SaysNothingOfKernelsLeftOutOnceEachHasABlock) {
+  // The budget ends inside the second pass, and blocks take longer and longer.
+  Bench bench(4, 0);
+  bench.request.budget_seconds = 4;
+  bench.world.before_block = [&] { bench.world.now_seconds += 0.1; };
+  EXPECT_TRUE(bench.run().budget_ended);
+  EXPECT_EQ(bench.run().kernels.left, 0);
+  EXPECT_THAT(bench.progress.notices, IsEmpty());
+}
+
 TEST(Campaign, SaysWhenTheBudgetIsTooSmallForOnePass) {
   Bench bench(20, 0);
   bench.request.budget_seconds = 2;
@@ -309,6 +390,22 @@ TEST(Campaign, SaysWhenTheBudgetIsTooSmallForOnePass) {
   EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("the budget is 0:02")));
   bench.request.budget_seconds.reset();
   EXPECT_EQ(bench.run().kernels.precise, 20);
+}
+
+TEST(Campaign, AWorkerThatHangsIsNotAskedAgainOnceTheBudgetIsOver) {
+  Bench bench(2, 0);
+  bench.world.kernels[relu_key(0)].hangs = true;  // for 120 s
+  bench.request.budget_seconds = 60;
+  const double before = bench.world.now_seconds;
+  const Summary summary = bench.run();
+  EXPECT_TRUE(summary.budget_ended);
+  EXPECT_FALSE(summary.interrupted);
+  EXPECT_LT(bench.world.now_seconds - before, 130);
+  // It was tried once: the other run tries it twice and says so.
+  EXPECT_EQ(summary.kernels.failed, 0);
+  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("time limit; the budget is over")));
+  bench.request.budget_seconds.reset();
+  EXPECT_EQ(bench.run().kernels.failed, 1);
 }
 
 TEST(Campaign, GivesUpOnNoisyRowsAtTheCap) {

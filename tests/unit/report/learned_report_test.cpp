@@ -19,7 +19,7 @@ report::FitReport sample_fit() {
   fit.setting = setting_of();
   fit.stored = true;
   fit.no_composition = "0 groups of whole models";
-  fit.learned = report::LearnedReport{240, 2.5, 3 << 20, 7, true};
+  fit.learned = report::LearnedReport{240, 2.5, 3 << 20, 7, true, 12};
   return fit;
 }
 
@@ -52,6 +52,7 @@ TEST(FitReportTest, SaysWhatWasLearnedAndWhatWasNot) {
   const std::string text = rendered("text", sample_fit());
   EXPECT_THAT(text, HasSubstr("not fitted: 0 groups of whole models"));
   EXPECT_THAT(text, HasSubstr("learned from 240 rows in 2.50 s, 3.00 MiB"));
+  EXPECT_THAT(text, HasSubstr("12 of the rows were measured while other programs kept the machine busy"));
   EXPECT_THAT(text, Not(HasSubstr("not stored")));
   const auto doc = nlohmann::json::parse(rendered("json", sample_fit()));
   EXPECT_EQ(doc["schema"], "oplat.fit/1");
@@ -59,6 +60,7 @@ TEST(FitReportTest, SaysWhatWasLearnedAndWhatWasNot) {
   EXPECT_EQ(doc["no_composition"], "0 groups of whole models");
   EXPECT_EQ(doc["learned"]["rows"], 240);
   EXPECT_EQ(doc["learned"]["bytes"], 3 << 20);
+  EXPECT_EQ(doc["learned"]["under_load"], 12);
   EXPECT_TRUE(doc["no_learned"].is_null());
   EXPECT_THAT(rendered("csv", sample_fit()), HasSubstr("model,group"));
 }

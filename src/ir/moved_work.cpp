@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Operators that pick.
+#include "oplat/ir/moved_work.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace oplat::ir {
+namespace {
+
+constexpr std::array<std::string_view, 8> kPicking = {"Gather", "GatherElements", "GatherND", "Slice",
+                                                      "Shape",  "Size",           "GatherBlockQuantized",
+                                                      "EmbedLayerNormalization"};
+
+}  // namespace
+
+Work moved_work(const Key& key) {
+  Work moved = work(key);
+  if (std::find(kPicking.begin(), kPicking.end(), key.op) != kPicking.end()) {
+    moved.bytes_in = std::min(moved.bytes_in, moved.bytes_out);
+    moved.bytes_weights = std::min(moved.bytes_weights, moved.bytes_out);
+  }
+  return moved;
+}
+
+}  // namespace oplat::ir

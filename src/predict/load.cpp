@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Counts over settings, and the sentences.
+#include "load.hpp"
+
+#include <set>
+
+#include "oplat/base/text.hpp"
+
+namespace oplat::predict {
+
+using estimate::Source;
+
+Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection) {
+  table::Load sum;
+  for (const table::SettingId setting : selection.setting_ids) {
+    OPLAT_TRY(load, table.load_of_rows(selection.device_id, setting));
+    sum.timings += load.timings;
+    sum.under_load += load.under_load;
+  }
+  return sum;
+}
+
+Result<table::Load> load_of_models(const table::Table& table, const Selection& selection) {
+  table::Load sum;
+  for (const table::SettingId setting : selection.setting_ids) {
+    OPLAT_TRY(load, table.load_of_models(selection.device_id, setting));
+    sum.timings += load.timings;
+    sum.under_load += load.under_load;
+  }
+  return sum;
+}
+
+bool is_substantial(const table::Load& load) { return 3.0 * static_cast<double>(load.under_load) > static_cast<double>(load.timings); }
+
+void warn_of_load(Prediction& prediction) {
+  std::set<std::string_view> measured, estimated;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    if (!kernel.under_load) continue;
+    const bool own = kernel.source == Source::Measured || kernel.source == Source::Free;
+    (own ? measured : estimated).insert(kernel.key);
+  }
+  if (!measured.empty()) {
+    prediction.warnings.push_back(
+        fmt::format("{} of its kernels were measured while other programs kept the machine busy: their times may be too long and the interval does "
+                    "not know; measure again on a quiet machine with oplat profile --retry-loaded",
+                    measured.size()));
+  }
+  if (!estimated.empty()) {
+    prediction.warnings.push_back(
+        fmt::format("{} of its kernels are estimated from rows of which more than a third were measured while other programs kept the machine busy: "
+                    "their times may be too long and the interval does not know; measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
+                    estimated.size()));
+  }
+}
+
+std::string load_warning(const table::Load& models) {
+  return fmt::format("{} of the {} whole models behind the fit of the composition were measured while other programs kept the machine busy: the latency may "
+                     "be too long and the interval does not know; measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
+                     models.under_load, models.timings);
+}
+
+}  // namespace oplat::predict
