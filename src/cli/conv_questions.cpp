@@ -36,12 +36,19 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std:
   OPLAT_TRY(listed, formats::tinynas::read_conv_list(source));
   std::vector<ConvQuestion> questions;
   questions.reserve(listed.size());
+  std::size_t failed = 0;
   for (const formats::tinynas::ListedConv& one : listed) {
-    if (one.ms && *one.ms < 0) continue;
-    questions.push_back({"", one.conv, one.ms && *one.ms > 0 ? one.ms : std::nullopt});
+    const bool no_time = one.ms && *one.ms < 0;
+    if (no_time) ++failed;
+    // The original passes over the failed rows of a library; a tuple is a question whatever stands beside it.
+    if (no_time && one.library_row) continue;
+    questions.push_back({"", one.conv, no_time ? std::nullopt : one.ms});
   }
-  if (questions.size() < listed.size())
-    warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, listed.size() - questions.size()));
+  const std::size_t left_out = listed.size() - questions.size();
+  if (left_out > 0) warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, left_out));
+  if (failed > left_out)
+    warnings.push_back(fmt::format("{}: {} times are -1, of failed profiles; those tuples are predicted, but compared with nothing", path,
+                                   failed - left_out));
   if (questions.empty()) return fail(Code::Input, "{}: names no convolution to predict", path);
   return questions;
 }

@@ -28,8 +28,8 @@ struct ConvQuestions {
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, std::int64_t resolution,
                                                       formats::tinynas::Rules rules);
 
-/// The convolutions of a list, of a library for one. Failed profiles (-1) are left out as the original does, and
-/// counted in a warning; a time of 0 is none.
+/// The convolutions of a list, of a library for one. Failed rows (-1) of a library are left out as the original does; a
+/// tuple loses its -1 only. Warnings count both. A time of 0 is none.
 Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std::vector<std::string>& warnings);
 
 /// Whether a device has the rules of the original's T40: batch 1, no fused sum, channels in multiples of 32.

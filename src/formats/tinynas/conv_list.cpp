@@ -69,6 +69,7 @@ Result<ListedConv> read_library_line(std::string_view line) {
   ListedConv listed;
   OPLAT_TRY(conv, tuple_of_library_fields(fields));
   listed.conv = conv;
+  listed.library_row = true;
   const auto after = words(line.substr(end + 1));
   if (after.size() != 1) return fail(Code::Input, "{} words after '}}'; expected one, the time", after.size());
   OPLAT_CHECK(read_time(after.front(), listed.ms));
