@@ -195,9 +195,10 @@ Result<int> run(const Flags& given_flags) {
   std::vector<std::string> warnings;
   OPLAT_TRY(questions, questions_of(flags, warnings));
   OPLAT_TRY(answers, flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings));
+  std::vector<ConvQuestions> sets = at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
   print_warnings(warnings, flags.loudness);
   std::vector<ConvPrediction> predictions;
-  for (ConvQuestions& set : at_batches(questions, flags.batches, has_t40_rules(flags.device))) {
+  for (ConvQuestions& set : sets) {
     OPLAT_TRY(answered, answers.answer(set.convs));
     predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
   }
@@ -214,7 +215,8 @@ constexpr const char* kFooter =
     "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it was measured, ms; of\n"
     "a grouped convolution group=G, before or behind the time. A library file will do too. It prints the eight fields,\n"
     "ms, lo, hi and source with tabs between, - for what nobody knows, group=G of groups, and, where times were\n"
-    "measured, the errors in lines that begin with #.\n"
+    "measured, the errors in lines that begin with #. With one --batch, or the 1 of a T40, a tuple's time is of that\n"
+    "batch, whatever batch the tuple names; a library's row keeps its time at its own batch only.\n"
     "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
     "sees\n"
     "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"
