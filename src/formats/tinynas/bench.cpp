@@ -8,7 +8,7 @@ namespace oplat::formats::tinynas {
 namespace {
 
 /// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
-/// an interruption has neither and is measured again.
+/// an interruption has neither and is measured again; so is one whose time line was cut before its unit.
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
 # a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
@@ -44,7 +44,7 @@ fi
 awk '
   FILENAME == ARGV[1] {
     if ($0 ~ /^iter-[0-9]+: /) { at = $0 }
-    else if (at != "" && $0 ~ /^(run time_ms|failed): /) { done[at] = 1 }
+    else if (at != "" && $0 ~ /^(run time_ms: [^ ]+ ms|failed: )/) { done[at] = 1 }
     next
   }
   !($0 in done)
@@ -84,13 +84,13 @@ while IFS= read -r sample <&3; do
 done 3< "$todo"
 rm -f "$todo"
 # Every sample has an answer in the log by now, and some of them are times.
-answers=$(grep -c -E '^(run time_ms|failed): ' < "$log")
+answers=$(grep -c -E '^(run time_ms: [^ ]+ ms|failed: )' < "$log")
 samples=$(wc -l < "$folder/samples.txt")
 if [ "$answers" -lt "$samples" ]; then
   echo "run.sh: $log has answers to $answers of the $((samples)) samples; remove it and run again" >&2
   exit 1
 fi
-if ! grep -q '^run time_ms: ' < "$log"; then
+if ! grep -q -E '^run time_ms: [^ ]+ ms' < "$log"; then
   echo "run.sh: all samples failed; what trtexec said stands under $folder/failed" >&2
   exit 5
 fi
