@@ -248,6 +248,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.group = answer->group;
       one.why = answer->why;
       one.under_load = answer->under_load;
+      // Another setting may need less.
+      if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;

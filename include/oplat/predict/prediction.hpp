@@ -46,6 +46,7 @@ struct KernelPrediction {
   std::string group;
   std::string why;
   bool under_load = false;  ///< see Estimate
+  std::optional<double> floor_ns;  ///< of one execution; see Estimate
 };
 
 /// latency = c0 + c1 * n_kernels + scale * sum of count * latency.

@@ -28,6 +28,7 @@ struct LearnedAnswer {
   double sd_log = 0;
   Pattern pattern;
   double outside = 0;  ///< Point::outside
+  std::optional<double> floor_ns;  ///< beyond the rows: Machine::floor_ns()
 };
 
 class GridModel {

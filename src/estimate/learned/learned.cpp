@@ -56,6 +56,7 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   estimate.source = far ? Source::Learned : Source::Interpolated;
   estimate.group = far ? "learned" : "interpolated";
   estimate.tier = name(answer.pattern.kind);
+  estimate.floor_ns = answer.floor_ns;
   return estimate;
 }
 
