@@ -170,6 +170,28 @@ void print(const Flags& flags, const Answers& answers, const std::vector<ConvPre
     fmt::print("{}", flags.tests.empty() ? conv_text(prediction, flags.level) : conv_lines(prediction));
 }
 
+/// The lines of --tests have no room for what an answer rests on: a warning counts those that reach beyond the rows and says
+/// of the first how far.
+void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const Loudness& loudness) {
+  std::size_t asked = 0;
+  std::size_t far = 0;
+  std::string first;
+  for (const ConvPrediction& prediction : predictions) {
+    asked += prediction.answers.size();
+    for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
+      const ConvAnswer& answer = prediction.answers[i];
+      if (!(answer.floor_ms > 0) || ++far > 1) continue;
+      first = formats::tinynas::tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
+    }
+  }
+  if (far == 0) return;
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  const std::string warning =
+      fmt::format("{} of {} convolutions lie beyond what was measured, with intervals to match; --json says why of each, of the first: {}", far,
+                  asked, first);
+  print_warnings({&warning, 1}, loudness);
+}
+
 /// Code::Missing that names the convolutions without an answer.
 Status require_answers(const std::vector<ConvPrediction>& predictions) {
   std::size_t asked = 0;
@@ -203,6 +225,7 @@ Result<int> run(const Flags& given_flags) {
     predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
   }
   print(flags, answers, predictions);
+  if (!flags.tests.empty() && !flags.json) warn_of_far_answers(predictions, flags.loudness);
   OPLAT_CHECK(require_answers(predictions));
   return kDone;
 }
@@ -225,7 +248,7 @@ constexpr const char* kFooter =
     "where\n"
     "a line through its batches falls below 0.\n"
     "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
-    "these stand in each entry of 'batches'.\n"
+    "these stand in each entry of 'batches'. docs/from-tinynas.md describes all its fields.\n"
     "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table absent or malformed;\n"
     "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting.";
 

@@ -44,6 +44,7 @@ class GridModel {
   static Result<GridModel> load(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] std::size_t sites() const { return lines_->sites().size(); }
   /// Whether any spread was learned from rows left out: too few rows teach none.
   [[nodiscard]] bool calibrated() const;
