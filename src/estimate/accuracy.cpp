@@ -95,6 +95,7 @@ class Asker {
     learn.progress = part_of(request_.learn.progress, fold, request_.split.folds);
     OPLAT_TRY(model, FittedModel::fit(known, log_ns, learn));
     accuracy.fit_seconds += seconds() - begin;
+    accuracy.calibrated = accuracy.calibrated && model.calibrated();
     begin = seconds();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (roles[i] == Role::Ask) ask(rows_[i], model, accuracy);
