@@ -87,6 +87,12 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields, std:
     if (conv.in_c % conv.group != 0 || conv.out_c % conv.group != 0) {
       return fail(Code::Input, "{}{} of {} to {} channels", kGroup, *group, conv.in_c, conv.out_c);
     }
+    // A depthwise convolution has as many groups as channels, whether they are told or not.
+    if (conv.type == ir::ConvType::Depthwise && conv.group != 1 && conv.group != conv.out_c) {
+      return fail(Code::Input, "{}{} of a Depthwise convolution of {} channels, which has one a channel; leave it away, or say Regular", kGroup,
+                  *group, conv.out_c);
+    }
+    if (conv.type == ir::ConvType::Depthwise) conv.group = 1;
   }
   listed.conv = conv;
   const auto rest = fields.subspan(kTestFields);
