@@ -89,7 +89,8 @@ Result<int> run(const Flags& flags) {
   report.profile = flags.profile;
   report.seed = flags.learn.seed;
   report.network_seed = request.network_seed;
-  report.calibrated = flags.learn.calibrate;
+  // A sparse model calibrates itself, asked or not; too few rows calibrate nothing.
+  report.calibrated = report.accuracy.calibrated;
   report.level = flags.level;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
   print_warnings(selection.warnings, flags.loudness);

@@ -144,8 +144,8 @@ void add_import(const Command& app) {
   command.footer("The table is made where it is absent. A file whose bytes were imported before for the same device and setting changes\n"
                   "nothing; other bytes under the same file name are refused (exit 6) without --replace; files of other names add their\n"
                   "rows. 'oplat export' gives the same bytes back; of a pickle, one that loads to an equal dict.\n"
-                  "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (all are named), a table is corrupt;\n"
-                  "6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
+                  "Exit codes: 0 done; 2 usage; 3 the file is absent or holds malformed rows (the first ten are named, the others\n"
+                  "counted), a table is corrupt; 6 refused (other bytes of this name, locked, read-only); 8 could not write.\n"
                   "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat");
   command.runs([flags] { return run(*flags); });
 }

@@ -112,7 +112,8 @@ void add_tinynas_bench(const Command& group) {
   command.footer("Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a second input where fused) and\n"
                   "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends to DIR/log.txt; run again, it\n"
                   "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median of trtexec's GPU compute\n"
-                  "time, -1 where trtexec fails or prints none. run.sh needs a POSIX shell, awk and sed, but no oplat.\n"
+                  "time, -1 where trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT seconds (600; 0: no limit). run.sh\n"
+                  "needs a POSIX shell, awk and sed, but no oplat.\n"
                   "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of other samples or of another\n"
                   "precision; 8 could not write.\n"
                   "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");

@@ -170,6 +170,28 @@ void print(const Flags& flags, const Answers& answers, const std::vector<ConvPre
     fmt::print("{}", flags.tests.empty() ? conv_text(prediction, flags.level) : conv_lines(prediction));
 }
 
+/// The lines of --tests have no room for what an answer rests on: a warning counts those that reach beyond the rows and says
+/// of the first how far.
+void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const Loudness& loudness) {
+  std::size_t asked = 0;
+  std::size_t far = 0;
+  std::string first;
+  for (const ConvPrediction& prediction : predictions) {
+    asked += prediction.answers.size();
+    for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
+      const ConvAnswer& answer = prediction.answers[i];
+      if (!(answer.floor_ms > 0) || ++far > 1) continue;
+      first = formats::tinynas::tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
+    }
+  }
+  if (far == 0) return;
+  std::replace(first.begin(), first.end(), '\t', ' ');
+  const std::string warning =
+      fmt::format("{} of {} convolutions lie beyond what was measured, with intervals to match; --json says why of each, of the first: {}", far,
+                  asked, first);
+  print_warnings({&warning, 1}, loudness);
+}
+
 /// Code::Missing that names the convolutions without an answer.
 Status require_answers(const std::vector<ConvPrediction>& predictions) {
   std::size_t asked = 0;
@@ -195,13 +217,15 @@ Result<int> run(const Flags& given_flags) {
   std::vector<std::string> warnings;
   OPLAT_TRY(questions, questions_of(flags, warnings));
   OPLAT_TRY(answers, flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings));
+  std::vector<ConvQuestions> sets = at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
   print_warnings(warnings, flags.loudness);
   std::vector<ConvPrediction> predictions;
-  for (ConvQuestions& set : at_batches(questions, flags.batches, has_t40_rules(flags.device))) {
+  for (ConvQuestions& set : sets) {
     OPLAT_TRY(answered, answers.answer(set.convs));
     predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
   }
   print(flags, answers, predictions);
+  if (!flags.tests.empty() && !flags.json) warn_of_far_answers(predictions, flags.loudness);
   OPLAT_CHECK(require_answers(predictions));
   return kDone;
 }
@@ -214,7 +238,8 @@ constexpr const char* kFooter =
     "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it was measured, ms; of\n"
     "a grouped convolution group=G, before or behind the time. A library file will do too. It prints the eight fields,\n"
     "ms, lo, hi and source with tabs between, - for what nobody knows, group=G of groups, and, where times were\n"
-    "measured, the errors in lines that begin with #.\n"
+    "measured, the errors in lines that begin with #. With one --batch, or the 1 of a T40, a tuple's time is of that\n"
+    "batch, whatever batch the tuple names; a library's row keeps its time at its own batch only.\n"
     "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
     "sees\n"
     "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"
@@ -223,7 +248,7 @@ constexpr const char* kFooter =
     "where\n"
     "a line through its batches falls below 0.\n"
     "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
-    "these stand in each entry of 'batches'.\n"
+    "these stand in each entry of 'batches'. docs/from-tinynas.md describes all its fields.\n"
     "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table absent or malformed;\n"
     "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting.";
 

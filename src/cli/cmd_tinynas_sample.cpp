@@ -21,6 +21,7 @@ struct Flags {
 };
 
 Result<int> run(const Flags& flags) {
+  if (flags.bits && flags.out.empty()) return fail(Code::Usage, "--nbits {}: is part of a file's name; give --out FILE, too", *flags.bits);
   OPLAT_TRY(source, base::Source::open(flags.config));
   OPLAT_TRY(space, tinynas::read_sampling_space(source));
   auto samples = tinynas::sample(space, {flags.channel_multiple});

@@ -26,6 +26,7 @@ struct ConvAnswer {
   std::optional<double> ms;  ///< nothing: nobody answers, and `why` says so
   double sd_log = 0;         ///< of the time; the original knows none
   std::optional<ConvInterval> interval;
+  double floor_ms = 0;   ///< no interval reaches below; KernelPrediction::floor_ns
   std::string source;  ///< "original", or that of the estimate; "missing"
   std::string group;   ///< convolutions of one group err together
   std::string why;     ///< of a missing one

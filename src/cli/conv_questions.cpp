@@ -18,6 +18,13 @@ void apply_t40(ir::ConvTuple& conv) {
   conv.out_c = rounded_up(conv.out_c);
 }
 
+/// Whether the time beside a listed convolution is that of a set. A library's row was measured at its own batch. A tuple's
+/// batch is often 1 whatever was measured, as in the original, which is told the batch apart; but one time is not that of
+/// several batches. The rules of a T40 say what it makes of a convolution, not that it is another one.
+bool is_time_of(const ConvQuestion& asked, std::int64_t batch, bool one_batch) {
+  return batch == asked.conv.batch || (one_batch && !asked.library_row);
+}
+
 }  // namespace
 
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, std::int64_t resolution,
@@ -27,7 +34,7 @@ Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, s
   OPLAT_TRY(convs, formats::tinynas::convolutions(structure, resolution, rules));
   std::vector<ConvQuestion> questions;
   questions.reserve(convs.size());
-  for (formats::tinynas::NamedConv& conv : convs) questions.push_back({std::move(conv.name), conv.conv, std::nullopt});
+  for (formats::tinynas::NamedConv& conv : convs) questions.push_back({std::move(conv.name), conv.conv, std::nullopt, false});
   return questions;
 }
 
@@ -36,12 +43,19 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std:
   OPLAT_TRY(listed, formats::tinynas::read_conv_list(source));
   std::vector<ConvQuestion> questions;
   questions.reserve(listed.size());
+  std::size_t failed = 0;
   for (const formats::tinynas::ListedConv& one : listed) {
-    if (one.ms && *one.ms < 0) continue;
-    questions.push_back({"", one.conv, one.ms && *one.ms > 0 ? one.ms : std::nullopt});
+    const bool no_time = one.ms && *one.ms < 0;
+    if (no_time) ++failed;
+    // The original passes over the failed rows of a library; a tuple is a question whatever stands beside it.
+    if (no_time && one.library_row) continue;
+    questions.push_back({"", one.conv, no_time ? std::nullopt : one.ms, one.library_row});
   }
-  if (questions.size() < listed.size())
-    warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, listed.size() - questions.size()));
+  const std::size_t left_out = listed.size() - questions.size();
+  if (left_out > 0) warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, left_out));
+  if (failed > left_out)
+    warnings.push_back(fmt::format("{}: {} times are -1, of failed profiles; those tuples are predicted, but compared with nothing", path,
+                                   failed - left_out));
   if (questions.empty()) return fail(Code::Input, "{}: names no convolution to predict", path);
   return questions;
 }
@@ -49,22 +63,26 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std:
 bool has_t40_rules(const std::string& device) { return device.find("T40") != std::string::npos; }
 
 std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, const std::vector<std::int64_t>& batches,
-                                      bool t40) {
+                                      bool t40, std::vector<std::string>& warnings) {
   std::vector<ConvQuestions> sets;
   if (batches.empty()) sets.push_back({std::nullopt, convs});
   for (const std::int64_t batch : batches) {
     ConvQuestions& set = sets.emplace_back(ConvQuestions{batch, convs});
     for (ConvQuestion& question : set.convs) question.conv.batch = batch;
   }
+  std::size_t dropped = 0;
   for (ConvQuestions& set : sets) {
     if (t40) set.batch = 1;
     for (std::size_t i = 0; i < convs.size(); ++i) {
       ConvQuestion& question = set.convs[i];
       if (t40) apply_t40(question.conv);
-      // The time of another convolution is no time of this one.
-      if (!(question.conv == convs[i].conv)) question.real_ms.reset();
+      if (!question.real_ms || is_time_of(convs[i], question.conv.batch, sets.size() == 1)) continue;
+      question.real_ms.reset();
+      ++dropped;
     }
   }
+  if (dropped > 0)
+    warnings.push_back(fmt::format("{} measured times are of another batch than was asked for, and compared with nothing", dropped));
   return sets;
 }
 

@@ -16,6 +16,7 @@ struct ConvQuestion {
   std::string name;  ///< of the place in the network; empty: from a list
   ir::ConvTuple conv;
   std::optional<double> real_ms;  ///< what was measured
+  bool library_row = false;       ///< named by a library, whose times are each of its row's batch
 };
 
 /// Convolutions that are summed up.
@@ -28,15 +29,16 @@ struct ConvQuestions {
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path, std::int64_t resolution,
                                                       formats::tinynas::Rules rules);
 
-/// The convolutions of a list, of a library for one. Failed profiles (-1) are left out as the original does, and
-/// counted in a warning; a time of 0 is none.
+/// The convolutions of a list, of a library for one. Failed rows (-1) of a library are left out as the original does; a
+/// tuple loses its -1 only. Warnings count both. A time of 0 is none.
 Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std::vector<std::string>& warnings);
 
 /// Whether a device has the rules of the original's T40: batch 1, no fused sum, channels in multiples of 32.
 bool has_t40_rules(const std::string& device);
 
-/// One set a batch; one set of the convolutions' own batches where no batch is given.
+/// One set a batch; one set of the convolutions' own batches where no batch is given. Measured times of other batches are
+/// dropped, and counted in a warning; a tuple's time is that of the one batch that is given, whatever the tuple says.
 std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, const std::vector<std::int64_t>& batches,
-                                      bool t40);
+                                      bool t40, std::vector<std::string>& warnings);
 
 }  // namespace oplat::cli

@@ -16,8 +16,8 @@ constexpr double kNsPerUs = 1e3;
 constexpr std::string_view kConv = "Int8Conv";
 constexpr std::string_view kConvRelu = "Int8ConvRelu";
 
-LutInterval around(double us, double sd_log, double quantile) {
-  return {us * std::exp(-quantile * sd_log), us * std::exp(quantile * sd_log)};
+LutInterval around(double us, double sd_log, double quantile, double floor_us) {
+  return {std::max(us * std::exp(-quantile * sd_log), std::min(floor_us, us)), us * std::exp(quantile * sd_log)};
 }
 
 double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
@@ -51,7 +51,8 @@ void take(LutAnswer& answer, const predict::KernelPrediction& kernel, double qua
   answer.source = estimate::name(kernel.source);
   answer.sd_log = *kernel.sd_log;
   answer.group = kernel.group;
-  answer.interval = around(*answer.us, answer.sd_log, quantile);
+  answer.floor_us = kernel.floor_ns.value_or(0) / kNsPerUs;
+  answer.interval = around(*answer.us, answer.sd_log, quantile, answer.floor_us);
 }
 
 void sum_up(LutPrediction& prediction) {
@@ -164,10 +165,12 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
   sum_up(prediction);
   if (prediction.missing() > 0 || !(prediction.total_us > 0)) return {};
   std::vector<predict::Term> terms;
+  double floor = 0;
   for (const LutAnswer& answer : prediction.answers) {
+    floor += answer.floor_us;
     terms.push_back({*answer.us / prediction.total_us, answer.sd_log, answer.group});
   }
-  prediction.interval = around(prediction.total_us, predict::total_spread(terms, 0), quantile);
+  prediction.interval = around(prediction.total_us, predict::total_spread(terms, 0), quantile, floor);
   return {};
 }
 

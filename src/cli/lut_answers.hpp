@@ -39,6 +39,7 @@ struct LutAnswer {
   std::string source = "missing";     ///< "table", the source of an estimate, or "missing"
   std::optional<LutInterval> interval;  ///< of estimates
   double sd_log = 0;
+  double floor_us = 0;  ///< no interval reaches below; KernelPrediction::floor_ns
   std::string group;  ///< answers of one group err together
   std::string why;    ///< of estimates and of what is missing
 };

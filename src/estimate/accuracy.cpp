@@ -25,6 +25,7 @@ struct Answered {
   double truth_ns = 0;
   double predicted_ns = 0;
   double sd_log = 0;
+  double floor_ns = 0;
   std::string tier;
   std::string operator_name;
 };
@@ -43,8 +44,10 @@ ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers,
     line.bias += error / count;
     line.within5 += (std::abs(error) <= 0.05 ? 1 : 0) / count;
     line.within10 += (std::abs(error) <= 0.1 ? 1 : 0) / count;
-    line.coverage += (std::abs(std::log(each->truth_ns / each->predicted_ns)) <= z * each->sd_log ? 1 : 0) / count;
-    line.half_width += std::sinh(z * each->sd_log) / count;
+    const double low = std::max(each->predicted_ns * std::exp(-z * each->sd_log), std::min(each->floor_ns, each->predicted_ns));
+    const double high = each->predicted_ns * std::exp(z * each->sd_log);
+    line.coverage += (low <= each->truth_ns && each->truth_ns <= high ? 1 : 0) / count;
+    line.half_width += (high - low) / (2 * each->predicted_ns) / count;
   }
   std::sort(errors.begin(), errors.end());
   line.median = errors[errors.size() / 2];
@@ -92,6 +95,7 @@ class Asker {
     learn.progress = part_of(request_.learn.progress, fold, request_.split.folds);
     OPLAT_TRY(model, FittedModel::fit(known, log_ns, learn));
     accuracy.fit_seconds += seconds() - begin;
+    accuracy.calibrated = accuracy.calibrated && model.calibrated();
     begin = seconds();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (roles[i] == Role::Ask) ask(rows_[i], model, accuracy);
@@ -111,7 +115,7 @@ class Asker {
       ++accuracy.unanswered;
       return;
     }
-    answers_.push_back({std::exp(row.log_ns), std::exp(answer->log_ns), answer->sd_log, std::string(name(answer->pattern.kind)),
+    answers_.push_back({std::exp(row.log_ns), std::exp(answer->log_ns), answer->sd_log, answer->floor_ns.value_or(0), std::string(name(answer->pattern.kind)),
                         row.operator_name});
     if (request_.networks > 0) network_rows_.push_back({&row.description, answers_.back().truth_ns, answers_.back().predicted_ns});
   }

@@ -126,7 +126,8 @@ Result<Split> parse_split(std::string_view text) {
     }
     return split;
   }
-  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT, folds:COUNT", text);
+  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT, folds:COUNT, "
+              "groups:FILE", text);
 }
 
 Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,

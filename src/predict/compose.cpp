@@ -83,6 +83,7 @@ Status compose(Prediction& prediction) {
   std::map<Source, double> time;
   std::set<std::string_view> missing;
   double sum = 0;
+  double floor = 0;  // of the sum, which takes at least what the kernels with a floor do
   for (const KernelPrediction& kernel : prediction.kernels) {
     auto& count = prediction.coverage.count[kernel.source];
     if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name), kernel.count);
@@ -97,6 +98,7 @@ Status compose(Prediction& prediction) {
     const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     time[kernel.source] += part;
     sum += part;
+    floor += static_cast<double>(kernel.count) * kernel.floor_ns.value_or(0);
   }
 
   const double overhead = composition.overhead_ns(sum);
@@ -117,7 +119,8 @@ Status compose(Prediction& prediction) {
   double spread = total_spread(terms_of(prediction.kernels, total / composition.scale), composition.sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}));
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores},
+                            composition.scale * floor));
   if (!std::isfinite(bounds.hi_ns))
     return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
   prediction.interval = bounds;

@@ -260,6 +260,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
       if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
+      // Another setting may need less.
+      if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;

@@ -110,11 +110,11 @@ double interval_quantile(double level, const Calibration& calibration) {
   return calibration.scores[static_cast<std::size_t>(std::max<std::int64_t>(rank, 1) - 1)];
 }
 
-Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration) {
+Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns) {
   if (!(level > 0 && level < 1))
     return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
   const double factor = std::exp(interval_quantile(level, calibration) * sd_log);
-  return Interval{median_ns / factor, median_ns * factor};
+  return Interval{std::max(median_ns / factor, std::min(floor_ns, median_ns)), median_ns * factor};
 }
 
 }  // namespace oplat::predict

@@ -238,7 +238,7 @@ void print_estimates(const EstimateListing& listing, const Options& options, std
   for (const auto& kernel : listing.kernels) {
     std::string latency = "-";
     if (kernel.latency_ns && kernel.sd_log) {
-      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {});
+      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {}, kernel.floor_ns.value_or(0));
       latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level) : time_text(kernel.latency_ns);
     }
     table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),

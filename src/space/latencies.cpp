@@ -70,6 +70,7 @@ class Timer {
     CellLatency latency;
     std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
     double sum = 0;
+    double floor = 0;
     double executed = 0;
     bool complete = true;
     for (const std::size_t i : cell.kernels) {
@@ -77,6 +78,7 @@ class Timer {
       if (kernel.source != Source::Free) ++executed;
       complete = complete && kernel.latency_ns;
       const double ns = kernel.latency_ns.value_or(0);
+      floor += kernel.floor_ns.value_or(0);
       if (kernel.latency_ns) {
         parts[i] += ns;
         latency.shares[kernel.source] += ns;
@@ -100,7 +102,7 @@ class Timer {
     double spread = predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
     for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
     OPLAT_TRY(bounds,
-              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}));
+              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}, composition.scale * floor));
     latency.interval = bounds;
     return latency;
   }

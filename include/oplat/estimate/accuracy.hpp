@@ -79,6 +79,7 @@ struct Accuracy {
   std::int64_t unanswered = 0;
   std::int64_t set_aside = 0;  ///< rows, where the request says so
   std::int64_t stand_ins = 0;  ///< rows of unknown batch among those learned from
+  bool calibrated = true;      ///< the spreads of every fold's fit were learned from rows left out
   double fit_seconds = 0;
   double microseconds_a_row = 0;
   std::vector<ErrorLine> lines;  ///< all; each tier; each band of latencies; each operator where there are several

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,7 @@ struct Estimate {
   std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
   std::string why;   ///< for people: which rows, what was assumed
   bool under_load = false;  ///< a row of the kernel was measured while other programs kept the machine busy
+  std::optional<double> floor_ns = std::nullopt;  ///< no interval reaches below: what the device needs at least, where the spread alone does not know
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

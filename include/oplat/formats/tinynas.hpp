@@ -91,6 +91,7 @@ struct ListedConv {
   ir::ConvTuple conv;
   std::optional<double> ms;  ///< the time that stands beside it; nothing where none does. -1 of a failed profile stays -1
   std::size_t line = 0;      ///< from 1
+  bool library_row = false;  ///< in the library's form, whose time is that of its own batch
 };
 
 /// Reads any of the original's lists, told apart line by line; empty lines and lines that begin with # are skipped:

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "oplat/ir/key.hpp"
@@ -45,5 +46,8 @@ enum ConvolutionNumber : std::size_t {
   kConvBatch, kConvHeight, kConvAspect, kConvOutChannels, kConvInChannels, kConvKernel, kConvKernelAspect, kConvStride,
   kConvDilation, kConvPad, kConvGroup, kConvResidual, kConvolutionNumbers
 };
+
+/// What a number of a description is, for people; empty where the key's text alone says it.
+std::string_view number_name(const Description& description, std::size_t number);
 
 }  // namespace oplat::ir

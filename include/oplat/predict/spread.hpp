@@ -56,7 +56,8 @@ inline constexpr std::int64_t kLeastConformalModels = 19;
 /// t-quantile with models - 1 degrees of freedom, or the normal one for fewer than two models.
 double interval_quantile(double level, const Calibration& calibration);
 
-/// median * exp(+- q s) with q = interval_quantile(). Code::Usage unless 0 < level < 1.
-Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration);
+/// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that begins lower. Code::Usage
+/// unless 0 < level < 1.
+Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns = 0);
 
 }  // namespace oplat::predict

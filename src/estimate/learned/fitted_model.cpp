@@ -99,6 +99,10 @@ std::optional<LearnedAnswer> FittedModel::answer(const ir::Description& descript
   return std::visit([&](const auto& model) { return model.answer(description, profile); }, model_);
 }
 
+const Space& FittedModel::space() const {
+  return std::visit([](const auto& model) -> const Space& { return model.space(); }, model_);
+}
+
 std::size_t FittedModel::sites() const {
   return std::visit([](const auto& model) { return model.sites(); }, model_);
 }

@@ -22,6 +22,7 @@ class FittedModel {
                                  const LearnRequest& request);
 
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  [[nodiscard]] const Space& space() const;
   [[nodiscard]] std::size_t sites() const;
   [[nodiscard]] bool calibrated() const;
   /// Once fitted: rows that were left out, which tell how sure a row is.

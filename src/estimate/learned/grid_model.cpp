@@ -439,6 +439,7 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
   answer.sd_log = spread_at(*point, answer.sd_log);
   answer.outside = point->outside;
+  if (point->outside > 0) answer.floor_ns = machine_.floor_ns(description.work, point->outside);
   return answer;
 }
 

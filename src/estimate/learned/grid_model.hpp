@@ -28,6 +28,7 @@ struct LearnedAnswer {
   double sd_log = 0;
   Pattern pattern;
   double outside = 0;  ///< Point::outside
+  std::optional<double> floor_ns;  ///< beyond the rows: Machine::floor_ns()
 };
 
 class GridModel {
@@ -43,6 +44,7 @@ class GridModel {
   static Result<GridModel> load(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] std::size_t sites() const { return lines_->sites().size(); }
   /// Whether any spread was learned from rows left out: too few rows teach none.
   [[nodiscard]] bool calibrated() const;

@@ -65,6 +65,7 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   estimate.source = far ? Source::Learned : Source::Interpolated;
   estimate.group = far ? "learned" : "interpolated";
   estimate.tier = name(answer.pattern.kind);
+  estimate.floor_ns = answer.floor_ns;
   return estimate;
 }
 
@@ -80,6 +81,24 @@ std::string_view evidence(PatternKind kind) {
     case PatternKind::Sparse: return "from rows of similar shapes";
   }
   return "";
+}
+
+/// Why names so many of them.
+constexpr std::size_t kMostNamed = 3;
+
+/// "groups 4 where all rows have 1, batch 256 where rows reach 128": the numbers that lie beyond the rows, where they have names.
+std::string beyond_text(const std::vector<Beyond>& beyond, const ir::Description& description) {
+  std::string text;
+  std::size_t named = 0;
+  for (const Beyond& each : beyond) {
+    const std::string_view name = ir::number_name(description, each.number);
+    if (name.empty() || named == kMostNamed) continue;
+    const std::string rows = each.low == each.high  ? fmt::format("all rows have {:.4g}", each.low)
+                             : each.value > each.high ? fmt::format("rows reach {:.4g}", each.high)
+                                                      : fmt::format("rows begin at {:.4g}", each.low);
+    text += fmt::format("{}{} {:.4g} where {}", named++ > 0 ? ", " : ": ", name, each.value, rows);
+  }
+  return text;
 }
 
 class Learned final : public Estimator {
@@ -144,7 +163,12 @@ class Learned final : public Estimator {
     }
     if (!(hot->median_ns > 0) || !std::isfinite(hot->median_ns)) return std::nullopt;
     if (query.explain) {
-      const std::string far = outside > 0 ? fmt::format("; {:.2g} doublings beyond what was measured", outside) : "";
+      std::string far;
+      if (outside > 0) {
+        ir::Description asked = *description;
+        append_state(asked, 0);
+        far = fmt::format("; {:.2g} doublings beyond what was measured{}", outside, beyond_text(fitted_->model.space().beyond(asked), asked));
+      }
       hot->why = fmt::format("{}{} ({} rows)", evidence_of(hot->tier), far, fitted_->model.sites());
     }
     return hot;

@@ -16,6 +16,12 @@ constexpr double kOverheadOfFastest = 0.6;
 /// Faster rows do fewer operations than are counted (Winograd), or find their data in caches.
 constexpr double kBestShare = 0.98;
 
+/// None of 95,000 FP32 and 13,000 FP16 rows of a V100 takes less than 0.63 of its bound by FLOPs, weights and results.
+constexpr double kSureShare = 0.5;
+/// Small kernels alone teach rates that larger ones exceed. With this power of the distance no FP32 row lay below the floor
+/// learned from batch 1, from sizes up to 20 or from 64 channels; one in four did of FP16, learned from sizes up to 20.
+constexpr double kLessPerDoubling = 0.5;
+
 double quantile(std::vector<double> values, double level) {
   const auto at = static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + at, values.end());
@@ -38,6 +44,13 @@ void learn_rates(std::span<const ir::Description> rows, std::span<const double> 
 
 double Machine::bound_ns(const ir::Work& work) const {
   return overhead_ns + std::max(work.flops.value_or(0) / flops_per_ns, work.bytes() / bytes_per_ns);
+}
+
+double Machine::floor_ns(const ir::Work& work, double outside) const {
+  // A stride may pass over most of what comes in; what goes out and the weights are moved whole.
+  const double bytes = work.bytes_weights + work.bytes_out;
+  const double least = std::max(work.flops.value_or(0) / flops_per_ns, bytes / bytes_per_ns);
+  return overhead_ns + kSureShare * std::exp2(-kLessPerDoubling * outside) * least;
 }
 
 double tiles_of(const ir::Contraction& product, const Tile& tile) {

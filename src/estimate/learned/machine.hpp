@@ -19,6 +19,9 @@ struct Machine {
   /// multiprocessors or cores, or a multiple where each takes several. 1 where the rows show no such steps.
   std::int32_t processors = 1;
   [[nodiscard]] double bound_ns(const ir::Work& work) const;
+  /// What no kernel stays below that lies `outside` doublings beyond the rows: the overhead, and of the bound a share that
+  /// shrinks with the distance, since larger kernels may reach rates that no measured one did.
+  [[nodiscard]] double floor_ns(const ir::Work& work, double outside) const;
 };
 
 /// A tile of a matrix product as kernels cut it.

@@ -57,6 +57,9 @@ double doublings_beyond(double at, double low, double high) {
   return std::max({0.0, level(low) - level(at), level(at) - level(high)}) / std::numbers::ln2;
 }
 
+/// The number whose coordinate it is.
+double number_at(double coordinate) { return coordinate > 0.5 * kBelowAll ? std::exp(coordinate) : coordinate - kBelowAll; }
+
 /// The operator that a slice is of.
 std::string_view family(std::string_view slice) { return slice.substr(0, slice.find(' ')); }
 
@@ -145,6 +148,30 @@ const Space::Slice* Space::relative_of(const ir::Description& description) const
     if (best == nullptr || rank(slice) > rank(*best)) best = &slice;
   }
   return best;
+}
+
+const Space::Slice* Space::home_of(const ir::Description& description) const {
+  const auto found = slices_.find(description.slice);
+  const Slice* const slice = found != slices_.end() ? &found->second : relative_of(description);
+  return slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr;
+}
+
+std::vector<Beyond> Space::beyond(const ir::Description& description) const {
+  std::vector<Beyond> all;
+  const Slice* const slice = home_of(description);
+  if (slice == nullptr) return all;
+  const auto add = [&](std::uint32_t number, double low, double high) {
+    const double at = coordinate(description.numbers[number]);
+    const double doublings = doublings_beyond(at, low, high);
+    if (doublings > 0) all.push_back({number, description.numbers[number], number_at(low), number_at(high), doublings});
+  };
+  for (const Slice::Axis& axis : slice->axes) add(axis.number, axis.low, axis.high);
+  for (const Slice::Same& each : slice->same) {
+    const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
+    add(each.number, usual, usual);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Beyond& a, const Beyond& b) { return a.doublings > b.doublings; });
+  return all;
 }
 
 std::optional<Point> Space::place(const ir::Description& description) const {

@@ -26,6 +26,15 @@ struct Point {
   double outside = 0;
 };
 
+/// A number of a key that lies beyond those of the rows.
+struct Beyond {
+  std::uint32_t number = 0;  ///< index among Description::numbers
+  double value = 0;
+  double low = 0;   ///< the least of the rows
+  double high = 0;  ///< and their largest; the same where all have one
+  double doublings = 0;
+};
+
 /// The standard deviation of the logarithm of an answer at a point, where one among the rows has `sd_log`.
 double spread_at(const Point& point, double sd_log);
 
@@ -40,6 +49,8 @@ class Space {
   /// Nothing where the slice was never seen, unless its numbers mean the same in another slice of the operator: then the
   /// place is a strange one in that.
   [[nodiscard]] std::optional<Point> place(const ir::Description& description) const;
+  /// Why a place lies outside, the farthest first; for people.
+  [[nodiscard]] std::vector<Beyond> beyond(const ir::Description& description) const;
 
   /// As text, one slice a line; for the fit record: docs/format.md.
   [[nodiscard]] std::string save() const;
@@ -70,6 +81,8 @@ class Space {
     [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
+  /// The slice of the description, or its relative.
+  [[nodiscard]] const Slice* home_of(const ir::Description& description) const;
   [[nodiscard]] const Slice* relative_of(const ir::Description& description) const;
 
   std::unordered_map<std::string, Slice> slices_;

@@ -37,6 +37,7 @@ class SparseModel {
   static Result<SparseModel> load(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
+  [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
   [[nodiscard]] static bool calibrated() { return true; }
   /// Once fitted: every row, left out in its turn.

@@ -8,13 +8,14 @@ namespace oplat::formats::tinynas {
 namespace {
 
 /// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
-/// an interruption has neither and is measured again.
+/// an interruption has neither and is measured again; so is one whose time line was cut before its unit.
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
 # a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
 #   sh run.sh [LOG]              LOG: log.txt beside this script
 #   TRTEXEC=/path/to/trtexec     default: trtexec from PATH
 #   TRTEXEC_FLAGS="--warmUp=200 --duration=1"   flags added to those of the precision
+#   TRTEXEC_TIMEOUT=600          seconds after which a sample is given up and counts as failed; 0: never
 # What trtexec said of a sample that failed is kept under failed/.
 set -u
 folder=$(dirname "$0")
@@ -24,6 +25,7 @@ case $folder in
   *) folder=./$folder ;;
 esac
 trtexec=${TRTEXEC:-trtexec}
+limit=${TRTEXEC_TIMEOUT:-600}
 precision_flags="@FLAGS@"
 log=${1:-$folder/log.txt}
 case $log in
@@ -31,11 +33,60 @@ case $log in
   *) log=./$log ;;
 esac
 todo=$folder/todo.txt
+said=$folder/output.txt
 
 if ! command -v "$trtexec" >/dev/null 2>&1; then
   echo "run.sh: no program '$trtexec'; set TRTEXEC to the path of TensorRT's trtexec" >&2
   exit 5
 fi
+case $limit in
+  '' | *[!0-9]* | ?????????*)
+    echo "run.sh: TRTEXEC_TIMEOUT is '$limit'; expected seconds, or 0 for no limit" >&2
+    exit 2
+    ;;
+esac
+program=
+# Runs a program for $limit seconds at most; 124, as of timeout(1), where they did not do.
+limited() {
+  if [ "$limit" -eq 0 ]; then
+    "$@"
+    return
+  fi
+  # In the foreground Ctrl-C reaches the program, too. Not every timeout can do that.
+  if timeout --foreground 5 true 2>/dev/null; then
+    timeout --foreground -k 5 "$limit" "$@"
+    status=$?
+    # It had to be killed.
+    [ "$status" -ne 137 ] || status=124
+    return "$status"
+  fi
+  "$@" &
+  program=$!
+  (
+    waited=0
+    while [ "$waited" -lt "$limit" ]; do
+      sleep 1
+      kill -0 "$program" || exit 0
+      waited=$((waited + 1))
+    done
+    kill "$program"
+    sleep 5
+    kill -9 "$program"
+  ) >/dev/null 2>&1 &
+  watchdog=$!
+  wait "$program"
+  status=$?
+  program=
+  kill "$watchdog" 2>/dev/null
+  # Ended by a signal of the watchdog.
+  case $status in 137 | 143) status=124 ;; esac
+  return "$status"
+}
+interrupted() {
+  [ -z "$program" ] || kill "$program" 2>/dev/null
+  echo "run.sh: interrupted; run it again to go on" >&2
+  exit 130
+}
 touch "$log" || exit 8
 # An interruption may have cut the last line.
 if [ -n "$(tail -c 1 "$log")" ]; then
@@ -44,7 +95,7 @@ fi
 awk '
   FILENAME == ARGV[1] {
     if ($0 ~ /^iter-[0-9]+: /) { at = $0 }
-    else if (at != "" && $0 ~ /^(run time_ms|failed): /) { done[at] = 1 }
+    else if (at != "" && $0 ~ /^(run time_ms: [^ ]+ ms|failed: )/) { done[at] = 1 }
     next
   }
   !($0 in done)
@@ -54,7 +105,7 @@ if ! [ -s "$folder/samples.txt" ]; then
   exit 3
 fi
 total=$(wc -l < "$todo")
-trap 'echo "run.sh: interrupted; run it again to go on" >&2; exit 130' INT TERM HUP
+trap interrupted INT TERM HUP
 
 count=0
 failures=0
@@ -64,10 +115,14 @@ while IFS= read -r sample <&3; do
   number=${number#iter-}
   echo "$count of $((total)): $sample" >&2
   printf '%s\n' "$sample" >> "$log" || exit 8
+  # Into a file: what the program may leave behind would keep a pipe open.
   # The flags are words of their own.
   # shellcheck disable=SC2086
-  output=$("$trtexec" --onnx="$folder/models/sample-$number.onnx" $precision_flags ${TRTEXEC_FLAGS:-} 2>&1 </dev/null)
+  limited "$trtexec" --onnx="$folder/models/sample-$number.onnx" $precision_flags ${TRTEXEC_FLAGS:-} > "$said" 2>&1 </dev/null
   status=$?
+  # Ended by Ctrl-C.
+  [ "$status" -ne 130 ] || interrupted
+  output=$(cat "$said")
   time=$(printf '%s\n' "$output" | sed -n 's/.*GPU Compute Time: .*median = \([0-9][0-9.eE+-]*\) ms.*/\1/p' | tail -n 1)
   if [ "$status" -eq 0 ] && [ -n "$time" ]; then
     printf 'run time_ms: %s ms\n' "$time" >> "$log" || exit 8
@@ -75,26 +130,29 @@ while IFS= read -r sample <&3; do
   fi
   failures=$((failures + 1))
   mkdir -p "$folder/failed" && printf '%s\n' "$output" > "$folder/failed/sample-$number.txt"
-  if [ "$status" -ne 0 ]; then
+  if [ "$status" -eq 124 ]; then
+    reason="time limit of $limit s"
+  elif [ "$status" -ne 0 ]; then
     reason="trtexec ended with status $status"
   else
     reason="trtexec printed no median of its GPU Compute Time"
   fi
   printf 'failed: %s\n' "$reason" >> "$log" || exit 8
 done 3< "$todo"
-rm -f "$todo"
+rm -f "$todo" "$said"
 # Every sample has an answer in the log by now, and some of them are times.
-answers=$(grep -c -E '^(run time_ms|failed): ' < "$log")
+answers=$(grep -c -E '^(run time_ms: [^ ]+ ms|failed: )' < "$log")
 samples=$(wc -l < "$folder/samples.txt")
 if [ "$answers" -lt "$samples" ]; then
   echo "run.sh: $log has answers to $answers of the $((samples)) samples; remove it and run again" >&2
   exit 1
 fi
-if ! grep -q '^run time_ms: ' < "$log"; then
+if ! grep -q -E '^run time_ms: [^ ]+ ms' < "$log"; then
   echo "run.sh: all samples failed; what trtexec said stands under $folder/failed" >&2
   exit 5
 fi
-echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $log --out @LIBRARY@" >&2
+quoted=$(printf '%s\n' "$log" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/")
+echo "run.sh: $count samples measured now, $failures of them failed; next: oplat tinynas collect $quoted --out @LIBRARY@" >&2
 )sh";
 
 }  // namespace

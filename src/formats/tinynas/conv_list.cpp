@@ -69,6 +69,7 @@ Result<ListedConv> read_library_line(std::string_view line) {
   ListedConv listed;
   OPLAT_TRY(conv, tuple_of_library_fields(fields));
   listed.conv = conv;
+  listed.library_row = true;
   const auto after = words(line.substr(end + 1));
   if (after.size() != 1) return fail(Code::Input, "{} words after '}}'; expected one, the time", after.size());
   OPLAT_CHECK(read_time(after.front(), listed.ms));
@@ -86,6 +87,12 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields, std:
     if (conv.in_c % conv.group != 0 || conv.out_c % conv.group != 0) {
       return fail(Code::Input, "{}{} of {} to {} channels", kGroup, *group, conv.in_c, conv.out_c);
     }
+    // A depthwise convolution has as many groups as channels, whether they are told or not.
+    if (conv.type == ir::ConvType::Depthwise && conv.group != 1 && conv.group != conv.out_c) {
+      return fail(Code::Input, "{}{} of a Depthwise convolution of {} channels, which has one a channel; leave it away, or say Regular", kGroup,
+                  *group, conv.out_c);
+    }
+    if (conv.type == ir::ConvType::Depthwise) conv.group = 1;
   }
   listed.conv = conv;
   const auto rest = fields.subspan(kTestFields);

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostNotes = 20;
 constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
+constexpr std::string_view kUnit = "ms";
 constexpr std::size_t kSampleFields = 9;  // and the 0 that stands for the time
 constexpr std::size_t kMostDigits = 18;
 /// What is less would be 0 in six decimals.
@@ -141,6 +142,12 @@ class Collector {
     if (!ms || !base::is_kernel_time(*ms * kNsPerMs)) {
       note(line, "iter-{}: the time is '{}'; expected {}; the sample counts as failed", row.number,
            found.empty() ? std::string() : base::printable(found.front(), 24), base::kKernelTimesMs);
+      return;
+    }
+    // A line that was cut within its number looks like a time, a shorter one.
+    if (found.size() < 2 || found[1] != kUnit) {
+      note(line, "iter-{}: the time is '{}' without its unit {}, as of a line that was cut; the sample counts as failed", row.number,
+           base::printable(found.front(), 24), kUnit);
       return;
     }
     row.ms = *ms;

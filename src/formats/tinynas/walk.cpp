@@ -74,11 +74,9 @@ std::optional<Rules> parse_rules(std::string_view text) {
   return std::nullopt;
 }
 
-Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int64_t resolution, Rules rules) {
-  if (resolution < 1 || resolution > kMostResolution) {
-    return fail(Code::Usage, "a resolution of {}; expected 1 to {}", resolution, kMostResolution);
-  }
-  if (rules == Rules::Original) return original_convolutions(structure, resolution);
+namespace {
+
+Result<std::vector<NamedConv>> corrected_convolutions(const Structure& structure, std::int64_t resolution) {
   OPLAT_TRY(blocks, execute(structure, resolution));
   std::vector<NamedConv> out;
   for (const ExecutedBlock& block : blocks) {
@@ -91,6 +89,17 @@ Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int
     if (block.projection) out.push_back({block.inner.name + ".projection", block.projection->conv});
   }
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int64_t resolution, Rules rules) {
+  if (resolution < 1 || resolution > kMostResolution) {
+    return fail(Code::Usage, "a resolution of {}; expected 1 to {}", resolution, kMostResolution);
+  }
+  OPLAT_TRY(convs, rules == Rules::Original ? original_convolutions(structure, resolution) : corrected_convolutions(structure, resolution));
+  if (convs.empty()) return fail(Code::Input, "{}: no convolution", structure.name);
+  return convs;
 }
 
 std::string tuple_text(const ir::ConvTuple& conv) {

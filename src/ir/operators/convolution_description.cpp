@@ -3,6 +3,7 @@
 #include "ir/operators/convolution_description.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include "ir/operators/arguments.hpp"
 
@@ -113,3 +114,16 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
 }
 
 }  // namespace oplat::ir::ops
+
+namespace oplat::ir {
+
+std::string_view number_name(const Description& description, std::size_t number) {
+  static constexpr std::string_view kNames[] = {
+      "batch", "height", "width over height", "channels out", "channels in over out", "kernel", "kernel width over height", "stride",
+      "dilation", "padding", "groups", "inputs"};
+  static_assert(std::size(kNames) == kConvolutionNumbers);
+  if (!description.aligned || number >= std::size(kNames)) return {};
+  return number == kConvInChannels && description.slice.find(" image") != std::string::npos ? "channels in" : kNames[number];
+}
+
+}  // namespace oplat::ir

@@ -49,6 +49,18 @@ TEST(SparseModel, AnswersRowsThatItWasNotShown) {
   EXPECT_FLOAT_EQ(model().shares()[0] + model().shares()[1] + model().shares()[2], 1);
 }
 
+TEST(SparseModel, AMachineNeedsItsOverheadAndAShareOfItsBound) {
+  const Machine machine{5000, 2000, 100, 1};
+  ir::Work work;
+  work.flops = 8e9;
+  work.bytes_in = 1e12;  // may be passed over
+  work.bytes_out = 1e6;
+  EXPECT_DOUBLE_EQ(machine.floor_ns(work, 0), 5000 + 0.5 * 4e6);
+  EXPECT_DOUBLE_EQ(machine.floor_ns(work, 4), 5000 + 0.125 * 4e6);
+  work.flops.reset();
+  EXPECT_DOUBLE_EQ(machine.floor_ns(work, 0), 5000 + 0.5 * 1e4);
+}
+
 TEST(SparseModel, FastIsByTheTreesAlone) {
   const test::MadeRows asked = test::made_rows(5, 0, 2);
   for (std::size_t i = 0; i < asked.log_ns.size(); ++i) {

@@ -52,6 +52,13 @@ TEST(Interval, IsSymmetricInTheLogarithm) {
   EXPECT_NEAR(bounds->lo_ns, 1000 * std::exp(-0.16448536270), 1e-6);
 }
 
+TEST(Interval, BeginsAtTheFloorButNeverAboveTheMedian) {
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->lo_ns, 400);
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 4000)->lo_ns, 1000);
+  EXPECT_EQ(interval(1000, 0.1, 0.9, {}, 400)->lo_ns, interval(1000, 0.1, 0.9, {})->lo_ns);
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->hi_ns, interval(1000, 1, 0.9, {})->hi_ns);
+}
+
 TEST(Interval, FewCalibrationModelsWidenIt) {
   EXPECT_NEAR(interval(1000, 0.1, 0.9, {3, {}})->hi_ns, 1000 * std::exp(0.29199856), 1e-3);
   EXPECT_EQ(*interval(1000, 0.1, 0.9, {1, {}}), *interval(1000, 0.1, 0.9, {}));

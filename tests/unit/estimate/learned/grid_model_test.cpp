@@ -111,6 +111,20 @@ TEST(GridModelTest, IsLessSureFarFromTheRows) {
   EXPECT_TRUE(std::isfinite(beyond->log_ns));
 }
 
+TEST(GridModelTest, OnlyBeyondTheRowsAnAnswerHasAFloor) {
+  const GridModel model = must(GridModel::load(fitted_bytes()));
+  const auto near = model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
+  ASSERT_TRUE(near);
+  EXPECT_FALSE(near->floor_ns);
+  // Towards nothing the overhead stays; towards more work the floor rises.
+  const auto least = model.answer(test::synthetic_row(test::square(1, 1, 1, 1, 1, false)).description, Profile::Fast);
+  ASSERT_TRUE(least && least->floor_ns);
+  EXPECT_GE(*least->floor_ns, model.machine().overhead_ns);
+  const auto most = model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Fast);
+  ASSERT_TRUE(most && most->floor_ns);
+  EXPECT_GT(*most->floor_ns, 10 * *least->floor_ns);
+}
+
 TEST(GridModelTest, KnowsNothingOfOtherOperators) {
   const GridModel model = must(GridModel::load(fitted_bytes()));
   const auto other = ir::describe(ir::parse(test::kMatMul).value()).value();

@@ -74,6 +74,22 @@ TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
   EXPECT_EQ(Space::load(space.save())->place(described("s", {128, 6}))->outside, outside(128, 6));
 }
 
+TEST(SpaceTest, SaysWhichNumbersLieBeyond) {
+  const Space space = Space::learn(std::vector{described("s", {8, 1, 1, 0}), described("s", {32, 3, 1, 0}), described("s", {16, 3, 1, 0})});
+  EXPECT_TRUE(space.beyond(described("s", {20, 2, 1, 0})).empty());
+  EXPECT_TRUE(space.beyond(described("t", {20, 2, 1, 0})).empty());
+  const auto beyond = space.beyond(described("s", {64, 2, 4, 0}));
+  ASSERT_EQ(beyond.size(), 2U);
+  EXPECT_EQ(beyond[0].number, 2U) << "the farthest first";
+  EXPECT_EQ(beyond[0].low, beyond[0].high);
+  EXPECT_NEAR(beyond[0].low, 1, 1e-12);
+  EXPECT_NEAR(beyond[0].doublings, 2, 1e-12);
+  EXPECT_EQ(beyond[1].number, 0U);
+  EXPECT_EQ(beyond[1].value, 64);
+  EXPECT_NEAR(beyond[1].high, 32, 1e-9);
+  EXPECT_EQ(space.beyond(described("s", {8, 1, 1, 2})).at(0).high, 0) << "the number of a zero's coordinate";
+}
+
 TEST(SpaceTest, AwayFromWhatAllRowsHaveInCommonTheSpreadGrowsToo) {
   const Space space = Space::learn(std::vector{described("s", {1, 32, 1}), described("s", {2, 32, 2}), described("s", {4, 32, 4})});
   const auto outside = [&](std::vector<double> numbers) { return space.place(described("s", std::move(numbers)))->outside; };

@@ -177,7 +177,7 @@ TEST(Bench, PrecisionsAndLines) {
   EXPECT_EQ(trtexec_flags("FP32"), "--noTF32");
   EXPECT_FALSE(trtexec_flags("INT4"));
   EXPECT_THAT(bench_script("--fp16", "l.fp16"), HasSubstr("precision_flags=\"--fp16\"\n"));
-  EXPECT_THAT(bench_script("--fp16", "l.fp16"), HasSubstr("collect $log --out l.fp16\""));
+  EXPECT_THAT(bench_script("--fp16", "l.fp16"), HasSubstr("collect $quoted --out l.fp16\""));
 }
 
 }  // namespace
