@@ -48,7 +48,7 @@ struct KernelPrediction {
   bool open_batch = false;  ///< answered by a row that does not say its batch
   /// See Estimate; or estimated, and more than a third of the rows that teach estimates were measured so.
   bool under_load = false;
-  std::optional<double> floor_ns;  ///< of one execution; see Estimate
+  std::optional<double> floor_ns = std::nullopt;  ///< of one execution; see Estimate
 };
 
 /// latency = c0 + c1 * n_kernels + scale * sum of count * latency.
