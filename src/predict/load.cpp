@@ -10,24 +10,28 @@ namespace oplat::predict {
 
 using estimate::Source;
 
-Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection) {
+namespace {
+
+/// Over all settings of the selection, each as the table counts it.
+template <class Count>
+Result<table::Load> sum_over(const Selection& selection, const Count& count) {
   table::Load sum;
   for (const table::SettingId setting : selection.setting_ids) {
-    OPLAT_TRY(load, table.load_of_rows(selection.device_id, setting));
+    OPLAT_TRY(load, count(setting));
     sum.timings += load.timings;
     sum.under_load += load.under_load;
   }
   return sum;
 }
 
+}  // namespace
+
+Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection) {
+  return sum_over(selection, [&](table::SettingId setting) { return table.load_of_rows(selection.device_id, setting); });
+}
+
 Result<table::Load> load_of_models(const table::Table& table, const Selection& selection) {
-  table::Load sum;
-  for (const table::SettingId setting : selection.setting_ids) {
-    OPLAT_TRY(load, table.load_of_models(selection.device_id, setting));
-    sum.timings += load.timings;
-    sum.under_load += load.under_load;
-  }
-  return sum;
+  return sum_over(selection, [&](table::SettingId setting) { return table.load_of_models(selection.device_id, setting); });
 }
 
 bool is_substantial(const table::Load& load) { return 3.0 * static_cast<double>(load.under_load) > static_cast<double>(load.timings); }
