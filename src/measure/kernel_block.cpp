@@ -85,8 +85,8 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
 /// One block over T1 and, for more than one copy, Tk.
 struct Timed {
   BlockSamples samples;
-  double one_ns = 0;  ///< median T1
-  double k_ns = 0;    ///< median Tk; T1's where there is one copy
+  double one_ns = 0;  ///< calm_time() of T1
+  double k_ns = 0;    ///< of Tk; T1's where there is one copy
 };
 using TimedOutcome = std::variant<Timed, table::Failed>;
 
@@ -95,8 +95,8 @@ Result<TimedOutcome> timed_block(Instrument& instrument, const BlockRequest& blo
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return TimedOutcome(std::move(*failed));
   Timed timed;
   timed.samples = std::move(std::get<BlockSamples>(outcome));
-  timed.one_ns = *median(timed.samples.ns.front());
-  timed.k_ns = *median(timed.samples.ns.back());
+  timed.one_ns = *calm_time(timed.samples.ns.front());
+  timed.k_ns = *calm_time(timed.samples.ns.back());
   return TimedOutcome(std::move(timed));
 }
 

@@ -67,6 +67,7 @@ std::optional<double> quantile(std::span<const double> values, double p) {
 }
 
 std::optional<double> median(std::span<const double> values) { return quantile(values, 0.5); }
+std::optional<double> calm_time(std::span<const double> calls) { return quantile(calls, 0.25); }
 
 std::optional<double> sd_of_log(std::span<const double> values) {
   if (values.size() < 2 || !all_positive(values)) return std::nullopt;

@@ -85,7 +85,9 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, co
   if (result.timing) {
     const table::Timing& timing = *result.timing;
     width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
-    result.precise = timing.blocks >= rule.least_blocks && width && *width <= rule.target(timing.median_ns);
+    // Where no more blocks are allowed, those that had to be left out are not asked for.
+    const bool enough = spent || timing.blocks >= rule.least_blocks;
+    result.precise = enough && width && *width <= rule.target(timing.median_ns);
     std::vector<double> values;
     for (const table::Block& block : used) values.push_back(block.value_ns);
     if (is_bimodal(values)) result.flags.emplace_back("bimodal");

@@ -22,7 +22,7 @@ struct ModelBlockRequest {
 };
 
 struct ModelBlock {
-  table::Block block;  ///< the value is the median call; pass and process are the caller's to fill
+  table::Block block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
   std::optional<double> other_load;  ///< see BlockSamples
 };
 using ModelBlockOutcome = std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;

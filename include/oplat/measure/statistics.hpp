@@ -14,10 +14,13 @@ namespace oplat::measure {
 /// The p-quantile (0 <= p <= 1), linear between order statistics; nothing for no values.
 std::optional<double> quantile(std::span<const double> values, double p);
 std::optional<double> median(std::span<const double> values);
+/// What the calls of one block take where nothing else does: their lower quartile. Others only ever make a call longer, within a
+/// block some of the time; from one process to the next a time also varies by itself, and there the median counts (docs/adr/0017).
+std::optional<double> calm_time(std::span<const double> calls);
 /// Sample standard deviation of the logarithms; nothing for fewer than two values or values <= 0.
 std::optional<double> sd_of_log(std::span<const double> values);
 
-/// Time of one copy from the medians of calls of one and of `copies` >= 2 copies: (Tk - T1) / (k - 1), which cancels the
+/// Time of one copy from the times (calm_time) of calls of one and of `copies` >= 2 copies: (Tk - T1) / (k - 1), which cancels the
 /// cost of a call and of the timer. May be <= 0 where noise is larger than the kernel.
 double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies);
 
