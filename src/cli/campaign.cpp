@@ -9,7 +9,6 @@
 #include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
 #include "oplat/base/files.hpp"
-#include "oplat/base/interrupt.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/measure/environment.hpp"
@@ -167,7 +166,6 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
   OPLAT_CHECK(check_replay(table, session));
-  base::install_interrupt_handlers();  // from here on Ctrl-C ends the block in progress and keeps what was measured
   profile::CampaignRequest request;
   request.device = session.device;
   request.setting = session.setting;

@@ -11,7 +11,6 @@
 #include "cli/progress.hpp"
 #include "cli/runtime_session.hpp"
 #include "oplat/base/files.hpp"
-#include "oplat/base/interrupt.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/base/units.hpp"
 #include "oplat/predict/population.hpp"
@@ -200,7 +199,6 @@ Result<int> run(const Flags& flags) {
     OPLAT_TRY(only, only_runtime(table));
     worker = only;
   }
-  base::install_interrupt_handlers();
   RunOptions plain;
   plain.runtime = worker;
   plain.worker_arguments = flags.worker_arguments;

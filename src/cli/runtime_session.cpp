@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "oplat/base/interrupt.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/plan/identity.hpp"
 #include "oplat/profile/device_facts.hpp"
@@ -51,6 +52,8 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
   session.options.arguments = flags.worker_arguments;
   session.options.cpu = flags.cpu;
   session.options.memory_limit_bytes = worker_memory_limit(flags.threads);
+  // From here on Ctrl-C ends what a worker is at; what was measured stays, and no temporary file does.
+  base::install_interrupt_handlers();
   OPLAT_TRY(worker, runtimes::WorkerClient::start(flags.runtime, session.options));
   session.worker = std::move(worker);
   const runtimes::Hello& hello = session.worker->hello();

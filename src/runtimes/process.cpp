@@ -145,7 +145,6 @@ bool passes(std::string_view name) {
                               "LOGNAME",
                               "SHELL",
                               "TERM",
-                              "TMPDIR",
                               "TZ",
                               "PYTHONPATH",
                               "PYTHONHOME",
@@ -181,13 +180,14 @@ std::string signal_text(int signal) {
 
 }  // namespace
 
-std::vector<std::string> worker_environment() {
+std::vector<std::string> worker_environment(const std::filesystem::path& temporary) {
   std::vector<std::string> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const std::size_t equals = text.find('=');
     if (equals != std::string_view::npos && passes(text.substr(0, equals))) variables.emplace_back(text);
   }
+  variables.push_back("TMPDIR=" + temporary.string());
   variables.emplace_back("LC_ALL=C.UTF-8");
   variables.emplace_back("ORT_DISABLE_TELEMETRY=1");
   variables.emplace_back("PYTHONUNBUFFERED=1");
@@ -208,8 +208,9 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   OPLAT_TRY(output, make_pipe());
   OPLAT_TRY(errors, make_pipe());
   OPLAT_TRY(report, make_pipe());
+  OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-worker"));
   auto arguments = options.command;
-  auto variables = worker_environment();
+  auto variables = worker_environment(temporary.path());
   const auto argv = pointers(arguments);
   const auto environment = pointers(variables);
   const ChildSetup setup{theirs.get(), output.write.get(), errors.write.get(),         report.write.get(),
@@ -218,7 +219,7 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   if (pid < 0) return fail(Code::Runtime, "cannot start a process: {}", std::strerror(errno));
   if (pid == 0) run_child(setup);
 
-  std::unique_ptr<Process> process(new Process());
+  std::unique_ptr<Process> process(new Process(std::move(temporary)));
   process->pid_ = pid;
   process->input_ = ours.release();
   process->output_ = output.read.release();

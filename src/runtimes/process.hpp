@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A child process in a group of its own, with pipes to its three standard descriptors.
+/// A child process in a group of its own, with pipes to its three standard descriptors, and a folder for its temporary files
+/// that goes when it ends, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "oplat/base/files.hpp"
 #include "oplat/base/result.hpp"
 
 namespace oplat::runtimes {
@@ -22,8 +25,8 @@ struct ProcessOptions {
 };
 
 /// The variables of our environment that a worker sees, and those that it is given. Whatever could change times
-/// without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays behind.
-std::vector<std::string> worker_environment();
+/// without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays behind. `temporary`: its TMPDIR.
+std::vector<std::string> worker_environment(const std::filesystem::path& temporary);
 
 class Process {
  public:
@@ -53,8 +56,9 @@ class Process {
   [[nodiscard]] std::string last_words() const;
 
  private:
-  Process() = default;
+  explicit Process(base::TemporaryFolder temporary) : temporary_(std::move(temporary)) {}
 
+  base::TemporaryFolder temporary_;
   pid_t pid_ = -1;
   int input_ = -1;
   int output_ = -1;

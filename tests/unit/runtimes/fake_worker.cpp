@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
@@ -144,6 +146,12 @@ void misbehave_at_open(const std::string& mode, const std::string& id, const cha
   }
   if (mode == "child-keeps-pipe") {
     leave_child(file);
+    crash();
+  }
+  if (mode == "leaves-a-file") {
+    const std::filesystem::path temporary = std::filesystem::temp_directory_path();
+    std::ofstream(temporary / "left") << "of a model";
+    std::ofstream(file) << temporary.string();
     crash();
   }
   if (mode == "chatter") {

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -240,6 +241,19 @@ TEST_F(WorkerClientTest, AChildThatKeepsThePipeOpenDoesNotHideACrash) {
   std::ifstream(file) >> child;
   ASSERT_GT(child, 0);
   EXPECT_TRUE(vanishes(child));
+}
+
+TEST_F(WorkerClientTest, TemporaryFilesOfACrashedWorkerGoWithIt) {
+  const auto folder = base::TemporaryFolder::create("oplat-test");
+  ASSERT_TRUE(folder);
+  const std::string file = folder->path() / "temporary";
+  auto client = WorkerClient::start("fake", fake({"leaves-a-file", file}));
+  ASSERT_TRUE(client);
+  EXPECT_THAT(failure_of((*client)->open(open_request())), HasSubstr("signal 11"));
+  std::string temporary;
+  std::getline(std::ifstream(file), temporary);
+  EXPECT_THAT(temporary, HasSubstr("oplat-worker."));
+  EXPECT_FALSE(std::filesystem::exists(temporary)) << temporary;
 }
 
 TEST_F(WorkerClientTest, MuchOnStandardErrorDoesNotBlock) {
