@@ -21,6 +21,8 @@ constexpr double kLongInNodes = 5;
 /// A row whose reuse_bytes are above this multiple of its own bytes was measured with its weights driven out.
 constexpr double kDrivenOut = 1.5;
 constexpr std::size_t kFewRates = 20;
+/// Rows of fewer operations a byte (casts, activations) are held up by their bytes on any device: they say nothing of its arithmetic.
+constexpr double kLeastIntensity = 1;
 
 struct Measured {
   bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
@@ -183,7 +185,7 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
   const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
   std::map<ir::Dtype, std::vector<double>> rates;
   for (const Measured& row : known)
-    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) > 0)
+    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) >= kLeastIntensity * row.work.bytes())
       rates[*row.dtype].push_back(*row.work.flops / row.ns);
   for (auto& [dtype, some] : rates) ceilings.flops_per_ns[dtype] = best(std::move(some));
   ceilings.memory = memory_levels(known, shortest_ns, device);

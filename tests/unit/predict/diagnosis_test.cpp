@@ -99,12 +99,20 @@ TEST(Ceilings, WhatIsFurtherAwayIsNoFaster) {
 }
 
 TEST(Ceilings, OperationsByTheTypeOfTheWeights) {
-  const std::vector<TimedKey> rows = {{test::kMatMul, {}, 10000},
+  const std::vector<TimedKey> rows = {{kSquare, {}, 10000},
                                       {"MatMulInteger/10{}(u8[1,512],i8c[512,512])->(i32[1,512])", {}, 1000}};
   const auto rates = ceilings_of(rows, {}).flops_per_ns;
   ASSERT_EQ(rates.size(), 2U);
-  EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::F32), 52.4288);
+  EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::F32), 838.8608);
   EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::I8), 524.288);
+}
+
+TEST(Ceilings, RowsOfHardlyAnyOperationsSayNothingOfArithmetic) {
+  const std::vector<TimedKey> rows = {{"Relu/14{}(f32[100000])->(f32[100000])", {}, 10000},
+                                      {"MatMul/13{}(f32[1,512],f32c[512,512])->(f32[1,512])", {}, 10000}};
+  const Ceilings ceilings = ceilings_of(rows, {});
+  EXPECT_TRUE(ceilings.flops_per_ns.empty());
+  EXPECT_EQ(ceilings.memory.size(), 1U);
 }
 
 TEST(Ceilings, TwoRowsThatAreTooGoodDoNotCountAmongTwenty) {
@@ -136,7 +144,7 @@ class FindCeilings : public ::testing::Test {
     // The only other device holds rows that are ten times as fast.
     const auto other = small_.device("other");
     for (int i = 0; i < 30; ++i) small_.row(other, setting_, copy_of(12500 + i), {}, test::timing(1000));
-    small_.row(device_, setting_, test::kMatMul, {}, test::timing(10000));
+    small_.row(device_, setting_, kSquare, {}, test::timing(10000));
     small_.row(device_, setting_, test::kCopy250, {}, table::Failed{"crash"});
     small_.row(device_, setting_, std::string(plan::kDispatchKey), {}, test::timing(321));
   }
@@ -154,7 +162,7 @@ TEST_F(FindCeilings, ReadsTheWholeOfASmallTableOfThisDeviceOnly) {
   EXPECT_EQ(all.rows, 32);
   EXPECT_EQ(all.node_ns, 321);
   EXPECT_NEAR(all.bytes_per_ns(0).value(), 10.0, 0.1);
-  EXPECT_DOUBLE_EQ(all.flops_per_ns.at(ir::Dtype::F32), 52.4288);
+  EXPECT_DOUBLE_EQ(all.flops_per_ns.at(ir::Dtype::F32), 838.8608);
 }
 
 TEST_F(FindCeilings, SamplesALargeOneEvenlyAndNeverLeavesOutItsOwnKernels) {
@@ -164,9 +172,9 @@ TEST_F(FindCeilings, SamplesALargeOneEvenlyAndNeverLeavesOutItsOwnKernels) {
   EXPECT_EQ(few.rows, 4);  // and the least kernel's
   EXPECT_EQ(few.node_ns, 321);
   EXPECT_THAT(few.flops_per_ns, IsEmpty());
-  const Ceilings own = find(6, {kernel_of(test::kMatMul, 10000), kernel_of(copy_of(12500), 10000)});
+  const Ceilings own = find(6, {kernel_of(kSquare, 10000), kernel_of(copy_of(12500), 10000)});
   EXPECT_EQ(own.rows, 5);  // row 1 is in both
-  EXPECT_DOUBLE_EQ(own.flops_per_ns.at(ir::Dtype::F32), 52.4288);
+  EXPECT_DOUBLE_EQ(own.flops_per_ns.at(ir::Dtype::F32), 838.8608);
 }
 
 TEST(WorkDtype, IsThatOfTheWeights) {
