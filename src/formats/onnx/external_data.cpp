@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// External data: weights that stand in files beside the model.
+/// Bytes of weights: those in the model itself, and external data in files beside it.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -88,6 +88,18 @@ Status take_in_graph(wire::Graph& graph, Files& files, const std::string& model)
 }
 
 }  // namespace
+
+Status check_own_data(const wire::Model& model, const std::string& file) {
+  Status status;
+  each_tensor(model.graph(), [&](const wire::Tensor& tensor) {
+    if (!status || !tensor.has_raw_data() || tensor.data_location() == kExternal) return;
+    const auto wanted = dense_bytes(tensor);
+    const auto size = static_cast<std::int64_t>(tensor.raw_data().size());
+    if (!wanted || size == *wanted) return;
+    status = fail(Code::Input, "{}: tensor '{}' holds {} bytes, its type and dimensions take {}", file, base::printable(tensor.name()), size, *wanted);
+  });
+  return status;
+}
 
 std::vector<std::string> external_files(const wire::Model& model) {
   std::vector<std::string> names;

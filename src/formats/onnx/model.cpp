@@ -52,6 +52,7 @@ Model::~Model() = default;
 
 Result<Model> Model::load(const base::Source& source) {
   OPLAT_TRY(parsed, parse_model(source));
+  OPLAT_CHECK(check_own_data(parsed, source.name()));
   OPLAT_CHECK(take_in_external_data(parsed, source));
   auto impl = std::make_unique<Impl>();
   impl->name = source.name();

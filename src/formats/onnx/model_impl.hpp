@@ -17,6 +17,8 @@ struct Model::Impl {
 
 /// Parses bytes; Code::Input if they are no ONNX model.
 Result<wire::Model> parse_model(const base::Source& source);
+/// Code::Input where a tensor's bytes in the model are not as many as its type and dimensions take.
+Status check_own_data(const wire::Model& model, const std::string& file);
 /// File names of external data, in order of first mention.
 std::vector<std::string> external_files(const wire::Model& model);
 /// Copies external data into the model; checks offsets and lengths against the files.

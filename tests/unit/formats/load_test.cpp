@@ -51,6 +51,15 @@ TEST(Load, RefusesWhatIsNoModel) {
   expect_no_model(empty_model().SerializeAsString(), "no nodes");
 }
 
+TEST(Load, DataOfAnotherSizeThanItsTensor) {
+  wire::Model model = small_model();
+  wire::Tensor& weights = *model.mutable_graph()->mutable_initializer(0);
+  weights.set_raw_data(std::string(32, '\0'));
+  EXPECT_TRUE(load(model));
+  weights.set_raw_data(std::string(31, '\0'));
+  expect_no_model(model.SerializeAsString(), "'w' holds 31 bytes, its type and dimensions take 32");
+}
+
 TEST(Load, EveryPrefixIsTruncated) {
   const std::string bytes = small_model().SerializeAsString();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
