@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat paddleslim predict: TableLatencyPredictor.predict, with intervals and without silent zeros.
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "cli/any_table.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/paddle_model.hpp"
 #include "cli/paddle_report.hpp"
@@ -63,9 +62,11 @@ Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
   return flags.dtype.value_or(held);
 }
 
+/// Of a --hardware, whatever its name, or of a --table.
 Result<std::string> table_path(const Flags& flags) {
-  if (flags.hardware.empty() && !(names_paddle_table(flags.table) && !std::filesystem::exists(flags.table))) return flags.table;
-  OPLAT_TRY(path, find_paddle_table({flags.hardware.empty() ? flags.table : flags.hardware, flags.threads, flags.power_mode.value_or(0)}, flags.table_dir));
+  const std::int64_t power_mode = flags.power_mode.value_or(0);
+  if (flags.hardware.empty()) return paddle_table_path({flags.table, flags.threads, power_mode}, flags.table_dir);
+  OPLAT_TRY(path, find_paddle_table({flags.hardware, flags.threads, power_mode}, flags.table_dir));
   return path.string();
 }
 
@@ -112,9 +113,7 @@ Error worded(const AnyTable& table, Error error) {
 }
 
 Result<int> run(Flags flags) {
-  // $OPLAT_TABLE is a default, which --hardware overrides.
-  const char* const standing = std::getenv("OPLAT_TABLE");
-  if (!flags.hardware.empty() && standing != nullptr && flags.table == standing) flags.table.clear();
+  if (!flags.hardware.empty()) drop_default_table(flags.table);
   OPLAT_CHECK(check_flags(flags));
   OPLAT_TRY(model, open_paddle_model(flags.model, flags.params));
   auto precision = precision_of(model, flags);

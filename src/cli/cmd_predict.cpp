@@ -52,7 +52,9 @@ Result<int> run(const Flags& flags) {
   wish.question = flags.question.question;
   wish.loudness = flags.loudness;
   std::vector<std::string> warnings;
-  OPLAT_TRY(path, paddle_table_path(flags.table, wish.question));
+  PaddleTableName named{.hardware = flags.table};
+  named.threads = wish.question.threads.value_or(named.threads);
+  OPLAT_TRY(path, paddle_table_path(named, ""));
   OPLAT_TRY(table, open_any_table(path, wish, warnings));
   auto answered = answer(flags, table, wish, warnings);
   if (!answered) return fail(with_path(table, answered.error()));

@@ -2,7 +2,6 @@
 /// oplat tinynas predict STRUCTURE | --tests FILE
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "cli/conv_report.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
+#include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
 #include "oplat/base/few_lines.hpp"
@@ -55,9 +55,7 @@ estimate::Profile profile_of(const Flags& flags) {
 Result<Flags> checked(Flags flags) {
   if (flags.structure.empty() == flags.tests.empty())
     return fail(Code::Usage, "give a STRUCTURE file or --tests FILE, one of the two");
-  // OPLAT_TABLE is a default, which --library overrides.
-  const char* const standing = std::getenv("OPLAT_TABLE");
-  if (!flags.library.empty() && standing != nullptr && flags.table == standing) flags.table.clear();
+  if (!flags.library.empty()) drop_default_table(flags.table);
   if (flags.library.empty() == flags.table.empty())
     return fail(Code::Usage, "give --library FILE|DIR or --table T, one of the two");
   if (!flags.rules.empty() && flags.structure.empty())
@@ -180,7 +178,7 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const L
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const ConvAnswer& answer = prediction.answers[i];
-      if (!(answer.floor_ms > 0) || ++far > 1) continue;
+      if (!answer.floor_ms || ++far > 1) continue;
       first = formats::tinynas::tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
     }
   }

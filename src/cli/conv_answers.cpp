@@ -15,10 +15,6 @@ namespace {
 constexpr double kNsPerMs = 1e6;
 constexpr std::string_view kKeyHead = "tinynas:Conv";
 
-ConvInterval around(double ms, double sd_log, double quantile, double floor_ms) {
-  return {std::max(ms * std::exp(-quantile * sd_log), std::min(floor_ms, ms)), ms * std::exp(quantile * sd_log)};
-}
-
 /// A chain with all that it looks into.
 struct Best {
   KeptTable table;
@@ -36,8 +32,8 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
   answer.ms = *kernel.latency_ns / kNsPerMs;
   answer.sd_log = *kernel.sd_log;
   for (const predict::Mismatch& one : best.selection.mismatch) answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
-  answer.floor_ms = kernel.floor_ns.value_or(0) / kNsPerMs;
-  answer.interval = around(*answer.ms, answer.sd_log, best.quantile, answer.floor_ms);
+  if (kernel.floor_ns) answer.floor_ms = *kernel.floor_ns / kNsPerMs;
+  answer.interval = estimate::bounds_around(*answer.ms, answer.sd_log, best.quantile, answer.floor_ms.value_or(0));
   answer.group = kernel.group;
   return answer;
 }
@@ -111,19 +107,19 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
   };
 }
 
-std::optional<ConvInterval> total_interval(std::span<const ConvAnswer> answers, double level) {
+std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answers, double level) {
   double total = 0;
   double floor = 0;
   for (const ConvAnswer& answer : answers) {
     if (!answer.ms || !answer.interval) return std::nullopt;
     total += *answer.ms;
-    floor += answer.floor_ms;
+    floor += answer.floor_ms.value_or(0);
   }
   if (!(total > 0)) return std::nullopt;
   std::vector<predict::Term> terms;
   terms.reserve(answers.size());
   for (const ConvAnswer& answer : answers) terms.push_back({*answer.ms / total, answer.sd_log, answer.group});
-  return around(total, predict::total_spread(terms, 0), predict::interval_quantile(level, {}), floor);
+  return estimate::bounds_around(total, predict::total_spread(terms, 0), predict::interval_quantile(level, {}), floor);
 }
 
 }  // namespace oplat::cli

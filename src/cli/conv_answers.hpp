@@ -18,15 +18,11 @@
 namespace oplat::cli {
 
 /// Times are ms of the whole batch.
-struct ConvInterval {
-  double lo_ms = 0;
-  double hi_ms = 0;
-};
 struct ConvAnswer {
   std::optional<double> ms;  ///< nothing: nobody answers, and `why` says so
   double sd_log = 0;         ///< of the time; the original knows none
-  std::optional<ConvInterval> interval;
-  double floor_ms = 0;   ///< no interval reaches below; KernelPrediction::floor_ns
+  std::optional<estimate::Bounds> interval;
+  std::optional<double> floor_ms = std::nullopt;  ///< beyond the rows: no interval reaches below; KernelPrediction::floor_ns
   std::string source;  ///< "original", or that of the estimate; "missing"
   std::string group;   ///< convolutions of one group err together
   std::string why;     ///< of a missing one
@@ -46,6 +42,6 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
                               estimate::Profile profile);
 
 /// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has no spread.
-std::optional<ConvInterval> total_interval(std::span<const ConvAnswer> answers, double level);
+std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answers, double level);
 
 }  // namespace oplat::cli

@@ -19,15 +19,15 @@ constexpr std::string_view kAbsent = "-";
 std::string number(std::optional<double> ms) { return ms ? base::float_text(*ms) : std::string(kAbsent); }
 std::string fixed(std::optional<double> ms) { return ms ? fmt::format("{:.6f}", *ms) : std::string(kAbsent); }
 
-std::optional<double> lo(const std::optional<ConvInterval>& interval) {
-  return interval ? std::optional(interval->lo_ms) : std::nullopt;
+std::optional<double> lo(const std::optional<estimate::Bounds>& interval) {
+  return interval ? std::optional(interval->low) : std::nullopt;
 }
-std::optional<double> hi(const std::optional<ConvInterval>& interval) {
-  return interval ? std::optional(interval->hi_ms) : std::nullopt;
+std::optional<double> hi(const std::optional<estimate::Bounds>& interval) {
+  return interval ? std::optional(interval->high) : std::nullopt;
 }
 
-ordered_json json_interval(const std::optional<ConvInterval>& interval) {
-  return interval ? ordered_json{interval->lo_ms, interval->hi_ms} : ordered_json(nullptr);
+ordered_json json_interval(const std::optional<estimate::Bounds>& interval) {
+  return interval ? ordered_json{interval->low, interval->high} : ordered_json(nullptr);
 }
 ordered_json json_number(std::optional<double> value) { return value ? ordered_json(*value) : ordered_json(nullptr); }
 
@@ -68,8 +68,8 @@ std::string total_line(const ConvPrediction& prediction, double level) {
   if (const auto image = per_image(prediction)) line += fmt::format(", {:.6f} ms per image", *image);
   line += fmt::format(", {} convolutions", questions.convs.size());
   if (prediction.total_interval)
-    line += fmt::format("; {:.4g} % between {:.6f} and {:.6f} ms", 100 * level, prediction.total_interval->lo_ms,
-                        prediction.total_interval->hi_ms);
+    line += fmt::format("; {:.4g} % between {:.6f} and {:.6f} ms", 100 * level, prediction.total_interval->low,
+                        prediction.total_interval->high);
   return line + "\n";
 }
 

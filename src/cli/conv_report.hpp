@@ -17,7 +17,7 @@ struct ConvPrediction {
   ConvQuestions questions;
   std::vector<ConvAnswer> answers;
   std::optional<double> total_ms;  ///< nothing while one is missing
-  std::optional<ConvInterval> total_interval;
+  std::optional<estimate::Bounds> total_interval;
 };
 ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers, double level);
 

@@ -16,10 +16,6 @@ constexpr double kNsPerUs = 1e3;
 constexpr std::string_view kConv = "Int8Conv";
 constexpr std::string_view kConvRelu = "Int8ConvRelu";
 
-LutInterval around(double us, double sd_log, double quantile, double floor_us) {
-  return {std::max(us * std::exp(-quantile * sd_log), std::min(floor_us, us)), us * std::exp(quantile * sd_log)};
-}
-
 double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
   const auto less = [](const table::LutTime& a, const table::LutTime& b) { return a.us < b.us; };
   switch (mode) {
@@ -52,7 +48,7 @@ void take(LutAnswer& answer, const predict::KernelPrediction& kernel, double qua
   answer.sd_log = *kernel.sd_log;
   answer.group = kernel.group;
   answer.floor_us = kernel.floor_ns.value_or(0) / kNsPerUs;
-  answer.interval = around(*answer.us, answer.sd_log, quantile, answer.floor_us);
+  answer.interval = estimate::bounds_around(*answer.us, answer.sd_log, quantile, answer.floor_us);
 }
 
 void sum_up(LutPrediction& prediction) {
@@ -170,7 +166,7 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
     floor += answer.floor_us;
     terms.push_back({*answer.us / prediction.total_us, answer.sd_log, answer.group});
   }
-  prediction.interval = around(prediction.total_us, predict::total_spread(terms, 0), quantile, floor);
+  prediction.interval = estimate::bounds_around(prediction.total_us, predict::total_spread(terms, 0), quantile, floor);
   return {};
 }
 

@@ -25,11 +25,6 @@ std::optional<LutMode> parse_lut_mode(std::string_view word);
 /// The records of a query.
 using LutLookup = std::function<Result<table::LutFound>(const ir::LutQuery&)>;
 
-struct LutInterval {
-  double lo_us = 0;
-  double hi_us = 0;
-};
-
 /// The answer to one operator.
 struct LutAnswer {
   ir::LutQuery query;                 ///< as it was found: an Int8Conv may have become an Int8ConvRelu
@@ -37,7 +32,7 @@ struct LutAnswer {
   std::optional<double> us;           ///< nothing: nobody answers
   bool whole = false;                 ///< whether Python would hold it as an int
   std::string source = "missing";     ///< "table", the source of an estimate, or "missing"
-  std::optional<LutInterval> interval;  ///< of estimates
+  std::optional<estimate::Bounds> interval;  ///< of estimates
   double sd_log = 0;
   double floor_us = 0;  ///< no interval reaches below; KernelPrediction::floor_ns
   std::string group;  ///< answers of one group err together
@@ -52,7 +47,7 @@ struct LutPrediction {
   bool total_whole = true;
   std::size_t found = 0;      ///< in the table
   std::size_t estimated = 0;
-  std::optional<LutInterval> interval;  ///< of the sum, where all have an answer and estimates were asked for
+  std::optional<estimate::Bounds> interval;  ///< of the sum, where all have an answer and estimates were asked for
   [[nodiscard]] std::size_t missing() const { return answers.size() - found - estimated; }
 };
 

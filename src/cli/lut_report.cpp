@@ -15,8 +15,8 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMostNamed = 10;
 
-std::string between(const LutInterval& interval, double level) {
-  return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.lo_us, interval.hi_us);
+std::string between(const estimate::Bounds& interval, double level) {
+  return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low, interval.high);
 }
 
 std::string answer_text(const LutAnswer& answer, double level) {
@@ -44,8 +44,8 @@ std::string total_text(const LutPrediction& prediction, double level) {
   return text + "\n";
 }
 
-ordered_json json_interval(const std::optional<LutInterval>& interval) {
-  return interval ? ordered_json{interval->lo_us, interval->hi_us} : ordered_json(nullptr);
+ordered_json json_interval(const std::optional<estimate::Bounds>& interval) {
+  return interval ? ordered_json{interval->low, interval->high} : ordered_json(nullptr);
 }
 
 ordered_json json_number(double value, bool whole) {

@@ -2,6 +2,8 @@
 /// Shared flags.
 #include "cli/options.hpp"
 
+#include <cstdlib>
+
 #include "oplat/base/text.hpp"
 
 namespace oplat::cli {
@@ -57,6 +59,11 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
 
 void add_table(const Command& command, std::string& to, bool required) {
   command.add_option("--table", to, "the latency table").envname("OPLAT_TABLE").type_name("FILE").required(required);
+}
+
+void drop_default_table(std::string& table) {
+  const char* const standing = std::getenv("OPLAT_TABLE");
+  if (standing != nullptr && table == standing) table.clear();
 }
 
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {

@@ -33,6 +33,8 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
 
 /// --table T, or $OPLAT_TABLE.
 void add_table(const Command& command, std::string& to, bool required = true);
+/// Empties what $OPLAT_TABLE alone said, where another flag names the latencies: a default gives way.
+void drop_default_table(std::string& table);
 
 /// --runtime, --threads, --precision, --option NAME=VALUE: what to run with.
 struct RunOptions {

@@ -44,11 +44,12 @@ fs::path file_in(const fs::path& folder, const std::string& name) {
   return alike.empty() ? fs::path() : std::min_element(alike.begin(), alike.end())->lexically_normal();
 }
 
-}  // namespace
-
+/// Whether a word is one of the names that PaddleSlim and its page give tables.
 bool names_paddle_table(std::string_view word) {
   return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return base::lower(name) == base::lower(word); });
 }
+
+}  // namespace
 
 std::string paddle_table_file(const PaddleTableName& name) {
   return fmt::format("{}_threads_{}_power_mode_{}.pkl", name.hardware, name.threads, name.power_mode);
@@ -67,11 +68,10 @@ Result<fs::path> find_paddle_table(const PaddleTableName& name, const std::strin
               base::printable(file), base::printable(base::join(searched, ", "), 400), base::printable(name.hardware));
 }
 
-Result<std::string> paddle_table_path(const std::string& file_or_name, const predict::Question& question) {
-  constexpr std::int64_t kTheirThreads = 4;
+Result<std::string> paddle_table_path(const PaddleTableName& file_or_name, const std::string& table_dir) {
   std::error_code error;
-  if (!names_paddle_table(file_or_name) || fs::exists(file_or_name, error)) return file_or_name;
-  OPLAT_TRY(path, find_paddle_table({file_or_name, question.threads.value_or(kTheirThreads), 0}, ""));
+  if (!names_paddle_table(file_or_name.hardware) || fs::exists(file_or_name.hardware, error)) return file_or_name.hardware;
+  OPLAT_TRY(path, find_paddle_table(file_or_name, table_dir));
   return path.string();
 }
 

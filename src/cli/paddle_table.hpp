@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "oplat/base/result.hpp"
-#include "oplat/predict/population.hpp"
 
 namespace oplat::cli {
 
@@ -19,9 +18,6 @@ struct PaddleTableName {
   std::int64_t power_mode = 0;
 };
 
-/// Whether a word is one of the names that PaddleSlim and its page give tables: SD625, SD710, SD845, SD865, RK3288.
-bool names_paddle_table(std::string_view word);
-
 /// "SD710_threads_4_power_mode_0.pkl"
 std::string paddle_table_file(const PaddleTableName& name);
 
@@ -30,8 +26,8 @@ std::string paddle_table_file(const PaddleTableName& name);
 /// build such a table.
 Result<std::filesystem::path> find_paddle_table(const PaddleTableName& name, const std::string& table_dir);
 
-/// What --table names: a file as it is; for one of the names above, where no file is called so, the table of the asked threads,
-/// else of four, at power mode 0.
-Result<std::string> paddle_table_path(const std::string& file_or_name, const predict::Question& question);
+/// What --table names, in the place of the hardware: a file as it is; for one of the names of PaddleSlim's tables (SD625, SD710,
+/// SD845, SD865, RK3288), where no file is called so, what find_paddle_table finds.
+Result<std::string> paddle_table_path(const PaddleTableName& file_or_name, const std::string& table_dir);
 
 }  // namespace oplat::cli

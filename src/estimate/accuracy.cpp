@@ -44,8 +44,7 @@ ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers,
     line.bias += error / count;
     line.within5 += (std::abs(error) <= 0.05 ? 1 : 0) / count;
     line.within10 += (std::abs(error) <= 0.1 ? 1 : 0) / count;
-    const double low = std::max(each->predicted_ns * std::exp(-z * each->sd_log), std::min(each->floor_ns, each->predicted_ns));
-    const double high = each->predicted_ns * std::exp(z * each->sd_log);
+    const auto [low, high] = bounds_around(each->predicted_ns, each->sd_log, z, each->floor_ns);
     line.coverage += (low <= each->truth_ns && each->truth_ns <= high ? 1 : 0) / count;
     line.half_width += (high - low) / (2 * each->predicted_ns) / count;
   }

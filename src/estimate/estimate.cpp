@@ -2,9 +2,17 @@
 /// Names of sources, and what every estimator checks before it answers.
 #include "oplat/estimate/estimate.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "oplat/estimate/estimator.hpp"
 
 namespace oplat::estimate {
+
+Bounds bounds_around(double median, double sd_log, double quantile, double floor) {
+  const double factor = std::exp(quantile * sd_log);
+  return {std::max(median / factor, std::min(floor, median)), median * factor};
+}
 
 std::string_view name(Source source) {
   switch (source) {

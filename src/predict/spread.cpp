@@ -7,6 +7,8 @@
 #include <map>
 #include <numbers>
 
+#include "oplat/estimate/estimate.hpp"
+
 namespace oplat::predict {
 namespace {
 
@@ -113,8 +115,8 @@ double interval_quantile(double level, const Calibration& calibration) {
 Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns) {
   if (!(level > 0 && level < 1))
     return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
-  const double factor = std::exp(interval_quantile(level, calibration) * sd_log);
-  return Interval{std::max(median_ns / factor, std::min(floor_ns, median_ns)), median_ns * factor};
+  const estimate::Bounds bounds = estimate::bounds_around(median_ns, sd_log, interval_quantile(level, calibration), floor_ns);
+  return Interval{bounds.low, bounds.high};
 }
 
 }  // namespace oplat::predict
