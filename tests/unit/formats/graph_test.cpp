@@ -105,17 +105,15 @@ TEST(Constants, LargeOnesOfEqualIntegersKeepTheOneValue) {
   ASSERT_TRUE(typed);
   EXPECT_EQ(typed->small_value, ir::Value(ir::List{3}));
   EXPECT_FALSE(of(std::string(143, '\x80') + '\x81')->small_value);
-  EXPECT_FALSE(of(std::string(143, '\x80'))->small_value) << "a byte is missing";
   const auto floats = constant([](wire::Graph& g) { add_tensor(g, "t", kF32, {70}).set_raw_data(std::string(280, '\0')); });
   EXPECT_FALSE(floats->small_value) << "weights";
 }
 
-TEST(Constants, BytesThatDisagreeWithDimensionsGiveNoValue) {
-  const auto cut = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {2}).set_raw_data("1234567"); });
+TEST(Constants, NumbersThatDisagreeWithDimensionsGiveNoValue) {
   const auto missing = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {2}).add_int64_data(1); });
   const auto huge = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {1LL << 40, 1LL << 40}); });
   const auto negative = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {-1}); });
-  for (const auto& tensor : {cut, missing, huge, negative}) {
+  for (const auto& tensor : {missing, huge, negative}) {
     ASSERT_TRUE(tensor) << tensor.error().message;
     EXPECT_TRUE(tensor->constant);
     EXPECT_FALSE(tensor->small_value);
