@@ -95,7 +95,7 @@ void add_campaign_options(const Command& command, CampaignOptions& to) {
 void add_retry(const Command& command, CampaignOptions& to) {
   command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
   command.add_flag("--retry-loaded", to.retry_loaded,
-                   "give rows that were measured while other programs kept the machine busy as many blocks again: quiet ones clear them of it");
+                   "give rows that were measured while other programs kept the machine busy as many further blocks as clear them if those are quiet");
 }
 
 namespace {

@@ -32,6 +32,7 @@ table::Block block_facts(const BlockSamples& samples) {
   block.rounds = static_cast<std::int64_t>(samples.ns.back().size());
   block.switches = samples.switches;
   block.steal_ticks = samples.steal_ticks;
+  block.other_load = samples.other_load;
   return block;
 }
 

@@ -104,7 +104,6 @@ KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, c
   KernelBlock result;
   result.block = block_facts(timed.samples);
   result.block.value_ns = value_ns;
-  result.other_load = timed.samples.other_load;
   result.method.copies = copies;
   result.method.topology = topology.substr(0, kMostTopologyText);
   return result;

@@ -57,7 +57,6 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   ModelBlock result;
   result.block = block_facts(samples);
   result.block.value_ns = *calm_time(samples.ns.front());
-  result.other_load = samples.other_load;
   if (!(result.block.value_ns > 0)) return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
   return ModelBlockOutcome(std::move(result));
 }

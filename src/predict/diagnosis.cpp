@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "oplat/ir/moved_work.hpp"
 
@@ -94,10 +95,14 @@ void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& 
     set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
 }
 
+std::optional<bool> put_in(ir::Movement movement, const KernelPrediction& kernel) {
+  return ir::only_of_runtimes(movement) ? true : kernel.put_in;
+}
+
 KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key, const Ceilings& ceilings,
                           double reuse_bytes) {
   KernelDiagnosis diagnosis;
-  diagnosis.movement = movement_of(key);
+  diagnosis.movement = ir::movement_of(key.domain, key.op);
   ir::Work work = ir::moved_work(key);
   if (work.flops && !(std::isfinite(*work.flops) && *work.flops >= 0)) work.flops.reset();
   work.complete = work.complete && std::isfinite(work.bytes());
@@ -157,37 +162,6 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
   return sum;
 }
 
-struct MovementName {
-  Movement movement;
-  std::string_view name;
-};
-constexpr std::array kMovements = {
-    MovementName{Movement::Reorder, "reorder"}, MovementName{Movement::Copy, "copy"},
-    MovementName{Movement::Cast, "cast"}, MovementName{Movement::Quantisation, "quantisation"},
-    MovementName{Movement::Transpose, "transpose"}};
-
-struct MovingOperator {
-  std::string_view domain;
-  std::string_view op;
-  Movement movement;
-};
-constexpr std::string_view kNchwc = "com.microsoft.nchwc";
-constexpr std::string_view kContrib = "com.microsoft";
-constexpr std::array kMovingOperators = {
-    MovingOperator{kNchwc, "ReorderInput", Movement::Reorder},
-    MovingOperator{kNchwc, "ReorderOutput", Movement::Reorder},
-    MovingOperator{"", "MemcpyFromHost", Movement::Copy},
-    MovingOperator{"", "MemcpyToHost", Movement::Copy},
-    MovingOperator{"", "Cast", Movement::Cast},
-    MovingOperator{"", "CastLike", Movement::Cast},
-    MovingOperator{"", "QuantizeLinear", Movement::Quantisation},
-    MovingOperator{"", "DynamicQuantizeLinear", Movement::Quantisation},
-    MovingOperator{"", "DequantizeLinear", Movement::Quantisation},
-    MovingOperator{kContrib, "QuantizeLinear", Movement::Quantisation},
-    MovingOperator{kContrib, "DequantizeLinear", Movement::Quantisation},
-    MovingOperator{"", "Transpose", Movement::Transpose},
-};
-
 }  // namespace
 
 std::string_view name(Bound bound) {
@@ -214,16 +188,6 @@ std::string_view name(Remedy remedy) {
   return "";
 }
 
-std::string_view name(Movement movement) { return kMovements.at(static_cast<std::size_t>(movement)).name; }
-
-bool by_runtime(Movement movement) { return movement == Movement::Reorder || movement == Movement::Copy; }
-
-std::optional<Movement> movement_of(const ir::Key& key) {
-  for (const MovingOperator& one : kMovingOperators)
-    if (one.op == key.op && one.domain == key.domain) return one.movement;
-  return std::nullopt;
-}
-
 Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   Diagnosis diagnosis;
   diagnosis.ceilings = ceilings;
@@ -231,29 +195,32 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   diagnosis.uncertainty = take_apart(prediction, grouped.distinct);
 
   std::vector<KernelDiagnosis> of_key;
-  std::array<MovementSum, kMovements.size()> moved;
-  for (const MovementName& one : kMovements) moved.at(static_cast<std::size_t>(one.movement)).movement = one.movement;
   for (const Distinct& one : grouped.distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     const auto key = ir::parse(kernel.key);
     of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes) : KernelDiagnosis());
-    if (!of_key.back().movement) continue;
-    MovementSum& sum = moved.at(static_cast<std::size_t>(*of_key.back().movement));
-    sum.kernels += one.count;
-    sum.time_ns += static_cast<double>(one.count) * kernel.latency_ns.value_or(0);
   }
+  std::map<std::pair<ir::Movement, std::optional<bool>>, MovementSum> moved;
   for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
     const KernelPrediction& kernel = prediction.kernels[i];
     const Distinct& one = grouped.distinct[grouped.of[i]];
-    diagnosis.kernels.push_back(of_key[grouped.of[i]]);
+    KernelDiagnosis& diagnosed = diagnosis.kernels.emplace_back(of_key[grouped.of[i]]);
+    if (diagnosed.movement) {
+      diagnosed.put_in = put_in(*diagnosed.movement, kernel);
+      MovementSum& sum = moved[{*diagnosed.movement, diagnosed.put_in}];
+      sum.kernels += kernel.count;
+      sum.time_ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    }
     if (!diagnosis.uncertainty || !kernel.latency_ns || !kernel.sd_log) continue;
     const double executions = one.count > 0 ? static_cast<double>(kernel.count) / static_cast<double>(one.count) : 0;
-    diagnosis.kernels.back().uncertainty_share = one.uncertainty_share * executions;
+    diagnosed.uncertainty_share = one.uncertainty_share * executions;
   }
   const auto known = positive(known_ns(prediction));
-  for (MovementSum& sum : moved) {
+  for (auto& [what, sum] : moved) {
+    sum.movement = what.first;
+    sum.put_in = what.second;
     if (known) sum.time_share = sum.time_ns / *known;
-    if (sum.kernels > 0) diagnosis.movement.push_back(sum);
+    diagnosis.movement.push_back(sum);
   }
   return diagnosis;
 }

@@ -249,6 +249,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
+    one.put_in = kernel.put_in;
     const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;

@@ -33,7 +33,6 @@ constexpr double kMostForModels = 0.5;
 struct MeasuredBlock {
   table::Block block;
   table::Method method;
-  std::optional<double> other_load;
 };
 using Measured = std::variant<MeasuredBlock, table::Unsupported, table::Skipped, table::Failed>;
 
@@ -237,7 +236,7 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, co
   }
   OPLAT_TRY(outcome, measure::measure_kernel_block(instrument, block, request_.copies));
   if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
-    return Measured(MeasuredBlock{measured->block, std::move(measured->method), measured->other_load});
+    return Measured(MeasuredBlock{measured->block, std::move(measured->method)});
   }
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
@@ -254,7 +253,7 @@ Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument, con
   block.seed = request_.seed;
   OPLAT_TRY(outcome, measure::measure_model_block(instrument, block));
   if (auto* measured = std::get_if<measure::ModelBlock>(&outcome)) {
-    return Measured(MeasuredBlock{measured->block, {}, measured->other_load});
+    return Measured(MeasuredBlock{measured->block, {}});
   }
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
@@ -305,11 +304,11 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     good->block.pass = pass;
     good->block.process = pool_.process();
     ++blocks_;
-    if (good->other_load.value_or(0) >= kLoadOfOthers) ++unit.loaded_blocks;
+    if (is_loaded(good->block)) ++unit.loaded_blocks;
     std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     unit.method = std::move(good->method);
-    if (unit.under_load(unit.attempts() + 1)) {
+    if (unit.clearing_blocks() > unit.attempts() + 1) {
       flags.insert(table::kUnderLoad);
     } else {
       flags.erase(table::kUnderLoad);

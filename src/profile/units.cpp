@@ -45,9 +45,10 @@ void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& m
   if (unit.blocks.empty()) return;
   unit.method = method;
   std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
+  unit.loaded_blocks = std::count_if(unit.blocks.begin(), unit.blocks.end(), is_loaded);
   if (std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0) {
-    unit.loaded_before = unit.attempts();
-    if (request.retry_loaded) unit.least_blocks = 2 * unit.loaded_before;
+    unit.untold_blocks = std::count_if(unit.blocks.begin(), unit.blocks.end(), [](const table::Block& block) { return !block.other_load; });
+    if (request.retry_loaded) unit.least_blocks = unit.clearing_blocks();
   }
   const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
   if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
@@ -118,6 +119,8 @@ void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key
 }
 
 }  // namespace
+
+bool is_loaded(const table::Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
 
 std::uint64_t Unit::seed() const {
   return base::hash64(name, kind == UnitKind::Model ? 0 : 1 + static_cast<std::uint64_t>(state.kind));

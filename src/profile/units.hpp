@@ -34,17 +34,16 @@ struct Unit {
   std::vector<std::string> stored_flags;
   bool finished = false;
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
-  std::int64_t loaded_before = 0;    ///< blocks that earlier campaigns left of a row that they flagged as under load
-  std::int64_t loaded_blocks = 0;    ///< of this run, during which other programs kept a good part of a CPU busy
+  std::int64_t loaded_blocks = 0;    ///< during which other programs kept a good part of a CPU busy
+  std::int64_t untold_blocks = 0;    ///< of a row flagged as under load, by an oplat that did not record which were
   std::int64_t least_blocks = 0;     ///< that the row gets in any case: a loaded one that is to be measured again
   double cost_seconds = 0;           ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
 
   [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }
-  /// Whether so many of `among` blocks were measured under load that they can move the median: more than a third. Which of an
-  /// earlier campaign's were, nobody recorded; of a flagged row it is taken as two thirds, the middle of what may be. So as
-  /// many quiet blocks as the row had clear it.
-  [[nodiscard]] bool under_load(std::int64_t among) const { return 3 * loaded_blocks + 2 * loaded_before > among; }
+  /// The blocks among which those under load move the median no more, being a third at most. Of blocks that nothing is known of
+  /// two thirds are taken as loaded, the middle of what may be.
+  [[nodiscard]] std::int64_t clearing_blocks() const { return 3 * loaded_blocks + 2 * untold_blocks; }
   [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < least_blocks; }
   [[nodiscard]] std::uint64_t seed() const;
   /// "hot", "last-level", "cold", "model".
@@ -55,6 +54,7 @@ struct Unit {
 inline constexpr const char* kFailedLater = "failed_later";
 /// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared caches and memory.
 inline constexpr double kLoadOfOthers = 0.25;
+bool is_loaded(const table::Block& block);
 
 struct Units {
   std::vector<Unit> all;

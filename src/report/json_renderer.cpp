@@ -31,6 +31,7 @@ Json kernels_of(const PredictionReport& report) {
     list[i]["bound_share"] = number(more.bound_share);
     list[i]["uncertainty_share"] = number(more.uncertainty_share);
     list[i]["movement"] = word(more.movement);
+    list[i]["by_runtime"] = flag(more.put_in);
   }
   return list;
 }
@@ -56,7 +57,7 @@ Json inserted_of(const predict::Diagnosis& diagnosis) {
   Json list = Json::array();
   for (const predict::MovementSum& sum : diagnosis.movement)
     list.push_back({{"kind", name(sum.movement)},
-                    {"by_runtime", by_runtime(sum.movement) ? Json(true) : Json(nullptr)},
+                    {"by_runtime", flag(sum.put_in)},
                     {"kernels", sum.kernels},
                     {"time_ns", sum.time_ns},
                     {"time_share", number(sum.time_share)}});
@@ -184,7 +185,7 @@ Json document(const predict::Validation& validation) {
 Json document(const table::Plan& plan) {
   Json kernels = Json::array();
   for (const auto& kernel : plan.kernels)
-    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}});
+    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}, {"by_runtime", flag(kernel.put_in)}});
   return {{"schema", "oplat.plan/1"},
           {"model", plan.model},
           {"source", plan.source},

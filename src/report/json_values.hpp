@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 /// null where there is no number.
 Json number(const std::optional<double>& value);
+Json flag(const std::optional<bool>& value);
 Json json_of(const table::Device& device);
 Json json_of(const table::Setting& setting);
 Json json_of(const table::Timing& timing);

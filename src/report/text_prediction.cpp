@@ -173,24 +173,27 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
 }
 
 std::string movement_text(const predict::MovementSum& sum) {
-  static const std::map<predict::Movement, std::string_view> kWords = {
-      {predict::Movement::Reorder, "layout reorders"},
-      {predict::Movement::Copy, "copies between devices"},
-      {predict::Movement::Cast, "casts"},
-      {predict::Movement::Quantisation, "quantise and dequantise"},
-      {predict::Movement::Transpose, "transposes"}};
+  static const std::map<ir::Movement, std::string_view> kWords = {
+      {ir::Movement::Reorder, "layout reorders"},
+      {ir::Movement::Copy, "copies between devices"},
+      {ir::Movement::Cast, "casts"},
+      {ir::Movement::Quantisation, "quantise and dequantise"},
+      {ir::Movement::Transpose, "transposes"}};
   return fmt::format("{} {} ({})", sum.kernels, kWords.at(sum.movement),
                      sum.time_share ? share_text(*sum.time_share) : "-");
 }
 
 void print_movement(const predict::Diagnosis& diagnosis, std::ostream& out) {
-  std::vector<std::string> inserted, others;
+  std::vector<std::string> inserted, own, untold;
   for (const predict::MovementSum& sum : diagnosis.movement)
-    (by_runtime(sum.movement) ? inserted : others).push_back(movement_text(sum));
-  if (!inserted.empty() || !others.empty()) out << "\n";
-  if (!inserted.empty()) out << "data movement put in by the runtime: " << base::join(inserted, ", ") << "\n";
-  if (!others.empty())
-    out << "the model's own or put in, which a plan does not tell: " << base::join(others, ", ") << "\n";
+    (!sum.put_in ? untold : *sum.put_in ? inserted : own).push_back(movement_text(sum));
+  if (!diagnosis.movement.empty()) out << "\n";
+  const auto line = [&](std::string_view whose, const std::vector<std::string>& sums) {
+    if (!sums.empty()) out << whose << ": " << base::join(sums, ", ") << "\n";
+  };
+  line("data movement put in by the runtime", inserted);
+  line("data movement of the model itself", own);
+  line("the model's own or put in, which its plan does not tell", untold);
 }
 
 std::string composition_text(const predict::Composition& composition) {

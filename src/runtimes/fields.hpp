@@ -41,6 +41,12 @@ class Fields {
     if (!value->is_boolean()) return complain(name, std::string("expected true or false, found ") + value->type_name());
     to = value->get<bool>();
   }
+  void boolean(const char* name, std::optional<bool>& to) {
+    bool found = false;
+    if (find(name, Need::Optional) == nullptr) return;
+    boolean(name, found, Need::Required);
+    if (!error_) to = found;
+  }
   void integer(const char* name, std::int64_t& to, Need need, std::int64_t low, std::int64_t high) {
     const Json* value = find(name, need);
     if (value != nullptr) take_integer(name, *value, to, low, high);

@@ -114,6 +114,7 @@ Result<table::PlanKernel> decode_kernel(const Json& json) {
   fields.text("name", kernel.name, Need::Optional);
   fields.text("key", kernel.key, Need::Required);
   fields.integer("count", kernel.count, Need::Optional, 1, kAny);
+  fields.boolean("put_in", kernel.put_in);
   if (!fields.error()) {
     const auto key = ir::parse(kernel.key);
     if (!key) fields.complain("key", key.error().message);
@@ -207,7 +208,7 @@ Result<PlanRequest> decode_plan_request(const Json& json) {
 Json encode(const table::Plan& plan) {
   Json kernels = Json::array();
   for (const auto& kernel : plan.kernels) {
-    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}});
+    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}, {"put_in", or_null(kernel.put_in)}});
   }
   return {
       {"model", plan.model},          {"identity", plan.identity},         {"source", plan.source},

@@ -47,7 +47,14 @@ Status to_schema_2(Database& database) {
       "ALTER TABLE \"row\" ADD COLUMN file INTEGER REFERENCES native_file(id) ON DELETE CASCADE");
 }
 
-constexpr Migration kMigrations[] = {{1, to_schema_2}};
+/// Schema 3 says of a block how busy others kept the machine, and of a plan's kernel whether the runtime put it in. Of what
+/// stands there nobody recorded either.
+Status to_schema_3(Database& database) {
+  return database.execute("ALTER TABLE block ADD COLUMN other_load REAL; ALTER TABLE model_block ADD COLUMN other_load REAL; "
+                          "ALTER TABLE plan_kernel ADD COLUMN put_in INTEGER");
+}
+
+constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}};
 
 }  // namespace
 

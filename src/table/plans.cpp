@@ -38,8 +38,16 @@ Plan read_plan(Cells& cells) {
   return plan;
 }
 
+/// 0 or 1, nothing for NULL.
+std::optional<bool> read_flag(Cells& cells, int column) {
+  const auto value = cells.optional_integer(column);
+  if (!value) return std::nullopt;
+  if (*value != 0 && *value != 1) cells.bad(column, "neither 0 nor 1");
+  return *value == 1;
+}
+
 Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
-  OPLAT_TRY(statement, database.prepare("SELECT plan_kernel.id, position, name, kernel.key, count FROM plan_kernel "
+  OPLAT_TRY(statement, database.prepare("SELECT plan_kernel.id, position, name, kernel.key, count, put_in FROM plan_kernel "
                                         "LEFT JOIN kernel ON kernel.id = plan_kernel.kernel "
                                         "WHERE plan = ?1 ORDER BY position"));
   statement.add(plan);
@@ -50,7 +58,7 @@ Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
     if (kernels.size() >= kMostPlanKernels) return database.corrupt("plan {}: too many kernels", plan);
     Cells cells(statement, "plan_kernel");
     const std::int64_t position = cells.count(1);
-    PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4)};
+    PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5)};
     OPLAT_CHECK(cells.status());
     if (position != static_cast<std::int64_t>(kernels.size())) {
       return database.corrupt("plan {}: position {} stands where {} is expected", plan, position, kernels.size());
@@ -75,9 +83,10 @@ Status erase_plan(Database& database, std::string_view identity) {
 
 Status put_kernel_line(Database& database, PlanId plan, std::int64_t position, const PlanKernel& line,
                        KernelId kernel) {
-  OPLAT_TRY(statement, database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count) "
-                                        "VALUES (?1, ?2, ?3, ?4, ?5)"));
-  return statement.add(plan).add(position).add(line.name).add(kernel).add(line.count).run();
+  OPLAT_TRY(statement, database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in) "
+                                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  const auto put_in = line.put_in ? std::optional<std::int64_t>(*line.put_in ? 1 : 0) : std::nullopt;
+  return statement.add(plan).add(position).add(line.name).add(kernel).add(line.count).add(put_in).run();
 }
 
 }  // namespace

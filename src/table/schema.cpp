@@ -100,7 +100,8 @@ constexpr SchemaObject kObjects[] = {
   reference_memory_ns REAL,
   rounds INTEGER NOT NULL,        -- calls behind the value
   switches INTEGER NOT NULL,      -- involuntary context switches
-  steal_ticks INTEGER NOT NULL
+  steal_ticks INTEGER NOT NULL,
+  other_load REAL                 -- CPUs that other programs kept busy; NULL: not known
 ))"},
     {"index", "block_row", "CREATE INDEX block_row ON block(\"row\")"},
     {"table", "native_file", R"(CREATE TABLE native_file(
@@ -155,7 +156,8 @@ constexpr SchemaObject kObjects[] = {
   reference_memory_ns REAL,
   rounds INTEGER NOT NULL,
   switches INTEGER NOT NULL,
-  steal_ticks INTEGER NOT NULL
+  steal_ticks INTEGER NOT NULL,
+  other_load REAL                 -- CPUs that other programs kept busy; NULL: not known
 ))"},
     {"index", "model_block_row", "CREATE INDEX model_block_row ON model_block(\"row\")"},
     {"table", "plan", R"(CREATE TABLE plan(
@@ -173,7 +175,8 @@ constexpr SchemaObject kObjects[] = {
   position INTEGER NOT NULL,      -- in execution order, from 0
   name TEXT NOT NULL,             -- of the node
   kernel INTEGER NOT NULL REFERENCES kernel(id),
-  count INTEGER NOT NULL          -- executions per run of the model
+  count INTEGER NOT NULL,         -- executions per run of the model
+  put_in INTEGER                  -- 1: it moves data and the runtime put it in, 0: the model has it; NULL: not known
 ))"},
     {"index", "plan_kernel_position", "CREATE UNIQUE INDEX plan_kernel_position ON plan_kernel(plan, position)"},
     {"table", "fit", R"(CREATE TABLE fit(

@@ -12,8 +12,8 @@ namespace oplat::table {
 
 /// "OPLT" in ASCII: what PRAGMA application_id gives for every table of oplat.
 constexpr std::int64_t kApplicationId = 0x4F504C54;
-/// PRAGMA user_version. Raised only by a change that an older reader would misread.
-constexpr std::int64_t kSchemaVersion = 2;
+/// PRAGMA user_version. Raised by a change that an older reader would misread, and by columns that this one asks for.
+constexpr std::int64_t kSchemaVersion = 3;
 
 /// A table or index of the schema.
 struct SchemaObject {

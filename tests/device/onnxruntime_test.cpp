@@ -38,6 +38,26 @@ TEST_F(OnnxRuntime, FusesResidualsAndActivationsIntoBlockedConvolutions) {
   EXPECT_GT(made->weight_bytes, 0);
 }
 
+TEST_F(OnnxRuntime, TellsWhatItPutInFromWhatTheModelHas) {
+  NETWORK_OR_SKIP(path, "tiny_cnn");
+  const auto blocked = plan(path);
+  ASSERT_TRUE(blocked) << blocked.error().message;
+  for (const auto& kernel : blocked->kernels) {
+    if (kernel.key.find(":Reorder") != std::string::npos) EXPECT_EQ(kernel.put_in, true) << kernel.key;
+    if (kernel.key.find("Conv/") != std::string::npos) EXPECT_EQ(kernel.put_in, std::nullopt) << kernel.key;
+  }
+  NETWORK_OR_SKIP(quantised, "tiny_int8");
+  const auto int8 = plan(quantised);
+  ASSERT_TRUE(int8) << int8.error().message;
+  std::size_t own = 0;
+  for (const auto& kernel : int8->kernels) {
+    if (kernel.key.find("antizeLinear/") == std::string::npos) continue;
+    EXPECT_EQ(kernel.put_in, false) << kernel.key;
+    ++own;
+  }
+  EXPECT_GT(own, 0U);
+}
+
 TEST_F(OnnxRuntime, CountsTheIterationsOfALoop) {
   NETWORK_OR_SKIP(path, "tiny_loop");
   const auto made = plan(path);

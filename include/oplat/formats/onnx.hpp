@@ -12,6 +12,7 @@
 #include "oplat/formats/format_reader.hpp"
 #include "oplat/ir/graph.hpp"
 #include "oplat/ir/key.hpp"
+#include "oplat/ir/movement.hpp"
 
 namespace oplat::formats::onnx {
 
@@ -37,6 +38,8 @@ class Model {
   [[nodiscard]] Result<std::vector<InputInfo>> inputs() const;
   /// Fixes the open dimensions of the inputs. Code::Usage names the input, what is open and the flag that sets it.
   Status specialise(const ShapeOptions& options);
+  /// Every node, those of bodies behind their owner, as the file calls it.
+  [[nodiscard]] std::vector<ir::NodeTitle> nodes() const;
   /// Gives every node, those of bodies too, a name of its own: "n0", "n1", ..., body nodes "n7_0_2".
   void name_nodes();
   [[nodiscard]] Result<ir::Graph> graph() const;

@@ -27,7 +27,6 @@ struct KernelBlockRequest {
 struct KernelBlock {
   table::Block block;
   table::Method method;
-  std::optional<double> other_load;  ///< see BlockSamples
 };
 using KernelBlockOutcome = std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;
 

@@ -23,7 +23,6 @@ struct ModelBlockRequest {
 
 struct ModelBlock {
   table::Block block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
-  std::optional<double> other_load;  ///< see BlockSamples
 };
 using ModelBlockOutcome = std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
 

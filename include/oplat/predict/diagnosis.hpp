@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "oplat/ir/key.hpp"
+#include "oplat/ir/movement.hpp"
 #include "oplat/predict/ceilings.hpp"
 #include "oplat/predict/prediction.hpp"
 
@@ -23,21 +24,6 @@ enum class Bound : std::uint8_t {
 };
 /// "compute", "memory", "overhead".
 std::string_view name(Bound bound);
-
-/// Kernels that move or convert data.
-enum class Movement : std::uint8_t {
-  Reorder,       ///< to and from a blocked layout, an operator of the runtime's own domain
-  Copy,          ///< between devices, no operator of ONNX
-  Cast,          ///< to another element type
-  Quantisation,  ///< QuantizeLinear, DynamicQuantizeLinear and DequantizeLinear
-  Transpose,
-};
-/// "reorder", "copy", "cast", "quantisation", "transpose".
-std::string_view name(Movement movement);
-/// Whether no model holds such a kernel unless the runtime put it there. The others may be the model's own or the
-/// runtime's: a plan lists what is executed, under names of its own, and does not tell.
-bool by_runtime(Movement movement);
-std::optional<Movement> movement_of(const ir::Key& key);
 
 /// Of one execution of one kernel of a plan.
 struct KernelDiagnosis {
@@ -53,7 +39,9 @@ struct KernelDiagnosis {
   std::optional<double> bound_share;
   /// Of the prediction's variance; nothing without a time. Kernels of one key share theirs by their executions.
   std::optional<double> uncertainty_share;
-  std::optional<Movement> movement;
+  std::optional<ir::Movement> movement;
+  /// Of one that moves data: whether the runtime put it in beside the model's own; nothing where the plan does not tell.
+  std::optional<bool> put_in;
 };
 
 /// What would make a kernel's part less unsure.
@@ -86,7 +74,8 @@ struct Uncertainty {
 };
 
 struct MovementSum {
-  Movement movement = Movement::Reorder;
+  ir::Movement movement = ir::Movement::Reorder;
+  std::optional<bool> put_in;  ///< see KernelDiagnosis
   std::int64_t kernels = 0;  ///< executions per run
   double time_ns = 0;        ///< of one run
   std::optional<double> time_share;  ///< of what has a time; nothing where nothing has
@@ -95,7 +84,7 @@ struct MovementSum {
 struct Diagnosis {
   std::vector<KernelDiagnosis> kernels;    ///< beside Prediction::kernels
   std::optional<Uncertainty> uncertainty;  ///< nothing where the prediction has no spread
-  std::vector<MovementSum> movement;       ///< those that occur, in the order of the enumeration
+  std::vector<MovementSum> movement;       ///< those that occur, in the order of the enumeration; what the plan does not tell, the model's own, those put in
   Ceilings ceilings;
 };
 Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings);

@@ -49,6 +49,7 @@ struct KernelPrediction {
   /// See Estimate; or estimated, and more than a third of the rows that teach estimates were measured so.
   bool under_load = false;
   std::optional<double> floor_ns = std::nullopt;  ///< of one execution; see Estimate
+  std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
 };
 
 /// latency = c0 + c1 * n_kernels + scale * sum of count * latency.

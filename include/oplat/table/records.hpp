@@ -68,6 +68,7 @@ struct Block {
   std::int64_t rounds = 0;          ///< calls behind the value
   std::int64_t switches = 0;        ///< involuntary context switches during the block
   std::int64_t steal_ticks = 0;
+  std::optional<double> other_load = std::nullopt;  ///< CPUs that other programs kept busy during the block; nothing: not told
 };
 
 /// Flag of a row measured while other programs kept the machine busy.

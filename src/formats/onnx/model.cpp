@@ -22,6 +22,16 @@ void name_graph(wire::Graph& graph, const std::string& prefix) {
   }
 }
 
+void add_titles(const wire::Graph& graph, std::vector<ir::NodeTitle>& titles) {
+  for (const wire::Node& node : graph.node()) {
+    titles.push_back({node.domain() == "ai.onnx" ? std::string() : node.domain(), node.op_type(), node.name()});
+    for (const wire::Attribute& attribute : node.attribute()) {
+      if (attribute.has_g()) add_titles(attribute.g(), titles);
+      for (const wire::Graph& g : attribute.graphs()) add_titles(g, titles);
+    }
+  }
+}
+
 }  // namespace
 
 Result<wire::Model> parse_model(const base::Source& source) {
@@ -62,6 +72,11 @@ Result<Model> Model::load(const base::Source& source) {
 
 Result<std::vector<InputInfo>> Model::inputs() const { return input_infos(impl_->model, impl_->name); }
 Status Model::specialise(const ShapeOptions& options) { return specialise_inputs(impl_->model, impl_->name, options); }
+std::vector<ir::NodeTitle> Model::nodes() const {
+  std::vector<ir::NodeTitle> titles;
+  add_titles(impl_->model.graph(), titles);
+  return titles;
+}
 void Model::name_nodes() { name_graph(*impl_->model.mutable_graph(), "n"); }
 Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_->name); }
 

@@ -2,9 +2,11 @@
 /// Dump, name, run, join.
 #include "runtimes/onnxruntime/planner.hpp"
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "oplat/base/files.hpp"
+#include "oplat/ir/movement.hpp"
 #include "oplat/plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/onnxruntime/profile_events.hpp"
@@ -37,6 +39,16 @@ void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device, std:
   }
 }
 
+/// Kernels bear the names of `nodes`, beside which `put_in` stands.
+void tell_put_in(const std::vector<ir::NodeTitle>& nodes, const std::vector<std::optional<bool>>& put_in, std::vector<plan::PlanKernel>& kernels) {
+  std::unordered_map<std::string_view, std::optional<bool>> by_name;
+  for (std::size_t i = 0; i < nodes.size(); ++i) by_name.emplace(nodes[i].name, put_in[i]);
+  for (plan::PlanKernel& kernel : kernels) {
+    const auto at = by_name.find(kernel.name);
+    if (at != by_name.end()) kernel.put_in = at->second;
+  }
+}
+
 }  // namespace
 
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, const std::vector<InputData>& inputs, const SessionOptions& options) {
@@ -50,6 +62,7 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, 
   }
   OPLAT_TRY(source, base::Source::open(optimized_path));
   OPLAT_TRY(optimized, formats::onnx::Model::load(source));
+  const std::vector<std::optional<bool>> put_in = ir::put_in(model.nodes(), optimized.nodes());
   optimized.name_nodes();
   OPLAT_TRY(graph, optimized.graph());
 
@@ -71,6 +84,7 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, 
   OPLAT_TRY(runs, parse_profile(events));
   tag_blocked_layout(graph, this_device(), runs);
   OPLAT_TRY(kernels, plan::kernels_of(graph, runs));
+  tell_put_in(optimized.nodes(), put_in, kernels);
   const plan::Footprint footprint = plan::footprint(graph, runs);
   plan::Plan plan;
   plan.weight_bytes = footprint.weight_bytes;

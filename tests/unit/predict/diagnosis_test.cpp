@@ -347,43 +347,45 @@ TEST(Uncertainty, IsNothingWithoutALatency) {
   EXPECT_FALSE(diagnose(prediction_of({}), {}).uncertainty);
 }
 
-TEST(Movement, ReordersAreTheRuntimesCastsMayBeTheModels) {
-  const auto of = [](const char* text) { return movement_of(must(ir::parse(text))); };
-  EXPECT_EQ(of("com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])"), Movement::Reorder);
-  EXPECT_EQ(of("com.microsoft.nchwc:ReorderOutput/1{}(f32[1,16,8,8])->(f32[1,3,8,8])"), Movement::Reorder);
-  EXPECT_EQ(of("MemcpyToHost/1{}(f32[1])->(f32[1])"), Movement::Copy);
-  EXPECT_EQ(of("Cast/13{to=10}(f32[1])->(f16[1])"), Movement::Cast);
-  EXPECT_EQ(of("com.microsoft:DequantizeLinear/1{}(u8[1],f32c[],u8c[])->(f32[1])"), Movement::Quantisation);
-  EXPECT_EQ(of("Transpose/13{perm=[1,0]}(f32[2,3])->(f32[3,2])"), Movement::Transpose);
-  EXPECT_EQ(of("com.microsoft.nchwc:Conv/1{}(f32[1,3,8,8])->(f32[1,16,8,8])"), std::nullopt);
-  EXPECT_EQ(of("ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])"), std::nullopt);
-  EXPECT_TRUE(by_runtime(Movement::Reorder) && by_runtime(Movement::Copy));
-  EXPECT_FALSE(by_runtime(Movement::Cast) || by_runtime(Movement::Quantisation) || by_runtime(Movement::Transpose));
-}
-
 TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
   const char* reorder = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
   Prediction p = prediction_of({kernel_of(reorder, 1000, 0.02, 3), kernel_of(test::kCopy250, 5000),
                                 kernel_of("Cast/13{to=10}(f32[1])->(f16[1])", 500, 0.02, 2), kernel_of(reorder, 1000)});
   const auto sums = diagnose(p, {}).movement;
   ASSERT_EQ(sums.size(), 2U);
-  EXPECT_EQ(sums[0].movement, Movement::Reorder);
+  EXPECT_EQ(sums[0].movement, ir::Movement::Reorder);
+  EXPECT_EQ(sums[0].put_in, true);
   EXPECT_EQ(sums[0].kernels, 4);
   EXPECT_EQ(sums[0].time_ns, 4000);
   EXPECT_DOUBLE_EQ(sums[0].time_share.value(), 0.4);
-  EXPECT_EQ(sums[1].movement, Movement::Cast);
+  EXPECT_EQ(sums[1].movement, ir::Movement::Cast);
+  EXPECT_EQ(sums[1].put_in, std::nullopt);
   EXPECT_DOUBLE_EQ(sums[1].time_share.value(), 0.1);
   p.latency_ns.reset();  // kernels are missing: shares of what is known
   p.composition.c0_ns = 10000;
   EXPECT_DOUBLE_EQ(diagnose(p, {}).movement[0].time_share.value(), 0.2);
 }
 
-TEST(Names, OfBoundsMovementsAndRemedies) {
+TEST(Movement, SumsAreApartByWhoseTheKernelsAre) {
+  const char* cast = "Cast/13{to=10}(f32[1])->(f16[1])";
+  Prediction p = prediction_of({kernel_of(cast, 500), kernel_of(cast, 500, 0.02, 2), kernel_of(cast, 500, 0.02, 3)});
+  p.kernels[0].put_in = true;
+  p.kernels[1].put_in = false;
+  const Diagnosis diagnosis = diagnose(p, {});
+  ASSERT_EQ(diagnosis.movement.size(), 3U);
+  EXPECT_EQ(diagnosis.movement[0].put_in, std::nullopt);
+  EXPECT_EQ(diagnosis.movement[0].kernels, 3);
+  EXPECT_EQ(diagnosis.movement[1].put_in, false);
+  EXPECT_EQ(diagnosis.movement[1].kernels, 2);
+  EXPECT_EQ(diagnosis.movement[2].put_in, true);
+  EXPECT_EQ(diagnosis.movement[2].kernels, 1);
+  EXPECT_EQ(diagnosis.kernels[0].put_in, true);
+}
+
+TEST(Names, OfBoundsAndRemedies) {
   EXPECT_EQ(name(Bound::Compute), "compute");
   EXPECT_EQ(name(Bound::Memory), "memory");
   EXPECT_EQ(name(Bound::Overhead), "overhead");
-  EXPECT_EQ(name(Movement::Quantisation), "quantisation");
-  EXPECT_EQ(name(Movement::Transpose), "transpose");
   EXPECT_EQ(name(Remedy::MoreBlocks), "more blocks");
 }
 

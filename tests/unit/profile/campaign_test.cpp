@@ -322,10 +322,10 @@ TEST(Campaign, QuietBlocksClearRowsOfTheLoadUnderWhichTheyWereMeasured) {
   EXPECT_TRUE(any_under_load(bench));
   bench.request.retry_loaded = true;
   bench.run();
-  EXPECT_EQ(bench.rows_blocks(), 2 * loaded);
+  EXPECT_EQ(bench.rows_blocks(), 3 * loaded) << "a third of them loaded";
   EXPECT_FALSE(any_under_load(bench));
   bench.run();
-  EXPECT_EQ(bench.rows_blocks(), 2 * loaded) << "rows that are cleared are left alone";
+  EXPECT_EQ(bench.rows_blocks(), 3 * loaded) << "rows that are cleared are left alone";
 }
 
 TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
@@ -333,7 +333,7 @@ TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
   bench.world.other_load = 0.5;
   bench.run();
   bench.request.retry_loaded = true;
-  EXPECT_EQ(bench.run().blocks, 15);
+  EXPECT_EQ(bench.run().blocks, 30);
   EXPECT_TRUE(any_under_load(bench));
 }
 

@@ -47,7 +47,7 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_EQ(names(doc["kernels"][0]),
             (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes",
                                    "gflops_per_s", "gbytes_per_s", "bound", "bound_share", "uncertainty_share",
-                                   "movement"}));
+                                   "movement", "by_runtime"}));
   EXPECT_EQ(doc["kernels"][0]["name"], "conv, \"first\"");
   EXPECT_EQ(doc["kernels"][0]["source"], "measured");
   EXPECT_EQ(doc["device"]["name"], "desk");
@@ -63,7 +63,7 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
 TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
   const json& conv = doc["kernels"][0];
-  EXPECT_TRUE(conv["flops"].is_null() && conv["gflops_per_s"].is_null() && conv["movement"].is_null());
+  EXPECT_TRUE(conv["flops"].is_null() && conv["gflops_per_s"].is_null() && conv["movement"].is_null() && conv["by_runtime"].is_null());
   EXPECT_EQ(conv["bytes"], 2000);
   EXPECT_EQ(conv["gbytes_per_s"], 0.001);
   EXPECT_EQ(conv["bound"], "memory");
@@ -94,6 +94,11 @@ TEST(PredictionJson, InsertedTellsWhatOnlyARuntimePutsIn) {
   EXPECT_EQ(inserted[0], (json{{"kind", "reorder"}, {"by_runtime", true}, {"kernels", 3}, {"time_ns", 6e6}, {"time_share", 0.5}}));
   EXPECT_EQ(inserted[1]["kind"], "cast");
   EXPECT_TRUE(inserted[1]["by_runtime"].is_null());
+  p.kernels[1].put_in = false;
+  const json told = json::parse(rendered("json", p));
+  EXPECT_EQ(told["inserted"][1]["by_runtime"], false);
+  EXPECT_EQ(told["kernels"][0]["by_runtime"], true);
+  EXPECT_EQ(told["kernels"][1]["by_runtime"], false);
 }
 
 TEST(PredictionJson, MissingKernelsGiveNulls) {
@@ -177,10 +182,11 @@ TEST(OtherJson, PlanEstimatesAndTable) {
   table::Plan plan;
   plan.model = "net.onnx";
   plan.identity = "abc";
-  plan.kernels = {{"n1", test::kCopy250, 2}};
+  plan.kernels = {{"n1", test::kCopy250, 2}, {"n2", "Cast/13{to=10}(f32[1])->(f16[1])", 1, true}};
   const json p = json::parse(rendered("json", plan));
   EXPECT_EQ(p["schema"], "oplat.plan/1");
-  EXPECT_EQ(p["kernels"], (json::array({{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}}})));
+  EXPECT_EQ(p["kernels"], (json::array({{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}, {"by_runtime", nullptr}},
+                                          {{"name", "n2"}, {"key", "Cast/13{to=10}(f32[1])->(f16[1])"}, {"count", 1}, {"by_runtime", true}}})));
 
   EstimateListing listing;
   listing.kernels = test::sample_prediction().kernels;

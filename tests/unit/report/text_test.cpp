@@ -66,14 +66,18 @@ TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
   EXPECT_THAT(rendered("text", p), HasSubstr("narrower with rows of the asked device and setting"));
 }
 
-TEST(Text, OnlyReordersAreSaidToBeTheRuntimes) {
+TEST(Text, WhoseDataMovementIsIsSaidWhereItIsKnown) {
   predict::Prediction p = test::sample_prediction();
   EXPECT_THAT(rendered("text", p), Not(HasSubstr("put in")));
   p.kernels[0].key = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
   p.kernels[1].key = "Cast/13{to=10}(f32[1])->(f16[1])";
   const std::string text = rendered("text", p);
   EXPECT_THAT(text, HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %)\n"));
-  EXPECT_THAT(text, HasSubstr("\nthe model's own or put in, which a plan does not tell: 1 casts (41.7 %)\n"));
+  EXPECT_THAT(text, HasSubstr("\nthe model's own or put in, which its plan does not tell: 1 casts (41.7 %)\n"));
+  p.kernels[1].put_in = true;
+  EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %), 1 casts (41.7 %)\n"));
+  p.kernels[1].put_in = false;
+  EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement of the model itself: 1 casts (41.7 %)\n"));
 }
 
 TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {

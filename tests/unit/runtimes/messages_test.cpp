@@ -134,6 +134,7 @@ TEST(MessagesTest, PlanRoundTrip) {
     const auto count = any_integer(0, 5);
     for (std::int64_t i = 0; i < count; ++i) {
       plan.kernels.push_back({any_text(), "Mul/14{}(f32[1,64,56,56],&0)->(&0)", any_integer(1, 99)});
+      if (i > 0) plan.kernels.back().put_in = i % 2 == 0;
     }
     const auto back = decode_plan(wire(encode(plan)));
     ASSERT_TRUE(back) << back.error().message;
@@ -311,6 +312,8 @@ TEST(MessagesTest, PlansHoldOnlyKeysThatParse) {
   EXPECT_THAT(broken.error().message, HasSubstr("kernels[0]"));
   EXPECT_FALSE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"count", 0}}));
   EXPECT_FALSE(plan({{"name", "without a key"}}));
+  EXPECT_TRUE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"put_in", nullptr}}));
+  EXPECT_FALSE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"put_in", 1}}));
   EXPECT_FALSE(decode_plan(Json::object()));
 }
 

@@ -121,5 +121,65 @@ TEST_F(Schema1Test, IsMigratedForWritingAndKept) {
   EXPECT_EQ(must(must_open(file(), Mode::Read).counts()).foreign, 1);
 }
 
+/// A table as oplat 0.1 wrote it with schema 2: that of schema 1, with two rows imported.
+class Schema2Test : public TableTest {
+ protected:
+  void SetUp() override {
+    raw(file(), read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "data" / "schema-2.sql"));
+    ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "2");
+  }
+
+  /// What stands in the dump; of what it does not say nothing is known.
+  static void expect_content(const Table& table) {
+    must(read_everything(table));
+    EXPECT_TRUE(must(table.integrity()).empty());
+    EXPECT_EQ(must(table.counts()).blocks, 67);
+    EXPECT_EQ(must(table.counts()).foreign, 1);
+    std::size_t blocks = 0;
+    must(table.each_row([&](const StoredRow& row) {
+      for (const Block& block : must(table.blocks_of(row.id))) {
+        EXPECT_EQ(block.other_load, std::nullopt);
+        ++blocks;
+      }
+      return true;
+    }));
+    EXPECT_GT(blocks, 0U);
+    const auto plans = must(table.plans());
+    ASSERT_EQ(plans.size(), 1U);
+    EXPECT_EQ(plans[0].kernels.size(), 10U);
+    for (const PlanKernel& kernel : plans[0].kernels) EXPECT_EQ(kernel.put_in, std::nullopt);
+  }
+};
+
+TEST_F(Schema2Test, IsReadFromACopy) {
+  const std::string before = read_bytes(file());
+  expect_content(must_open(file(), Mode::Read));
+  EXPECT_EQ(read_bytes(file()), before);
+}
+
+TEST_F(Schema2Test, IsMigratedForWritingAndKept) {
+  const std::string before = read_bytes(file());
+  {
+    Table table = must_open(file(), Mode::Write);
+    expect_content(table);
+    must(table.add_block(1, {0, 1, 1501.5, 10.25, std::nullopt, 30, 2, 0, 0.5}));
+    EXPECT_EQ(must(table.blocks_of(1)).back().other_load, 0.5);
+    must(table.put_plan({"net.onnx", "plan-1", "runtime", 1, 4096, 512, {{"a", kRelu, 1, true}, {"b", kAdd, 2, false}, {"c", kAdd, 1}}}));
+    const auto plan = must(table.find_plan("plan-1"));
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->kernels[0].put_in, true);
+    EXPECT_EQ(plan->kernels[1].put_in, false);
+    EXPECT_EQ(plan->kernels[2].put_in, std::nullopt);
+  }
+  EXPECT_EQ(read_bytes(file().string() + ".schema2"), before);
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
+}
+
+TEST_F(Schema2Test, AFlagThatIsNoneIsACorruptPlan) {
+  { const Table table = must_open(file(), Mode::Write); }
+  raw(file(), "UPDATE plan_kernel SET put_in = 2");
+  expect_error(must_open(file(), Mode::Read).plans(), Code::Input, "put_in");
+}
+
 }  // namespace
 }  // namespace oplat::table

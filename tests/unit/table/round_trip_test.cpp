@@ -224,7 +224,7 @@ TEST_F(RoundTrip, Blocks) {
   const CampaignId campaign = must(table.add_campaign(device, setting, {}, {}));
   const RowId row = must(table.put_row(device, setting, campaign, sample_row(kRelu, 5)));
   const RowId bare = must(table.put_row(device, setting, std::nullopt, sample_row(kAdd, 5)));
-  must(table.add_block(row, {2, 1, 4.75, 10.5, std::nullopt, 30, 2, 1}));
+  must(table.add_block(row, {2, 1, 4.75, 10.5, std::nullopt, 30, 2, 1, 0.75}));
   must(table.add_block(row, {1, 0, 4.5, std::nullopt, 20.25, 31, 0, 0}));
   must(table.add_block(bare, {0, 0, 0, std::nullopt, std::nullopt, 1, 0, 0}));
   const auto blocks = must(table.blocks_of(row));
@@ -237,6 +237,8 @@ TEST_F(RoundTrip, Blocks) {
   EXPECT_EQ(blocks[0].rounds, 30);
   EXPECT_EQ(blocks[0].switches, 2);
   EXPECT_EQ(blocks[0].steal_ticks, 1);
+  EXPECT_EQ(blocks[0].other_load, std::optional(0.75));
+  EXPECT_EQ(blocks[1].other_load, std::nullopt);
   EXPECT_EQ(blocks[1].pass, 1);
   EXPECT_EQ(blocks[1].reference_compute_ns, std::nullopt);
   EXPECT_EQ(blocks[1].reference_memory_ns, std::optional(20.25));

@@ -109,11 +109,11 @@ class TableTest : public ::testing::Test {
                                 {"6.1", "aa", "2025-01-02T03:04:05Z", 0.5, {{"clock", "tsc"}}}));
     const RowId row = must(table.put_row(device, setting, campaign, sample_row(kRelu, 1500)));
     must(table.put_row(device, setting, campaign, {kAdd, std::nullopt, "own", Failed{"signal 11"}, {}}));
-    must(table.add_block(row, {0, 1, 1501.5, 10.25, std::nullopt, 30, 2, 0}));
+    must(table.add_block(row, {0, 1, 1501.5, 10.25, std::nullopt, 30, 2, 0, 0.5}));
     const RowId model = must(table.put_model_row(device, setting, campaign,
                                                  {"net.onnx", "plan-1", 1, sample_timing(90'000), {1, "single", {}}}));
-    must(table.add_model_block(model, {0, 1, 90'001, std::nullopt, 20.5, 12, 0, 1}));
-    must(table.put_plan({"net.onnx", "plan-1", "runtime", 1, 4096, 512, {{"a", kRelu, 1}, {"b", kAdd, 2}}}));
+    must(table.add_model_block(model, {0, 1, 90'001, std::nullopt, 20.5, 12, 0, 1, 0.25}));
+    must(table.put_plan({"net.onnx", "plan-1", "runtime", 1, 4096, 512, {{"a", kRelu, 1, true}, {"b", kAdd, 2}}}));
     must(table.remember_model_hash("/models/net.onnx", 4242, 1'700'000'000'000'000'000, "d0d0"));
   }
 
