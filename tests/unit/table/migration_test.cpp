@@ -134,7 +134,7 @@ class Schema2Test : public TableTest {
     must(read_everything(table));
     EXPECT_TRUE(must(table.integrity()).empty());
     EXPECT_EQ(must(table.counts()).blocks, 67);
-    EXPECT_EQ(must(table.counts()).foreign, 1);
+    EXPECT_EQ(must(table.counts()).foreign, 2);
     std::size_t blocks = 0;
     must(table.each_row([&](const StoredRow& row) {
       for (const Block& block : must(table.blocks_of(row.id))) {
