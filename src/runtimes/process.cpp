@@ -15,6 +15,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <limits>
+#include <mutex>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -138,6 +141,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+/// Of folders for temporary files, before the number of the process that made them.
+constexpr std::string_view kTemporaryPrefix = "oplat-worker.";
+
 bool passes(std::string_view name) {
   constexpr std::array kNames{"PATH",
                               "HOME",
@@ -180,6 +186,21 @@ std::string signal_text(int signal) {
 
 }  // namespace
 
+void sweep_temporary(const std::filesystem::path& root) {
+  std::error_code error;
+  const auto yesterday = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
+  for (std::filesystem::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(kTemporaryPrefix)) continue;
+    const auto process = base::parse_int(name.substr(kTemporaryPrefix.size(), name.rfind('.') - kTemporaryPrefix.size()));
+    if (!process || *process <= 0 || *process > std::numeric_limits<pid_t>::max()) continue;
+    if (::kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH) continue;
+    std::error_code ignored;
+    const auto written = at->last_write_time(ignored);
+    if (!ignored && written < yesterday) std::filesystem::remove_all(at->path(), ignored);
+  }
+}
+
 std::vector<std::string> worker_environment(const std::filesystem::path& temporary) {
   std::vector<std::string> variables;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
@@ -208,7 +229,9 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   OPLAT_TRY(output, make_pipe());
   OPLAT_TRY(errors, make_pipe());
   OPLAT_TRY(report, make_pipe());
-  OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-worker"));
+  OPLAT_TRY(temporary, base::TemporaryFolder::create(fmt::format("{}{}", kTemporaryPrefix, ::getpid())));
+  static std::once_flag swept;
+  std::call_once(swept, [&] { sweep_temporary(temporary.path().parent_path()); });
   auto arguments = options.command;
   auto variables = worker_environment(temporary.path());
   const auto argv = pointers(arguments);

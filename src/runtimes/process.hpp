@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct ProcessOptions {
 /// The variables of our environment that a worker sees, and those that it is given. Whatever could change times
 /// without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays behind. `temporary`: its TMPDIR.
 std::vector<std::string> worker_environment(const std::filesystem::path& temporary);
+
+/// Removes folders for temporary files in `root` that were left by processes that are no more, killed before they could: those
+/// older than a day, since a process that this one cannot see may stand in another container.
+void sweep_temporary(const std::filesystem::path& root);
 
 class Process {
  public:

@@ -14,10 +14,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <thread>
 
 #include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
+#include "runtimes/process.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -254,6 +256,28 @@ TEST_F(WorkerClientTest, TemporaryFilesOfACrashedWorkerGoWithIt) {
   std::getline(std::ifstream(file), temporary);
   EXPECT_THAT(temporary, HasSubstr("oplat-worker."));
   EXPECT_FALSE(std::filesystem::exists(temporary)) << temporary;
+}
+
+TEST_F(WorkerClientTest, WhatKilledProcessesLeftIsSweptAfterADay) {
+  const auto folder = base::TemporaryFolder::create("oplat-test");
+  ASSERT_TRUE(folder);
+  const auto make = [&](const std::string& name, bool old) {
+    const std::filesystem::path path = folder->path() / name;
+    std::filesystem::create_directory(path);
+    std::ofstream(path / "left") << "of a model";
+    if (old) std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+    return path;
+  };
+  // No process has the largest number.
+  const std::string dead = std::to_string(std::numeric_limits<pid_t>::max());
+  const auto gone = make("oplat-worker." + dead + ".abcdef", true);
+  const auto young = make("oplat-worker." + dead + ".ghijkl", false);
+  const auto living = make("oplat-worker." + std::to_string(::getpid()) + ".abcdef", true);
+  const auto other = make("oplat-worker.abcdef", true);
+  sweep_temporary(folder->path());
+  EXPECT_FALSE(std::filesystem::exists(gone));
+  EXPECT_TRUE(std::filesystem::exists(young) && std::filesystem::exists(living) && std::filesystem::exists(other));
+  sweep_temporary(folder->path() / "none");
 }
 
 TEST_F(WorkerClientTest, MuchOnStandardErrorDoesNotBlock) {
