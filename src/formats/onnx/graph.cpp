@@ -194,7 +194,7 @@ class Builder {
   Status add_node(const wire::Node& node, int depth) {
     ir::Node out;
     out.name = node.name();
-    out.domain = node.domain() == "ai.onnx" ? "" : node.domain();
+    out.domain = own_domain(node.domain());
     out.op = node.op_type();
     const auto version = graph_.opsets.find(out.domain);
     if (version != graph_.opsets.end()) out.since = ir::since_version(out.domain, out.op, version->second);
@@ -259,7 +259,7 @@ class Builder {
 Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file) {
   std::map<std::string, std::int64_t> opsets;
   for (const wire::OperatorSet& set : model.opset_import()) {
-    opsets[set.domain() == "ai.onnx" ? "" : set.domain()] = set.version();
+    opsets[own_domain(set.domain())] = set.version();
   }
   return Builder(model.graph(), opsets, nullptr, file).build(0);
 }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/types.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
@@ -24,7 +25,7 @@ void name_graph(wire::Graph& graph, const std::string& prefix) {
 
 void add_titles(const wire::Graph& graph, std::vector<ir::NodeTitle>& titles) {
   for (const wire::Node& node : graph.node()) {
-    titles.push_back({node.domain() == "ai.onnx" ? std::string() : node.domain(), node.op_type(), node.name()});
+    titles.push_back({own_domain(node.domain()), node.op_type(), node.name()});
     for (const wire::Attribute& attribute : node.attribute()) {
       if (attribute.has_g()) add_titles(attribute.g(), titles);
       for (const wire::Graph& g : attribute.graphs()) add_titles(g, titles);

@@ -97,6 +97,8 @@ std::int32_t onnx_type_of(Dtype dtype) {
   return 0;
 }
 
+std::string own_domain(const std::string& onnx_domain) { return onnx_domain == "ai.onnx" ? std::string() : onnx_domain; }
+
 std::optional<std::int64_t> element_count(const wire::Tensor& tensor) {
   std::int64_t count = 1;
   for (const std::int64_t dim : tensor.dims()) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "onnx/onnx.pb.h"
 #include "oplat/base/result.hpp"
@@ -12,6 +13,8 @@
 
 namespace oplat::formats::onnx {
 
+/// ONNX's own domain has two spellings, of which ours is the empty one.
+std::string own_domain(const std::string& onnx_domain);
 std::optional<ir::Dtype> dtype_of(std::int32_t onnx_type);
 std::int32_t onnx_type_of(ir::Dtype dtype);  ///< 0 (undefined) for Any
 
