@@ -8,6 +8,10 @@ import sys
 import traceback
 
 
+class NotStarted(Exception):
+    """The interpreter ended before its first request: something that it imports is not installed."""
+
+
 class Helper:
     """A child interpreter that stays alive, since importing torch or onnxruntime takes longer than making most networks."""
 
@@ -17,6 +21,8 @@ class Helper:
         self._process = subprocess.Popen(
             [str(python), "-W", "ignore", "-m", module], cwd=folder, env=environment, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if not self._process.stdout.readline():
+            raise NotStarted(f"{python} -m {module} ended with status {self._process.wait()}")
 
     def ask(self, **request):
         """The answer, or RuntimeError with the reason for which there is none."""
@@ -33,15 +39,21 @@ class Helper:
             raise RuntimeError(answer["error"])
         return answer
 
+    def ended(self):
+        return self._process.poll() is not None
+
     def close(self):
-        self._process.stdin.close()
+        if not self.ended():
+            self._process.stdin.close()
         self._process.wait()
 
 
 def serve(handle):
-    """Answers requests until standard input ends. Whatever libraries print goes to standard error."""
+    """Greets, then answers requests until standard input ends. Whatever libraries print goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    answers.write("{}\n")
+    answers.flush()
     for line in sys.stdin:
         try:
             answer = handle(**json.loads(line))
