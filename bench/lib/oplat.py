@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PINNED_PYTHON = ROOT / ".venv" / "bin" / "python"
 RUNTIME = "onnxruntime"
 SAVE_SECONDS = 20
+STOP_SECONDS = 30
 
 
 class Failed(Exception):
@@ -68,8 +69,12 @@ class Oplat:
                         seconds["seconds"] = before + time.monotonic() - start
                         save()
             except BaseException:
-                child.terminate()
-                child.wait()
+                # Ctrl-C has reached the child, too: it stores what it has, and a second signal would end it at once.
+                try:
+                    child.wait(timeout=STOP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    child.terminate()
+                    child.wait()
                 raise
             finally:
                 seconds["seconds"] = before + time.monotonic() - start

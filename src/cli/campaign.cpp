@@ -193,6 +193,14 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   return profile::run(request, table, factory, progress);
 }
 
+void print_budget_end(const profile::Summary& summary, std::string_view way_on) {
+  const std::int64_t left = summary.kernels.left + summary.models.left;
+  const std::int64_t few = summary.kernels.few + summary.models.few;
+  if (!summary.budget_ended || left + few == 0) return;
+  fmt::print(stderr, "oplat: the budget ended with {} {} unmeasured and {} with fewer blocks than the rule's least; {}\n", left,
+             summary.kernels.total > 0 ? "rows" : "models", few, way_on);
+}
+
 Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,
                                                                           const table::Setting& setting, const table::Device& device) {
   OPLAT_TRY(rows, table.model_rows());

@@ -56,6 +56,9 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness);
 
+/// Says on stderr what a budget that ended has left unmeasured, if anything, and how to go on.
+void print_budget_end(const profile::Summary& summary, std::string_view way_on);
+
 /// Whole-model rows of these models in `table`, in their order; nothing where the table holds none with a time.
 Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,
                                                                           const table::Setting& setting, const table::Device& device);

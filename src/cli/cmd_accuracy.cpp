@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/groups_file.hpp"
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
@@ -29,24 +30,13 @@ struct Flags {
   Loudness loudness;
 };
 
-/// Lines of KEY, tab, GROUP.
 Result<estimate::Split> read_groups(const std::string& path) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
   constexpr std::size_t kMostGroups = 1000;
-  OPLAT_TRY(text, base::read_file(path, kMostBytes));
+  OPLAT_TRY(groups, read_groups_file(path, "key"));
   estimate::Split split;
   split.kind = estimate::Split::Kind::Groups;
   std::map<std::string, std::size_t> numbers;
-  std::int64_t number = 0;
-  for (const std::string& line : base::split(text, '\n')) {
-    ++number;
-    if (line.empty()) continue;
-    const std::size_t tab = line.rfind('\t');
-    if (tab == std::string::npos || tab == 0 || tab + 1 == line.size()) {
-      return fail(Code::Input, "{}: line {}: '{}' where KEY, tab, GROUP is expected", path, number, base::printable(line));
-    }
-    split.groups[line.substr(0, tab)] = numbers.emplace(line.substr(tab + 1), numbers.size()).first->second;
-  }
+  for (const auto& [key, group] : groups) split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
   split.folds = numbers.size();
   if (numbers.empty() || numbers.size() > kMostGroups) {
     return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(), kMostGroups);
@@ -92,8 +82,13 @@ Result<int> run(const Flags& flags) {
   // A sparse model calibrates itself, asked or not; too few rows calibrate nothing.
   report.calibrated = report.accuracy.calibrated;
   report.level = flags.level;
+  std::vector<std::string> warnings = selection.warnings;
+  const std::size_t grouped = request.split.groups.size();
+  if (static_cast<std::size_t>(report.accuracy.asked) < grouped) {
+    warnings.push_back(fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for", flags.split, grouped, report.accuracy.asked));
+  }
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
-  print_warnings(selection.warnings, flags.loudness);
+  print_warnings(warnings, flags.loudness);
   return kDone;
 }
 
@@ -111,8 +106,8 @@ constexpr const char* kFooter =
     "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those alone\n"
     "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their text, and each fold is\n"
     "                     asked for by a fit of the others\n"
-    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, GROUP. Other rows are\n"
-    "                     learned from and never asked for\n"
+    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, GROUP; # begins a\n"
+    "                     comment line. Other rows are learned from and never asked for\n"
     "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
     "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency; operators, where there are several.\n"
     "'inside' is how often the interval of --level held the measured time, 'half-width' the mean of half the\n"
@@ -122,7 +117,7 @@ constexpr const char* kFooter =
     "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a network errs by\n"
     "the sum of its predictions over the sum of its measured times.\n"
     "--json prints oplat.accuracy/1.\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 5 training is not installed; 6 too few rows,\n"
+    "Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 6 too few rows,\n"
     "or none that the split holds out; 130 interrupted.";
 
 }  // namespace
@@ -136,7 +131,8 @@ void add_accuracy(const Command& app) {
       .capture_default_str();
   command.add_option("--operators", flags->operators, "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
       .type_name("OPERATOR")
-      .comma_separated();
+      .comma_separated()
+      .repeatable();
   add_population_options(command, flags->question);
   add_estimate_profile(command, flags->profile);
   add_learn_options(command, flags->learn);

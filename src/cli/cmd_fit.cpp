@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/groups_file.hpp"
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
@@ -27,24 +28,6 @@ struct Flags {
   FormOptions form;
   Loudness loudness;
 };
-
-/// Lines of model file name, tab, group; '#' begins a comment line.
-Result<std::map<std::string, std::string>> read_groups(const std::string& path) {
-  OPLAT_TRY(text, base::read_file(path, std::uint64_t{1} << 26));
-  std::map<std::string, std::string> groups;
-  std::int64_t line_number = 0;
-  for (std::string& line : base::split(text, '\n')) {
-    ++line_number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty() || line.front() == '#') continue;
-    const std::size_t tab = line.find('\t');
-    if (tab == std::string::npos || tab == 0 || tab + 1 == line.size()) {
-      return fail(Code::Input, "{}:{}: is not 'model file name, tab, group': {}", path, line_number, base::printable(line));
-    }
-    groups[line.substr(0, tab)] = line.substr(tab + 1);
-  }
-  return groups;
-}
 
 /// Fits that are ready to be stored; none of them is before all are made.
 using Fits = std::vector<table::Fit>;
@@ -86,7 +69,7 @@ Result<int> run(const Flags& flags) {
   request.level = flags.level;
   request.most_half_width = flags.most_half_width;
   if (!flags.groups_file.empty()) {
-    OPLAT_TRY(groups, read_groups(flags.groups_file));
+    OPLAT_TRY(groups, read_groups_file(flags.groups_file, "model file name"));
     request.groups = std::move(groups);
   }
   OPLAT_TRY(table, table::Table::open(flags.table, flags.dry_run ? table::Mode::Read : table::Mode::Write));
@@ -116,8 +99,8 @@ constexpr const char* kFooter =
     "  kernels      how long kernels take that were not measured, from the rows of all that were\n"
     "Predictions use them until more is measured. On a large table the kernels take minutes; Ctrl-C ends the fit and\n"
     "stores nothing. 'oplat accuracy' tells how good the estimates of a table are.\n"
-    "Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no table; 5 training is not\n"
-    "installed; 6 neither can be fitted, or the table is locked; 130 interrupted.";
+    "Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no table, or a file of\n"
+    "groups that is not one; 6 neither can be fitted, or the table is locked; 130 interrupted.";
 
 }  // namespace
 

@@ -52,6 +52,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{measurement(planned, rows, session), {}}));
   for (const auto& refusal : summary.refusals) fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+  print_budget_end(summary, flags.table.empty() ? "give it more, or --table to keep what is measured" : "the same command goes on");
   if (summary.interrupted) return fail(Code::Interrupted, "stopped; {}", flags.table.empty() ? "give --table to keep what is measured" : "what was measured is kept");
   if (summary.models.measured() == 0) return fail(Code::Runtime, "no model could be measured");
   return kDone;

@@ -107,10 +107,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
   print_summary(flags, summary);
   if (summary.interrupted) return fail(Code::Interrupted, "stopped; all that was measured is kept; go on with the same command and --resume");
-  if (summary.budget_ended && (summary.kernels.left > 0 || summary.kernels.few > 0)) {
-    fmt::print(stderr, "oplat: the budget ended with {} rows unmeasured and {} with fewer blocks than the rule's least; go on with --resume\n",
-               summary.kernels.left, summary.kernels.few);
-  }
+  print_budget_end(summary, "go on with --resume");
   if (summary.kernels.total > 0 && summary.kernels.measured() == 0 && summary.kernels.left == 0) {
     return fail(Code::Runtime, "every kernel failed; the reasons stand above and in the table");
   }

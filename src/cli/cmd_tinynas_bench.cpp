@@ -2,6 +2,7 @@
 /// oplat tinynas bench SAMPLES
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <system_error>
@@ -27,34 +28,50 @@ struct Flags {
   bool quiet = false;
 };
 
-/// Large spaces need more disk than there is, sooner than they need time.
-Status check_room(const std::string& folder, const std::vector<tinynas::ListedConv>& samples) {
-  double wanted = 0;
-  for (const tinynas::ListedConv& one : samples) wanted += tinynas::sample_weight_bytes(one.conv) + kOtherBytes;
-  std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
-  if (!error && wanted > static_cast<double>(space.available)) {
-    return fail(Code::Write, "{}: the models take {}, but {} are free; bench the samples in parts", folder, base::bytes_text(wanted),
-                base::bytes_text(static_cast<double>(space.available)));
-  }
-  return {};
-}
-
 std::string list_of(const std::vector<tinynas::ListedConv>& samples) {
   std::string list;
   for (std::size_t i = 0; i < samples.size(); ++i) list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
   return list;
 }
 
-/// run.sh goes on with a log by its samples' lines, which do not say the precision.
-Status check_log(const std::filesystem::path& folder, const std::string& list, const std::string& script) {
-  std::error_code error;
-  if (!std::filesystem::exists(folder / "log.txt", error)) return {};
+/// What another call left in the folder: its log refuses to be gone on with, and without one its list and script go before
+/// the first of its models is replaced, so that a call that ends early leaves nothing that runs them under their old names.
+Status clear_other(const std::filesystem::path& folder, const std::string& list, const std::string& script) {
   const auto old_list = base::read_file(folder / "samples.txt");
   const auto old_script = base::read_file(folder / "run.sh");
   if (old_list && old_script && *old_list == list && *old_script == script) return {};
-  return fail(Code::Refused, "{}: holds times of other samples or of another precision; choose another --out, or remove it",
-              (folder / "log.txt").string());
+  std::error_code error;
+  if (std::filesystem::exists(folder / "log.txt", error)) {
+    return fail(Code::Refused, "{}: holds times of other samples or of another precision; choose another --out, or remove it",
+                (folder / "log.txt").string());
+  }
+  for (const char* name : {"run.sh", "samples.txt"}) {
+    if (!std::filesystem::remove(folder / name, error) && error) {
+      return fail(Code::Write, "{}: {}", (folder / name).string(), error.message());
+    }
+  }
+  return {};
+}
+
+std::filesystem::path model_path(const std::filesystem::path& folder, std::size_t number) {
+  return folder / "models" / fmt::format("sample-{}.onnx", number);
+}
+
+/// Large spaces need more disk than there is, sooner than they need time. Models of an earlier call are replaced.
+Status check_room(const std::filesystem::path& folder, const std::vector<tinynas::ListedConv>& samples) {
+  double wanted = 0;
+  std::error_code error;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const double size = tinynas::sample_weight_bytes(samples[i].conv) + kOtherBytes;
+    const auto standing = std::filesystem::file_size(model_path(folder, i + 1), error);
+    wanted += error ? size : std::max(0.0, size - static_cast<double>(standing));
+  }
+  const auto space = std::filesystem::space(folder, error);
+  if (!error && wanted > static_cast<double>(space.available)) {
+    return fail(Code::Write, "{}: the models take {} more, but {} are free; bench the samples in parts", folder.string(),
+                base::bytes_text(wanted), base::bytes_text(static_cast<double>(space.available)));
+  }
+  return {};
 }
 
 Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& samples) {
@@ -62,7 +79,7 @@ Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& 
   for (std::size_t i = 0; i < samples.size(); ++i) {
     auto bytes = tinynas::sample_model(samples[i].conv);
     if (!bytes) return fail_in(fmt::format("{}:{}", flags.samples, samples[i].line), bytes.error());
-    OPLAT_CHECK(base::write_file(folder / "models" / fmt::format("sample-{}.onnx", i + 1), *bytes));
+    OPLAT_CHECK(base::write_file(model_path(folder, i + 1), *bytes));
   }
   return {};
 }
@@ -85,8 +102,8 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(precision, library_precision(flags.precision));
   const std::string list = list_of(samples);
   const std::string script_text = tinynas::bench_script(*precision_flags, library_file_name(precision));
-  OPLAT_CHECK(check_log(folder, list, script_text));
-  OPLAT_CHECK(check_room(flags.folder, samples));
+  OPLAT_CHECK(check_room(folder, samples));
+  OPLAT_CHECK(clear_other(folder, list, script_text));
   OPLAT_CHECK(write_models(flags, samples));
   OPLAT_CHECK(base::write_file(folder / "samples.txt", list));
   const std::filesystem::path script = folder / "run.sh";

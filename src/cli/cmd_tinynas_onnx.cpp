@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/exit_code.hpp"
+#include "cli/options.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
 #include "oplat/formats/tinynas.hpp"
@@ -25,7 +26,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(structure, tinynas::read_structure(source));
   const std::filesystem::path folder(flags.folder);
   const std::string stem = std::filesystem::path(flags.structure).stem().string();
-  for (const std::int64_t batch : flags.batches) {
+  for (const std::int64_t batch : without_repeats(flags.batches)) {
     OPLAT_TRY(bytes, tinynas::structure_model(structure, flags.resolution, batch));
     OPLAT_CHECK(make_folder(flags.folder));
     const std::string file = (folder / fmt::format("{}_bs{}.onnx", stem, batch)).string();
@@ -44,7 +45,7 @@ void add_tinynas_onnx(const Command& group) {
   command.add_option("--resolution", flags->resolution, "height and width of the network's input")
       .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
   command.add_option("--batch", flags->batches, "batch sizes, one model each: 1,8,32")
-      .comma_separated().range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+      .comma_separated().repeatable().range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
   command.footer("Writes DIR/NAME_bsN.onnx for each batch N (NAME is the structure file's, without its ending) and prints the names. The\n"
                   "models compute in float32; weights are random and the same in every run. A stride-2 shortcut is pooled as the network\n"

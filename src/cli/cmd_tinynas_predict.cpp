@@ -65,6 +65,7 @@ Result<Flags> checked(Flags flags) {
     return fail(Code::Usage, "--runtime and --runtime-version choose rows of a --table; a library has one kind");
   OPLAT_TRY(precision, library_precision(flags.precision));
   flags.precision = precision;
+  flags.batches = without_repeats(flags.batches);
   if (has_t40_rules(flags.device)) {
     if (std::any_of(flags.batches.begin(), flags.batches.end(), [](std::int64_t batch) { return batch != 1; }))
       return fail(Code::Usage, "--batch: a T40 computes batch 1 only");
@@ -89,7 +90,7 @@ struct Answers {
 };
 
 Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warnings) {
-  OPLAT_TRY(library, open_library(flags.library, flags.device, flags.precision));
+  OPLAT_TRY(library, open_library(flags.library, flags.device, flags.precision, warnings));
   Answers answers{{}, library.path.string(), library.precision};
   if (original(flags)) {
     OPLAT_TRY(times, library_times(library, flags.skip_bad_rows, warnings));
@@ -248,7 +249,8 @@ constexpr const char* kFooter =
     "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
     "these stand in each entry of 'batches'. docs/from-tinynas.md describes all its fields.\n"
     "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table absent or malformed;\n"
-    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting.";
+    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting; 8 no folder for the\n"
+    "library's table; 130 interrupted while learning.";
 
 }  // namespace
 

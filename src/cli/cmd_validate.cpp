@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat validate MODEL...: predicted beside measured.
+#include <algorithm>
 #include <memory>
 
 #include "cli/campaign.hpp"
@@ -8,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "oplat/base/files.hpp"
+#include "oplat/base/text.hpp"
 #include "oplat/predict/validation.hpp"
 
 namespace oplat::cli {
@@ -51,6 +53,12 @@ Result<std::vector<std::optional<table::StoredModelRow>>> measured(const Flags& 
   return rows;
 }
 
+void add_distinct(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  for (const std::string& one : more) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+}
+
 Result<int> run(const Flags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
@@ -80,6 +88,11 @@ Result<int> run(const Flags& flags) {
     how.level = flags.level;
     OPLAT_TRY(prediction, predict::predict(table, selection, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
+    add_distinct(validation.warnings, prediction.warnings);
+    const auto& flags_of_row = rows[i]->row.method.flags;
+    if (std::find(flags_of_row.begin(), flags_of_row.end(), table::kUnderLoad) != flags_of_row.end()) {
+      validation.warnings.push_back(fmt::format("{} was measured while other programs kept the machine busy", base::printable(planned[i].plan.model)));
+    }
     validation.models.push_back(predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
   }
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");

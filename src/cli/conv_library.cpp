@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "oplat/base/text.hpp"
 #include "oplat/table/codec.hpp"
 #include "oplat/table/tinynas_library.hpp"
 
@@ -25,15 +26,24 @@ struct Suffix {
 constexpr Suffix kSuffixes[] = {
     {"fp32", ""}, {"fp16", ".fp16"}, {"fp16_damoyolo", ".fp16.damoyolo"}, {"int8", ".int8"}, {"int4", ".int4"}};
 
-Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device, const std::string& precision) {
+/// Another device's library is never taken for that of a device which has a folder here.
+Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device, const std::string& precision,
+                                std::vector<std::string>& warnings) {
+  constexpr std::string_view kWayOut = "give the library file itself, or another --device or --precision";
   const std::string name = library_file_name(precision);
-  const fs::path of_device = folder / (device.empty() ? std::string(kDefaultDevice) : device) / name;
+  const std::string of_device = (fs::path(device.empty() ? std::string(kDefaultDevice) : device) / name).string();
   std::error_code error;
-  for (const fs::path& path : {of_device, folder / name})
-    if (fs::is_regular_file(path, error)) return path;
-  return fail(Code::Input,
-              "{}: holds neither {} nor {}; give the library file itself, or another --device or --precision",
-              folder.string(), fs::relative(of_device, folder, error).string(), name);
+  if (fs::is_regular_file(folder / of_device, error)) return folder / of_device;
+  if (!device.empty() && fs::is_directory(folder / device, error)) {
+    return fail(Code::Input, "{}: holds no {}; {}", folder.string(), of_device, kWayOut);
+  }
+  if (!fs::is_regular_file(folder / name, error)) {
+    return fail(Code::Input, "{}: holds neither {} nor {}; {}", folder.string(), of_device, name, kWayOut);
+  }
+  if (!device.empty() && fs::weakly_canonical(folder, error).filename() != device) {
+    warnings.push_back(fmt::format("{}: taken to be of {}, though neither it nor its folder says so", (folder / name).string(), base::printable(device)));
+  }
+  return folder / name;
 }
 
 /// What decides the table's content. A newer oplat leaves the tables of an older one alone.
@@ -70,14 +80,15 @@ std::string library_file_name(std::string_view precision) {
   return fmt::format("{}{}", kFileName, known == std::end(kSuffixes) ? "" : known->suffix);
 }
 
-Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision) {
+Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision,
+                                 std::vector<std::string>& warnings) {
   OPLAT_TRY(asked, library_precision(precision));
   LibraryFile library;
   library.path = path;
   std::error_code error;
   if (fs::is_directory(library.path, error)) {
     library.precision = asked.empty() ? std::string(kSuffixes[0].precision) : asked;
-    OPLAT_TRY(file, file_in_folder(path, device, library.precision));
+    OPLAT_TRY(file, file_in_folder(path, device, library.precision, warnings));
     library.path = file;
   } else {
     OPLAT_TRY(codec, table::make_codec(kFormat));

@@ -30,9 +30,10 @@ Result<std::string> library_precision(const std::string& word);
 std::string library_file_name(std::string_view precision);
 
 /// The file itself, or that of a folder which the original would take: DIR/DEVICE/conv_data.out and a suffix that says
-/// the precision, or DIR/conv_data.out... where there is no such folder. Without a device V100's, without a precision
-/// FP32's.
-Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision);
+/// the precision, or DIR/conv_data.out... where there is no such folder (with a warning where a device was named that DIR is
+/// not called). Without a device V100's, without a precision FP32's.
+Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision,
+                                 std::vector<std::string>& warnings);
 
 /// In the file's order.
 Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,

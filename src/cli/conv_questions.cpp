@@ -2,6 +2,11 @@
 /// Files and batches as questions.
 #include "cli/conv_questions.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <string_view>
+
 #include "oplat/base/files.hpp"
 
 namespace oplat::cli {
@@ -9,13 +14,16 @@ namespace {
 
 constexpr std::int64_t kT40Channels = 32;
 
-std::int64_t rounded_up(std::int64_t channels) { return (channels + kT40Channels - 1) / kT40Channels * kT40Channels; }
+std::int64_t rounded_up(std::int64_t channels, std::int64_t step) { return (channels + step - 1) / step * step; }
 
+/// The original knows no groups; rounded channels must still be whole groups of them.
 void apply_t40(ir::ConvTuple& conv) {
+  conv = ir::named_by_groups(conv);
   conv.fused = false;
   conv.batch = 1;
-  conv.in_c = rounded_up(conv.in_c);
-  conv.out_c = rounded_up(conv.out_c);
+  const std::int64_t step = std::lcm(kT40Channels, std::max<std::int64_t>(1, conv.group));
+  conv.in_c = rounded_up(conv.in_c, step);
+  conv.out_c = rounded_up(conv.out_c, step);
 }
 
 /// Whether the time beside a listed convolution is that of a set. A library's row was measured at its own batch. A tuple's
@@ -60,7 +68,14 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path, std:
   return questions;
 }
 
-bool has_t40_rules(const std::string& device) { return device.find("T40") != std::string::npos; }
+bool has_t40_rules(const std::string& device) {
+  constexpr std::string_view kName = "T40";
+  const auto is_word = [&](std::size_t i) { return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i])) != 0; };
+  for (std::size_t at = device.find(kName); at != std::string::npos; at = device.find(kName, at + 1)) {
+    if (!is_word(at + kName.size()) && (at == 0 || !is_word(at - 1))) return true;
+  }
+  return false;
+}
 
 std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs, const std::vector<std::int64_t>& batches,
                                       bool t40, std::vector<std::string>& warnings) {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "oplat/base/interrupt.hpp"
+#include "oplat/base/parallel.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -58,8 +58,7 @@ std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* 
 estimate::LearnRequest learn_request(const LearnOptions& options) {
   estimate::LearnRequest request;
   request.seed = options.seed;
-  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
-  request.threads = options.jobs > 0 ? options.jobs : std::clamp(cores, 1, kMostJobs);
+  request.threads = options.jobs > 0 ? options.jobs : std::min(base::usable_cores(), kMostJobs);
   request.calibrate = options.calibrate;
   request.set_aside = options.set_aside;
   return request;

@@ -2,6 +2,7 @@
 /// Shared flags.
 #include "cli/options.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "oplat/base/text.hpp"
@@ -19,6 +20,14 @@ void add_model_options(const Command& command, ModelOptions& to) {
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
       .type_name("NAME=DATA").repeatable();
+}
+
+std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::int64_t> once;
+  for (const std::int64_t number : numbers) {
+    if (std::find(once.begin(), once.end(), number) == once.end()) once.push_back(number);
+  }
+  return once;
 }
 
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last) {

@@ -56,6 +56,9 @@ struct FormOptions {
 };
 void add_form(const Command& command, FormOptions& to);
 
+/// Each number once, in the order of their first places: what a list such as --batch 1,8,1 asks for.
+std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers);
+
 /// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold one).
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last = false);
 

@@ -159,7 +159,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   }
   Asker asker(rows, request);
   for (std::size_t fold = 0; fold < request.split.folds; ++fold) OPLAT_CHECK(asker.ask(fold, accuracy));
-  if (accuracy.asked == 0) return fail(Code::Refused, "the split leaves no row to ask for");
+  if (accuracy.asked == 0) return fail(Code::Refused, "the split leaves no row to ask for{}", why_none(rows, request.split));
   const std::vector<Answered>& answers = asker.answers();
   accuracy.microseconds_a_row = 1e6 * asker.asking_seconds() / static_cast<double>(accuracy.asked);
   if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");

@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <set>
+#include <unordered_set>
 
 #include "oplat/base/hash.hpp"
 #include "oplat/base/text.hpp"
@@ -54,17 +56,32 @@ constexpr Field kFields[] = {
     {"kernel", ir::kConvKernel}, {"stride", ir::kConvStride}, {"residual", ir::kConvResidual},
 };
 
-/// Learned from are those that the sampler asks for; it is told their times alone.
+/// Learned from are those that the sampler asks for; it is told their times alone. Rows of unknown batch are learned from
+/// whatever it chooses.
 Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double percent, const LearnRequest& request) {
+  std::vector<std::size_t> places;  // of the candidates among the rows
   std::vector<ir::Description> candidates;
-  for (const DescribedRow& row : rows) candidates.push_back(row.description);
-  const auto count = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(rows.size())));
-  const Oracle oracle = [&](std::size_t i) { return std::optional(rows[i].log_ns); };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].stand_in) continue;
+    places.push_back(i);
+    candidates.push_back(rows[i].description);
+  }
+  const auto count = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(candidates.size())));
+  const Oracle oracle = [&](std::size_t i) { return std::optional(rows[places[i]].log_ns); };
   LearnRequest quiet = request;
   if (request.progress) quiet.progress = [&](int, int) { return request.progress(0, 1); };
   OPLAT_TRY(chosen, choose(candidates, count, oracle, quiet));
-  std::vector<Role> roles(rows.size(), Role::Ask);
-  for (const std::size_t i : chosen) roles[i] = Role::Learn;
+  std::vector<Role> roles(rows.size(), Role::Learn);
+  for (const std::size_t place : places) roles[place] = Role::Ask;
+  std::unordered_set<std::string_view> known;
+  for (const std::size_t i : chosen) {
+    roles[places[i]] = Role::Learn;
+    known.insert(rows[places[i]].key);
+  }
+  // Another row of the same key would be answered by the one that was chosen.
+  for (const std::size_t place : places) {
+    if (roles[place] == Role::Ask && known.contains(rows[place].key)) roles[place] = Role::Drop;
+  }
   return roles;
 }
 
@@ -75,6 +92,22 @@ std::string lower(std::string_view text) {
 }
 
 }  // namespace
+
+std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
+  constexpr std::size_t kMostValues = 16;
+  if (split.kind == Split::Kind::Groups) return "; none of its keys is that of a row with known sizes";
+  for (const auto& [field, value] : split.levels) {
+    std::set<double> values;
+    for (const DescribedRow& row : rows) {
+      if (const auto own = field_of(row, field)) values.insert(*own);
+    }
+    if (values.empty()) return fmt::format("; no row has the field {}, which is one of convolutions", field);
+    if (values.contains(value)) continue;
+    const std::vector<double> first(values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(kMostValues, values.size()))));
+    return fmt::format("; {} of its rows is {}{}", field, fmt::join(first, ", "), values.size() > first.size() ? ", ..." : "");
+  }
+  return fmt::format("; it holds out none of {} rows", rows.size());
+}
 
 std::optional<double> field_of(const DescribedRow& row, std::string_view field) {
   const auto found = std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
@@ -122,6 +155,8 @@ Result<Split> parse_split(std::string_view text) {
       if (!value || !known) {
         return fail(Code::Usage, "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, kernel, stride, residual", text, part);
       }
+      const bool twice = std::any_of(split.levels.begin(), split.levels.end(), [&](const auto& level) { return level.first == field; });
+      if (twice) return fail(Code::Usage, "--split {}: {} stands there twice; rows asked for have all of the values", text, field);
       split.levels.emplace_back(field, *value);
     }
     return split;

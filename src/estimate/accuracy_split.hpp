@@ -2,7 +2,10 @@
 /// Rows of a split.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "oplat/estimate/accuracy.hpp"
@@ -21,9 +24,12 @@ struct DescribedRow {
 
 enum class Role : std::uint8_t { Learn, Ask, Drop };
 
-/// One role a row, in one of the split's folds. Code::Usage for a field that the rows do not have.
+/// One role a row, in one of the split's folds.
 Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,
                                    const LearnRequest& request);
+
+/// The end of a message about a split that asks for none of the rows: "; In_H of the rows is 8, 16".
+std::string why_none(std::span<const DescribedRow> rows, const Split& split);
 
 /// A field's value of a row, nothing where the row has no such field.
 std::optional<double> field_of(const DescribedRow& row, std::string_view field);

@@ -133,6 +133,7 @@ void CampaignRun::mark_finished() {
     if (unit.blocks.empty()) continue;
     const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
     unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
+    unit.precise = assessment.precise;
     if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
   }
 }
@@ -342,13 +343,18 @@ Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
 }
 
 Unit* CampaignRun::urgent_model() {
-  if (!request_.budget_seconds) return nullptr;
+  // Without kernels to come passes bring every model its blocks in turn.
+  const auto is_kernel = [](const Unit& unit) { return unit.kind != UnitKind::Model && !unit.finished; };
+  if (!request_.budget_seconds || std::none_of(units_.all.begin(), units_.all.end(), is_kernel)) return nullptr;
   const double left = *request_.budget_seconds - elapsed();
   const double reserve = std::min(forecast_.models_left(units_.all), kMostForModels * *request_.budget_seconds);
   if (left > reserve) return nullptr;
-  const auto lacks = [&](const Unit& unit) { return forecast_.model_blocks_lacking(unit) > 0; };
-  const auto found = std::find_if(units_.all.begin(), units_.all.end(), lacks);
-  return found == units_.all.end() ? nullptr : &*found;
+  Unit* most_urgent = nullptr;
+  for (Unit& unit : units_.all) {
+    if (forecast_.model_blocks_lacking(unit) == 0) continue;
+    if (most_urgent == nullptr || unit.attempts() < most_urgent->attempts()) most_urgent = &unit;
+  }
+  return most_urgent;
 }
 
 Status CampaignRun::passes() {

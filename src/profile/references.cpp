@@ -6,6 +6,13 @@
 
 namespace oplat::profile {
 
+namespace {
+
+/// Later campaigns and `oplat verify` compare with the first baseline for good: a single reading may have met a busy machine.
+constexpr std::size_t kLeastReadings = 5;
+
+}  // namespace
+
 void References::add(const std::optional<double>& compute_ns, const std::optional<double>& memory_ns) {
   if (compute_ns) compute_.push_back(*compute_ns);
   if (memory_ns) memory_.push_back(*memory_ns);
@@ -21,6 +28,7 @@ const measure::ReferenceMedians& References::medians() {
 }
 
 measure::ReferenceMedians References::baseline() const {
+  if (compute_.size() < kLeastReadings) return {};
   return {measure::quantile(compute_, 0.25), measure::quantile(memory_, 0.25)};
 }
 

@@ -16,7 +16,7 @@ class References {
   void add(const table::Block& block) { add(block.reference_compute_ns, block.reference_memory_ns); }
   /// Medians of all readings, refreshed whenever their number has grown by a tenth.
   const measure::ReferenceMedians& medians();
-  /// The 25th percentile: what the references take on this device when little else runs.
+  /// The 25th percentile: what the references take on this device when little else runs. Nothing from a few readings.
   [[nodiscard]] measure::ReferenceMedians baseline() const;
 
  private:

@@ -22,7 +22,7 @@ void count(Counts& counts, const Unit& unit, const measure::StopRule& rule) {
     counts.skipped += std::holds_alternative<table::Skipped>(*unit.refusal) ? 1 : 0;
   } else if (unit.blocks.empty()) {
     ++counts.left;
-  } else if (std::count(unit.stored_flags.begin(), unit.stored_flags.end(), "ci_not_reached") == 0) {
+  } else if (unit.precise) {
     ++counts.precise;
   } else if (unit.attempts() >= rule.least_blocks) {
     ++counts.wide;

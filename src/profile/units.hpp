@@ -33,6 +33,7 @@ struct Unit {
   std::optional<table::Outcome> stored;   ///< what the table holds
   std::vector<std::string> stored_flags;
   bool finished = false;
+  bool precise = false;              ///< by the stop rule of this campaign, whatever an earlier one's flag says
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
   std::int64_t loaded_blocks = 0;    ///< during which other programs kept a good part of a CPU busy
   std::int64_t untold_blocks = 0;    ///< of a row flagged as under load, by an oplat that did not record which were

@@ -41,7 +41,7 @@ class Writer {
   }
 
   void operator()(const Measurement& measurement) {
-    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the median of its "
+    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the lower quartile of its "
             "runs\n";
     TextTable table({{"model"},
                      {"median", Align::Right},

@@ -18,8 +18,8 @@ constexpr std::size_t kMostLeftKeys = 10;
 
 /// What of an earlier import bears on this one.
 struct Standing {
-  bool same_bytes = false;
-  std::optional<FileId> same_name;
+  bool same_bytes = false;        ///< under whatever name
+  std::optional<FileId> outdated;  ///< other bytes under this name
 };
 
 Result<Standing> standing(const Table& table, const ImportRequest& request) {
@@ -30,8 +30,11 @@ Result<Standing> standing(const Table& table, const ImportRequest& request) {
   OPLAT_TRY(files, table.foreign_files());
   for (const StoredForeignFile& file : files) {
     if (file.device != *device || file.setting != *setting || file.origin.format != request.origin.format) continue;
-    if (file.origin.hash == request.origin.hash) found.same_bytes = true;
-    if (file.origin.name == request.origin.name) found.same_name = file.id;
+    if (file.origin.hash == request.origin.hash) {
+      found.same_bytes = true;
+    } else if (file.origin.name == request.origin.name) {
+      found.outdated = file.id;
+    }
   }
   return found;
 }
@@ -134,8 +137,8 @@ ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
 
 Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file) {
   OPLAT_TRY(found, standing(table, request));
-  if (found.same_bytes) return ImportOutcome::Unchanged;
-  if (found.same_name && !request.replace) {
+  if (found.same_bytes && !found.outdated) return ImportOutcome::Unchanged;
+  if (found.outdated && !request.replace) {
     return fail(Code::Refused, "{}: holds the rows of another {} for {} on device {}; put these in their place with --replace, "
                 "or import them under another file name to keep both", table.path().string(),
                 base::printable(request.origin.name), describe(request.setting), base::printable(request.device));
@@ -144,8 +147,8 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
   const Status stored = table.transaction([&]() -> Status {
     OPLAT_TRY(device, table.find_or_put_device(request.device));
     OPLAT_TRY(setting, table.put_setting(request.setting));
-    OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
-    if (found.same_name) OPLAT_CHECK(table.remove_foreign(*found.same_name));
+    if (!found.same_bytes) OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
+    if (found.outdated) OPLAT_CHECK(table.remove_foreign(*found.outdated));
     // Rows may stand under devices that they name themselves.
     OPLAT_TRY(populations, table.population_outlines());
     for (const PopulationOutline& population : populations) {
@@ -154,7 +157,7 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
     return {};
   });
   if (!stored) return fail(stored.error());
-  return found.same_name ? ImportOutcome::Replaced : ImportOutcome::Added;
+  return found.outdated ? ImportOutcome::Replaced : ImportOutcome::Added;
 }
 
 Result<std::optional<double>> slowest_block(const Table& table, RowId row) {

@@ -69,6 +69,7 @@ struct Table::Impl {
  private:
   Status begin();
   Status run_in_transaction(const std::function<Status()>& work);
+  Status commit();
   Status run_in_savepoint(const std::function<Status()>& work);
   void roll_back();
 };

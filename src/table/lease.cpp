@@ -89,8 +89,7 @@ Status write_holder(Database& database, const Holder& holder) {
 }
 
 Result<std::string> take_inside(Database& database) {
-  OPLAT_TRY(holder, holder_of(database));
-  if (holder) OPLAT_CHECK(refuse_if_alive(database, *holder));
+  OPLAT_CHECK(Lease::check_free(database));
   const std::int64_t now = now_ms();
   const Holder own{random_token(), this_process(), now, now};
   OPLAT_CHECK(write_holder(database, own));
@@ -107,6 +106,11 @@ Result<Lease> Lease::take(Database& database) {
   if (!token) return fail(std::move(token).error());
   OPLAT_CHECK(std::move(end));
   return Lease(*std::move(token));
+}
+
+Status Lease::check_free(Database& database) {
+  OPLAT_TRY(holder, holder_of(database));
+  return holder ? refuse_if_alive(database, *holder) : Status{};
 }
 
 Status Lease::keep(Database& database) {

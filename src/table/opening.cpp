@@ -12,6 +12,7 @@
 
 #include "oplat/base/text.hpp"
 #include "oplat/table/codec.hpp"
+#include "table/lease.hpp"
 #include "table/schema.hpp"
 
 namespace oplat::table {
@@ -185,11 +186,16 @@ Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& f
   const fs::path made = file.string() + ".migrating";
   const fs::path kept = fmt::format("{}.schema{}", file.string(), version);
   std::error_code code;
-  fs::remove(made, code);
-  // Shuts writers out until the new file stands in its place.
+  // Shuts writers out until the new file stands in its place. One that is between two of its blocks keeps the table.
   OPLAT_CHECK(old.database->execute("BEGIN IMMEDIATE"));
+  OPLAT_CHECK(Lease::check_free(*old.database));
   // A second connection, since SQLite copies from none that has a transaction open for writing.
   OPLAT_TRY(source, Database::open(file.string(), Database::Access::Read, shown));
+  OPLAT_TRY(standing, source->integer("PRAGMA user_version"));
+  if (standing != version) {
+    return fail(Code::Refused, "{}: another process brought it to schema {} meanwhile; run this again", shown, standing);
+  }
+  fs::remove(made, code);
   if (const Status migrated = migrate_copy(*source, made, steps); !migrated) {
     fs::remove(made, code);
     return fail(migrated.error());

@@ -4,15 +4,23 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 
 #include "oplat/base/hash.hpp"
+#include "oplat/base/interrupt.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/opening.hpp"
 #include "table/schema.hpp"
 
 namespace oplat::table {
+namespace {
+
+/// After which a reader counts as one that will not end.
+constexpr std::chrono::minutes kLongestRead{10};
+
+}  // namespace
 
 Table::Impl::Impl(std::filesystem::path path_, Mode mode_) : path(std::move(path_)), mode(mode_), process(getpid()) {}
 
@@ -73,9 +81,20 @@ Status Table::Impl::run_in_transaction(const std::function<Status()>& work) {
   if (done && !database->in_transaction()) {
     done = fail(Code::Write, "{}: the transaction was undone by an earlier error", database->shown());
   }
-  if (done) done = database->execute_often("COMMIT");
+  if (done) done = commit();
   if (!done) roll_back();
   return done;
+}
+
+/// Whoever reads the table, a pager behind a shell's query say, keeps a commit waiting, and no more than that: other writers
+/// are kept out by the lease, and what was measured must not be lost.
+Status Table::Impl::commit() {
+  const auto until = std::chrono::steady_clock::now() + kLongestRead;
+  while (true) {
+    Status done = database->execute_often("COMMIT");
+    const bool is_busy = !done && (database->last_code() & 0xff) == SQLITE_BUSY && database->in_transaction();
+    if (!is_busy || base::interrupted() != 0 || std::chrono::steady_clock::now() >= until) return done;
+  }
 }
 
 Status Table::Impl::run_in_savepoint(const std::function<Status()>& work) {

@@ -10,6 +10,7 @@
 
 #include "estimate/learned/row_weights.hpp"
 #include "estimate/learned/spread.hpp"
+#include "oplat/base/parallel.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -214,7 +215,7 @@ std::vector<Pattern> GridModel::needed(std::span<const ir::Description> question
 Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options,
                                Steps& steps) {
   std::vector<std::optional<PatternModel>> models(patterns.size());
-  OPLAT_CHECK(for_each(patterns.size(), options.threads, [&](std::size_t i) -> Status {
+  OPLAT_CHECK(base::for_each(patterns.size(), options.threads, [&](std::size_t i) -> Status {
     OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, steps));
     models[i] = std::move(learned);
     return {};
@@ -227,7 +228,7 @@ Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& 
 
 Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps) {
   std::vector<std::vector<Trial>> trials(hold_outs.size());
-  OPLAT_CHECK(for_each(hold_outs.size(), options.threads, [&](std::size_t i) -> Status {
+  OPLAT_CHECK(base::for_each(hold_outs.size(), options.threads, [&](std::size_t i) -> Status {
     OPLAT_TRY(own, try_out(sites, hold_outs[i], i, options, steps));
     trials[i] = std::move(own);
     return {};

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Steps of a fit, counted across threads for progress and interruption; and tasks dealt out to threads.
+/// Steps of a fit, counted across threads for progress and interruption.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <mutex>
-
-#include "oplat/base/result.hpp"
 
 namespace oplat::estimate {
 
@@ -26,9 +23,5 @@ class Steps {
   bool stopped_ = false;
   std::function<bool(int done, int all)> tell_;
 };
-
-/// Calls task(0) to task(count - 1), in that order as far as `threads` threads allow. The first failure by number is
-/// returned; tasks that have not begun when one fails are left out.
-Status for_each(std::size_t count, int threads, const std::function<Status(std::size_t number)>& task);
 
 }  // namespace oplat::estimate

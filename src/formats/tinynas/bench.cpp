@@ -46,18 +46,20 @@ case $limit in
     ;;
 esac
 program=
+time_is_up() { [ $(($(date +%s) - began)) -ge "$limit" ]; }
 # Runs a program for $limit seconds at most; 124, as of timeout(1), where they did not do.
 limited() {
   if [ "$limit" -eq 0 ]; then
     "$@"
     return
   fi
+  began=$(date +%s)
   # In the foreground Ctrl-C reaches the program, too. Not every timeout can do that.
   if timeout --foreground 5 true 2>/dev/null; then
     timeout --foreground -k 5 "$limit" "$@"
     status=$?
-    # It had to be killed.
-    [ "$status" -ne 137 ] || status=124
+    # It had to be killed; before its time only others kill, for memory.
+    [ "$status" -ne 137 ] || ! time_is_up || status=124
     return "$status"
   fi
   "$@" &
@@ -79,7 +81,7 @@ limited() {
   program=
   kill "$watchdog" 2>/dev/null
   # Ended by a signal of the watchdog.
-  case $status in 137 | 143) status=124 ;; esac
+  case $status in 137 | 143) ! time_is_up || status=124 ;; esac
   return "$status"
 }
 interrupted() {
@@ -88,6 +90,15 @@ interrupted() {
   exit 130
 }
 touch "$log" || exit 8
+# A log goes on by its samples' lines, which do not say the precision.
+if ! [ -s "$log" ]; then
+  printf 'flags: %s\n' "$precision_flags" > "$log" || exit 8
+fi
+others=$(sed -n 's/^flags: //p' < "$log" | grep -v -x -F -e "$precision_flags" | head -n 1)
+if [ -n "$others" ]; then
+  echo "run.sh: $log holds times of another precision (trtexec $others, here $precision_flags); name another log" >&2
+  exit 6
+fi
 # An interruption may have cut the last line.
 if [ -n "$(tail -c 1 "$log")" ]; then
   echo >> "$log" || exit 8

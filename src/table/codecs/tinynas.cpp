@@ -2,6 +2,7 @@
 /// TinyNAS's latency libraries as rows: each line is a key of the domain "tinynas" and a time without a cache state.
 #include <utility>
 
+#include "oplat/base/parallel.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/ir/conv_tuple.hpp"
 #include "oplat/ir/executed_conv.hpp"
@@ -46,6 +47,19 @@ std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
   return conv;
 }
 
+ForeignRow foreign_row(const LibraryRow& row, ir::Dtype dtype) {
+  ForeignRow made;
+  made.key = ir::key_text_of(row.conv, dtype);
+  if (row.ns) {
+    made.outcome = single_timing(*row.ns);
+  } else {
+    made.outcome = Failed{std::string(kFailed)};
+  }
+  made.before = row.before;
+  if (library_line(as_its_key_says(row.conv), row.ns) != row.text) made.text = std::string(row.text);
+  return made;
+}
+
 /// Adds a piece that must begin on a line of its own.
 void add_lines(std::string& out, std::string_view piece) {
   if (!piece.empty() && !out.empty() && out.back() != '\n') out += '\n';
@@ -84,23 +98,21 @@ class Tinynas final : public TableCodec {
     read.notes = std::move(library.notes);
     read.file.tail = library.tail;
     read.file.head = library.rows.front().before;
-    read.file.rows.reserve(library.rows.size());
-    for (const LibraryRow& row : library.rows) {
-      ForeignRow made;
-      made.key = ir::key_text_of(row.conv, *dtype);
-      if (row.ns) {
-        made.outcome = single_timing(*row.ns);
-      } else {
-        made.outcome = Failed{std::string(kFailed)};
-      }
-      if (&row != &library.rows.front()) made.before = row.before;
-      if (library_line(as_its_key_says(row.conv), row.ns) != row.text) made.text = std::string(row.text);
-      read.file.rows.push_back(std::move(made));
-    }
+    read.file.rows.resize(library.rows.size());
+    base::for_parts(library.rows.size(), base::usable_cores(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) read.file.rows[i] = foreign_row(library.rows[i], *dtype);
+    });
+    read.file.rows.front().before.clear();  // the head of the file
     return read;
   }
 
   bool do_accepts(std::string_view key, bool /*timed*/) const override { return tuple_of(key).has_value(); }
+
+  /// A line says neither activation nor layout.
+  std::string do_identity(std::string_view key) const override {
+    const auto conv = tuple_of(key);
+    return conv ? library_line(*conv, std::nullopt) : std::string(key);
+  }
 
   Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     std::string out = file.head;

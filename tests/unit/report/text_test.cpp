@@ -94,7 +94,7 @@ TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
 
 TEST(Text, MeasurementSaysThatItsQuantilesAreOfBlocks) {
   EXPECT_EQ(rendered("text", test::sample_measurement()),
-            "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the median of its "
+            "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the lower quartile of its "
             "runs\n"
             "model    median                  interval  best block  p90 block  blocks  processes\n"
             "a.onnx  1.00 ms  980 us to 1.02 ms (95 %)      900 us    1.10 ms       5          1\n");

@@ -239,6 +239,23 @@ TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
   EXPECT_FALSE(codec->write({"", {{"Relu/14{}(f32[1,64])->(f32[1,64])", Timing{}, "", {}}}, ""}).has_value());
 }
 
+TEST(TinynasCodec, TellsRowsApartByTheirLines) {
+  const auto codec = make_codec("tinynas").value();
+  const std::string with_relu =
+      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[1,1],pads=[0,0,0,0],strides=[1,1]}"
+      "(f32[1,16,5,5],f32c[32,16,1,1],f32c[32])->(f32[1,32,5,5])";
+  std::string without = with_relu;
+  without.replace(without.find("activation=Relu,"), 16, "");
+  ASSERT_TRUE(codec->accepts(with_relu));
+  ASSERT_TRUE(codec->accepts(without));
+  EXPECT_EQ(codec->identity(with_relu), codec->identity(without));
+  std::string wider = without;
+  wider.replace(wider.find("f32[1,16,5,5]"), 13, "f32[2,16,5,5]").replace(wider.find("f32[1,32,5,5]"), 13, "f32[2,32,5,5]");
+  ASSERT_TRUE(codec->accepts(wider));
+  EXPECT_NE(codec->identity(wider), codec->identity(without));
+  EXPECT_EQ(codec->identity("Relu/14{}(f32[1,100])->(f32[1,100])"), "Relu/14{}(f32[1,100])->(f32[1,100])");
+}
+
 TEST(TinynasCodec, SaysConvolutionsThatOnnxRuntimeExecuted) {
   const auto codec = make_codec("tinynas").value();
   const std::string key =
