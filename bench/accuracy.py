@@ -14,10 +14,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from lib import accuracy_page, baselines, steps, text  # noqa: E402
+from lib import accuracy_page, baselines, loop_page, steps, text  # noqa: E402
 from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
 from lib.settings import SETTINGS, choose_settings, networks_of, require_files, zoo_networks  # noqa: E402
+from lib.sections import last_section  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
 
 
@@ -59,7 +60,10 @@ def run(options):
         raise Failed(f"{options.table} holds none of these networks under these settings")
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(),
              "load_before": store.section("load").get("before", load_before)}
-    write_atomically(options.out, accuracy_page.page(parts, store, steps.seconds_of(store, settings), facts))
+    page = accuracy_page.page(parts, store, steps.seconds_of(store, settings), facts)
+    # bench/tinynas_loop.py writes the last section.
+    before = Path(options.out).read_text(encoding="utf-8") if Path(options.out).exists() else ""
+    write_atomically(options.out, page + last_section(before, loop_page.HEADING))
     print(f"wrote {options.out}; load average {text.load()} at the end")
 
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lib import loop_page, text  # noqa: E402
 from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
+from lib.sections import put_last_section  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
 
 SPACES = ROOT / "data/spaces"
@@ -90,7 +91,8 @@ def run(options):
                   for batch in options.batches if batch in by_batch]
     population = oplat.json("table", "info", rows)["populations"][0]
     write_atomically(options.out, loop_page.page(lines, facts, samples, options, population, oplat.version()))
-    print(f"wrote {options.out}")
+    put_last_section(options.accuracy, loop_page.HEADING, loop_page.section(lines, Path(options.out).name))
+    print(f"wrote {options.out} and its section of {options.accuracy}")
 
 
 def space_of(argument):
@@ -111,6 +113,7 @@ def main():
     parser.add_argument("--budget", type=float, default=900, metavar="SECONDS", help="for measuring the samples (default: 900)")
     parser.add_argument("--folder", default=str(ROOT / "build/bench/tinynas-loop"), help="of what is measured (default: build/bench/tinynas-loop)")
     parser.add_argument("--out", default=str(ROOT / "docs/tinynas-loop.md"), help="the page (default: docs/tinynas-loop.md)")
+    parser.add_argument("--accuracy", default=str(ROOT / "docs/accuracy.md"), help="the page that gets the sums as its last section (default: docs/accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)

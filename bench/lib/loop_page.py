@@ -4,6 +4,8 @@ from collections import Counter
 
 from lib import text
 
+#: of the section of docs/accuracy.md that sums this page up
+HEADING = "Convolution libraries: TinyNAS's loop"
 NAMES = {"original": "the original's method", "best": "`best`"}
 
 
@@ -41,6 +43,14 @@ def summary(lines):
         bias = sum(errors) / len(errors) if errors else None
         rows.append([name, str(len(errors)), text.percent(mape), "-" if bias is None else text.signed_percent(bias)])
     return text.table(["estimator", ">networks with an answer", ">MAPE", ">mean signed error"], rows)
+
+
+def section(lines, page):
+    """What the loop came to, for docs/accuracy.md."""
+    measured = ", ".join(f"{line.structure} at batch {line.batch}" for line in lines)
+    return [f"Written by `bench/tinynas_loop.py` on {text.today()}, commit {text.commit()}; [{page}]({page}) has the whole. A library of convolutions was measured "
+            f"on this machine; sums of its convolutions were predicted by the method of TinyNAS's op_profiler and by oplat's estimators, and the "
+            f"networks measured end to end: {measured}.", "", *summary(lines)]
 
 
 def sources(lines):

@@ -90,6 +90,7 @@ Result<int> run(const Flags& flags) {
   if (!flags.dry_run) OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
   report.stored = !flags.dry_run;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
+  print_warnings(selection.warnings, flags.loudness);
   return kDone;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "unit/profile/campaign_fixture.hpp"
@@ -127,6 +128,28 @@ TEST(Campaign, AWholeModelHasItsRowThoughTheBudgetEndsEarly) {
   EXPECT_LT(summary.seconds, 17) << "at most one block over";
 }
 
+TEST(Campaign, ABudgetIsSharedByTheWholeModels) {
+  Bench bench(20, 4);
+  for (int i = 0; i < 6; ++i) {
+    ModelTarget model;
+    model.path = fmt::format("/models/net{}.onnx", i);
+    model.name = fmt::format("net{}.onnx", i);
+    model.plan_identity = fmt::format("{:032}", i);
+    bench.world.kernels[model.path].hot_ns = 3e6;
+    bench.request.models.push_back(model);
+  }
+  bench.request.budget_seconds = 15;
+  const Summary summary = bench.run();
+  EXPECT_TRUE(summary.budget_ended);
+  std::map<std::string, int> blocks;
+  for (const auto& block : bench.row_blocks()) {
+    if (block.key.starts_with("/models/")) ++blocks[block.key];
+  }
+  ASSERT_EQ(blocks.size(), 6U) << "every model has a time";
+  const auto [least, most] = std::minmax_element(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  EXPECT_LE(most->second - least->second, 2);
+}
+
 TEST(Campaign, StartsAFreshProcessAfterSoManyKeys) {
   Bench bench(10, 0);
   bench.request.keys_per_process = 4;
@@ -216,6 +239,31 @@ TEST(Campaign, LeavesFinishedRowsAlone) {
   EXPECT_EQ(bench.world.processes, processes);
   EXPECT_FALSE(again.campaign.has_value());
   EXPECT_EQ(again.kernels.precise, 12);
+}
+
+TEST(Campaign, CountsAsPreciseWhatThisCampaignAsksFor) {
+  Bench bench;
+  bench.request.stop.least_blocks = 20;
+  bench.stop_after = 12 * 6;
+  EXPECT_EQ(bench.run().kernels.precise, 0);
+  bench.stop_after.reset();
+  bench.request.stop.least_blocks = 5;
+  const Summary again = bench.run();
+  EXPECT_EQ(again.blocks, 0);
+  EXPECT_EQ(again.kernels.precise, 12) << "the flag of the campaign before is not this one's";
+}
+
+TEST(Campaign, ABaselineIsOfMoreThanAReadingOrTwo) {
+  Bench bench;
+  bench.stop_after = 1;
+  EXPECT_TRUE(bench.run().interrupted);
+  bench.stop_after.reset();
+  EXPECT_FALSE(bench.run().interrupted);
+  const auto campaigns = bench.table->campaigns();
+  ASSERT_TRUE(campaigns.has_value());
+  ASSERT_EQ(campaigns->size(), 2U);
+  EXPECT_EQ(campaigns->front().campaign.reference_compute_ns, std::nullopt);
+  EXPECT_EQ(campaigns->back().campaign.reference_compute_ns, 50e3);
 }
 
 TEST(Campaign, SurvivesCrashesAndHangsAndKeepsEverything) {

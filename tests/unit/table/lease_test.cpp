@@ -5,25 +5,12 @@
 
 #include <chrono>
 
-#include "table/process.hpp"
 #include "table_fixture.hpp"
 
 namespace oplat::table {
 namespace {
 
 using LeaseTest = TableTest;
-
-std::int64_t now_ms() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-/// Writes a lease as another process would have left it.
-void plant(const std::filesystem::path& file, const ProcessIdentity& process, std::int64_t heartbeat_ms) {
-  raw(file, fmt::format("INSERT OR REPLACE INTO lease VALUES (1, 'foreign', {}, {}, '{}', {}, {})", process.pid,
-                        process.start ? std::to_string(*process.start) : "NULL", process.host,
-                        std::int64_t{1'735'787'045'000}, heartbeat_ms));
-}
 
 /// The pid of a process that has ended and was waited for.
 pid_t ended_process() {
@@ -65,7 +52,7 @@ TEST_F(LeaseTest, ADeadProcessOfThisHostIsSucceededAtOnce) {
   fill();
   ProcessIdentity dead = this_process();
   dead.pid = ended_process();
-  plant(file(), dead, now_ms());
+  plant_lease(file(), dead, now_ms());
   Table table = must_open(file(), Mode::Write);
   must(table.put_device(sample_device()));
 }
@@ -79,7 +66,7 @@ TEST_F(LeaseTest, AProcessThatEndedButWasNotWaitedForIsDead) {
   ProcessIdentity zombie = this_process();
   zombie.pid = child;
   zombie.start.reset();
-  plant(file(), zombie, now_ms());
+  plant_lease(file(), zombie, now_ms());
   must_open(file(), Mode::Write);
   waitpid(child, nullptr, 0);
 }
@@ -89,7 +76,7 @@ TEST_F(LeaseTest, ALaterProcessWithTheSamePidIsNotTheWriter) {
   ProcessIdentity earlier = this_process();
   if (!earlier.start) GTEST_SKIP() << "no /proc here";
   earlier.start = *earlier.start - 1;
-  plant(file(), earlier, now_ms());
+  plant_lease(file(), earlier, now_ms());
   must_open(file(), Mode::Write);
 }
 
@@ -97,29 +84,29 @@ TEST_F(LeaseTest, ALivingProcessOfThisHostKeepsItHoweverLongItIsSilent) {
   fill();
   const ProcessIdentity self = this_process();
   if (!self.start) GTEST_SKIP() << "no /proc here";
-  plant(file(), self, now_ms() - 3'600'000);
+  plant_lease(file(), self, now_ms() - 3'600'000);
   expect_error(Table::open(file(), Mode::Write), Code::Refused, "since 2025-01-02T03:04:05Z");
 }
 
 TEST_F(LeaseTest, AnotherHostIsJudgedByItsHeartbeat) {
   fill();
   const ProcessIdentity elsewhere{1234, 99, "another host"};
-  plant(file(), elsewhere, now_ms() - 5'000);
+  plant_lease(file(), elsewhere, now_ms() - 5'000);
   expect_error(Table::open(file(), Mode::Write), Code::Refused, "process 1234 of another host");
-  plant(file(), elsewhere, now_ms() + 30'000);
+  plant_lease(file(), elsewhere, now_ms() + 30'000);
   expect_error(Table::open(file(), Mode::Write), Code::Refused, "another host");
-  plant(file(), elsewhere, now_ms() - 61'000);
+  plant_lease(file(), elsewhere, now_ms() - 61'000);
   must_open(file(), Mode::Write);
-  plant(file(), elsewhere, now_ms() + 3'600'000);
+  plant_lease(file(), elsewhere, now_ms() + 3'600'000);
   must_open(file(), Mode::Write);
-  plant(file(), elsewhere, std::numeric_limits<std::int64_t>::min());
+  plant_lease(file(), elsewhere, std::numeric_limits<std::int64_t>::min());
   must_open(file(), Mode::Write);
 }
 
 TEST_F(LeaseTest, AWriterThatLostTheTableWritesNoMore) {
   Table table = must_open(file(), Mode::Create);
   must(table.put_device(sample_device()));
-  plant(file(), {4321, 1, "another host"}, now_ms());
+  plant_lease(file(), {4321, 1, "another host"}, now_ms());
   Device other = sample_device();
   other.name = "other";
   expect_error(table.put_device(other), Code::Refused, "another writer (process 4321) took the table over");

@@ -175,6 +175,16 @@ TEST_F(Schema2Test, IsMigratedForWritingAndKept) {
   EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
 }
 
+TEST_F(Schema2Test, IsNotMigratedUnderTheHandsOfItsWriter) {
+  plant_lease(file(), this_process(), now_ms());
+  const std::string before = read_bytes(file());
+  expect_error(Table::open(file(), Mode::Write), Code::Refused, "locked: process");
+  EXPECT_EQ(read_bytes(file()), before);
+  EXPECT_FALSE(std::filesystem::exists(file().string() + ".migrating"));
+  EXPECT_FALSE(std::filesystem::exists(file().string() + ".schema2"));
+  expect_content(must_open(file(), Mode::Read));
+}
+
 TEST_F(Schema2Test, AFlagThatIsNoneIsACorruptPlan) {
   { const Table table = must_open(file(), Mode::Write); }
   raw(file(), "UPDATE plan_kernel SET put_in = 2");

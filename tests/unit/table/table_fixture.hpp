@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 
 #include "oplat/base/files.hpp"
 #include "oplat/table/table.hpp"
+#include "table/process.hpp"
 
 namespace oplat::table {
 
@@ -60,6 +62,18 @@ inline void raw(const std::filesystem::path& path, const std::string& sql) {
   EXPECT_EQ(code, SQLITE_OK) << sql << ": " << (message != nullptr ? message : "");
   sqlite3_free(message);
   sqlite3_close(handle);
+}
+
+inline std::int64_t now_ms() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+/// Writes a lease as another process would have left it.
+inline void plant_lease(const std::filesystem::path& file, const ProcessIdentity& process, std::int64_t heartbeat_ms) {
+  raw(file, fmt::format("INSERT OR REPLACE INTO lease VALUES (1, 'foreign', {}, {}, '{}', {}, {})", process.pid,
+                        process.start ? std::to_string(*process.start) : "NULL", process.host,
+                        std::int64_t{1'735'787'045'000}, heartbeat_ms));
 }
 
 /// The first cell that `sql` gives, as text.

@@ -2,8 +2,10 @@
 /// Transactions are all or nothing, alone and nested; readers see what is committed.
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <stdexcept>
+#include <thread>
 
 #include "table_fixture.hpp"
 
@@ -40,6 +42,22 @@ TEST_F(TransactionTest, AnErrorUndoesEverything) {
   must(put(kRelu));
   EXPECT_EQ(rows(kRelu), 1U);
   EXPECT_EQ(rows(kAdd), 1U);
+}
+
+TEST_F(TransactionTest, AReaderThatStaysOnlyDelaysACommit) {
+  must(put(kAdd));
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open(file().c_str(), &reader), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT * FROM kernel", nullptr, nullptr, nullptr), SQLITE_OK);
+  // Longer than a connection waits by itself.
+  std::thread leaves([reader] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+    sqlite3_close(reader);
+  });
+  const Status stored = put(kRelu);
+  leaves.join();
+  must(stored);
+  EXPECT_EQ(rows(kRelu), 1U);
 }
 
 TEST_F(TransactionTest, SuccessKeepsEverything) {
