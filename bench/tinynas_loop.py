@@ -90,8 +90,11 @@ def run(options):
         lines += [loop_page.Line(structure.stem, batch, by_batch[batch], {name: predicted[name, batch] for name in ESTIMATORS})
                   for batch in options.batches if batch in by_batch]
     population = oplat.json("table", "info", rows)["populations"][0]
-    write_atomically(options.out, loop_page.page(lines, facts, samples, options, population, oplat.version()))
-    put_last_section(options.accuracy, loop_page.HEADING, loop_page.section(lines, Path(options.out).name))
+    # Both before the first of them makes the checkout a changed one.
+    page = loop_page.page(lines, facts, samples, options, population, oplat.version())
+    section = loop_page.section(lines, Path(options.out).name)
+    write_atomically(options.out, page)
+    put_last_section(options.accuracy, loop_page.HEADING, section)
     print(f"wrote {options.out} and its section of {options.accuracy}")
 
 
