@@ -62,7 +62,7 @@ OPLAT_PROBE_API int oplat_probe_watch_end(struct oplat_probe_watch* out);
 /** Reads `bytes` of a buffer of its own, so that caches hold nothing else. The buffer is allocated at the first call,
  * grows with demand and is made of distinct, touched pages. Where a kernel runs on several threads, the second-level
  * caches of several cores hold its weights: each of `threads` reads the whole buffer, one of them the caller, the others
- * on the remaining CPUs that the process might use before oplat_probe_pin was first called (no more than there are). EINVAL if `bytes` is negative or above half
+ * on the remaining CPUs that the calling thread may use (no more than there are; of a pinned thread none: ADR 0019). EINVAL if `bytes` is negative or above half
  * of the memory or `threads` is below 1, ENOMEM, EAGAIN where no thread could be made. */
 OPLAT_PROBE_API int oplat_probe_scrub(int64_t bytes, int32_t threads);
 

@@ -112,20 +112,6 @@ int oplat_probe_reference_memory(int32_t repeats, double* median_ns) {
   return 0;
 }
 
-/* Where the process may run by the will of whoever started it: asked once, before the first thread is pinned, since a pinned
- * thread knows of its own CPU alone. */
-static int usable_cpus(cpu_set_t* out) {
-  static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
-  static cpu_set_t usable;
-  static int known = 0;
-  (void)pthread_mutex_lock(&guard);
-  const int error = known || sched_getaffinity(0, sizeof usable, &usable) == 0 ? 0 : errno;
-  known = error == 0;
-  *out = usable;
-  (void)pthread_mutex_unlock(&guard);
-  return error;
-}
-
 /* What one further thread of a scrub reads, and where. */
 struct scrub_share {
   size_t words;
@@ -149,7 +135,7 @@ static int scrub_on(size_t words, int32_t threads) {
   int error = 0;
   cpu_set_t allowed;
   const int here = sched_getcpu();
-  if (threads > 1 && usable_cpus(&allowed) == 0) {
+  if (threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
     for (int cpu = 0; cpu < CPU_SETSIZE && count < threads - 1 && count < kMostScrubThreads && error == 0; ++cpu) {
       if (!CPU_ISSET((size_t)cpu, &allowed) || cpu == here) continue;
       shares[count].words = words;
@@ -214,7 +200,6 @@ int oplat_probe_read_counters(struct oplat_probe_counters* out) {
 int oplat_probe_pin(int32_t cpu) {
   if (cpu < 0 || cpu >= CPU_SETSIZE) return EINVAL;
   cpu_set_t set;
-  (void)usable_cpus(&set);
   CPU_ZERO(&set);
   CPU_SET((size_t)cpu, &set);
   return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;

@@ -86,32 +86,6 @@ TEST(ProbeTest, ScrubTouchesItsPages) {
   oplat_probe_release();
 }
 
-TEST(ProbeTest, ScrubReadsOnOtherCpusForAThreadThatIsPinned) {
-  cpu_set_t whole;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
-  if (CPU_COUNT(&whole) < 2) GTEST_SKIP() << "one CPU";
-  std::thread([] {
-    ASSERT_EQ(oplat_probe_pin(::sched_getcpu()), 0);
-    constexpr std::int64_t kBytes = std::int64_t{64} << 20;
-    ASSERT_EQ(oplat_probe_scrub(kBytes, 2), 0);
-    const auto own_ns = [] {
-      timespec time{};
-      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-      return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-    };
-    oplat_probe_counters before{};
-    oplat_probe_counters after{};
-    ASSERT_EQ(oplat_probe_read_counters(&before), 0);
-    const double begin = own_ns();
-    for (int i = 0; i < 10; ++i) ASSERT_EQ(oplat_probe_scrub(kBytes, 2), 0);
-    const double own = own_ns() - begin;
-    ASSERT_EQ(oplat_probe_read_counters(&after), 0);
-    // The other thread reads as much; alone the caller would make up all of the process's time.
-    EXPECT_GT(static_cast<double>(after.own_cpu_ns - before.own_cpu_ns), 1.3 * own);
-    oplat_probe_release();
-  }).join();
-}
-
 TEST(ProbeTest, MachineFactsHangTogether) {
   oplat_probe_machine machine{};
   ASSERT_EQ(oplat_probe_read_machine(&machine), 0);
