@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat accuracy T: how well the table predicts rows that it was not shown.
+#include <map>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -8,9 +9,7 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/files.hpp"
 #include "oplat/base/interrupt.hpp"
-#include "oplat/base/text.hpp"
 #include "oplat/estimate/accuracy.hpp"
 
 namespace oplat::cli {

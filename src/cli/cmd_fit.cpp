@@ -9,8 +9,6 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
 #include "oplat/predict/fit.hpp"
 
 namespace oplat::cli {

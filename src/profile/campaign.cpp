@@ -132,9 +132,7 @@ void CampaignRun::mark_finished() {
   for (Unit& unit : units_.all) {
     if (unit.blocks.empty()) continue;
     const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
-    unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
-    unit.precise = assessment.precise;
-    if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
+    unit.judge(assessment);
   }
 }
 

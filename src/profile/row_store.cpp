@@ -25,9 +25,7 @@ RowStore::View RowStore::assess(Unit& unit, References& references) const {
   } else {
     view.outcome = table::Failed{"no usable block"};
   }
-  unit.expected_blocks = std::max(assessment.expected_blocks, unit.least_blocks);
-  unit.precise = assessment.precise;
-  if (assessment.done && !unit.lacks_quiet_blocks()) unit.finished = true;
+  unit.judge(assessment);
   return view;
 }
 

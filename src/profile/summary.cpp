@@ -2,8 +2,6 @@
 /// Counts rows by outcome.
 #include "profile/summary.hpp"
 
-#include <algorithm>
-
 namespace oplat::profile {
 namespace {
 

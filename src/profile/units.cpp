@@ -122,6 +122,12 @@ void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key
 
 bool is_loaded(const table::Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
 
+void Unit::judge(const measure::Assessment& assessment) {
+  expected_blocks = std::max(assessment.expected_blocks, least_blocks);
+  precise = assessment.precise;
+  if (assessment.done && !lacks_quiet_blocks()) finished = true;
+}
+
 std::uint64_t Unit::seed() const {
   return base::hash64(name, kind == UnitKind::Model ? 0 : 1 + static_cast<std::uint64_t>(state.kind));
 }

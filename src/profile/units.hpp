@@ -46,6 +46,8 @@ struct Unit {
   /// two thirds are taken as loaded, the middle of what may be.
   [[nodiscard]] std::int64_t clearing_blocks() const { return 3 * loaded_blocks + 2 * untold_blocks; }
   [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < least_blocks; }
+  /// Takes over what its blocks, all of them, amount to.
+  void judge(const measure::Assessment& assessment);
   [[nodiscard]] std::uint64_t seed() const;
   /// "hot", "last-level", "cold", "model".
   [[nodiscard]] const char* state_name() const;

@@ -17,7 +17,7 @@ int usable_cores();
 Status for_each(std::size_t count, int threads, const std::function<Status(std::size_t number)>& task);
 
 /// Calls part(begin, end) for ranges that together are 0 to count, each in one call, on up to `threads` threads. For work on
-/// rows, too little of it each to be dealt out one by one; what a part throws away or writes must be its rows' own.
+/// rows, too little of it each to be dealt out one by one. A part writes nothing but what belongs to its rows, and throws nothing.
 void for_parts(std::size_t count, int threads, const std::function<void(std::size_t begin, std::size_t end)>& part);
 
 }  // namespace oplat::base
