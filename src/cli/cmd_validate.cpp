@@ -89,8 +89,7 @@ Result<int> run(const Flags& flags) {
     OPLAT_TRY(prediction, predict::predict(table, selection, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);
-    const auto& flags_of_row = rows[i]->row.method.flags;
-    if (std::find(flags_of_row.begin(), flags_of_row.end(), table::kUnderLoad) != flags_of_row.end()) {
+    if (rows[i]->row.method.has(table::kUnderLoad)) {
       validation.warnings.push_back(fmt::format("{} was measured while other programs kept the machine busy", base::printable(planned[i].plan.model)));
     }
     validation.models.push_back(predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));

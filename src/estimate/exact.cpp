@@ -52,8 +52,7 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
   if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0) return std::nullopt;
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false, false};
-  const auto& flags = stored.row.method.flags;
-  row.under_load = std::find(flags.begin(), flags.end(), table::kUnderLoad) != flags.end();
+  row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
   row.says_little = timing->blocks < 2 && row.sd_log < kFewBlocksSd;

@@ -90,10 +90,6 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
   return sum;
 }
 
-bool is_under_load(const table::Method& method) {
-  return std::find(method.flags.begin(), method.flags.end(), table::kUnderLoad) != method.flags.end();
-}
-
 class Fitting {
  public:
   Fitting(const table::Table& table, const Selection& selection, const FitRequest& request)
@@ -308,7 +304,7 @@ Result<FitResult> Fitting::run() {
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;
-  result.under_load = std::count_if(all.begin(), all.end(), [](const Candidate* model) { return is_under_load(model->row.row.method); });
+  result.under_load = std::count_if(all.begin(), all.end(), [](const Candidate* model) { return model->row.row.method.has(table::kUnderLoad); });
   return result;
 }
 

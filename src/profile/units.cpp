@@ -46,11 +46,11 @@ void take_over(Unit& unit, const table::Outcome& outcome, const table::Method& m
   unit.method = method;
   std::erase_if(unit.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
   unit.loaded_blocks = std::count_if(unit.blocks.begin(), unit.blocks.end(), is_loaded);
-  if (std::count(unit.method.flags.begin(), unit.method.flags.end(), table::kUnderLoad) > 0) {
+  if (unit.method.has(table::kUnderLoad)) {
     unit.untold_blocks = std::count_if(unit.blocks.begin(), unit.blocks.end(), [](const table::Block& block) { return !block.other_load; });
     if (request.retry_loaded) unit.least_blocks = unit.clearing_blocks();
   }
-  const bool failed_later = std::count(unit.method.flags.begin(), unit.method.flags.end(), kFailedLater) > 0;
+  const bool failed_later = unit.method.has(kFailedLater);
   if (failed_later && request.retry_refused) std::erase(unit.method.flags, kFailedLater);
   unit.finished = failed_later && !request.retry_refused;
 }

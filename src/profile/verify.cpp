@@ -54,8 +54,7 @@ Result<RowCheck> check_of(const table::Table& scratch, table::DeviceId device, t
     if (timing != nullptr && blocks.empty()) continue;
     check.after = each.row.outcome;
     if (timing != nullptr) check.comparison = measure::compare(row.before, *timing);
-    const auto& flags = each.row.method.flags;
-    check.under_load = std::count(flags.begin(), flags.end(), table::kUnderLoad) > 0;
+    check.under_load = each.row.method.has(table::kUnderLoad);
   }
   return check;
 }

@@ -47,15 +47,11 @@ std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work, 
   return std::nullopt;
 }
 
-bool has_flag(const table::Method& method, const char* flag) {
-  return std::count(method.flags.begin(), method.flags.end(), flag) > 0;
-}
-
 /// Whether the row is one that can be measured again as it was.
 bool fits(const table::Row& row) {
   return row.origin == "own" && row.reuse_bytes && row.key.size() <= kLongestKey &&
          std::holds_alternative<table::Timing>(row.outcome) && std::get<table::Timing>(row.outcome).median_ns > 0 &&
-         !has_flag(row.method, "failed_later");
+         !row.method.has("failed_later");
 }
 
 /// Rows of the device and settings, one for each (key, state), a fair sample of them where there are very many.
@@ -71,7 +67,7 @@ Result<std::vector<Candidate>> candidates(const table::Table& table, table::Devi
     candidate.row.key = stored.row.key;
     candidate.row.reuse_bytes = *stored.row.reuse_bytes;
     candidate.row.before = std::get<table::Timing>(stored.row.outcome);
-    candidate.row.under_load = has_flag(stored.row.method, table::kUnderLoad);
+    candidate.row.under_load = stored.row.method.has(table::kUnderLoad);
     candidate.setting = static_cast<std::size_t>(setting - settings.begin());
     const std::string name = fmt::format("{} {}", *stored.row.reuse_bytes, stored.row.key);
     if (const auto same = place.find(name); same != place.end()) {

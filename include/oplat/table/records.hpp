@@ -2,6 +2,7 @@
 /// What a table holds, as values. Times are ns of one execution of one kernel (or of one whole batch of a model).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -79,6 +80,7 @@ struct Method {
   std::int64_t copies = 1;       ///< k of the slope
   std::string topology;          ///< "chain", "fan", "single", "" unknown
   std::vector<std::string> flags;  ///< "ci_not_reached", "disturbed", ... sorted
+  [[nodiscard]] bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
   friend bool operator==(const Method&, const Method&) = default;
 };
 
