@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/question.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/predict/population.hpp"
@@ -25,12 +26,6 @@ struct Flags {
 
 using Pair = std::pair<table::DeviceId, table::SettingId>;
 
-bool fits(const predict::Question& question, const table::Device& device, const table::Setting& setting) {
-  return (!question.device || *question.device == device.name) && (!question.runtime || *question.runtime == setting.runtime) &&
-         (!question.version || *question.version == setting.version) &&
-         (!question.precision || *question.precision == setting.precision) && (!question.threads || *question.threads == setting.threads);
-}
-
 /// Device and setting whose imported files fit the question; where there are none, those whose measured rows do.
 Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, const predict::Question& question) {
   OPLAT_TRY(files, table.foreign_files());
@@ -43,7 +38,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, c
     const auto device = devices.find(file.device);
     const auto setting = settings.find(file.setting);
     if (file.origin.format != codec.name() || device == devices.end() || setting == settings.end()) continue;
-    if (fits(question, device->second, setting->second)) fitting.emplace(file.device, file.setting);
+    if (predict::matches(question, device->second, setting->second)) fitting.emplace(file.device, file.setting);
   }
   if (fitting.empty()) {
     OPLAT_TRY(selection, predict::select(table, question));
@@ -54,7 +49,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, c
   for (const Pair& pair : fitting) {
     lines.push_back(fmt::format("{} on device {}", table::describe(settings.at(pair.second)), base::printable(devices.at(pair.first).name)));
   }
-  return fail(Code::Usage, "{}: holds several imports; choose one with --device, --precision, --runtime, --runtime-version or --threads: {}",
+  return fail(Code::Usage, "{}: holds several imports; choose one with --device, --precision, --runtime, --runtime-version, --threads or --option: {}",
               table.path().string(), base::join(lines, "; "));
 }
 
@@ -97,11 +92,7 @@ void add_export(const Command& app) {
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command.add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list())).required();
   command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
-  command.add_option("--device", flags->question.device, "rows of this device");
-  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
-  command.add_option("--runtime", flags->question.runtime, "rows of this runtime");
-  command.add_option("--runtime-version", flags->question.version, "rows of this version of it");
-  command.add_option("--threads", flags->question.threads, "rows measured with this many threads").range(1, 4096);
+  add_population_options(command, flags->question);
   add_loudness(command, flags->loudness);
   command.footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
                   "that --skip-bad-rows left out. Rows that oplat measured, and those imported from other formats, follow where the format\n"

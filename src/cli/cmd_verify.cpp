@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/question.hpp"
 #include "cli/runtime_session.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
@@ -266,6 +267,7 @@ void add_verify(const Command& app) {
   command.add_option("--runtime-version", flags->question.version,
                       "rows of this version of the runtime (default: the installed one)");
   command.add_option("--precision", flags->question.precision, "rows computed in this precision");
+  add_runtime_option_choice(command, flags->question);
   command.add_option("--budget", flags->budget, "stop after this time").type_name("TIME").capture_default_str();
   command.add_option("--rows", flags->rows, "rows to measure again")
       .range(5, 10'000)

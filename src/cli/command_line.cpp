@@ -63,6 +63,15 @@ Option Command::add_flag(const std::string& names, bool& to, const std::string& 
   return Option(app_->add_flag(names, to, help));
 }
 
+Option Command::add_texts(const std::string& names, std::function<Status(const std::string&)> take, const std::string& help) const {
+  const auto take_all = [take = std::move(take)](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (const auto taken = take(text); !taken) throw CLI::ValidationError(taken.error().message);
+    }
+  };
+  return Option(app_->add_option_function<std::vector<std::string>>(names, take_all, help));
+}
+
 void Command::footer(const std::string& text) const { app_->footer(text); }
 void Command::require_subcommand(int least) const { app_->require_subcommand(least, 1); }
 

@@ -59,6 +59,8 @@ class Command {
   template <class Value>
   Option add_option(const std::string& names, Value& to, const std::string& help) const;
   Option add_flag(const std::string& names, bool& to, const std::string& help) const;
+  /// An option of texts that `take` makes something of, one by one; what it refuses is a usage error.
+  Option add_texts(const std::string& names, std::function<Status(const std::string&)> take, const std::string& help) const;
   void footer(const std::string& text) const;
   /// Its subcommands: at least `least` on a command line, and at most one.
   void require_subcommand(int least = 1) const;

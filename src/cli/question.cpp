@@ -24,6 +24,17 @@ namespace {
 constexpr std::string_view kRules = "rules";
 constexpr std::string_view kRulesOf = "rules:";
 
+Status take_runtime_option(std::map<std::string, std::string>& to, const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    return fail(Code::Usage, "--option {}: write NAME=VALUE, or NAME= for rows without it", base::printable(text));
+  }
+  if (!to.emplace(text.substr(0, at), text.substr(at + 1)).second) {
+    return fail(Code::Usage, "--option {} is given twice", base::printable(text.substr(0, at)));
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_population_options(const Command& command, predict::Question& question) {
@@ -32,6 +43,13 @@ void add_population_options(const Command& command, predict::Question& question)
   command.add_option("--threads", question.threads, "rows measured with this many threads").range(1, 4096);
   command.add_option("--device", question.device, "rows of this device");
   command.add_option("--precision", question.precision, "rows computed in this precision");
+  add_runtime_option_choice(command, question);
+}
+
+void add_runtime_option_choice(const Command& command, predict::Question& question) {
+  command.add_texts("--option", [&question](const std::string& text) { return take_runtime_option(question.options, text); },
+                    "rows measured with the runtime's knob set so: NAME=VALUE, or NAME= where it was not set (repeatable; 'oplat table info' names them)")
+      .type_name("NAME=VALUE").repeatable();
 }
 
 void add_question_options(const Command& command, QuestionOptions& to) {

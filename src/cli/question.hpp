@@ -11,8 +11,10 @@
 
 namespace oplat::cli {
 
-/// --device, --runtime, --runtime-version, --precision, --threads: which rows.
+/// --device, --runtime, --runtime-version, --precision, --threads, --option: which rows.
 void add_population_options(const Command& command, predict::Question& to);
+/// --option NAME=VALUE alone.
+void add_runtime_option_choice(const Command& command, predict::Question& to);
 
 /// Those, and --allow-setting-mismatch, --plan, --level, --missing, --profile.
 struct QuestionOptions {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kOtherHardwareSd = 0.7;
 constexpr double kOtherDetailSd = 0.1;
+constexpr const char* kNotSet = "(not set)";
 /// A stranger's table may hold thousands of settings; a message names this many values of one field.
 constexpr std::size_t kMostListed = 12;
 
@@ -66,7 +67,7 @@ const std::array<Field, 5>& fields() {
 
 std::string option_value(const table::Setting& setting, const std::string& name) {
   const auto found = setting.options.find(name);
-  return found == setting.options.end() ? "(not set)" : found->second;
+  return found == setting.options.end() || found->second.empty() ? kNotSet : found->second;
 }
 
 std::string shown(std::string_view text) { return text.empty() ? "(not given)" : base::printable(text); }
@@ -88,7 +89,8 @@ std::vector<Mismatch> mismatches(const Question& question, const Candidate& cand
         field.name == "threads" ? threads_sd(*question.threads, candidate.setting->threads) : field.mismatch_sd;
     found.push_back({std::string(field.name), *asked, used, sd});
   }
-  for (const auto& [name, asked] : question.options) {
+  for (const auto& [name, value] : question.options) {
+    const std::string asked = value.empty() ? kNotSet : value;
     const std::string used = option_value(*candidate.setting, name);
     if (asked != used) found.push_back({"option " + name, asked, used, kOtherDetailSd});
   }
@@ -164,6 +166,16 @@ std::string asked_text(const std::vector<Mismatch>& found) {
   return base::join(parts, ", ");
 }
 
+/// The options that two settings have not alike, as `other` has them.
+void add_differing(std::set<std::string>& to, const table::Setting& chosen, const table::Setting& other) {
+  for (const auto& options : {chosen.options, other.options}) {
+    for (const auto& [name, value] : options) {
+      const std::string theirs = option_value(other, name);
+      if (option_value(chosen, name) != theirs) to.insert(name + "=" + theirs);
+    }
+  }
+}
+
 Selection finish(const Question& question, std::vector<Candidate> candidates) {
   std::sort(candidates.begin(), candidates.end(), better_filled);
   Selection selection;
@@ -176,12 +188,15 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
   selection.setting = *chosen.setting;
   selection.setting_ids.push_back(chosen.outline.setting);
   std::size_t other_options = 0;
+  std::set<std::string> options;
   for (const Candidate& candidate : candidates) {
     if (candidate.outline.setting == chosen.outline.setting) continue;
-    if (same_but_build(candidate, chosen))
+    if (same_but_build(candidate, chosen)) {
       selection.setting_ids.push_back(candidate.outline.setting);
-    else
+    } else {
       ++other_options;
+      add_differing(options, *chosen.setting, *candidate.setting);
+    }
   }
   if (question.build && *question.build != chosen.setting->build)
     selection.warnings.push_back(fmt::format("rows are of build {} of {} {}, asked was build {}",
@@ -193,9 +208,9 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
                                              shown(chosen.setting->version), shown(chosen.setting->build)));
   if (other_options > 0)
     selection.warnings.push_back(
-        fmt::format("{} further settings differ only in runtime options and are not used; "
+        fmt::format("{} further settings differ only in runtime options (theirs: {}) and are not used; "
                     "the rows that answer are of {}",
-                    other_options, table::describe(*chosen.setting)));
+                    other_options, list_values(options), table::describe(*chosen.setting)));
   selection.mismatch = mismatches(question, chosen);
   return selection;
 }
@@ -275,6 +290,10 @@ Result<Selection> choose(const table::Table& table, const Question& question) {
 }
 
 }  // namespace
+
+bool matches(const Question& question, const table::Device& device, const table::Setting& setting) {
+  return mismatches(question, {{}, &device, &setting}).empty();
+}
 
 Result<Selection> select(const table::Table& table, const Question& question) {
   OPLAT_TRY(selection, choose(table, question));

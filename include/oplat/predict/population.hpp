@@ -23,7 +23,7 @@ struct Question {  // "= {}" lets a caller name only the fields that it sets
   std::optional<std::string> precision = {};
   std::optional<std::int64_t> threads = {};
   std::optional<std::string> build = {};            ///< of the installed runtime: another one is a warning, no mismatch
-  std::map<std::string, std::string> options = {};  ///< those that matter; a table's further options are not compared
+  std::map<std::string, std::string> options = {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
   bool allow_setting_mismatch = false;
   bool has_mismatch_flag = true;  ///< whether who asks knows --allow-setting-mismatch, so that an error may name it
 };
@@ -50,6 +50,9 @@ struct Selection {
   std::vector<std::string> warnings;
   std::optional<CompositionFit> fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
 };
+
+/// Whether rows of this device and setting are all that the question asks for; its build is not compared.
+bool matches(const Question& question, const table::Device& device, const table::Setting& setting);
 
 /// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing fits, the nearest is
 /// named; with `allow_setting_mismatch` that one answers.

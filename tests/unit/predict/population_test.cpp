@@ -174,6 +174,17 @@ TEST_F(PopulationTest, OptionsAreComparedWhereAsked) {
   EXPECT_EQ(select(small_.table(), {.options = {{"spinning", "0"}}}).error().code, Code::Refused);
 }
 
+TEST_F(PopulationTest, AnEmptyOptionAsksForRowsWithoutIt) {
+  table::Setting spinning = setting_of();
+  spinning.options["spinning"] = "1";
+  add(spinning);
+  EXPECT_THAT(select(small_.table(), {.options = {{"spinning", ""}}}).error().message, HasSubstr("no row for option spinning (not set)"));
+  add(setting_of());
+  const Selection selection = must(select(small_.table(), {.options = {{"spinning", ""}}}));
+  EXPECT_EQ(selection.setting, setting_of());
+  EXPECT_THAT(selection.warnings, IsEmpty());
+}
+
 TEST_F(PopulationTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarning) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
@@ -183,7 +194,7 @@ TEST_F(PopulationTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarnin
   const Selection selection = must(select(small_.table(), {}));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_EQ(selection.setting_ids.size(), 1U);
-  EXPECT_THAT(selection.warnings, ElementsAre(HasSubstr("differ only in runtime options")));
+  EXPECT_THAT(selection.warnings, ElementsAre(HasSubstr("1 further settings differ only in runtime options (theirs: spinning=1)")));
 }
 
 TEST_F(PopulationTest, SettingsWithoutATimeAreNoChoice) {
