@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the ONNX Runtime worker does on real input: plans, kernels, whole models, refusals.
+#include <sched.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "device/runtime_fixture.hpp"
 #include "oplat/base/files.hpp"
@@ -125,6 +130,38 @@ TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
   ASSERT_GE(ns[0].size(), 3U);
   // 32 times the work takes several times as long on any machine, however busy: the least of each is compared.
   EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()), 4 * *std::min_element(ns[0].begin(), ns[0].end()));
+}
+
+/// Threads of this process's children that may run on one CPU alone.
+std::size_t threads_kept_on_one_cpu() {
+  std::size_t kept = 0;
+  std::ifstream children("/proc/thread-self/children");
+  for (std::string pid; children >> pid;) {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
+      cpu_set_t cpus;
+      CPU_ZERO(&cpus);
+      if (::sched_getaffinity(std::stoi(thread.path().filename()), sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1) ++kept;
+    }
+  }
+  return kept;
+}
+
+TEST_F(OnnxRuntime, ThreadsOfAPoolMayRunOnAnyCpuWhateverWasOpenedBefore) {
+  NETWORK_OR_SKIP(path, "tiny_cnn");
+  if (std::thread::hardware_concurrency() < 2 || worker_->hello().most_threads < 2) GTEST_SKIP() << "one CPU";
+  OpenRequest kernel;
+  kernel.key = "Relu/14{}(f32[64,64])->(f32[64,64])";
+  kernel.setting = setting_;
+  kernel.setting.threads = 2;
+  OpenRequest model;
+  model.model = path;
+  model.setting = kernel.setting;
+  for (const OpenRequest* request : {&model, &kernel, &model, &kernel}) {
+    const auto opened = worker_->open(*request);
+    ASSERT_TRUE(opened && std::holds_alternative<measure::Opened>(*opened));
+  }
+  // The caller's, once a kernel is open.
+  EXPECT_EQ(threads_kept_on_one_cpu(), 1U);
 }
 
 TEST_F(OnnxRuntime, WhatTheRuntimeHasNoKernelForIsUnsupportedAndTheWorkerLives) {

@@ -46,12 +46,13 @@ tl::expected<std::unique_ptr<Session>, SessionError> Session::create(const Api& 
   OrtSessionOptions* raw = nullptr;
   if (auto status = api.check(api.create_session_options(&raw)); !status) return tl::unexpected(SessionError{status.error()});
   const std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)> owned(raw, api.release_session_options);
-  // One thread is the caller's: there is no pool to share.
+  // One thread is the caller's: there is no pool to share. A session that shares none may be the first of all, and the
+  // environment is made but once.
   std::optional<Api::Pool> pool;
-  if (options.shared_pool && options.threads > 1) pool = Api::Pool{options.threads, options.spinning};
+  if (options.threads > 1) pool = Api::Pool{options.threads, options.spinning};
   const auto env = api.env(pool);
   if (!env) return tl::unexpected(SessionError{env.error()});
-  if (auto status = configure(api, raw, options, pool && api.shares(*pool)); !status) return tl::unexpected(SessionError{status.error()});
+  if (auto status = configure(api, raw, options, options.shared_pool && pool && api.shares(*pool)); !status) return tl::unexpected(SessionError{status.error()});
   std::unique_ptr<Session> session(new Session(api));
   int code = 0;
   if (auto status = api.check(api.create_session_from_array(*env, model.data(), model.size(), raw, &session->session_), &code); !status) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The worker: what the protocol asks, answered with sessions of the runtime.
-#include <sched.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -20,6 +18,7 @@
 #include "runtimes/onnxruntime/onnxruntime.hpp"
 #include "runtimes/onnxruntime/planner.hpp"
 #include "runtimes/onnxruntime/result_shape.hpp"
+#include "runtimes/place.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -186,6 +185,7 @@ class OnnxRuntimeWorker final : public Worker {
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, const char* topology) {
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
+    leave_place();  // the session, or the first one of all, makes threads
     auto session = Session::create(api_, bytes, options);
     if (!session) {
       if (session.error().not_implemented) return measure::OpenOutcome(table::Unsupported{session.error().error.message});
@@ -200,17 +200,7 @@ class OnnxRuntimeWorker final : public Worker {
     return measure::OpenOutcome(measure::Opened{handle, size, topology});
   }
 
-  /// Keeps the calling thread on its CPU from the time when the pool has threads of its own: a caller that the system moves
-  /// onto the CPU of a pool's thread halves the speed until it is moved away, and blocks fall into two modes.
-  void keep_place() {
-    if (in_place_) return;
-    in_place_ = true;
-    const int cpu = ::sched_getcpu();
-    if (cpu >= 0) (void)oplat_probe_pin(cpu);
-  }
-
   const Api& api_;
-  bool in_place_ = false;
   std::map<measure::Handle, std::unique_ptr<Session>> sessions_;
   measure::Handle next_handle_ = 1;
 };

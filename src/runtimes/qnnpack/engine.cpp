@@ -6,15 +6,13 @@
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
 #include <dlfcn.h>
-#include <sched.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 
 #include "oplat/base/files.hpp"
-#include "oplat/runtimes/probe.h"
+#include "runtimes/place.hpp"
 #include "runtimes/qnnpack/allocator.hpp"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -60,21 +58,12 @@ Status set_threads(std::int64_t threads) {
   constexpr std::int64_t kMostThreads = 1024;
   if (threads < 1 || threads > kMostThreads) return fail(Code::Usage, "qnnpack: {} threads", threads);
   if (threads == at::get_num_threads()) return {};
-  static std::optional<cpu_set_t> allowed;  // where the process may run by the will of whoever started it
-  if (!allowed) {
-    allowed.emplace();
-    if (::sched_getaffinity(0, sizeof(cpu_set_t), &*allowed) != 0)
-      return fail(Code::Runtime, "qnnpack: cannot ask for the CPUs of the process");
-  } else {
-    (void)::sched_setaffinity(0, sizeof(cpu_set_t), &*allowed);
-  }
+  leave_place();
   at::set_num_threads(static_cast<int>(threads));
   if (threads == 1) return {};
-  // Threads are made at the first use and inherit where they may run: so first they, then the caller's place. A caller
-  // that the system moves onto the CPU of a pool's thread halves the speed until it is moved away.
+  // Threads are made at the first use: so first they, then the caller's place.
   (void)at::ones({kShared}).add(1);
-  const int cpu = ::sched_getcpu();
-  if (cpu >= 0) (void)oplat_probe_pin(cpu);
+  keep_place();
   return {};
 }
 
