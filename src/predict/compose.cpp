@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// latency = c0 + c1 n + scale * sum count_i t_i, and what follows from it.
+/// latency = c0 + c1 n + sum scale_i count_i t_i, and what follows from it.
 #include "compose.hpp"
 
 #include <algorithm>
@@ -19,8 +19,13 @@ using estimate::Source;
 double known_ns(const Prediction& prediction) {
   if (prediction.latency_ns) return *prediction.latency_ns;
   double sum = 0;
-  for (const KernelPrediction& kernel : prediction.kernels) sum += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return sum + prediction.composition.overhead_ns(sum);
+  double scaled = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    sum += part;
+    scaled += prediction.composition.scale_of(kernel.key) * part;
+  }
+  return sum + prediction.composition.overhead_ns(sum, scaled);
 }
 
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection) {
@@ -47,6 +52,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.c0_ns = fit.c0_ns;
     composition.c1_ns = fit.c1_ns;
     composition.scale = fit.scale;
+    composition.scale_int8 = fit.scale_int8;
     composition.fitted = true;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
@@ -83,7 +89,8 @@ Status compose(Prediction& prediction) {
   std::map<Source, double> time;
   std::set<std::string_view> missing;
   double sum = 0;
-  double floor = 0;  // of the sum, which takes at least what the kernels with a floor do
+  double scaled = 0;
+  double floor = 0;  // of the scaled sum, which takes at least what the kernels with a floor do
   for (const KernelPrediction& kernel : prediction.kernels) {
     auto& count = prediction.coverage.count[kernel.source];
     if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name), kernel.count);
@@ -97,11 +104,13 @@ Status compose(Prediction& prediction) {
     }
     const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     time[kernel.source] += part;
+    const double scale = composition.scale_of(kernel.key);
     sum += part;
-    floor += static_cast<double>(kernel.count) * kernel.floor_ns.value_or(0);
+    scaled += scale * part;
+    floor += scale * static_cast<double>(kernel.count) * kernel.floor_ns.value_or(0);
   }
 
-  const double overhead = composition.overhead_ns(sum);
+  const double overhead = composition.overhead_ns(sum, scaled);
   const double total = overhead + sum;
   if (!std::isfinite(total)) return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
   if (total > 0) {
@@ -116,11 +125,11 @@ Status compose(Prediction& prediction) {
                     "the interval does not know",
                     prediction.missing.size()));
 
-  double spread = total_spread(terms_of(prediction.kernels, total / composition.scale), composition.sd_log, composition.measured_correlation);
+  const double scale = scaled > 0 ? scaled / sum : composition.scale;
+  double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores},
-                            composition.scale * floor));
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}, floor));
   if (!std::isfinite(bounds.hi_ns))
     return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
   prediction.interval = bounds;

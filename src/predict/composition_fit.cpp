@@ -57,6 +57,7 @@ std::string encode(const CompositionFit& fit) {
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
                      {"scale", fit.scale},
+                     {"scale_int8", fit.scale_int8},
                      {"curve", curve},
                      {"sd_log", fit.sd_log},
                      {"measured_correlation", fit.measured_correlation},
@@ -68,13 +69,15 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   const auto bad = [](std::string_view why) { return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why); };
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   const Json schema = json.is_object() ? json.value("schema", Json()) : Json();
-  const bool unscaled = schema == Json(kUnscaledCompositionFormat);
-  if (!unscaled && schema != Json(kCompositionFormat)) return bad("is no such document");
+  const bool current = schema == Json(kCompositionFormat);
+  const bool one_scale = schema == Json(kFormerCompositionFormats.front());
+  if (!current && !one_scale && schema != Json(kFormerCompositionFormats.back())) return bad("is no such document");
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMostNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMostNs, kMostNs);
-  if (!unscaled) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
+  if (current || one_scale) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
+  fit.scale_int8 = current ? reader.number(json, "scale_int8", kLeastScale, kMostScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMostSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

@@ -133,7 +133,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
   for (Distinct& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
-    one.part = prediction.composition.scale * static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
+    one.part = prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
     linear[kernel.group] += one.part;
   }
   Uncertainty sum;

@@ -73,7 +73,9 @@ struct Candidate {
 KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
   KernelSum sum;
   for (const KernelPrediction& kernel : kernels) {
-    sum.ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    sum.ns += ns;
+    if (ir::has_int8_tensor(kernel.key)) sum.int8_ns += ns;
     if (kernel.source != estimate::Source::Free) sum.n += static_cast<double>(kernel.count);
   }
   // With a total of 1 the shares are times.
@@ -212,7 +214,8 @@ ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const 
   const double predicted = std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
   ErrorTerm error;
   error.log_error = std::log(model.measured.median_ns / predicted);
-  const double share = fitted.coefficients.scale / predicted;
+  const double scale = sum.ns > 0 ? fitted.coefficients.kernels_ns(sum) / sum.ns : fitted.coefficients.scale;
+  const double share = scale / predicted;
   error.linear = share * sum.linear;
   error.squares = share * share * sum.squares;
   error.fixed_variance = share * share * sum.other_variance;
@@ -241,6 +244,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<Error
   fit.c0_ns = fitted.coefficients.c0_ns;
   fit.c1_ns = fitted.coefficients.c1_ns;
   fit.scale = fitted.coefficients.scale;
+  fit.scale_int8 = fitted.coefficients.scale_int8;
   fit.curve = curves_[fitted.curve].curve;
   fit.sd_log = spread.sd_log;
   fit.measured_correlation = spread.measured_correlation;

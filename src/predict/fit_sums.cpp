@@ -14,7 +14,7 @@ namespace {
 /// Relative errors beyond this are pulled at linearly: a network that a sum cannot explain must not bend the others.
 constexpr double kHuber = 0.03;
 constexpr int kSteps = 30;
-/// How far c0 may be from the empty call, c1 from 0 and scale from 1 before the pull counts like one model that is 3 % off.
+/// How far c0 may be from the empty call, c1 from 0 and scale from 1 or from scale_int8 before the pull counts like one model that is 3 % off.
 constexpr double kPriorShareOfC0 = 0.5;
 constexpr double kLeastPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
@@ -39,10 +39,10 @@ double loss_of(std::span<const KernelSum> sums, std::span<const double> measured
   return loss / static_cast<double>(sums.size());
 }
 
-constexpr std::size_t kUnknowns = 3;
+constexpr std::size_t kUnknowns = 4;
 using Row = std::array<double, kUnknowns>;
 
-/// Normal equations of c0, c1 and what scale is above 1.
+/// Normal equations of c0, c1, what scale is above 1, and scale_int8 above scale.
 class Equations {
  public:
   void add(const Row& x, double y, double weight) {
@@ -55,7 +55,7 @@ class Equations {
     Row x = solve_from(0);
     // On the edge of what a call can cost: the others remain.
     if (!(x[0] >= 0)) x = solve_from(1);
-    return {x[0], x[1], std::clamp(1 + x[2], kLeastScale, kMostScale)};
+    return {x[0], x[1], std::clamp(1 + x[2], kLeastScale, kMostScale), std::clamp(1 + x[2] + x[3], kLeastScale, kMostScale)};
   }
 
  private:
@@ -94,14 +94,16 @@ FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> mea
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const double error = c.predict(sums[i]) / measured_ns[i] - 1;
       const double kernels = sums[i].ns / measured_ns[i];
-      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], kernels}, 1 - kernels, huber_weight(error));
+      const double int8 = sums[i].int8_ns / measured_ns[i];
+      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], kernels, int8}, 1 - kernels, huber_weight(error));
     }
-    equations.add({1 / c0_far, 0, 0}, prior.c0_ns / c0_far, 1);
-    equations.add({0, 1 / c1_far, 0}, prior.c1_ns / c1_far, 1);
-    equations.add({0, 0, 1 / scale_far}, (prior.scale - 1) / scale_far, 1);
+    equations.add({1 / c0_far, 0, 0, 0}, prior.c0_ns / c0_far, 1);
+    equations.add({0, 1 / c1_far, 0, 0}, prior.c1_ns / c1_far, 1);
+    equations.add({0, 0, 1 / scale_far, 0}, (prior.scale - 1) / scale_far, 1);
+    equations.add({0, 0, 0, 1 / scale_far}, (prior.scale_int8 - prior.scale) / scale_far, 1);
     const Coefficients next = equations.solve();
     // Times of a stranger's table that run over: the step before stands.
-    if (!std::isfinite(next.c0_ns) || !std::isfinite(next.c1_ns) || !std::isfinite(next.scale)) break;
+    if (!std::isfinite(next.c0_ns) || !std::isfinite(next.c1_ns) || !std::isfinite(next.scale) || !std::isfinite(next.scale_int8)) break;
     c = next;
   }
   return {c, loss_of(sums, measured_ns, c)};

@@ -218,9 +218,10 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
 /// The selection's fit, where there is one that can be read and is of these rows; else what to do about it.
 Status take_fit(const table::Table& table, Selection& selection) {
   OPLAT_TRY(found, table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
-  if (!found) {
-    OPLAT_TRY(unscaled, table.find_fit(kUnscaledCompositionFormat, selection.device_id, selection.setting_ids.front()));
-    found = std::move(unscaled);
+  for (const std::string_view former : kFormerCompositionFormats) {
+    if (found) break;
+    OPLAT_TRY(older, table.find_fit(former, selection.device_id, selection.setting_ids.front()));
+    found = std::move(older);
   }
   if (!found) return {};
   if (!found->current) {

@@ -50,6 +50,7 @@ void add_composition(const FitReport& report, Json& document) {
   document["composition"] = {{"c0_ns", fit.c0_ns},
                              {"c1_ns", fit.c1_ns},
                              {"scale", fit.scale},
+                             {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},
                              {"measured_correlation", fit.measured_correlation}};
   document["curve"] = std::move(curve);

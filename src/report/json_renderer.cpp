@@ -93,6 +93,7 @@ Json document(const PredictionReport& report) {
   json["composition"] = {{"c0_ns", p.composition.c0_ns},
                          {"c1_ns", p.composition.c1_ns},
                          {"scale", p.composition.scale},
+                         {"scale_int8", p.composition.scale_int8},
                          {"n_kernels", p.composition.n_kernels},
                          {"fitted", p.composition.fitted},
                          {"calibration_models", p.composition.calibration_models}};

@@ -33,8 +33,9 @@ void print_load(std::int64_t under_load, std::string_view of_what, std::ostream&
 
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
-  out << fmt::format("latency = {} + {} per kernel + {:.3f} x kernels; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
+  out << fmt::format("latency = {} + {} per kernel + {:.3f} x kernels{}; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
                      base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), fit.scale,
+                     fit.scale_int8 == fit.scale ? std::string() : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
                      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {

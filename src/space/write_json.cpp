@@ -79,6 +79,7 @@ std::string to_json(const SpaceLatencies& latencies) {
   json["composition"] = {{"c0_us", microseconds(composition.c0_ns)},
                          {"c1_us", microseconds(composition.c1_ns)},
                          {"scale", composition.scale},
+                         {"scale_int8", composition.scale_int8},
                          {"fitted", composition.fitted},
                          {"calibration_models", composition.calibration_models}};
   json["device"] = latencies.device.name;

@@ -14,6 +14,7 @@
 #include "oplat/base/result.hpp"
 #include "oplat/estimate/estimate.hpp"
 #include "oplat/estimate/learned.hpp"
+#include "oplat/ir/int8.hpp"
 #include "oplat/predict/population.hpp"
 #include "oplat/predict/spread.hpp"
 #include "oplat/table/table.hpp"
@@ -52,20 +53,24 @@ struct KernelPrediction {
   std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
 };
 
-/// latency = c0 + c1 * n_kernels + scale * sum of count * latency.
+/// latency = c0 + c1 * n_kernels + sum of scale * count * latency, the scale being that of the kernel.
 struct Composition {
   double c0_ns = 0;
   double c1_ns = 0;
   double scale = 1;
+  double scale_int8 = 1;  ///< of kernels with 8-bit tensors
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;
   double measured_correlation = kMeasuredCorrelation;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
-  /// What a model takes beyond the sum of its kernels, each by itself.
-  [[nodiscard]] double overhead_ns(double kernels_ns) const {
-    return c0_ns + c1_ns * static_cast<double>(n_kernels) + (scale - 1) * kernels_ns;
+  [[nodiscard]] double scale_of(std::string_view key) const {
+    return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
+  }
+  /// What a model takes beyond the sum of its kernels, each by itself; `scaled_ns`: that sum with each kernel's scale.
+  [[nodiscard]] double overhead_ns(double kernels_ns, double scaled_ns) const {
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + scaled_ns - kernels_ns;
   }
 };
 

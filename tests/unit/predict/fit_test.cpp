@@ -73,6 +73,20 @@ TEST(FitSums, TellsAFactorOfTheKernelsFromATimePerKernel) {
   }
 }
 
+TEST(FitSums, TellsAFactorOfKernelsInEightBitsFromThatOfTheOthers) {
+  MadeModels made = made_models(1.02);
+  for (std::size_t i = 0; i < made.sums.size(); i += 3) {
+    made.sums[i].int8_ns = 0.8 * made.sums[i].ns;
+    made.measured[i] += 0.04 * made.sums[i].int8_ns;
+  }
+  const Coefficients fitted = fit_sums(made.sums, made.measured, {1500, 0}).coefficients;
+  EXPECT_NEAR(fitted.scale, 1.02, 0.004);
+  EXPECT_NEAR(fitted.scale_int8, 1.06, 0.008);
+  // Models without such kernels say nothing of them: they are taken as the others.
+  const Coefficients without = fit_sums(made_models(1.02).sums, made_models(1.02).measured, {1500, 0}).coefficients;
+  EXPECT_DOUBLE_EQ(without.scale_int8, without.scale);
+}
+
 TEST(FitSums, NoTimesMakeAScaleThatARecordCannotHold) {
   KernelSum sum;
   sum.ns = 1e6;
@@ -117,6 +131,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.c0_ns = 1234.5;
   fit.c1_ns = -3;
   fit.scale = 1.0625;
+  fit.scale_int8 = 1.125;
   fit.curve = estimate::ReuseCurve{estimate::Ramp{1e5, 2e6}, {8e6, 4e7}};
   fit.sd_log = 0.021;
   fit.measured_correlation = 0.2;
@@ -132,8 +147,16 @@ TEST(CompositionRecord, OneOfTheTimeBeforeScaleIsRead) {
   const CompositionFit fit =
       must(decode_composition(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})"));
   EXPECT_EQ(fit.scale, 1);
+  EXPECT_EQ(fit.scale_int8, 1);
   EXPECT_EQ(fit.c1_ns, 2);
   EXPECT_EQ(fit.sd_log, 0.04);
+}
+
+TEST(CompositionRecord, OneOfTheTimeOfOneScaleIsReadAsThatOfAllKernels) {
+  const CompositionFit fit = must(decode_composition(
+      R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":2,"scale":1.5,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[]})"));
+  EXPECT_EQ(fit.scale, 1.5);
+  EXPECT_EQ(fit.scale_int8, 1.5);
 }
 
 TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
@@ -143,6 +166,7 @@ TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
        {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2), std::string("{\"schema\":\"oplat.composition/3\"}"),
         std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"scale":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/3","c0_ns":1,"c1_ns":0,"scale":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":{"own":null,"last":{"lo_bytes":9,"hi_bytes":9}},"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":3,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
@@ -293,7 +317,7 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   EXPECT_NEAR(prediction.composition.scale, kScale, 0.005);
   EXPECT_NEAR(*prediction.latency_ns, kC0 + 30 * (kScale * kShort + kC1), 1000);
   const double kernels = 30 * kShort;
-  EXPECT_NEAR(*prediction.latency_ns, kernels + prediction.composition.overhead_ns(kernels), 1e-6);
+  EXPECT_NEAR(*prediction.latency_ns, kernels + prediction.composition.overhead_ns(kernels, prediction.composition.scale * kernels), 1e-6);
   EXPECT_NEAR(prediction.coverage.time.at(estimate::Source::Measured) + prediction.coverage.overhead.value(), 1, 1e-12);
 
   small_.empty_call(device_, setting_, kC0);  // a further campaign
@@ -324,7 +348,7 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   const std::string record =
       R"({"schema":"oplat.composition/1","c0_ns":700,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})";
-  must(small_.table().put_fit(device_, setting_, {std::string(kUnscaledCompositionFormat), 0, record}));
+  must(small_.table().put_fit(device_, setting_, {std::string(kFormerCompositionFormats.back()), 0, record}));
   table::Plan plan;
   plan.model = "old.onnx";
   plan.kernels = {{"a", key(100), 3}};
@@ -335,6 +359,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   CompositionFit scaled;
   scaled.c0_ns = 700;
   scaled.scale = 1.5;
+  scaled.scale_int8 = 1.25;
   must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(scaled)}));
   const auto newer = must(select(small_.table(), {}));
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns, 700 + 3 * 1.5 * kShort);
