@@ -16,16 +16,29 @@ namespace oplat::predict {
 
 using estimate::Source;
 
+namespace {
+
+KernelTimes times_of(const Prediction& prediction) {
+  KernelTimes times;
+  for (const KernelPrediction& kernel : prediction.kernels) times.add(kernel, prediction.composition);
+  return times;
+}
+
+}  // namespace
+
+void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
+  const auto count = static_cast<double>(kernel.count);
+  const double scale = composition.scale_of(kernel.key);
+  const double part = count * kernel.latency_ns.value_or(0);
+  ns += part;
+  scaled_ns += scale * part;
+  floor_ns += scale * count * kernel.floor_ns.value_or(0);
+}
+
 double known_ns(const Prediction& prediction) {
   if (prediction.latency_ns) return *prediction.latency_ns;
-  double sum = 0;
-  double scaled = 0;
-  for (const KernelPrediction& kernel : prediction.kernels) {
-    const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-    sum += part;
-    scaled += prediction.composition.scale_of(kernel.key) * part;
-  }
-  return sum + prediction.composition.overhead_ns(sum, scaled);
+  const KernelTimes times = times_of(prediction);
+  return times.ns + prediction.composition.overhead_ns(times);
 }
 
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection) {
@@ -88,9 +101,6 @@ Status compose(Prediction& prediction) {
   composition.n_kernels = 0;
   std::map<Source, double> time;
   std::set<std::string_view> missing;
-  double sum = 0;
-  double scaled = 0;
-  double floor = 0;  // of the scaled sum, which takes at least what the kernels with a floor do
   for (const KernelPrediction& kernel : prediction.kernels) {
     auto& count = prediction.coverage.count[kernel.source];
     if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name), kernel.count);
@@ -102,16 +112,12 @@ Status compose(Prediction& prediction) {
       if (missing.insert(kernel.key).second) prediction.missing.push_back(kernel.key);
       continue;
     }
-    const double part = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-    time[kernel.source] += part;
-    const double scale = composition.scale_of(kernel.key);
-    sum += part;
-    scaled += scale * part;
-    floor += scale * static_cast<double>(kernel.count) * kernel.floor_ns.value_or(0);
+    time[kernel.source] += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
   }
 
-  const double overhead = composition.overhead_ns(sum, scaled);
-  const double total = overhead + sum;
+  const KernelTimes times = times_of(prediction);
+  const double overhead = composition.overhead_ns(times);
+  const double total = overhead + times.ns;
   if (!std::isfinite(total)) return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
   if (total > 0) {
     for (const auto& [source, part] : time) prediction.coverage.time[source] = part / total;
@@ -125,11 +131,11 @@ Status compose(Prediction& prediction) {
                     "the interval does not know",
                     prediction.missing.size()));
 
-  const double scale = scaled > 0 ? scaled / sum : composition.scale;
+  const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}, floor));
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}, times.floor_ns));
   if (!std::isfinite(bounds.hi_ns))
     return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
   prediction.interval = bounds;

@@ -69,43 +69,37 @@ class Timer {
   Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels) const {
     CellLatency latency;
     std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
-    double sum = 0;
-    double scaled = 0;  // the sum with each kernel's scale
-    double floor = 0;
+    const predict::Composition& composition = all_.composition;
+    predict::KernelTimes times;
     double executed = 0;
     bool complete = true;
     for (const std::size_t i : cell.kernels) {
       const KernelPrediction& kernel = kernels[i];
       if (kernel.source != Source::Free) ++executed;
       complete = complete && kernel.latency_ns;
-      const double ns = kernel.latency_ns.value_or(0);
-      const double scale = all_.composition.scale_of(kernel.key);
-      floor += scale * kernel.floor_ns.value_or(0);
       if (kernel.latency_ns) {
-        parts[i] += ns;
-        latency.shares[kernel.source] += ns;
+        parts[i] += *kernel.latency_ns;
+        latency.shares[kernel.source] += *kernel.latency_ns;
       }
-      sum += ns;
-      scaled += scale * ns;
+      times.add(kernel, composition);
     }
-    for (auto& [source, share] : latency.shares) share = sum > 0 ? share / sum : 0;
+    for (auto& [source, share] : latency.shares) share = times.ns > 0 ? share / times.ns : 0;
     if (!complete && options_.missing != predict::MissingPolicy::Zero) return latency;
 
-    const predict::Composition& composition = all_.composition;
     // c1 is a residual of whole models and may be below zero, a block's time may not.
-    const double ns = std::max(0.0, scaled + composition.c1_ns * executed);
+    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed);
     if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
     latency.ns = ns;
-    if (!(sum > 0)) {
+    if (!(times.ns > 0)) {
       latency.interval = predict::Interval{ns, ns};
       return latency;
     }
     std::vector<predict::Term> terms;
-    for (const auto& [i, part] : parts) terms.push_back({part / sum, kernels[i].sd_log.value_or(0), kernels[i].group});
+    for (const auto& [i, part] : parts) terms.push_back({part / times.ns, kernels[i].sd_log.value_or(0), kernels[i].group});
     double spread = predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
     for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
     OPLAT_TRY(bounds,
-              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}, floor));
+              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}, times.floor_ns));
     latency.interval = bounds;
     return latency;
   }

@@ -53,6 +53,16 @@ struct KernelPrediction {
   std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
 };
 
+struct Composition;
+
+/// What kernels take together, those without a time nothing.
+struct KernelTimes {
+  double ns = 0;         ///< sum of count * latency, each by itself
+  double scaled_ns = 0;  ///< the same, each with its scale
+  double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
+  void add(const KernelPrediction& kernel, const Composition& composition);
+};
+
 /// latency = c0 + c1 * n_kernels + sum of scale * count * latency, the scale being that of the kernel.
 struct Composition {
   double c0_ns = 0;
@@ -68,9 +78,9 @@ struct Composition {
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }
-  /// What a model takes beyond the sum of its kernels, each by itself; `scaled_ns`: that sum with each kernel's scale.
-  [[nodiscard]] double overhead_ns(double kernels_ns, double scaled_ns) const {
-    return c0_ns + c1_ns * static_cast<double>(n_kernels) + scaled_ns - kernels_ns;
+  /// What a model takes beyond the sum of its kernels, each by itself.
+  [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + kernels.scaled_ns - kernels.ns;
   }
 };
 

@@ -317,7 +317,7 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   EXPECT_NEAR(prediction.composition.scale, kScale, 0.005);
   EXPECT_NEAR(*prediction.latency_ns, kC0 + 30 * (kScale * kShort + kC1), 1000);
   const double kernels = 30 * kShort;
-  EXPECT_NEAR(*prediction.latency_ns, kernels + prediction.composition.overhead_ns(kernels, prediction.composition.scale * kernels), 1e-6);
+  EXPECT_NEAR(*prediction.latency_ns, kernels + prediction.composition.overhead_ns({kernels, prediction.composition.scale * kernels}), 1e-6);
   EXPECT_NEAR(prediction.coverage.time.at(estimate::Source::Measured) + prediction.coverage.overhead.value(), 1, 1e-12);
 
   small_.empty_call(device_, setting_, kC0);  // a further campaign
