@@ -5,7 +5,8 @@
 For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one table, kernels and end to
 end; the runtime's own profile is taken as a baseline; the composition is fitted; each network is predicted from a fit
 without its family. A command that was cut short goes on where it stopped: facts beside the table (TABLE.bench.json) say
-what is done and how long it took. The machine should have nothing else to do.
+what is done and how long it took. Each network has a share of the time (--within): on a machine that strangers keep busy some
+rows stay wider than they should be. The machine should have nothing else to do.
 """
 import argparse
 import sys
@@ -48,8 +49,7 @@ def run(options):
     say(f"load average {load_before} at the start")
     if not options.skip_measuring:
         store.section("load")["before"] = load_before
-        for setting in settings:
-            steps.profile(oplat, store, setting, networks, options)
+        steps.profile(oplat, store, settings, networks, options)
         for setting in settings:
             steps.session_profiles(store, setting, networks)
     settings = [setting for setting in settings if networks_of(setting, networks)]
@@ -74,8 +74,8 @@ def main():
     parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table that is filled (default: accuracy.oplat)")
     parser.add_argument("--out", default=str(ROOT / "docs/accuracy.md"), help="the page (default: docs/accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
-    parser.add_argument("--group", type=int, default=1, metavar="N", help="networks a call of oplat profile (default: 1)")
-    parser.add_argument("--budget", metavar="TIME", help="of each call of oplat profile (default: until every row is good enough)")
+    parser.add_argument("--within", type=float, default=88, metavar="MINUTES", help="for the whole command, calls before this one included; what it "
+                        "is too short for has wide intervals, and the page tells (default: 88; 0: until every row is good enough)")
     parser.add_argument("--recheck", action="store_true", help="ask oplat profile again about networks that are done")
     parser.add_argument("--skip-measuring", action="store_true", help="only write the page from what the table holds")
     options = parser.parse_args()

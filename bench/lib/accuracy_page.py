@@ -130,7 +130,8 @@ def targets_part(parts, seconds):
             continue
         mape, bias, within5, within10 = figures
         setting = part.setting
-        rows.append(target_row(f"MAPE, {setting.title}", text.percent(mape, 2), f"<= {text.percent(setting.most_mape, 0)}", mape <= setting.most_mape))
+        networks = f"{len(part.counted)} of {len(part.lines) + len(part.absent)} networks"
+        rows.append(target_row(f"MAPE, {setting.title}, {networks}", text.percent(mape, 2), f"<= {text.percent(setting.most_mape, 0)}", mape <= setting.most_mape))
         rows.append(target_row(f"mean signed error, {setting.title}", f"{100 * bias:+.2f} %", "within +-1.5 %", abs(bias) <= 0.015))
         if setting.states_within:
             rows.append(target_row(f"within 5 %, {setting.title}", text.percent(within5), ">= 90 %", within5 >= 0.9))
@@ -165,8 +166,9 @@ def effort_part(parts, store):
     for part in parts:
         name = part.setting.name
         steps = [sum(entry.get("seconds", 0.0) for entry in store.section(step, name).values()) for step in ("calls", "session_profile")]
-        rows.append([part.setting.title, str(len(part.lines) + len(part.absent)), f"{steps[0] / 60:.1f} min", f"{steps[1] / 60:.1f} min"])
-    return ["", "## Effort", "", *text.table(["setting", ">networks", ">profiling", ">the runtime's own profiles"], rows), "",
+        measured = str(len(part.lines)) + (f" of {len(part.lines) + len(part.absent)}" if part.absent else "")
+        rows.append([part.setting.title, measured, f"{steps[0] / 60:.1f} min", f"{steps[1] / 60:.1f} min"])
+    return ["", "## Effort", "", *text.table(["setting", ">networks measured", ">profiling", ">the runtime's own profiles"], rows), "",
             "Rows that networks share are measured once, with the first of them."]
 
 

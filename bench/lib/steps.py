@@ -11,30 +11,60 @@ from lib.oplat import PINNED_PYTHON, ROOT, RUNTIME, Failed, say
 from lib.settings import networks_of, zoo_networks
 
 
-def groups_of(items, size):
-    return [items[at:at + size] for at in range(0, len(items), size)]
+# What the steps after profiling take, and the least that a call of `oplat profile` is given.
+RESERVE_SECONDS = 240
+LEAST_SECONDS = 10
+# A network end to end takes about as long as so many of its kernels.
+KERNELS_OF_A_MODEL = 10
 
 
-def profile(oplat, store, setting, networks, options):
-    """Measures kernels and whole models into the table. A call with several networks shares its time among them."""
-    section = store.section("profiling", setting.name)
-    todo = [n for n in networks_of(setting, networks) if options.recheck or not section.get(n.name, {}).get("done")]
-    for group in groups_of(todo, options.group):
-        say(f"== {setting.title}: {' '.join(n.name for n in group)}; load {text.load()}")
-        call = store.section("calls", setting.name, "+".join(n.name for n in group))
-        arguments = ["profile", "--table", options.table, "--runtime", RUNTIME, "--threads", setting.threads, "--quiet"]
-        for network in group:
-            arguments += ["--model", network.path]
-        if options.budget:
-            arguments += ["--budget", options.budget]
-        summary = oplat.timed_json(call, store.save, *arguments)
-        if summary["interrupted"]:
-            raise Failed("interrupted; run this command again to go on")
-        for network in group:
-            section[network.name] = {"done": True, "rows": summary["rows"]["total"], "with": len(group),
-                                     "budget_ended": summary["budget_ended"], "load": text.load(), "date": text.today()}
+def distinct_kernels(oplat, store, network):
+    """How many kernels there are to measure, by the runtime's plan."""
+    kernels = store.section("kernels")
+    if network.name not in kernels:
+        plan = store.section("plans", network.name)
+        document = oplat.timed_json(plan, store.save, "plan", network.path, "--runtime", RUNTIME, "--quiet")
+        kernels[network.name] = len({kernel["key"] for kernel in document["kernels"]})
         store.save()
-        say(f"   {call['seconds']:.0f} s, {summary['rows']['total']} rows, {summary['blocks']} blocks")
+    return kernels[network.name]
+
+
+def profile_network(oplat, store, setting, network, options, budget):
+    """Measures kernels and the whole model into the table, in `budget` seconds (None: until every row is good enough)."""
+    call = store.section("calls", setting.name, network.name)
+    arguments = ["profile", "--table", options.table, "--runtime", RUNTIME, "--threads", setting.threads, "--quiet", "--model", network.path]
+    if budget is not None:
+        arguments += ["--budget", f"{budget:.0f}s"]
+    say(f"== {setting.title}: {network.name}{'' if budget is None else f', at most {budget:.0f} s'}; load {text.load()}")
+    summary = oplat.timed_json(call, store.save, *arguments)
+    if summary["interrupted"]:
+        raise Failed("interrupted; run this command again to go on")
+    store.section("profiling", setting.name)[network.name] = {"done": True, "rows": summary["rows"]["total"], "budget_ended": summary["budget_ended"],
+                                                              "load": text.load(), "date": text.today()}
+    store.save()
+    say(f"   {call['seconds']:.0f} s, {summary['rows']['total']} rows, {summary['blocks']} blocks")
+
+
+def profile(oplat, store, settings, networks, options):
+    """Profiles every network of every setting. Within a time for all of it each gets a share by its kernels, and what one leaves is for those behind it;
+    what remains in the end is for those that would have used more."""
+    todo = [(setting, network) for setting in settings for network in networks_of(setting, networks)]
+    done = {(s.name, n.name): store.section("profiling", s.name).get(n.name, {}) for s, n in todo}
+    fresh = [(s, n) for s, n in todo if options.recheck or not done[s.name, n.name].get("done")]
+    if options.within == 0:
+        for setting, network in fresh:
+            profile_network(oplat, store, setting, network, options, None)
+        return
+    limit = 60 * options.within - RESERVE_SECONDS
+    weights = [distinct_kernels(oplat, store, network) + KERNELS_OF_A_MODEL for _, network in fresh]
+    for at, (setting, network) in enumerate(fresh):
+        share = (limit - seconds_of(store, settings)) * weights[at] / sum(weights[at:])
+        profile_network(oplat, store, setting, network, options, max(share, LEAST_SECONDS))
+    ended = [(s, n) for s, n in todo if store.section("profiling", s.name)[n.name]["budget_ended"]]
+    for at, (setting, network) in enumerate(ended):
+        share = (limit - seconds_of(store, settings)) / (len(ended) - at)
+        if share >= LEAST_SECONDS:
+            profile_network(oplat, store, setting, network, options, share)
 
 
 def session_profiles(store, setting, networks):
@@ -94,4 +124,4 @@ def seconds_of(store, settings):
     for setting in settings:
         for step in ("calls", "session_profile"):
             total += sum(entry.get("seconds", 0.0) for entry in store.section(step, setting.name).values())
-    return total + sum(entry["seconds"] for entry in store.section("fit").values())
+    return total + sum(entry["seconds"] for step in ("plans", "fit") for entry in store.section(step).values())
