@@ -75,6 +75,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
   block.alone = request.setting.threads == 1;
+  block.apart = request.setting.threads;
   if (waker) block.wake = waker->id();
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
   const double rounds = state.scrub_bytes > 0 ? 1 : kWarmupNs / std::max(round_ns, 1.0);

@@ -50,6 +50,7 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   block.duration = kModelBlock;
   block.least_rounds = kLeastCalls;
   block.alone = request.setting.threads == 1;
+  block.apart = request.setting.threads;
   OPLAT_TRY(calls, checked_block(instrument, block));
   if (auto* failed = std::get_if<table::Failed>(&calls)) return ModelBlockOutcome(std::move(*failed));
   auto& samples = std::get<BlockSamples>(calls);

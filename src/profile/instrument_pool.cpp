@@ -12,7 +12,7 @@ Result<measure::Instrument*> InstrumentPool::get() {
     if (!made && made.error().code != Code::Interrupted) made = (*factory_)();
     if (!made) return fail(std::move(made).error());
     if (!*made) return fail(Code::Internal, "the instrument factory made nothing");
-    instrument_ = std::move(*made);
+    instrument_ = std::make_unique<PatientInstrument>(std::move(*made), patience_);
     uses_ = 0;
     ++next_;
   }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "oplat/profile/campaign.hpp"
+#include "profile/patient_instrument.hpp"
 
 namespace oplat::profile {
 
@@ -29,6 +30,7 @@ class InstrumentPool {
   std::int64_t first_;
   std::int64_t next_;
   std::int64_t uses_ = 0;
+  Patience patience_;  // of all processes
   std::unique_ptr<measure::Instrument> instrument_;
 };
 

@@ -2,9 +2,11 @@
 #include "runtimes/block_loop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "oplat/runtimes/probe.h"
 #include "runtimes/messages.hpp"
@@ -23,6 +25,8 @@ constexpr std::int32_t kMemoryRepeats = 3;
 // Several times what a sleeping thread takes to be on its CPU again.
 constexpr std::int64_t kWakeNs = 200'000;
 constexpr std::int64_t kLeastLoadNs = 50'000'000;
+// Between two looks whether the cores are apart; each takes some 0.3 ms.
+constexpr std::chrono::milliseconds kApartEvery{20};
 // Of the counters' ticks, where the system does not say: 100 a second.
 constexpr double kTickNs = 1e7;
 // Looks within a call take half a percent of it.
@@ -72,6 +76,7 @@ class BlockLoop {
     if (request_.references && real) {
       if (auto failed = time_references(samples_)) return *failed;
     }
+    if (real) wait_until_apart();
     for (std::int64_t round = 0; round < request_.warmup_rounds; ++round) {
       for (const auto handle : request_.handles) {
         if (auto ns = run_once(worker_, handle); !ns) return table::Failed{ns.error().message};
@@ -99,7 +104,8 @@ class BlockLoop {
     // Of the rounds that count: the others are not held against the block.
     const auto switches = static_cast<double>(after.involuntary_switches - before.involuntary_switches);
     samples_.switches = std::llround(switches * static_cast<double>(samples_.ns.front().size()) / rounds);
-    samples_.steal_ticks = static_cast<std::int64_t>(std::ceil(shared * static_cast<double>(elapsed_ns) / kTickNs));
+    apart_ = apart_ && is_apart();
+    samples_.steal_ticks = static_cast<std::int64_t>(std::ceil((apart_ ? shared : 1) * static_cast<double>(elapsed_ns) / kTickNs));
     if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
     samples_.steal_ticks += std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
     // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
@@ -107,6 +113,25 @@ class BlockLoop {
     const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
     samples_.other_load = shared + std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
     return std::nullopt;
+  }
+
+  bool is_apart() {
+    if (request_.apart < 2) return true;
+    oplat_probe_cores best{samples_.best_cores.look_ns, samples_.best_cores.trip_ns};
+    const bool apart = oplat_probe_apart(static_cast<std::int32_t>(request_.apart), &best) == 1;
+    samples_.best_cores = {best.look_ns, best.trip_ns};
+    return apart;
+  }
+
+  void wait_until_apart() {
+    samples_.best_cores = request_.best_cores;
+    const std::int64_t begin_ns = oplat_probe_now_ns();
+    apart_ = is_apart();
+    while (!apart_ && samples_.waited_ns < request_.patience.count()) {
+      std::this_thread::sleep_for(kApartEvery);
+      samples_.waited_ns = oplat_probe_now_ns() - begin_ns;
+      apart_ = is_apart();
+    }
   }
 
   std::optional<table::Failed> timed_rounds(bool real) {
@@ -169,6 +194,7 @@ class BlockLoop {
   std::int64_t most_rounds_ = 0;
   RoundsAlone rounds_;
   std::string scrub_error_;
+  bool apart_ = true;  // as far as was looked
 };
 
 }  // namespace

@@ -345,6 +345,21 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
   return finish(fields, std::move(outcome));
 }
 
+namespace {
+
+Json encode(const measure::Cores& cores) { return {{"look_ns", cores.look_ns}, {"trip_ns", cores.trip_ns}}; }
+
+void take_cores(Fields& fields, measure::Cores& to) {
+  const Json* found = fields.find("best_cores", Need::Optional);
+  if (found == nullptr) return;
+  Fields inner(*found, "best_cores");
+  inner.number("look_ns", to.look_ns, Need::Optional);
+  inner.number("trip_ns", to.trip_ns, Need::Optional);
+  if (inner.error()) fields.complain("best_cores", "holds something other than two times");
+}
+
+}  // namespace
+
 Json encode(const BlockRequest& request) {
   return {{"handles", request.handles},
           {"duration_ns", static_cast<std::int64_t>(request.duration.count())},
@@ -355,12 +370,16 @@ Json encode(const BlockRequest& request) {
           {"scrub_threads", request.scrub_threads},
           {"references", request.references},
           {"alone", request.alone},
+          {"apart", request.apart},
+          {"patience_ns", static_cast<std::int64_t>(request.patience.count())},
+          {"best_cores", encode(request.best_cores)},
           {"wake", request.wake ? Json(*request.wake) : Json(nullptr)}};
 }
 
 Result<BlockRequest> decode_block_request(const Json& json) {
   BlockRequest request;
   std::int64_t duration_ns = request.duration.count();
+  std::int64_t patience_ns = request.patience.count();
   Fields fields(json, "block");
   fields.integers("handles", request.handles, Need::Required, 0, kAny, kMostHandles);
   fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMostDurationNs);
@@ -371,10 +390,14 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMostThreads);
   fields.boolean("references", request.references, Need::Optional);
   fields.boolean("alone", request.alone, Need::Optional);
+  fields.integer("apart", request.apart, Need::Optional, 1, kMostThreads);
+  fields.integer("patience_ns", patience_ns, Need::Optional, 0, kMostDurationNs);
+  take_cores(fields, request.best_cores);
   if (const Json* wake = fields.find("wake", Need::Optional); wake != nullptr && !wake->is_null()) {
     fields.integer("wake", request.wake.emplace(), Need::Required, 0, kAny);
   }
   request.duration = std::chrono::nanoseconds(duration_ns);
+  request.patience = std::chrono::nanoseconds(patience_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
   if (request.least_rounds > request.most_rounds) fields.complain("least_rounds", "is above \"most_rounds\"");
   if (handles > 0 && request.least_rounds > kMostSamples / handles) {
@@ -393,7 +416,9 @@ Json encode(const BlockOutcome& outcome) {
             {"faults", samples.faults},
             {"switches", samples.switches},
             {"steal_ticks", samples.steal_ticks},
-            {"other_load", or_null(samples.other_load)}}}};
+            {"other_load", or_null(samples.other_load)},
+            {"waited_ns", samples.waited_ns},
+            {"best_cores", encode(samples.best_cores)}}}};
 }
 
 Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles) {
@@ -425,6 +450,8 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
   inner.integer("switches", samples.switches, Need::Optional, 0, kAny);
   inner.integer("steal_ticks", samples.steal_ticks, Need::Optional, 0, kAny);
   inner.number("other_load", samples.other_load);
+  inner.integer("waited_ns", samples.waited_ns, Need::Optional, 0, kAny);
+  take_cores(inner, samples.best_cores);
   return finish(inner, BlockOutcome(std::move(samples)));
 }
 

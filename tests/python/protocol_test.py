@@ -88,6 +88,17 @@ class Protocol(unittest.TestCase):
         self.assertEqual(len(samples["ns"][0]), 2)
         self.assertIsNone(samples["reference_compute_ns"])
 
+    def test_a_block_waits_no_longer_than_it_may_for_better_cores(self):
+        best = {"look_ns": 0.001, "trip_ns": 0.001}  # that no core will ever be
+        cores = len(os.sched_getaffinity(0))
+        answers, _ = talk(OPEN, ("block", {"handles": [1], "duration_ns": 0, "least_rounds": 2, "references": False, "apart": cores, "patience_ns": 50_000_000,
+                                           "best_cores": best}), ("block", {"handles": [1], "best_cores": {"look_ns": "x"}}), SHUTDOWN)
+        samples = answers[1]["result"]["samples"]
+        self.assertEqual(samples["best_cores"], best)
+        # Hardware threads of one core are never asked for.
+        self.assertEqual(samples["waited_ns"] >= 50_000_000, samples["steal_ticks"] > 0)
+        self.assertIn("best_cores", answers[2]["error"]["message"])
+
     def test_what_the_runtime_prints_is_no_answer(self):
         answers, _ = talk(("plan", {"model": "x", "setting": {}}), SHUTDOWN)
         self.assertEqual(answers[0]["error"]["data"]["code"], "input")

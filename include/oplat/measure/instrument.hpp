@@ -44,6 +44,13 @@ struct Opened {
 /// Ready, or why not (Unsupported, Skipped, Failed: the campaign goes on).
 using OpenOutcome = std::variant<Opened, table::Unsupported, table::Skipped, table::Failed>;
 
+/// Cores of several threads at their best, as far as was seen; 0: not yet. See oplat_probe_cores.
+struct Cores {
+  double look_ns = 0;
+  double trip_ns = 0;
+  friend bool operator==(const Cores&, const Cores&) = default;
+};
+
 /// One block: rounds of [scrub, handle] for every handle in order, again and again until `duration` is over.
 struct BlockRequest {
   std::vector<Handle> handles;
@@ -56,6 +63,10 @@ struct BlockRequest {
   bool references = true;           ///< time the reference kernels at the start
   /// Rounds during which somebody else used the core do not count, as far as others can be had; for what runs on one thread.
   bool alone = true;
+  /// A block counts as stolen if the cores of so many threads are not apart when it begins or ends (oplat_probe_apart); 1: not asked.
+  std::int64_t apart = 1;
+  std::chrono::nanoseconds patience{0};  ///< it waits so long at most until they are
+  Cores best_cores;
   /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall asleep during one,
   /// and inside a network they are awake.
   std::optional<Handle> wake = std::nullopt;
@@ -69,6 +80,8 @@ struct BlockSamples {
   std::int64_t switches = 0;       ///< involuntary
   std::int64_t steal_ticks = 0;    ///< of the hypervisor, and of the hardware thread that shares the core
   std::optional<double> other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
+  std::int64_t waited_ns = 0;        ///< until the cores were apart
+  Cores best_cores;                  ///< of the request or better, as far as was looked
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;
 

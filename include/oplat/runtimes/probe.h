@@ -44,6 +44,20 @@ OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median
  * first call takes a millisecond to find it. Where every call so far was shared, all count as alone. */
 OPLAT_PROBE_API int32_t oplat_probe_alone(void);
 
+/** The cores of a kernel on several threads at their best, as far as was seen; 0: not yet. */
+struct oplat_probe_cores {
+  double look_ns; /**< of additions in registers, some ten microseconds of them, on a core of one's own */
+  double trip_ns; /**< of a cache line from one core to the farthest and back */
+};
+
+/** 1 where the cores of a kernel on `threads` threads, the caller's one of them, do nothing but this process's work at this
+ * moment, are different ones, and as near each other as they have been. A virtual machine's CPUs may share one core for seconds, or
+ * hold two that have no cache in common, and no counter tells: a kernel on both then takes up to twice as long. Every core
+ * is looked at while all the others are, some 0.3 ms, and compared with `best`, which is brought up to date: who keeps it from process to process
+ * notices what lasts longer than one. Always 1 where the process may use more cores than `threads`, since nobody
+ * knows which a pool's threads are on, or fewer. One thread at a time; the caller's place is afterwards what it was. */
+OPLAT_PROBE_API int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best);
+
 /** What was seen of a core while something ran on it. */
 struct oplat_probe_watch {
   int64_t looks;  /**< how often it was looked at */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One block of rounds over open handles, as src/runtimes/block_loop.cpp does it for workers in C++."""
 import math
+import time
 
 from .errors import Failed, usage
 from .rounds import RoundsAlone
@@ -10,6 +11,7 @@ COMPUTE_REPEATS = 5
 MEMORY_REPEATS = 3
 WAKE_NS = 200_000  # several times what a sleeping thread takes to be on its CPU again
 WATCHED_NS = 3_000_000  # looks within a call take half a percent of it
+APART_EVERY_S = 0.02  # between two looks whether the cores are apart; each takes some 0.3 ms
 TICK_NS = 10_000_000
 LEAST_LOAD_NS = 50_000_000  # the system counts in ticks of some ms: over a shorter time the difference says nothing
 
@@ -41,6 +43,10 @@ class Block:
         self.references = request.get("references", True)
         self.wake_handle = request.get("wake")
         self.wants_alone = request.get("alone", True)
+        self.threads_apart = request.get("apart", 1)
+        self.patience_ns = request.get("patience_ns", 0)
+        self.best_cores = dict(request.get("best_cores", {}))
+        self.apart, self.waited_ns = True, 0  # as far as was looked
         self.rounds = RoundsAlone(self.duration_ns, self.least_rounds)
         if self.least_rounds > self.most_rounds:
             raise usage(f'block: "least_rounds" of {self.least_rounds} is above {self.most_rounds}')
@@ -52,6 +58,7 @@ class Block:
             if self.references:
                 found["reference_compute_ns"] = self.probe.reference("compute", COMPUTE_REPEATS)
                 found["reference_memory_ns"] = self.probe.reference("memory", MEMORY_REPEATS)
+            self._wait_until_apart()
             for _ in range(self.warmup_rounds):
                 for handle in self.handles:
                     run_once(self.run, handle)
@@ -68,14 +75,27 @@ class Block:
         shared = self.rounds.keep(times)
         # Of the rounds that count: the others are not held against the block.
         switches = round((after.involuntary_switches - before.involuntary_switches) * len(times[0]) / rounds)
-        found = {"ns": times, "faults": after.faults - before.faults, "switches": switches, "steal_ticks": math.ceil(shared * elapsed / TICK_NS),
-                 "other_load": None}
+        self.apart = self.apart and self._is_apart()
+        stolen = math.ceil((shared if self.apart else 1) * elapsed / TICK_NS)
+        found = {"ns": times, "faults": after.faults - before.faults, "switches": switches, "steal_ticks": stolen, "other_load": None,
+                 "waited_ns": self.waited_ns, "best_cores": self.best_cores}
         if before.steal_known and after.steal_known:
             found["steal_ticks"] += max(0, after.steal_ticks - before.steal_ticks)
             if elapsed >= LEAST_LOAD_NS:
                 others = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns)
                 found["other_load"] = shared + max(0.0, others / elapsed)
         return found
+
+    def _is_apart(self):
+        return self.threads_apart < 2 or self.probe.apart(self.threads_apart, self.best_cores)
+
+    def _wait_until_apart(self):
+        begin = self.probe.now_ns()
+        self.apart = self._is_apart()
+        while not self.apart and self.waited_ns < self.patience_ns:
+            time.sleep(APART_EVERY_S)
+            self.waited_ns = self.probe.now_ns() - begin
+            self.apart = self._is_apart()
 
     def _timed(self):
         times = [[] for _ in self.handles]

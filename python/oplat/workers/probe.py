@@ -41,6 +41,12 @@ class Machine(ctypes.Structure):
     ]
 
 
+class Cores(ctypes.Structure):
+    """struct oplat_probe_cores"""
+
+    _fields_ = [("look_ns", ctypes.c_double), ("trip_ns", ctypes.c_double)]
+
+
 class Watch(ctypes.Structure):
     """struct oplat_probe_watch"""
 
@@ -97,6 +103,13 @@ class Probe:
     def watch_end(self):
         found = Watch()
         self._library.oplat_probe_watch_end(ctypes.byref(found))
+        return found
+
+    def apart(self, threads, best):
+        """Whether the cores of so many threads are apart, compared with `best` (the protocol's best_cores), which is brought up to date."""
+        cores = Cores(best.get("look_ns", 0), best.get("trip_ns", 0))
+        found = self._library.oplat_probe_apart(threads, ctypes.byref(cores)) == 1
+        best.update(look_ns=cores.look_ns, trip_ns=cores.trip_ns)
         return found
 
     def scrub(self, size, threads):

@@ -145,12 +145,14 @@ def read_block(params):
     handles = take(params, "handles", list, None)
     if not all(isinstance(handle, int) for handle in handles):
         raise RpcError(BAD_PARAMS, '"handles" holds something other than integers')
-    for name in ("duration_ns", "warmup_rounds", "scrub_bytes"):
+    for name in ("duration_ns", "warmup_rounds", "scrub_bytes", "patience_ns"):
         if name in request:
             take(params, name, int, 0, 0)
-    for name in ("least_rounds", "most_rounds", "scrub_threads"):
+    for name in ("least_rounds", "most_rounds", "scrub_threads", "apart"):
         if name in request:
             take(params, name, int, 1, 1)
+    if "best_cores" in request and not all(isinstance(ns, (int, float)) for ns in take(params, "best_cores", dict, None).values()):
+        raise RpcError(BAD_PARAMS, '"best_cores" holds something other than times')
     if "alone" in request:
         take(params, "alone", bool, True)
     return request

@@ -197,9 +197,23 @@ int oplat_probe_read_counters(struct oplat_probe_counters* out) {
   return 0;
 }
 
+/* Asked once, before the first thread is pinned: a pinned thread knows of its own CPU alone. */
+int oplat_probe_usable_cpus(cpu_set_t* out) {
+  static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+  static cpu_set_t usable;
+  static int known = 0;
+  (void)pthread_mutex_lock(&guard);
+  const int error = known || sched_getaffinity(0, sizeof usable, &usable) == 0 ? 0 : errno;
+  known = error == 0;
+  *out = usable;
+  (void)pthread_mutex_unlock(&guard);
+  return error;
+}
+
 int oplat_probe_pin(int32_t cpu) {
   if (cpu < 0 || cpu >= CPU_SETSIZE) return EINVAL;
   cpu_set_t set;
+  (void)oplat_probe_usable_cpus(&set);
   CPU_ZERO(&set);
   CPU_SET((size_t)cpu, &set);
   return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;

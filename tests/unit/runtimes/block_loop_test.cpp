@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
+#include <thread>
 
 #include "runtimes/messages.hpp"
+#include "unit/runtimes/busy_cpu.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -69,6 +72,38 @@ TEST(BlockLoopTest, WarmUpRoundsAreNotReported) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(worker.calls.size(), 5U);
   EXPECT_EQ(std::get<BlockSamples>(*outcome).ns, (std::vector<std::vector<double>>{{40, 50}}));
+}
+
+TEST(BlockLoopTest, ABlockCountsAsStolenWhereAnotherProgramHasOneOfItsCores) {
+  auto request = rounds({1}, 1);
+  request.apart = 2;
+  std::optional<measure::BlockOutcome> outcome;
+  {
+    const BusyCpu busy;
+    if (!busy.works()) GTEST_SKIP() << "made for two CPUs and a user who may run real-time threads";
+    std::thread([&] {
+      ASSERT_EQ(oplat_probe_pin(busy.here()), 0);
+      NotingWorker worker(false);
+      outcome = *run_block(worker, request);
+    }).join();
+  }
+  ASSERT_TRUE(outcome);
+  EXPECT_GT(std::get<BlockSamples>(*outcome).steal_ticks, 0);
+}
+
+TEST(BlockLoopTest, ABlockWaitsNoLongerThanItMayForBetterCores) {
+  NotingWorker worker(false);
+  auto request = rounds({1}, 1);
+  request.apart = 2;
+  request.patience = std::chrono::milliseconds(50);
+  request.best_cores = {1e-3, 1e-3};  // that no core will ever be
+  const auto outcome = run_block(worker, request);
+  ASSERT_TRUE(outcome);
+  const auto& samples = std::get<BlockSamples>(*outcome);
+  EXPECT_EQ(samples.best_cores, request.best_cores);
+  if (samples.waited_ns == 0) GTEST_SKIP() << "made for two cores";
+  EXPECT_GE(samples.waited_ns, request.patience.count());
+  EXPECT_GT(samples.steal_ticks, 0);
 }
 
 TEST(BlockLoopTest, ReferencesAreTimedWhereAsked) {

@@ -188,6 +188,9 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     if (any_bool()) request.wake = 17;
     request.references = any_bool();
     request.alone = any_bool();
+    request.apart = any_integer(1, 64);
+    request.patience = std::chrono::nanoseconds(any_integer(0, 1'000'000'000));
+    request.best_cores = {any_time(), any_time()};
     const auto back = decode_block_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->handles, request.handles);
@@ -200,6 +203,9 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     EXPECT_EQ(back->wake, request.wake);
     EXPECT_EQ(back->references, request.references);
     EXPECT_EQ(back->alone, request.alone);
+    EXPECT_EQ(back->apart, request.apart);
+    EXPECT_EQ(back->patience, request.patience);
+    EXPECT_EQ(back->best_cores, request.best_cores);
   });
 }
 
@@ -217,6 +223,8 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
     samples.faults = any_size();
     samples.switches = any_size();
     samples.steal_ticks = any_size();
+    samples.waited_ns = any_size();
+    samples.best_cores = {any_time(), any_time()};
     samples.other_load = 0.25;
     const auto back = decode_block_outcome(wire(encode(measure::BlockOutcome(samples))), samples.ns.size());
     ASSERT_TRUE(back) << back.error().message;
@@ -227,6 +235,8 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
     EXPECT_EQ(found.faults, samples.faults);
     EXPECT_EQ(found.switches, samples.switches);
     EXPECT_EQ(found.steal_ticks, samples.steal_ticks);
+    EXPECT_EQ(found.waited_ns, samples.waited_ns);
+    EXPECT_EQ(found.best_cores, samples.best_cores);
     EXPECT_EQ(found.other_load, samples.other_load);
   });
 }

@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
 
 #include "oplat/base/text.hpp"
+#include "unit/runtimes/busy_cpu.hpp"
 
 namespace {
 
@@ -44,6 +47,54 @@ TEST(ProbeTest, ACoreIsAloneAtTheMomentOfItsLeastTime) {
   int alone = 0;
   for (int i = 0; i < kLooks && alone == 0; ++i) alone += oplat_probe_alone();
   EXPECT_GT(alone, 0);
+}
+
+TEST(ProbeTest, ALookAtSeveralCoresLeavesNothingBehind) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  oplat_probe_cores best{};
+  for (int i = 0; i < 20; ++i) (void)oplat_probe_apart(CPU_COUNT(&before), &best);
+  cpu_set_t after;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}), 1) << "threads that are left behind";
+}
+
+TEST(ProbeTest, CoresThatNobodyKnowsTheThreadsOfAreNotAskedFor) {
+  cpu_set_t whole;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
+  const int cpus = CPU_COUNT(&whole);
+  oplat_probe_cores best{};
+  for (const int threads : {-1, 0, 1, cpus + 1, 1000}) EXPECT_EQ(oplat_probe_apart(threads, &best), 1) << threads;
+  EXPECT_EQ(oplat_probe_apart(cpus, nullptr), 1);
+  EXPECT_EQ(best.look_ns, 0);
+}
+
+TEST(ProbeTest, CoresAreComparedWithTheirBest) {
+  cpu_set_t whole;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
+  if (CPU_COUNT(&whole) != 2) GTEST_SKIP() << "made for two CPUs";
+  oplat_probe_cores best{};
+  for (int i = 0; i < 1000 && best.trip_ns == 0; ++i) (void)oplat_probe_apart(2, &best);
+  if (best.look_ns == 0) GTEST_SKIP() << "the CPUs are hardware threads of one core";
+  EXPECT_GT(best.look_ns, 0);
+  EXPECT_GT(best.trip_ns, 0);
+  // Of cores that once were ten times as fast, none is good enough.
+  oplat_probe_cores faster{best.look_ns / 10, best.trip_ns};
+  EXPECT_EQ(oplat_probe_apart(2, &faster), 0);
+  EXPECT_EQ(faster.look_ns, best.look_ns / 10);
+  oplat_probe_cores nearer{best.look_ns, best.trip_ns / 10};
+  EXPECT_EQ(oplat_probe_apart(2, &nearer), 0);
+}
+
+TEST(ProbeTest, ACoreOnWhichAnotherProgramRunsIsNotApart) {
+  const oplat::runtimes::BusyCpu busy;
+  if (!busy.works()) GTEST_SKIP() << "made for two CPUs and a user who may run real-time threads";
+  std::thread([&] {
+    ASSERT_EQ(oplat_probe_pin(busy.here()), 0);
+    oplat_probe_cores best{};
+    EXPECT_EQ(oplat_probe_apart(2, &best), 0);
+  }).join();
 }
 
 TEST(ProbeTest, AWatchLooksWithinACall) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile/patient_instrument.hpp"
+
+#include <algorithm>
+
+namespace oplat::profile {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Cores that are not apart stay so for one to fifteen seconds.
+constexpr std::chrono::seconds kMostForABlock{10};
+
+}  // namespace
+
+nanoseconds Patience::left() const { return std::clamp<nanoseconds>(measured - waited, nanoseconds(0), kMostForABlock); }
+
+Result<measure::BlockOutcome> PatientInstrument::block(const measure::BlockRequest& request) {
+  measure::BlockRequest patient = request;
+  patient.patience = patience_->left();
+  patient.best_cores = patience_->best;
+  const auto begin = std::chrono::steady_clock::now();
+  OPLAT_TRY(outcome, instrument_->block(patient));
+  const nanoseconds taken = std::chrono::steady_clock::now() - begin;
+  const auto* samples = std::get_if<measure::BlockSamples>(&outcome);
+  if (samples == nullptr) return std::move(outcome);
+  const nanoseconds waited = std::clamp(nanoseconds(samples->waited_ns), nanoseconds(0), taken);
+  patience_->waited += waited;
+  patience_->measured += taken - waited;
+  if (samples->best_cores.look_ns > 0) patience_->best = samples->best_cores;
+  return std::move(outcome);
+}
+
+}  // namespace oplat::profile

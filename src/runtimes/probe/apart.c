@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file Whether the cores of a kernel on several threads are its alone, different ones and near each other (docs/adr/0021). */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "oplat/runtimes/probe.h"
+#include "probe_internal.h"
+
+/* kMostWaitNs: a thread that is not on its CPU by then finds another program there. */
+enum { kMostThreads = 64, kLooks = 4, kLookRounds = 16384, kMostWaitNs = 20000000 };
+/* The least of so many batches of round trips. */
+enum { kBatches = 8, kTrips = 40 };
+/* Shared: 1.3 to 2 times the least time of a look. Far: on an EPYC 85 to 145 ns within one last-level cache, 400 between two. */
+static const double kMostOfLook = 1.15;
+static const double kMostOfTrip = 2.5;
+
+/* Threads that look at the same time, one on each core. */
+struct gathering {
+  int32_t threads;
+  atomic_int arrived;
+  atomic_int done; /* have looked; all of them keep their cores busy until everybody has */
+  atomic_int called_off;
+};
+
+struct place {
+  struct gathering* gathering;
+  int cpu;
+  double look_ns;
+  atomic_int ball; /* odd: thrown by the caller, even: thrown back */
+};
+
+static double least_look(void) {
+  double least = 0;
+  for (int i = 0; i < kLooks; ++i) {
+    const int64_t begin = oplat_probe_now_ns();
+    oplat_probe_kernel_issue(kLookRounds);
+    const double ns = (double)(oplat_probe_now_ns() - begin);
+    if (i == 0 || ns < least) least = ns;
+  }
+  return least;
+}
+
+/* 0 where it was called off. */
+static int look_with_the_others(struct gathering* all, double* look_ns) {
+  atomic_fetch_add(&all->arrived, 1);
+  while (atomic_load(&all->arrived) < all->threads) {
+    if (atomic_load(&all->called_off)) return 0;
+  }
+  *look_ns = least_look();
+  atomic_fetch_add(&all->done, 1);
+  while (atomic_load(&all->done) < all->threads) oplat_probe_kernel_issue(kLookRounds / 16);
+  return 1;
+}
+
+static void* look_elsewhere(void* argument) {
+  struct place* place = argument;
+  (void)oplat_probe_pin(place->cpu);
+  if (!look_with_the_others(place->gathering, &place->look_ns)) return NULL;
+  for (int i = 1; i <= kBatches * kTrips; ++i) {
+    while (atomic_load_explicit(&place->ball, memory_order_acquire) != 2 * i - 1) {
+    }
+    atomic_store_explicit(&place->ball, 2 * i, memory_order_release);
+  }
+  return NULL;
+}
+
+/* From the caller to the core and back. */
+static double least_trip(struct place* place) {
+  double least = 0;
+  int ball = 1;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const int64_t begin = oplat_probe_now_ns();
+    for (int i = 0; i < kTrips; ++i, ball += 2) {
+      atomic_store_explicit(&place->ball, ball, memory_order_release);
+      while (atomic_load_explicit(&place->ball, memory_order_acquire) != ball + 1) {
+      }
+    }
+    const double ns = (double)(oplat_probe_now_ns() - begin) / kTrips;
+    if (batch == 0 || ns < least) least = ns;
+  }
+  return least;
+}
+
+/* The hardware threads of one core have its first one in common; a CPU of which the system tells nothing is its own. */
+static int first_of_core(int cpu) {
+  char path[96];
+  int first = cpu;
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+  FILE* file = fopen(path, "re");
+  if (file == NULL) return cpu;
+  if (fscanf(file, "%d", &first) != 1) first = cpu;
+  fclose(file);
+  return first;
+}
+
+/* One CPU of each core among `cpus`, that of the caller first; how many. */
+static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
+  cpu_set_t known;
+  CPU_ZERO(&known);
+  CPU_SET((size_t)first_of_core(here), &known);
+  out[0] = here;
+  int count = 1;
+  for (int cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu) {
+    if (!CPU_ISSET((size_t)cpu, cpus)) continue;
+    const int first = first_of_core(cpu);
+    if (first < 0 || first >= CPU_SETSIZE || CPU_ISSET((size_t)first, &known)) continue;
+    CPU_SET((size_t)first, &known);
+    out[count++] = cpu;
+  }
+  return count;
+}
+
+static int judge(const double* looks, int32_t count, double trip_ns, struct oplat_probe_cores* best) {
+  double longest = looks[0];
+  for (int32_t i = 0; i < count; ++i) {
+    if (looks[i] > longest) longest = looks[i];
+    if (looks[i] > 0 && (best->look_ns <= 0 || looks[i] < best->look_ns)) best->look_ns = looks[i];
+  }
+  if (longest > kMostOfLook * best->look_ns) return 0;
+  /* Only of cores that are different ones: hardware threads of one are nearer still. */
+  if (best->trip_ns <= 0 || trip_ns < best->trip_ns) best->trip_ns = trip_ns;
+  return trip_ns <= kMostOfTrip * best->trip_ns;
+}
+
+int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
+  int cpus[kMostThreads + 1];
+  cpu_set_t usable;
+  cpu_set_t before;
+  const int here = sched_getcpu();
+  if (best == NULL || threads < 2 || threads > kMostThreads || here < 0) return 1;
+  if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0) return 1;
+  /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the neighbours do. */
+  if (cores_among(&usable, here, cpus, kMostThreads + 1) != threads) return 1;
+  struct gathering all = {.threads = threads};
+  struct place places[kMostThreads];
+  pthread_t made[kMostThreads];
+  double looks[kMostThreads];
+  int count = 0;
+  (void)oplat_probe_pin(here);
+  for (; count < threads - 1; ++count) {
+    places[count] = (struct place){.gathering = &all, .cpu = cpus[count + 1]};
+    if (pthread_create(&made[count], NULL, look_elsewhere, &places[count]) != 0) break;
+  }
+  const int made_all = count == threads - 1;
+  const int64_t begin = oplat_probe_now_ns();
+  while (made_all && atomic_load(&all.arrived) < threads - 1 && oplat_probe_now_ns() - begin < kMostWaitNs) {
+  }
+  int apart = !made_all; /* a look that cannot be had is held against nobody */
+  if (made_all && atomic_load(&all.arrived) == threads - 1) {
+    double trip_ns = 0;
+    (void)look_with_the_others(&all, &looks[threads - 1]);
+    for (int i = 0; i < count; ++i) {
+      const double ns = least_trip(&places[i]);
+      if (ns > trip_ns) trip_ns = ns;
+      looks[i] = places[i].look_ns;
+    }
+    apart = judge(looks, threads, trip_ns, best);
+  } else {
+    atomic_store(&all.called_off, 1);
+  }
+  for (int i = 0; i < count; ++i) (void)pthread_join(made[i], NULL);
+  (void)sched_setaffinity(0, sizeof before, &before);
+  return apart;
+}
