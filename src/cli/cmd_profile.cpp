@@ -71,14 +71,15 @@ void print_summary(const Flags& flags, const profile::Summary& s) {
     for (const auto& r : s.refusals) refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
     const nlohmann::ordered_json document = {
         {"schema", "oplat.profile/1"}, {"table", flags.table}, {"rows", counts_json(s.kernels)}, {"models", counts_json(s.models)},
-        {"view_keys", s.views}, {"blocks", s.blocks}, {"passes", s.passes}, {"processes", s.processes}, {"seconds", s.seconds},
+        {"view_keys", s.views}, {"blocks", s.blocks}, {"passes", s.passes}, {"processes", s.processes}, {"seconds", s.seconds}, {"waited_seconds", s.waited_seconds},
         {"budget_ended", s.budget_ended}, {"interrupted", s.interrupted}, {"refusals", refusals}};
     print_json(document);
     return;
   }
   fmt::print("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels), s.views);
   if (s.models.total > 0) fmt::print("whole models: {}\n", counts_text(s.models));
-  fmt::print("{} blocks in {} processes, {} complete passes, {}; table {}\n", s.blocks, s.processes, s.passes, base::clock_text(s.seconds), flags.table);
+  const std::string waited = s.waited_seconds < 1 ? "" : fmt::format(" ({} of it waiting for cores that are apart)", base::clock_text(s.waited_seconds));
+  fmt::print("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks, s.processes, s.passes, base::clock_text(s.seconds), waited, flags.table);
   for (const auto& r : s.refusals) fmt::print("{}: {}\n  {}\n", r.outcome, r.reason, r.key);
 }
 

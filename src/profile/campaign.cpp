@@ -407,6 +407,7 @@ Result<Summary> CampaignRun::run() {
   summary.blocks = blocks_;
   summary.processes = pool_.started();
   summary.seconds = elapsed();
+  summary.waited_seconds = pool_.waited_seconds();
   summary.budget_ended = budget_ended_;
   summary.interrupted = interrupted_;
   return summary;

@@ -23,6 +23,7 @@ class InstrumentPool {
   /// Number of the process behind the last get().
   [[nodiscard]] std::int64_t process() const { return next_ - 1; }
   [[nodiscard]] std::int64_t started() const { return next_ - first_; }
+  [[nodiscard]] double waited_seconds() const { return std::chrono::duration<double>(patience_.waited).count(); }
 
  private:
   const InstrumentFactory* factory_;

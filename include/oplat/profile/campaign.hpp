@@ -84,6 +84,7 @@ struct Summary {
   std::int64_t passes = 0;  ///< complete ones: every row has as many blocks, earlier campaigns included
   std::int64_t processes = 0;
   double seconds = 0;
+  double waited_seconds = 0;  ///< of them until the cores of several threads were apart (docs/adr/0021)
   bool budget_ended = false;
   bool interrupted = false;
   std::vector<Refusal> refusals;
