@@ -29,7 +29,12 @@ if(OPLAT_WERROR)
 endif()
 if(OPLAT_SANITIZE)
   # Whole build, test programs included. The worker loads a runtime with dlopen, which the sanitizers allow.
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  # Of debugging information the lines are enough for a report (a debugger wants -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF): with
+  # that and a compiler that collects its garbage less often the build takes a fifth less.
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options("SHELL:--param ggc-min-expand=200" "SHELL:--param ggc-min-heapsize=262144")
+  endif()
   add_link_options(-fsanitize=address,undefined)
 endif()
 
