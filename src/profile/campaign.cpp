@@ -266,6 +266,7 @@ Result<Measured> CampaignRun::measure_once(measure::Instrument& instrument, cons
 Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
   table::Failed failure;
   for (int attempt = 0; attempt < 2; ++attempt) {
+    if (request_.budget_seconds) pool_.end_waiting_in(*request_.budget_seconds - elapsed());
     // A whole model shares its process with nothing: neither its memory nor its caches.
     if (unit.kind == UnitKind::Model) pool_.discard();
     const Result<measure::Instrument*> instrument = pool_.get();

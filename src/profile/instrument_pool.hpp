@@ -2,6 +2,7 @@
 /// The instrument of the moment: a fresh process after so many uses, or when asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -23,6 +24,10 @@ class InstrumentPool {
   /// Number of the process behind the last get().
   [[nodiscard]] std::int64_t process() const { return next_ - 1; }
   [[nodiscard]] std::int64_t started() const { return next_ - first_; }
+  /// Lets blocks wait no longer than so many seconds.
+  void end_waiting_in(double seconds) {
+    patience_.most = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(std::clamp(seconds, 0.0, kMostWaiting)));
+  }
   [[nodiscard]] double waited_seconds() const { return std::chrono::duration<double>(patience_.waited).count(); }
 
  private:
@@ -31,6 +36,7 @@ class InstrumentPool {
   std::int64_t first_;
   std::int64_t next_;
   std::int64_t uses_ = 0;
+  static constexpr double kMostWaiting = 3600;  // far above what a block ever may
   Patience patience_;  // of all processes
   std::unique_ptr<measure::Instrument> instrument_;
 };

@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kMostForABlock{10};
 
 }  // namespace
 
-nanoseconds Patience::left() const { return std::clamp<nanoseconds>(measured - waited, nanoseconds(0), kMostForABlock); }
+nanoseconds Patience::left() const { return std::clamp(std::min(measured - waited, most), nanoseconds(0), nanoseconds(kMostForABlock)); }
 
 Result<measure::BlockOutcome> PatientInstrument::block(const measure::BlockRequest& request) {
   measure::BlockRequest patient = request;
@@ -23,11 +23,11 @@ Result<measure::BlockOutcome> PatientInstrument::block(const measure::BlockReque
   OPLAT_TRY(outcome, instrument_->block(patient));
   const nanoseconds taken = std::chrono::steady_clock::now() - begin;
   const auto* samples = std::get_if<measure::BlockSamples>(&outcome);
-  if (samples == nullptr) return std::move(outcome);
-  const nanoseconds waited = std::clamp(nanoseconds(samples->waited_ns), nanoseconds(0), taken);
+  // A block that failed does not tell how long it waited.
+  const nanoseconds waited = samples != nullptr ? std::clamp(nanoseconds(samples->waited_ns), nanoseconds(0), taken) : std::min(taken, patient.patience);
   patience_->waited += waited;
   patience_->measured += taken - waited;
-  if (samples->best_cores.look_ns > 0) patience_->best = samples->best_cores;
+  if (samples != nullptr && samples->best_cores.look_ns > 0) patience_->best = samples->best_cores;
   return std::move(outcome);
 }
 

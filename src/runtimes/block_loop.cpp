@@ -73,10 +73,10 @@ class BlockLoop {
 
   BlockOutcome run() {
     const bool real = !worker_.virtual_time();
+    if (real) wait_until_apart();
     if (request_.references && real) {
       if (auto failed = time_references(samples_)) return *failed;
     }
-    if (real) wait_until_apart();
     for (std::int64_t round = 0; round < request_.warmup_rounds; ++round) {
       for (const auto handle : request_.handles) {
         if (auto ns = run_once(worker_, handle); !ns) return table::Failed{ns.error().message};

@@ -55,7 +55,7 @@ struct oplat_probe_cores {
  * hold two that have no cache in common, and no counter tells: a kernel on both then takes up to twice as long. Every core
  * is looked at while all the others are, some 0.3 ms, and compared with `best`, which is brought up to date: who keeps it from process to process
  * notices what lasts longer than one. Always 1 where the process may use more cores than `threads`, since nobody
- * knows which a pool's threads are on, or fewer. One thread at a time; the caller's place is afterwards what it was. */
+ * knows which a pool's threads are on, or fewer, or cores of several speeds. One thread at a time; the caller's place is afterwards what it was. */
 OPLAT_PROBE_API int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best);
 
 /** What was seen of a core while something ran on it. */

@@ -54,11 +54,11 @@ class Block:
     def samples(self):
         """The protocol's `samples`."""
         try:
+            self._wait_until_apart()
             found = {"reference_compute_ns": None, "reference_memory_ns": None}
             if self.references:
                 found["reference_compute_ns"] = self.probe.reference("compute", COMPUTE_REPEATS)
                 found["reference_memory_ns"] = self.probe.reference("memory", MEMORY_REPEATS)
-            self._wait_until_apart()
             for _ in range(self.warmup_rounds):
                 for handle in self.handles:
                     run_once(self.run, handle)

@@ -6,6 +6,7 @@ attribute `probe`; requests and answers are the protocol's own objects.
 """
 import ctypes
 import json
+import math
 import os
 import signal
 import sys
@@ -151,7 +152,7 @@ def read_block(params):
     for name in ("least_rounds", "most_rounds", "scrub_threads", "apart"):
         if name in request:
             take(params, name, int, 1, 1)
-    if "best_cores" in request and not all(isinstance(ns, (int, float)) for ns in take(params, "best_cores", dict, None).values()):
+    if "best_cores" in request and not all(isinstance(ns, (int, float)) and 0 <= ns < math.inf for ns in take(params, "best_cores", dict, None).values()):
         raise RpcError(BAD_PARAMS, '"best_cores" holds something other than times')
     if "alone" in request:
         take(params, "alone", bool, True)

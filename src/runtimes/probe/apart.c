@@ -27,9 +27,8 @@ struct gathering {
 
 struct place {
   struct gathering* gathering;
-  int cpu;
   double look_ns;
-  atomic_int ball; /* odd: thrown by the caller, even: thrown back */
+  _Alignas(128) atomic_int ball; /* on lines of its own. Odd: thrown by the caller, even: thrown back */
 };
 
 static double least_look(void) {
@@ -57,7 +56,6 @@ static int look_with_the_others(struct gathering* all, double* look_ns) {
 
 static void* look_elsewhere(void* argument) {
   struct place* place = argument;
-  (void)oplat_probe_pin(place->cpu);
   if (!look_with_the_others(place->gathering, &place->look_ns)) return NULL;
   for (int i = 1; i <= kBatches * kTrips; ++i) {
     while (atomic_load_explicit(&place->ball, memory_order_acquire) != 2 * i - 1) {
@@ -96,6 +94,29 @@ static int first_of_core(int cpu) {
   return first;
 }
 
+/* What the system says of a CPU's speed, in units of its own; 0 where it says nothing. */
+static long speed_of(int cpu) {
+  static const char* const kFiles[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
+  long speed = 0;
+  for (size_t i = 0; i < sizeof kFiles / sizeof kFiles[0] && speed == 0; ++i) {
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, kFiles[i]);
+    FILE* file = fopen(path, "re");
+    if (file == NULL) continue;
+    if (fscanf(file, "%ld", &speed) != 1) speed = 0;
+    fclose(file);
+  }
+  return speed;
+}
+
+/* A look on a slower core takes longer, whoever uses it. */
+static int are_alike(const int* cpus, int count) {
+  for (int i = 1; i < count; ++i) {
+    if (speed_of(cpus[i]) != speed_of(cpus[0])) return 0;
+  }
+  return 1;
+}
+
 /* One CPU of each core among `cpus`, that of the caller first; how many. */
 static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   cpu_set_t known;
@@ -117,12 +138,29 @@ static int judge(const double* looks, int32_t count, double trip_ns, struct opla
   double longest = looks[0];
   for (int32_t i = 0; i < count; ++i) {
     if (looks[i] > longest) longest = looks[i];
-    if (looks[i] > 0 && (best->look_ns <= 0 || looks[i] < best->look_ns)) best->look_ns = looks[i];
+    if (looks[i] <= 0 || (best->look_ns > 0 && looks[i] >= best->look_ns)) continue;
+    /* So much better than before: the cores were shared until now, maybe by one another, and nearer than two can be. */
+    if (best->look_ns > kMostOfLook * looks[i]) best->trip_ns = 0;
+    best->look_ns = looks[i];
   }
   if (longest > kMostOfLook * best->look_ns) return 0;
   /* Only of cores that are different ones: hardware threads of one are nearer still. */
   if (best->trip_ns <= 0 || trip_ns < best->trip_ns) best->trip_ns = trip_ns;
   return trip_ns <= kMostOfTrip * best->trip_ns;
+}
+
+/* On its CPU from the start: the caller keeps its own busy. */
+static int make_helper(pthread_t* made, int cpu, struct place* place) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((size_t)cpu, &set);
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  error = pthread_attr_setaffinity_np(&attributes, sizeof set, &set);
+  if (error == 0) error = pthread_create(made, &attributes, look_elsewhere, place);
+  (void)pthread_attr_destroy(&attributes);
+  return error;
 }
 
 int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
@@ -133,7 +171,7 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   if (best == NULL || threads < 2 || threads > kMostThreads || here < 0) return 1;
   if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0) return 1;
   /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the neighbours do. */
-  if (cores_among(&usable, here, cpus, kMostThreads + 1) != threads) return 1;
+  if (cores_among(&usable, here, cpus, kMostThreads + 1) != threads || !are_alike(cpus, threads)) return 1;
   struct gathering all = {.threads = threads};
   struct place places[kMostThreads];
   pthread_t made[kMostThreads];
@@ -141,8 +179,8 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   int count = 0;
   (void)oplat_probe_pin(here);
   for (; count < threads - 1; ++count) {
-    places[count] = (struct place){.gathering = &all, .cpu = cpus[count + 1]};
-    if (pthread_create(&made[count], NULL, look_elsewhere, &places[count]) != 0) break;
+    places[count] = (struct place){.gathering = &all};
+    if (make_helper(&made[count], cpus[count + 1], &places[count]) != 0) break;
   }
   const int made_all = count == threads - 1;
   const int64_t begin = oplat_probe_now_ns();

@@ -43,6 +43,22 @@ TEST(PatientInstrument, HandsTheBestCoresToTheNextProcess) {
   EXPECT_EQ(asked[2].best_cores, (measure::Cores{3000, 90}));
 }
 
+TEST(PatientInstrument, ABlockThatFailsHasSpentItsPatience) {
+  class Failing final : public measure::Instrument {
+   public:
+    Result<measure::OpenOutcome> open(const measure::OpenRequest&) override { return measure::OpenOutcome(measure::Opened{}); }
+    Result<measure::BlockOutcome> block(const measure::BlockRequest&) override {
+      std::this_thread::sleep_for(milliseconds(20));
+      return measure::BlockOutcome(table::Failed{"crashed"});
+    }
+    Status close(measure::Handle) override { return {}; }
+  };
+  Patience patience{{}, nanoseconds(0), milliseconds(10)};
+  ASSERT_TRUE(PatientInstrument(std::make_unique<Failing>(), patience).block({}));
+  EXPECT_EQ(patience.waited, milliseconds(10));
+  EXPECT_GE(patience.measured, milliseconds(20));
+}
+
 TEST(PatientInstrument, WaitingTakesNoLongerThanMeasuring) {
   std::vector<measure::BlockRequest> asked;
   Patience patience;
@@ -60,6 +76,7 @@ TEST(PatientInstrument, WaitingTakesNoLongerThanMeasuring) {
   EXPECT_LT(asked[2].patience, asked[1].patience);
   EXPECT_EQ((Patience{{}, milliseconds(5), milliseconds(3)}.left()), nanoseconds(0));
   EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1)}.left()), std::chrono::seconds(10));
+  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()), milliseconds(7)) << "the budget ends";
 }
 
 }  // namespace

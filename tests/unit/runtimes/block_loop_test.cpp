@@ -6,7 +6,6 @@
 
 #include <limits>
 #include <optional>
-#include <thread>
 
 #include "runtimes/messages.hpp"
 #include "unit/runtimes/busy_cpu.hpp"
@@ -80,12 +79,9 @@ TEST(BlockLoopTest, ABlockCountsAsStolenWhereAnotherProgramHasOneOfItsCores) {
   std::optional<measure::BlockOutcome> outcome;
   {
     const BusyCpu busy;
-    if (!busy.works()) GTEST_SKIP() << "made for two CPUs and a user who may run real-time threads";
-    std::thread([&] {
-      ASSERT_EQ(oplat_probe_pin(busy.here()), 0);
-      NotingWorker worker(false);
-      outcome = *run_block(worker, request);
-    }).join();
+    if (!busy.works()) GTEST_SKIP() << "made for two cores and a user who may run real-time threads";
+    NotingWorker worker(false);
+    outcome = *run_block(worker, request);
   }
   ASSERT_TRUE(outcome);
   EXPECT_GT(std::get<BlockSamples>(*outcome).steal_ticks, 0);

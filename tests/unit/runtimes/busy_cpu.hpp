@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,15 +13,19 @@
 
 namespace oplat::runtimes {
 
-/// Keeps one of two CPUs, not the caller's, busy with a real-time thread for half a second at most, until it is destroyed.
+/// Keeps the caller on one of two CPUs and the other busy with a real-time thread for half a second at most, until it is destroyed.
 class BusyCpu {
  public:
   BusyCpu() {
-    cpu_set_t usable;
-    if (::sched_getaffinity(0, sizeof usable, &usable) != 0 || CPU_COUNT(&usable) != 2) return;
-    here_ = ::sched_getcpu();
+    if (::sched_getaffinity(0, sizeof usable_, &usable_) != 0 || CPU_COUNT(&usable_) != 2) return;
+    oplat_probe_cores best{};
+    (void)oplat_probe_apart(2, &best);
+    if (best.look_ns == 0) return;  // hardware threads of one core: never asked about
+    const int here = ::sched_getcpu();
+    if (oplat_probe_pin(here) != 0) return;
+    pinned_ = true;
     int other = 0;
-    while (other == here_ || !CPU_ISSET(static_cast<std::size_t>(other), &usable)) ++other;
+    while (other == here || !CPU_ISSET(static_cast<std::size_t>(other), &usable_)) ++other;
     thread_ = std::thread([this, other] { keep_busy(other); });
     while (state_ == State::Starting) std::this_thread::yield();
   }
@@ -31,16 +34,16 @@ class BusyCpu {
   ~BusyCpu() {
     over_ = true;
     if (thread_.joinable()) thread_.join();
+    if (pinned_) (void)::sched_setaffinity(0, sizeof usable_, &usable_);
   }
-  /// False on a machine of other than two CPUs, and where real-time threads are not allowed.
+  /// False on a machine of other than two cores, and where real-time threads are not allowed.
   [[nodiscard]] bool works() const { return state_ == State::Busy; }
-  /// Where the caller was.
-  [[nodiscard]] int here() const { return here_; }
 
  private:
   enum class State { Starting, Busy, Refused };
 
   void keep_busy(int cpu) {
+    // First where it is to run, before it lets nobody else run.
     const sched_param highest{.sched_priority = ::sched_get_priority_max(SCHED_FIFO)};
     if (oplat_probe_pin(cpu) != 0 || ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &highest) != 0) {
       state_ = State::Refused;
@@ -52,7 +55,8 @@ class BusyCpu {
     }
   }
 
-  int here_ = 0;
+  cpu_set_t usable_{};
+  bool pinned_ = false;
   std::atomic<State> state_ = State::Starting;
   std::atomic<bool> over_ = false;
   std::thread thread_;
