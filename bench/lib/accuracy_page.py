@@ -64,6 +64,11 @@ class Part:
     def counted(self):
         return [line for line in self.lines if line.counted]
 
+    @property
+    def asked(self):
+        """How many networks the page is meant to have in this setting."""
+        return len(self.lines) + len(self.absent)
+
 
 def error_figures(errors):
     """MAPE, bias, shares within 5 and 10 %; nothing without errors."""
@@ -130,7 +135,7 @@ def targets_part(parts, seconds):
             continue
         mape, bias, within5, within10 = figures
         setting = part.setting
-        networks = f"{len(part.counted)} of {len(part.lines) + len(part.absent)} networks"
+        networks = f"{len(part.counted)} of {part.asked} networks"
         rows.append(target_row(f"MAPE, {setting.title}, {networks}", text.percent(mape, 2), f"<= {text.percent(setting.most_mape, 0)}", mape <= setting.most_mape))
         rows.append(target_row(f"mean signed error, {setting.title}", f"{100 * bias:+.2f} %", "within +-1.5 %", abs(bias) <= 0.015))
         if setting.states_within:
@@ -166,7 +171,7 @@ def effort_part(parts, store):
     for part in parts:
         name = part.setting.name
         steps = [sum(entry.get("seconds", 0.0) for entry in store.section(step, name).values()) for step in ("calls", "session_profile")]
-        measured = str(len(part.lines)) + (f" of {len(part.lines) + len(part.absent)}" if part.absent else "")
+        measured = str(len(part.lines)) + (f" of {part.asked}" if part.absent else "")
         rows.append([part.setting.title, measured, f"{steps[0] / 60:.1f} min", f"{steps[1] / 60:.1f} min"])
     return ["", "## Effort", "", *text.table(["setting", ">networks measured", ">profiling", ">the runtime's own profiles"], rows), "",
             "Rows that networks share are measured once, with the first of them."]

@@ -39,8 +39,8 @@ def profile_network(oplat, store, setting, network, options, budget):
     summary = oplat.timed_json(call, store.save, *arguments)
     if summary["interrupted"]:
         raise Failed("interrupted; run this command again to go on")
-    store.section("profiling", setting.name)[network.name] = {"done": True, "rows": summary["rows"]["total"], "budget_ended": summary["budget_ended"],
-                                                              "load": text.load(), "date": text.today()}
+    store.section("profiling", setting.name)[network.name] = {"rows": summary["rows"]["total"], "budget_ended": summary["budget_ended"], "load": text.load(),
+                                                              "date": text.today()}
     store.save()
     say(f"   {call['seconds']:.0f} s, {summary['rows']['total']} rows, {summary['blocks']} blocks")
 
@@ -49,8 +49,7 @@ def profile(oplat, store, settings, networks, options):
     """Profiles every network of every setting. Within a time for all of it each gets a share by its kernels, and what one leaves is for those behind it;
     what remains in the end is for those that would have used more."""
     todo = [(setting, network) for setting in settings for network in networks_of(setting, networks)]
-    done = {(s.name, n.name): store.section("profiling", s.name).get(n.name, {}) for s, n in todo}
-    fresh = [(s, n) for s, n in todo if options.recheck or not done[s.name, n.name].get("done")]
+    fresh = [(s, n) for s, n in todo if options.recheck or n.name not in store.section("profiling", s.name)]
     if options.within == 0:
         for setting, network in fresh:
             profile_network(oplat, store, setting, network, options, None)

@@ -82,31 +82,25 @@ static double least_trip(struct place* place) {
   return least;
 }
 
-/* The hardware threads of one core have its first one in common; a CPU of which the system tells nothing is its own. */
-static int first_of_core(int cpu) {
+/* The first number in a file that the system keeps of a CPU; `otherwise` where there is none. */
+static long number_of(int cpu, const char* name, long otherwise) {
   char path[96];
-  int first = cpu;
-  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+  long number = otherwise;
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
   FILE* file = fopen(path, "re");
-  if (file == NULL) return cpu;
-  if (fscanf(file, "%d", &first) != 1) first = cpu;
+  if (file == NULL) return otherwise;
+  if (fscanf(file, "%ld", &number) != 1) number = otherwise;
   fclose(file);
-  return first;
+  return number;
 }
+
+/* The hardware threads of one core have its first one in common; a CPU of which the system tells nothing is its own. */
+static long first_of_core(int cpu) { return number_of(cpu, "topology/thread_siblings_list", cpu); }
 
 /* What the system says of a CPU's speed, in units of its own; 0 where it says nothing. */
 static long speed_of(int cpu) {
-  static const char* const kFiles[] = {"cpu_capacity", "cpufreq/cpuinfo_max_freq"};
-  long speed = 0;
-  for (size_t i = 0; i < sizeof kFiles / sizeof kFiles[0] && speed == 0; ++i) {
-    char path[96];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, kFiles[i]);
-    FILE* file = fopen(path, "re");
-    if (file == NULL) continue;
-    if (fscanf(file, "%ld", &speed) != 1) speed = 0;
-    fclose(file);
-  }
-  return speed;
+  const long capacity = number_of(cpu, "cpu_capacity", 0);
+  return capacity != 0 ? capacity : number_of(cpu, "cpufreq/cpuinfo_max_freq", 0);
 }
 
 /* A look on a slower core takes longer, whoever uses it. */
@@ -117,7 +111,7 @@ static int are_alike(const int* cpus, int count) {
   return 1;
 }
 
-/* One CPU of each core among `cpus`, that of the caller first; how many. */
+/* One CPU of each core among `cpus`, that of the caller first; how many, `most` at most. */
 static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   cpu_set_t known;
   CPU_ZERO(&known);
@@ -126,7 +120,7 @@ static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   int count = 1;
   for (int cpu = 0; cpu < CPU_SETSIZE && count < most; ++cpu) {
     if (!CPU_ISSET((size_t)cpu, cpus)) continue;
-    const int first = first_of_core(cpu);
+    const long first = first_of_core(cpu);
     if (first < 0 || first >= CPU_SETSIZE || CPU_ISSET((size_t)first, &known)) continue;
     CPU_SET((size_t)first, &known);
     out[count++] = cpu;
@@ -171,7 +165,7 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   if (best == NULL || threads < 2 || threads > kMostThreads || here < 0) return 1;
   if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0) return 1;
   /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the neighbours do. */
-  if (cores_among(&usable, here, cpus, kMostThreads + 1) != threads || !are_alike(cpus, threads)) return 1;
+  if (cores_among(&usable, here, cpus, threads + 1) != threads || !are_alike(cpus, threads)) return 1;
   struct gathering all = {.threads = threads};
   struct place places[kMostThreads];
   pthread_t made[kMostThreads];
