@@ -17,12 +17,12 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kBlock{100'000'000};
+constexpr nanoseconds kBlock{50'000'000};
 // The scrub of a cold block takes milliseconds a round.
-constexpr nanoseconds kColdBlock{200'000'000};
+constexpr nanoseconds kColdBlock{100'000'000};
 constexpr nanoseconds kCalibration{10'000'000};
 constexpr std::int64_t kLeastRounds = 5;
-constexpr double kWarmupNs = 50e6;
+constexpr double kWarmupNs = 25e6;
 constexpr std::int64_t kMostWarmupRounds = 5;
 constexpr std::int64_t kEmptyCallCopies = 64;
 constexpr std::size_t kMostTopologyText = 32;
