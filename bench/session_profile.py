@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sums the runtime's own profile of one network: the median over runs of the sum of its node times, as JSON.
+"""Sums the runtime's own profile of one network: the median over runs of the sum of its node times, all and by operator, as JSON.
 
 This is what a user gets without oplat who runs the model once under onnxruntime's profiler, and a baseline of docs/accuracy.md.
 Run with the Python of .venv (scripts/setup).
@@ -12,6 +12,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # read when the library is loaded
@@ -46,20 +47,31 @@ def record(model, threads, folder):
     return session.end_profiling()
 
 
-def run_sums(events):
-    """Microseconds of all nodes of each run after the warm-up. A node belongs to the run that encloses its start."""
+def runs_of(events):
+    """The nodes of each run after the warm-up. A node belongs to the run that encloses its start."""
     runs = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == "Session" and e["name"] == "model_run")
-    nodes = sorted((e["ts"], e["dur"]) for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time"))
-    sums, at = [], 0
+    nodes = sorted((e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")), key=lambda e: e["ts"])
+    found, at = [], 0
     for begin, end in runs:
-        while at < len(nodes) and nodes[at][0] < begin:
+        while at < len(nodes) and nodes[at]["ts"] < begin:
             at += 1
-        total = 0
-        while at < len(nodes) and nodes[at][0] <= end:
-            total += nodes[at][1]
+        own = []
+        while at < len(nodes) and nodes[at]["ts"] <= end:
+            own.append(nodes[at])
             at += 1
-        sums.append(total)
-    return sums[WARM_UP_RUNS:]
+        found.append(own)
+    return found[WARM_UP_RUNS:]
+
+
+def by_operator(runs):
+    """Of each operator: executions a run, and the median over runs of the nanoseconds of all of them."""
+    sums = [Counter() for _ in runs]
+    counts = Counter()
+    for at, nodes in enumerate(runs):
+        for node in nodes:
+            sums[at][node["args"]["op_name"]] += node["dur"]
+            counts[node["args"]["op_name"]] += 1
+    return {name: {"count": counts[name] / len(runs), "ns": 1000 * statistics.median(one[name] for one in sums)} for name in sorted(counts)}
 
 
 def main():
@@ -69,8 +81,9 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         events = json.loads(Path(record(options.model, options.threads, folder)).read_text(encoding="utf-8"))
-    sums = run_sums(events)
-    print(json.dumps({"sum_ns": 1000 * statistics.median(sums), "runs": len(sums), "version": onnxruntime.__version__}))
+    runs = runs_of(events)
+    sum_us = statistics.median(sum(node["dur"] for node in nodes) for nodes in runs)
+    print(json.dumps({"sum_ns": 1000 * sum_us, "operators": by_operator(runs), "runs": len(runs), "version": onnxruntime.__version__}))
 
 
 if __name__ == "__main__":

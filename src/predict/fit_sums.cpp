@@ -20,8 +20,7 @@ constexpr double kLeastPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
 /// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing with ONNX Runtime, 30 and some 20 us with Paddle.
 constexpr double kPriorC1ShareOfC0 = 0.25;
-/// How far whole models may be from 1 times their kernels: what a composition that was not fitted adds as spread.
-constexpr double kPriorScale = kCompositionSd;
+constexpr double kPriorScale = 0.03;
 
 double huber(double error) {
   const double size = std::abs(error);
