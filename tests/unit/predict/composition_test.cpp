@@ -99,11 +99,11 @@ TEST_F(CompositionTest, IntervalOfTwoKernels) {
   row(test::kCopy250, 60000, 0.1);
   row(test::kCopy1000, 40000, 0.2);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
-  // As in spread_test: 0.3 * 0.14^2 + 0.7 * 0.01 + 0.03^2.
+  const double sd = std::sqrt(0.3 * 0.14 * 0.14 + 0.7 * 0.01 + kCompositionSd * kCompositionSd);  // as in spread_test
   ASSERT_TRUE(p.sd_log && p.interval);
-  EXPECT_NEAR(*p.sd_log, std::sqrt(0.01378), 1e-9);
-  EXPECT_NEAR(p.interval->lo_ns, 100000 * std::exp(-kNormal95 * std::sqrt(0.01378)), 1e-3);
-  EXPECT_NEAR(p.interval->hi_ns, 100000 * std::exp(kNormal95 * std::sqrt(0.01378)), 1e-3);
+  EXPECT_NEAR(*p.sd_log, sd, 1e-9);
+  EXPECT_NEAR(p.interval->lo_ns, 100000 * std::exp(-kNormal95 * sd), 1e-3);
+  EXPECT_NEAR(p.interval->hi_ns, 100000 * std::exp(kNormal95 * sd), 1e-3);
 }
 
 TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
@@ -111,13 +111,13 @@ TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
   const Prediction twice = must(ask(plan({{"a", test::kCopy250, 2}})));
   const Prediction apart = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy250, 1}})));
   EXPECT_EQ(twice.interval, apart.interval);
-  EXPECT_NEAR(*apart.sd_log, std::hypot(0.1, 0.03), 1e-9);
+  EXPECT_NEAR(*apart.sd_log, std::hypot(0.1, kCompositionSd), 1e-9);
 }
 
 TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
   row(test::kCopy250, 1000, 0.1);
   small_.empty_call(device_, setting_, 1000);
-  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, 0.03), 1e-9);
+  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, kCompositionSd), 1e-9);
 }
 
 TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
@@ -221,7 +221,7 @@ TEST_F(CompositionTest, AMismatchWidensTheInterval) {
   const table::Plan p = plan({{"a", test::kCopy250, 1}});
   const Prediction other = must(ask(p, MissingPolicy::Error, {.threads = 2, .allow_setting_mismatch = true}));
   EXPECT_DOUBLE_EQ(other.latency_ns.value(), 1000);
-  EXPECT_NEAR(*other.sd_log, std::sqrt(0.01 + 0.0009 + std::pow(std::log(2.0), 2)), 1e-9);
+  EXPECT_NEAR(*other.sd_log, std::sqrt(0.01 + kCompositionSd * kCompositionSd + std::pow(std::log(2.0), 2)), 1e-9);
   ASSERT_EQ(other.mismatch.size(), 1U);
 }
 
@@ -261,7 +261,7 @@ TEST_F(CompositionTest, ALevelBeyondAShareIsUsage) {
 TEST_F(CompositionTest, TheLevelSetsTheQuantile) {
   row(test::kCopy250, 1000, 0.04);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}}), MissingPolicy::Error, {}, 0.95));
-  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * 0.05), 1e-6);
+  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * std::hypot(0.04, kCompositionSd)), 1e-6);
 }
 
 TEST(MissingPolicy, Words) {

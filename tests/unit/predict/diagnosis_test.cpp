@@ -265,10 +265,10 @@ TEST(Uncertainty, SharesAreTheTermsOfTheSpread) {
   Prediction p = prediction_of({kernel_of(test::kCopy250, 60000, 0.1), kernel_of(test::kCopy1000, 40000, 0.2)});
   const double rho = correlation("measured");
   const double both = rho * 0.14 * 0.14 + (1 - rho) * (0.06 * 0.06 + 0.08 * 0.08);
-  const double variance = both + 0.03 * 0.03;
+  const double variance = both + kCompositionSd * kCompositionSd;
   const Uncertainty u = diagnose(p, {}).uncertainty.value();
   EXPECT_NEAR(u.kernels, both / variance, 1e-12);
-  EXPECT_NEAR(u.composition, 0.0009 / variance, 1e-12);
+  EXPECT_NEAR(u.composition, kCompositionSd * kCompositionSd / variance, 1e-12);
   EXPECT_EQ(u.mismatch, 0);
   ASSERT_EQ(u.most.size(), 2U);
   EXPECT_EQ(u.most[0].first, 1U);
@@ -292,9 +292,9 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
   EXPECT_DOUBLE_EQ(p.latency_ns.value(), 500 + 1.5 * 6000);
   EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 3500.0 / 9500.0);
   const double a = 4500 * 0.1 / 9500, b = 4500 * 0.3 / 9500, rho = p.composition.measured_correlation;
-  EXPECT_NEAR(p.sd_log.value(), std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) + 0.03 * 0.03), 1e-12);
+  EXPECT_NEAR(p.sd_log.value(), std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) + kCompositionSd * kCompositionSd), 1e-12);
   const Uncertainty u = diagnose(p, {}).uncertainty.value();
-  EXPECT_NEAR(u.composition, 0.0009 / std::pow(*p.sd_log, 2), 1e-12);
+  EXPECT_NEAR(u.composition, kCompositionSd * kCompositionSd / std::pow(*p.sd_log, 2), 1e-12);
   EXPECT_NEAR(u.kernels + u.composition, 1, 1e-12);
 }
 

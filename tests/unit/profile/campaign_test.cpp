@@ -326,15 +326,15 @@ TEST(Campaign, DoesNotBlameAKernelForCtrlC) {
 TEST(Campaign, BudgetLeavesACompleteTable) {
   Bench bench(20, 4);
   bench.world.block_noise = 0.02;
-  bench.request.budget_seconds = 15;
+  bench.request.budget_seconds = 8;
   const Summary summary = bench.run();
   EXPECT_TRUE(summary.budget_ended);
   EXPECT_GE(summary.passes, 1);
   EXPECT_LT(summary.passes, 5);
   EXPECT_EQ(summary.kernels.left, 0);
   EXPECT_GT(summary.kernels.few, 0);
-  EXPECT_GE(summary.seconds, 15);
-  EXPECT_LT(summary.seconds, 17) << "at most one block over";
+  EXPECT_GE(summary.seconds, 8);
+  EXPECT_LT(summary.seconds, 10) << "at most one block over";
   std::int64_t fewest = 99;
   std::int64_t most = 0;
   for (const auto& [name, row] : bench.rows()) {
@@ -345,7 +345,7 @@ TEST(Campaign, BudgetLeavesACompleteTable) {
   }
   EXPECT_GE(fewest, 1);
   EXPECT_LE(most - fewest, 1);
-  for (const ProgressState& state : bench.progress.states) EXPECT_LE(*state.eta_seconds, 15);
+  for (const ProgressState& state : bench.progress.states) EXPECT_LE(*state.eta_seconds, 8);
 }
 
 bool any_under_load(const Bench& bench) {
@@ -430,12 +430,12 @@ TEST(Campaign, SaysNothingOfKernelsLeftOutOnceEachHasABlock) {
 
 TEST(Campaign, SaysWhenTheBudgetIsTooSmallForOnePass) {
   Bench bench(20, 0);
-  bench.request.budget_seconds = 2;
+  bench.request.budget_seconds = 1;
   const Summary summary = bench.run();
   EXPECT_TRUE(summary.budget_ended);
   EXPECT_GT(summary.kernels.left, 0);
   EXPECT_EQ(summary.passes, 0);
-  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("the budget is 0:02")));
+  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("the budget is 0:01")));
   bench.request.budget_seconds.reset();
   EXPECT_EQ(bench.run().kernels.precise, 20);
 }

@@ -39,7 +39,7 @@ TEST(Csv, UncertaintyStandsBesideEachKernel) {
   predict::Prediction p = test::sample_prediction();
   p.kernels = {p.kernels[1]};
   p.kernels[0].latency_ns = p.latency_ns;
-  p.kernels[0].sd_log = 0.04;  // and 0.03 of the composition: 16 of 25 parts
+  p.kernels[0].sd_log = predict::kCompositionSd * 4 / 3;  // 16 of 25 parts
   EXPECT_THAT(rendered("csv", p), ::testing::ContainsRegex(",0\\.6(4|40000[0-9]*|3999[0-9]*),\n"));
 }
 
