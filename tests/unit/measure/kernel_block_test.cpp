@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "oplat/measure/model_block.hpp"
 #include "unit/measure/simulated_instrument.hpp"
 
