@@ -7,9 +7,7 @@ By themselves: rows of a table that holds the networks, as bench/accuracy.py lea
 The machine should be the table's and have nothing else to do; a network takes seconds.
 """
 import argparse
-import json
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -19,26 +17,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import text  # noqa: E402
 from lib.entry import run_command  # noqa: E402
-from lib.oplat import PINNED_PYTHON, ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
+from lib.oplat import ROOT, RUNTIME, Oplat, say  # noqa: E402
 from lib.settings import require_files, zoo_networks  # noqa: E402
+from lib.steps import session_profile  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
+THREADS = 1
 NETWORKS = ("swin_t", "vit_tiny_96", "mlp_mixer", "mobilenet_v2_224", "resnet50", "vit_tiny_224_int8")
 LEAST_SHARE = 0.01  # of a network's profile; rarer operators are one line
 OPERATOR = re.compile(r"(?:[\w.]+:)?(\w+)")
 
 
-def inside(network):
-    """Of each operator of the runtime's own profile: nodes and nanoseconds a run."""
-    done = subprocess.run([PINNED_PYTHON, ROOT / "bench/session_profile.py", network.path], text=True, check=False, stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        raise Failed(f"bench/session_profile.py {network.name}: exit {done.returncode}")
-    return json.loads(done.stdout)["operators"]
-
-
 def alone(oplat, table, network):
-    """Nanoseconds of each operator's kernels, and of those how many are views."""
-    document = oplat.json("predict", network.path, "--table", table, "--runtime", RUNTIME, "--threads", 1, "--plan", "cached", "--per-op", quiet=True)
+    """Of each operator: nanoseconds of its kernels, and how many of them are views."""
+    document = oplat.json("predict", network.path, "--table", table, "--runtime", RUNTIME, "--threads", THREADS, "--plan", "cached", "--per-op", quiet=True)
     sums, views = Counter(), Counter()
     for kernel in document["kernels"]:
         name = OPERATOR.match(kernel["key"])[1]
@@ -65,7 +57,7 @@ def section(oplat, table, network):
     say(f"== {network.name}")
     rows = [[name, f"{one['count']:.0f}", text.duration(one["ns"]), text.duration(ns), text.signed_percent(ns / one["ns"] - 1),
              text.duration((one["ns"] - ns) / one["count"]) if one["ns"] > ns else "-"]
-            for name, one, ns in lines_of(inside(network), *alone(oplat, table, network))]
+            for name, one, ns in lines_of(session_profile(network, THREADS)["operators"], *alone(oplat, table, network))]
     return ["", f"## {network.name}", "", *text.table(["operator", ">nodes", ">inside", ">by themselves", ">difference", ">missing, a node"], rows)]
 
 
@@ -78,7 +70,7 @@ def run(options):
     page = ["# Kernels inside their network and by themselves", "",
             f"Written by `bench/in_context.py` on {text.today()}, commit {text.commit()}: {text.machine(device)}; load average {load} at the start. 1 thread. {oplat.version()}.", "",
             "*Inside* is the runtime's own profile, which costs some microseconds a node: what it says of a view, which computes nothing, is that cost and little else. "
-            "*By themselves* are the rows that a prediction adds up, before any fit. *Missing, a node*: how much less a kernel takes by itself."]
+            "*By themselves* are the rows that a prediction adds up, at the cache state of the network, no scale applied. *Missing, a node*: how much less a kernel takes by itself."]
     for network in networks:
         page += section(oplat, options.table, network)
     write_atomically(options.out, "\n".join(page) + "\n")

@@ -66,6 +66,15 @@ def profile(oplat, store, settings, networks, options):
             profile_network(oplat, store, setting, network, options, share)
 
 
+def session_profile(network, threads):
+    """What bench/session_profile.py says of a network, run with the pinned Python."""
+    done = subprocess.run([PINNED_PYTHON, ROOT / "bench/session_profile.py", network.path, "--threads", str(threads)], text=True, check=False,
+                          stdout=subprocess.PIPE)
+    if done.returncode != 0:
+        raise Failed(f"bench/session_profile.py {network.name}: exit {done.returncode}")
+    return json.loads(done.stdout)
+
+
 def session_profiles(store, setting, networks):
     """The runtime's own profile of each network, summed."""
     section = store.section("session_profile", setting.name)
@@ -74,11 +83,7 @@ def session_profiles(store, setting, networks):
             continue
         say(f"== {setting.title}: the runtime's own profile of {network.name}")
         start = time.monotonic()
-        done = subprocess.run([PINNED_PYTHON, ROOT / "bench/session_profile.py", network.path, "--threads", str(setting.threads)],
-                              text=True, check=False, stdout=subprocess.PIPE)
-        if done.returncode != 0:
-            raise Failed(f"bench/session_profile.py {network.name}: exit {done.returncode}")
-        section[network.name] = json.loads(done.stdout) | {"seconds": time.monotonic() - start}
+        section[network.name] = session_profile(network, setting.threads) | {"seconds": time.monotonic() - start}
         store.save()
 
 
