@@ -115,6 +115,47 @@ TEST(States, LastLevelIsMeasuredWhereWeightsMatter) {
   EXPECT_FALSE(needs(CacheState::LastLevel, work, 1.3e6));
 }
 
+ir::Work movement(double bytes_in, double bytes_out, double bytes_overwritten = 0) {
+  ir::Work work;
+  work.bytes_in = bytes_in;
+  work.bytes_out = bytes_out;
+  work.bytes_overwritten = bytes_overwritten;
+  return work;
+}
+
+TEST(States, OperandsArePushedOutWhereWeightsAreFew) {
+  table::Device device;
+  device.l2_bytes = 1 << 20;
+  device.llc_bytes = 32 << 20;
+  const auto states = further_states(movement(100'000, 50'000), device);
+  ASSERT_EQ(states.size(), 1U) << "never cold: less than the core's own cache";
+  EXPECT_EQ(states[0].kind, CacheState::LastLevel);
+  EXPECT_EQ(states[0].evicted, ir::Evicted::Operands);
+  EXPECT_EQ(states[0].copies, 28) << "4 MiB by 150,000 bytes, rounded up";
+  const auto larger = further_states(movement(600'000, 600'000), device);
+  ASSERT_EQ(larger.size(), 2U);
+  EXPECT_EQ(larger[1].kind, CacheState::Cold);
+  EXPECT_EQ(larger[1].evicted, ir::Evicted::Operands);
+  EXPECT_EQ(further_states(movement(1.5e6, 1.5e6), device).size(), 1U) << "in the last level when hot";
+  ir::Work with_weights = movement(100'000, 50'000);
+  with_weights.bytes_weights = 1e6;
+  EXPECT_EQ(further_states(with_weights, device)[0].evicted, ir::Evicted::Weights);
+  // Overwritten in place, of the two operands one remains, and no result has a place of its own.
+  const auto in_place = further_states(movement(200'000, 100'000, 100'000), device);
+  ASSERT_EQ(in_place.size(), 1U);
+  EXPECT_EQ(in_place[0].copies, 42);
+  EXPECT_TRUE(further_states(movement(100'000, 100'000, 100'000), device).empty());
+}
+
+TEST(States, OperandsAreMeasuredWhereMovingThemIsATenth) {
+  // 2 MB at 40 GB/s are 50 us, at 10 GB/s 200 us.
+  const ir::Work work = movement(1e6, 1e6);
+  EXPECT_TRUE(needs(CacheState::LastLevel, work, 490e3));
+  EXPECT_FALSE(needs(CacheState::LastLevel, work, 510e3));
+  EXPECT_TRUE(needs(CacheState::Cold, work, 1.9e6));
+  EXPECT_FALSE(needs(CacheState::Cold, work, 2.1e6));
+}
+
 std::vector<table::Block> blocks_of(const std::vector<double>& values) {
   std::vector<table::Block> blocks;
   for (std::size_t i = 0; i < values.size(); ++i) {
