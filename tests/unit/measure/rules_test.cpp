@@ -123,37 +123,36 @@ ir::Work movement(double bytes_in, double bytes_out, double bytes_overwritten = 
   return work;
 }
 
-TEST(States, OperandsArePushedOutWhereWeightsAreFew) {
+TEST(States, OperandsAreColdInAPoolOfTwiceTheLastLevel) {
   table::Device device;
   device.l2_bytes = 1 << 20;
   device.llc_bytes = 32 << 20;
-  const auto states = further_states(movement(100'000, 50'000), device);
-  ASSERT_EQ(states.size(), 1U) << "never cold: less than the core's own cache";
-  EXPECT_EQ(states[0].kind, CacheState::LastLevel);
+  const auto states = further_states(movement(600'000, 400'000), device);
+  ASSERT_EQ(states.size(), 1U) << "and have no state between";
+  EXPECT_EQ(states[0].kind, CacheState::Cold);
   EXPECT_EQ(states[0].evicted, ir::Evicted::Operands);
-  EXPECT_EQ(states[0].copies, 28) << "4 MiB by 150,000 bytes, rounded up";
-  const auto larger = further_states(movement(600'000, 600'000), device);
-  ASSERT_EQ(larger.size(), 2U);
-  EXPECT_EQ(larger[1].kind, CacheState::Cold);
-  EXPECT_EQ(larger[1].evicted, ir::Evicted::Operands);
-  EXPECT_EQ(further_states(movement(1.5e6, 1.5e6), device).size(), 1U) << "in the last level when hot";
-  ir::Work with_weights = movement(100'000, 50'000);
-  with_weights.bytes_weights = 1e6;
-  EXPECT_EQ(further_states(with_weights, device)[0].evicted, ir::Evicted::Weights);
+  EXPECT_EQ(states[0].copies, 68) << "64 MiB by 1,000,000 bytes, rounded up";
+  EXPECT_EQ(states[0].scrub_bytes, 0);
+  EXPECT_EQ(states[0].reuse_bytes, 64.0 * (1 << 20));
   // Overwritten in place, of the two operands one remains, and no result has a place of its own.
-  const auto in_place = further_states(movement(200'000, 100'000, 100'000), device);
+  const auto in_place = further_states(movement(2e6, 1e6, 1e6), device);
   ASSERT_EQ(in_place.size(), 1U);
-  EXPECT_EQ(in_place[0].copies, 42);
-  EXPECT_TRUE(further_states(movement(100'000, 100'000, 100'000), device).empty());
+  EXPECT_EQ(in_place[0].copies, 68);
+  EXPECT_TRUE(further_states(movement(1e6, 1e6, 1e6), device).empty());
+  EXPECT_TRUE(further_states(movement(100'000, 100'000), device).empty()) << "256 copies are not enough";
+  EXPECT_TRUE(further_states(movement(33 << 20, 33 << 20), device).empty()) << "cold when hot";
+  ir::Work with_weights = movement(600'000, 400'000);
+  with_weights.bytes_weights = 100'000;
+  for (const State& state : further_states(with_weights, device)) EXPECT_EQ(state.evicted, ir::Evicted::Weights);
+  device.llc_bytes = 0;
+  EXPECT_TRUE(further_states(movement(600'000, 400'000), device).empty());
 }
 
-TEST(States, OperandsAreMeasuredWhereMovingThemIsATenth) {
-  // 2 MB at 40 GB/s are 50 us, at 10 GB/s 200 us.
+TEST(States, OperandsAreMeasuredWhereMovingThemIsAFifth) {
+  // 2 MB at 10 GB/s are 200 us.
   const ir::Work work = movement(1e6, 1e6);
-  EXPECT_TRUE(needs(CacheState::LastLevel, work, 490e3));
-  EXPECT_FALSE(needs(CacheState::LastLevel, work, 510e3));
-  EXPECT_TRUE(needs(CacheState::Cold, work, 1.9e6));
-  EXPECT_FALSE(needs(CacheState::Cold, work, 2.1e6));
+  EXPECT_TRUE(needs(CacheState::Cold, work, 0.99e6));
+  EXPECT_FALSE(needs(CacheState::Cold, work, 1.01e6));
 }
 
 std::vector<table::Block> blocks_of(const std::vector<double>& values) {
