@@ -169,7 +169,6 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
   profile::CampaignRequest request;
   request.device = session.device;
   request.setting = session.setting;
-  request.operand_states = session.operand_states;
   request.keys = keys;
   for (const PlannedModel& model : models) request.models.push_back(model.target);
   request.seed = flags.seed;

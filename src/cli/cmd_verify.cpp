@@ -223,7 +223,6 @@ Result<int> run(const Flags& flags) {
   profile::VerifyRequest request;
   request.campaign.device = selection.device;
   request.campaign.setting = session.setting;
-  request.campaign.operand_states = session.operand_states;
   request.campaign.seed = flags.seed;
   request.campaign.budget_seconds = budget_ns / 1e9;
   request.campaign.argv = command_line();

@@ -58,7 +58,6 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
   session.worker = std::move(worker);
   const runtimes::Hello& hello = session.worker->hello();
   session.device = hello.device;
-  session.operand_states = hello.distinct_operands;
   if (!flags.device.empty()) session.device.name = flags.device;
   table::Setting& setting = session.setting;
   setting.runtime = hello.runtime;

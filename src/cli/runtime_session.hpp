@@ -18,7 +18,6 @@ struct RuntimeSession {
   std::unique_ptr<runtimes::WorkerClient> worker;
   table::Setting setting;
   table::Device device;
-  bool operand_states = false;  ///< see profile::CampaignRequest
   runtimes::WorkerOptions options;  ///< with which further workers are started
 };
 /// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a flag is not legal for it.

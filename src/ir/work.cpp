@@ -39,9 +39,6 @@ Work work(const Key& key) {
   for (std::size_t i = 0; i < key.results.size(); ++i) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
-    const auto* alias = std::get_if<AliasEntry>(&key.results[i]);
-    const TensorEntry* under = alias == nullptr ? nullptr : key.operand(alias->index);
-    if (under != nullptr && !under->constant) work.bytes_overwritten += stored_bytes(*under).value_or(0);
   }
   if (const OperatorInfo* info = find_operator(key.domain, key.op); info != nullptr && info->flops != nullptr) {
     work.flops = info->flops(key);

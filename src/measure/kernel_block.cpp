@@ -42,8 +42,7 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   open.setting = request.setting;
   open.copies = copies;
   open.topology = copies == 1 ? Topology::Single : Topology::Auto;
-  open.distinct_weights = copies > 1 && request.state.evicted == ir::Evicted::Weights;
-  open.distinct_operands = copies > 1 && request.state.evicted == ir::Evicted::Operands;
+  open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
   OPLAT_TRY(outcome, instrument.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome)) return Handled(OpenHandle(instrument, std::move(*opened)));
@@ -71,7 +70,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   const State& state = request.state;
   BlockRequest block;
   block.handles = std::move(handles);
-  block.duration = state.scrub_bytes > 0 ? kColdBlock : kBlock;
+  block.duration = state.kind == CacheState::Cold ? kColdBlock : kBlock;
   block.least_rounds = kLeastRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;

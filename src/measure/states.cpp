@@ -6,20 +6,14 @@
 #include <cmath>
 
 namespace oplat::measure {
-
-using ir::Evicted;
-using ir::evicted_bytes;
-using ir::evicted_of;
-
 namespace {
 
+constexpr double kLeastEvictedWeightBytes = 64 * 1024;
 constexpr double kMemoryBytesPerNs = 10;     // 10 GB/s, one core of a modest machine
 constexpr double kLastLevelBytesPerNs = 40;  // what the last level gives less than the core's own cache, as a rate
 constexpr double kLeastShare = 0.02;
-constexpr double kLeastShareOfOperands = 0.2;
 constexpr std::int64_t kPoolsOfSecondLevel = 4;
 constexpr std::int64_t kMostPoolCopies = 256;  // as many nodes as any measurement has
-constexpr std::int64_t kPoolsOfLastLevel = 2;
 constexpr std::int64_t kScrubsOfCache = 3;
 constexpr std::int64_t kAssumedCacheBytes = std::int64_t{64} << 20;
 // Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer than the block.
@@ -36,49 +30,40 @@ const char* name(CacheState state) {
   return "hot";
 }
 
-State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0, 0, Evicted::Nothing}; }
+State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0, 0}; }
 
 std::optional<State> last_level_state(const ir::Work& work, const table::Device& device) {
   const std::int64_t pool = device.l2_bytes * kPoolsOfSecondLevel;
   // A last level that the pool half fills would lose weights to whatever else runs.
-  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool || evicted_of(work) != Evicted::Weights) return std::nullopt;
+  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool || always_hot(work)) return std::nullopt;
   if (hot_state(work).reuse_bytes >= 2 * static_cast<double>(device.l2_bytes)) return std::nullopt;
   const double wanted = std::ceil(static_cast<double>(pool) / work.bytes_weights);
   const auto copies = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMostPoolCopies)));
-  return State{CacheState::LastLevel, static_cast<double>(pool), 0, copies, Evicted::Weights};
+  return State{CacheState::LastLevel, static_cast<double>(pool), 0, copies};
 }
 
 State cold_state(const table::Device& device) {
   const std::int64_t cache = device.llc_bytes > 0 ? device.llc_bytes : kAssumedCacheBytes;
   const std::int64_t scrub = std::min(cache, kMostScrubBytes) * kScrubsOfCache;
   const std::int64_t bounded = std::min(scrub, kMostScrubBytes);
-  return {CacheState::Cold, static_cast<double>(bounded), bounded, 0, Evicted::Weights};
-}
-
-std::optional<State> cold_operands_state(const ir::Work& work, const table::Device& device) {
-  const std::int64_t pool = device.llc_bytes * kPoolsOfLastLevel;
-  if (pool <= 0 || evicted_of(work) != Evicted::Operands || work.bytes() >= static_cast<double>(pool)) return std::nullopt;
-  const double copies = std::ceil(static_cast<double>(pool) / evicted_bytes(work));
-  if (copies > kMostPoolCopies) return std::nullopt;
-  return State{CacheState::Cold, static_cast<double>(pool), 0, static_cast<std::int64_t>(copies), Evicted::Operands};
+  return {CacheState::Cold, static_cast<double>(bounded), bounded, 0};
 }
 
 std::vector<State> further_states(const ir::Work& work, const table::Device& device) {
   std::vector<State> states;
-  if (const auto operands = cold_operands_state(work, device)) states.push_back(*operands);
-  if (evicted_of(work) != Evicted::Weights) return states;
+  if (always_hot(work)) return states;
   if (const auto last = last_level_state(work, device)) states.push_back(*last);
   // A kernel that touches more than the scrub is as cold as it gets when hot.
   if (const State cold = cold_state(device); cold.reuse_bytes > hot_state(work).reuse_bytes) states.push_back(cold);
   return states;
 }
 
+bool always_hot(const ir::Work& work) { return work.bytes_weights < kLeastEvictedWeightBytes; }
+
 bool needs(CacheState state, const ir::Work& work, double hot_ns) {
   if (state == CacheState::Hot) return true;
   const double rate = state == CacheState::Cold ? kMemoryBytesPerNs : kLastLevelBytesPerNs;
-  const Evicted evicted = evicted_of(work);
-  const double share = evicted == Evicted::Operands ? kLeastShareOfOperands : kLeastShare;
-  return evicted != Evicted::Nothing && evicted_bytes(work) / rate >= share * hot_ns;
+  return !always_hot(work) && work.bytes_weights / rate >= kLeastShare * hot_ns;
 }
 
 }  // namespace oplat::measure

@@ -7,7 +7,6 @@
 #include <functional>
 #include <unordered_set>
 
-#include "oplat/ir/eviction.hpp"
 #include "oplat/ir/moved_work.hpp"
 #include "oplat/plan/records.hpp"
 
@@ -73,11 +72,11 @@ std::vector<std::optional<double>> level_ends(const table::Device& device) {
   return ends;
 }
 
-/// The bytes that came from the level at which the row stands: all of them, or only what was driven out where other things
-/// were touched between two uses of it. 0: none did.
+/// The bytes that came from the level at which the row stands: all of them, or only the weights where other things were
+/// touched between two uses of them. 0: none did.
 double bytes_from_level(const Measured& row) {
   const double all = row.work.bytes();
-  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? ir::evicted_bytes(row.work) : all;
+  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.work.bytes_weights : all;
 }
 
 std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double shortest_ns,

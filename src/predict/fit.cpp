@@ -130,8 +130,9 @@ class Fitting {
 };
 
 Status Fitting::add_sums(Candidate& candidate) {
+  const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
   for (const Predictor& predictor : predictors_) {
-    OPLAT_TRY(kernels, predictor.estimate(candidate.plan, MissingPolicy::Error, false));
+    OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
     const auto lacking = std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) { return !kernel.latency_ns; });
     if (lacking > 0) {
       excluded_.emplace_back(candidate.row.row.name, fmt::format("{} of its kernels have no row", lacking));

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "compose.hpp"
-#include "footprints.hpp"
 #include "load.hpp"
 #include "oplat/base/hash.hpp"
 #include "oplat/base/few_lines.hpp"
@@ -47,6 +46,13 @@ struct KeyHash {
   std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
 };
 
+/// One answer per distinct key.
+struct Distinct {
+  std::vector<std::string_view> keys;
+  std::unordered_map<std::string_view, std::size_t, KeyHash> index;
+  std::vector<std::size_t> of;  ///< beside the kernels
+};
+
 /// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch counts: learned from
 /// kernels that compute, it would say little.
 Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows, const table::Setting& setting) {
@@ -60,6 +66,18 @@ Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows, const 
   view.under_load = dispatch->under_load;
   view.why += ", its dispatch costs what the least kernel does: " + dispatch->why;
   return view;
+}
+
+Distinct distinct_keys(const std::vector<table::PlanKernel>& kernels) {
+  Distinct distinct;
+  distinct.index.reserve(kernels.size());
+  distinct.of.reserve(kernels.size());
+  for (const table::PlanKernel& kernel : kernels) {
+    const auto [at, added] = distinct.index.emplace(kernel.key, distinct.keys.size());
+    if (added) distinct.keys.push_back(kernel.key);
+    distinct.of.push_back(at->second);
+  }
+  return distinct;
 }
 
 /// What is as sure of one batch as of another is said once, too.
@@ -86,41 +104,6 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   return fail(Code::Usage, "--missing {}: is error, physics or zero", base::printable(text));
 }
 
-/// One answer per distinct key.
-struct Predictor::Distinct {
-  std::vector<std::string_view> keys;
-  std::vector<std::optional<double>> reuse_bytes;  ///< beside the keys
-  std::vector<std::size_t> of;                     ///< beside the kernels, the place of their key
-
-  Distinct(const std::vector<table::PlanKernel>& kernels, std::optional<double> footprint) {
-    std::unordered_map<std::string_view, std::size_t, KeyHash> index;
-    index.reserve(kernels.size());
-    of.reserve(kernels.size());
-    for (const table::PlanKernel& kernel : kernels) {
-      const auto [at, added] = index.emplace(kernel.key, keys.size());
-      if (added) keys.push_back(kernel.key);
-      of.push_back(at->second);
-    }
-    reuse_bytes.resize(keys.size(), footprint);
-  }
-
-  /// Where a kernel stands at several places, the geometric mean of their footprints: one kernel has one time.
-  void set_footprints(const std::vector<double>& footprints) {
-    std::vector<double> logs(keys.size(), 0);
-    std::vector<double> places(keys.size(), 0);
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      std::optional<double>& bytes = reuse_bytes[of[i]];
-      if (places[of[i]] == 0) bytes = footprints[i];
-      places[of[i]] += 1;
-      // Relative to the first: the mean of equal ones is the very same.
-      logs[of[i]] += footprints[i] == *bytes ? 0 : std::log(std::max(footprints[i], 1.0) / std::max(*bytes, 1.0));
-    }
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      if (logs[k] != 0) *reuse_bytes[k] *= std::exp(logs[k] / places[k]);
-    }
-  }
-};
-
 struct Predictor::Impl {
   const table::Table* table = nullptr;
   Selection selection;
@@ -131,7 +114,6 @@ struct Predictor::Impl {
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
-  Footprints footprints;
   mutable std::unordered_map<std::string, bool> views;
   mutable std::optional<bool> loaded;  ///< whether the rows that teach estimates are substantially of a busy machine
   mutable std::optional<std::set<std::string, std::less<>>> operators;  ///< that rows time; all rows are read for it once
@@ -239,23 +221,12 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
 
 Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
                                                           MissingPolicy missing, bool explain) const {
-  return answer(kernels, Distinct(kernels, reuse_bytes), missing, explain);
-}
-
-Result<std::vector<KernelPrediction>> Predictor::estimate(const table::Plan& plan, MissingPolicy missing, bool explain) const {
-  const double model_bytes = plan.weight_bytes + plan.activation_bytes;
-  Distinct distinct(plan.kernels, model_bytes);
-  distinct.set_footprints(impl_->footprints.of(plan.kernels, model_bytes));
-  return answer(plan.kernels, distinct, missing, explain);
-}
-
-Result<std::vector<KernelPrediction>> Predictor::answer(const std::vector<table::PlanKernel>& kernels, const Distinct& distinct, MissingPolicy missing,
-                                                        bool explain) const {
+  const Distinct distinct = distinct_keys(kernels);
   std::vector<estimate::Query> queries;
   queries.reserve(distinct.keys.size());
   std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
-    queries.push_back({distinct.keys[i], &impl_->selection.setting, distinct.reuse_bytes[i], {}, explain});
+    queries.push_back({distinct.keys[i], &impl_->selection.setting, reuse_bytes, {}, explain});
     if (impl_->view_at(distinct.keys[i])) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
@@ -325,7 +296,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.schema_version = table::Table::schema_version();
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
-  OPLAT_TRY(kernels, estimate(plan, options.missing, options.explain));
+  OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
   warn_of_load(prediction);

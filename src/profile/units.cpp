@@ -96,8 +96,8 @@ void add_models(std::vector<Unit>& units, const CampaignRequest& request) {
   }
 }
 
-/// The hot row of a key and, if its weights or operands are large enough to ask, those of the other cache states.
-void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key& key, const CampaignRequest& request) {
+/// The hot row of a key and, if its weights are large enough to ask, those of the other cache states.
+void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key& key, const table::Device& device) {
   Unit hot;
   hot.name = text;
   hot.work = ir::work(key);
@@ -108,8 +108,7 @@ void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key
   const std::size_t index = units.size();
   units.push_back(hot);
   if (hot.refusal) return;
-  for (const measure::State& state : measure::further_states(hot.work, request.device)) {
-    if (state.evicted == ir::Evicted::Operands && !request.operand_states) continue;
+  for (const measure::State& state : measure::further_states(hot.work, device)) {
     Unit evicted = hot;
     evicted.kind = UnitKind::Evicted;
     evicted.hot = index;
@@ -163,11 +162,11 @@ Result<Units> load_units(const CampaignRequest& request, const table::Table& tab
       ++units.views;
       continue;
     }
-    add_kernel(units.all, text, *key, request);
+    add_kernel(units.all, text, *key, request.device);
   }
   if (units.views > 0 && !request.empty_call_key.empty() && seen.insert(request.empty_call_key).second) {
     OPLAT_TRY(dispatch, ir::parse(request.empty_call_key));
-    add_kernel(units.all, request.empty_call_key, dispatch, request);
+    add_kernel(units.all, request.empty_call_key, dispatch, request.device);
   }
   for (Unit& unit : units.all) OPLAT_CHECK(load_kernel(unit, request, table, device, setting));
   add_models(units.all, request);

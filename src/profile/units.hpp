@@ -14,7 +14,7 @@
 
 namespace oplat::profile {
 
-/// Evicted: a kernel whose weights or operands were pushed out of one cache or all.
+/// Evicted: a kernel whose weights a scrub pushed out of one cache or all.
 enum class UnitKind { Hot, Evicted, Model };
 /// Whether a row is wanted: an evicted one only once the hot time says so.
 enum class Need { Yes, Unknown, No };

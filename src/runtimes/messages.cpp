@@ -158,8 +158,7 @@ Json encode(const Hello& hello) {
           {"precisions", hello.precisions},
           {"most_threads", hello.most_threads},
           {"device", encode_device(hello.device)},
-          {"shared_file_system", hello.shared_file_system},
-          {"distinct_operands", hello.distinct_operands}};
+          {"shared_file_system", hello.shared_file_system}};
 }
 
 Result<Hello> decode_hello(const Json& json) {
@@ -180,7 +179,6 @@ Result<Hello> decode_hello(const Json& json) {
     fields.part("device", decode_device(*device), hello.device);
   }
   fields.boolean("shared_file_system", hello.shared_file_system, Need::Optional);
-  fields.boolean("distinct_operands", hello.distinct_operands, Need::Optional);
   if (!fields.error() && hello.runtime.empty()) fields.complain("runtime", "is empty");
   return finish(fields, std::move(hello));
 }
@@ -280,7 +278,6 @@ Json encode(const OpenRequest& request) {
                {"copies", request.copies},
                {"topology", topology_name(request.topology)},
                {"distinct_weights", request.distinct_weights},
-               {"distinct_operands", request.distinct_operands},
                {"seed", request.seed}};
   if (!request.key.empty()) json["key"] = request.key;
   if (!request.model.empty()) json["model"] = request.model;
@@ -303,7 +300,6 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.integer("copies", request.copies, Need::Optional, 1, kMostCopies);
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
-  fields.boolean("distinct_operands", request.distinct_operands, Need::Optional);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
   const auto* known =
       std::find_if(kTopologies.begin(), kTopologies.end(), [&](const auto& entry) { return entry.second == topology; });

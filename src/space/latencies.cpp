@@ -117,11 +117,9 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   timed.overhead_ns = all.composition.c0_ns;
   OPLAT_TRY(footprint, mean_footprint(timed.expansion));
   timed.reuse_bytes = options.reuse_bytes.value_or(footprint);
-  // Keys stand in the order of layers: those before one are of about the size of what runs before it in a network.
-  table::Plan questions;
-  questions.weight_bytes = timed.reuse_bytes;
-  for (const std::string& key : timed.expansion.keys) questions.kernels.push_back({"", key, 1});
-  OPLAT_TRY(kernels, predictor.estimate(questions, options.missing));
+  std::vector<table::PlanKernel> questions;
+  for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
+  OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
   OPLAT_CHECK(answer_by_twins(predictor, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
   const Timer timer(all, options);

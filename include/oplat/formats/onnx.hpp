@@ -62,9 +62,6 @@ enum class Wiring {
 struct KernelModelOptions {
   std::int64_t copies = 1;
   bool distinct_weights = false;  ///< float and quantised weights of each copy differ in their bytes
-  /// Each copy reads operands and writes results of its own, chained only through an operand that the kernel overwrites.
-  /// Weights stay shared unless distinct_weights says otherwise.
-  bool distinct_operands = false;
   bool force_fan = false;         ///< never chain
   bool consume_results = false;   ///< every copy's results are read (by Shape), so that a plan of the model shows them used
   std::uint64_t seed = 1;
@@ -77,20 +74,11 @@ struct KernelInput {
   std::vector<std::int64_t> dims;
   std::int64_t integer_limit = 2;  ///< integers are drawn from [0, limit): indices in range of their consumer
   bool positive = false;           ///< floats are drawn from [0.75, 1.25) instead of both signs
-  std::string same_as;             ///< an input before this one that holds the same data elsewhere; empty: none
-};
-
-/// A result of a kernel model that needs a place of its own.
-struct KernelOutput {
-  std::string name;
-  ir::Dtype dtype = ir::Dtype::F32;
-  std::vector<std::int64_t> dims;
 };
 
 struct KernelModel {
   std::string bytes;
   std::vector<KernelInput> inputs;
-  std::vector<KernelOutput> outputs;  ///< of copies with results of their own; behind the one that the runtime allocates
   Wiring wiring = Wiring::Single;
   std::int64_t weight_bytes = 0;
 };

@@ -17,7 +17,6 @@ struct Work {
   double bytes_in = 0;       ///< non-constant operands
   double bytes_weights = 0;  ///< constant operands
   double bytes_out = 0;
-  double bytes_overwritten = 0;  ///< non-constant operands over which a result is written
   bool complete = true;  ///< false where some dimension or element size is unknown, so that bytes are a lower bound
   [[nodiscard]] double bytes() const { return bytes_in + bytes_weights + bytes_out; }
 };

@@ -32,9 +32,6 @@ struct OpenRequest {
   std::int64_t copies = 1;
   Topology topology = Topology::Auto;
   bool distinct_weights = false;  ///< each copy holds weight bytes of its own, so that they can be cold
-  /// Each copy reads operands and writes results of its own, but for those over which a result is written. For workers
-  /// whose Hello says that they can.
-  bool distinct_operands = false;
   std::uint64_t seed = 1;
 };
 

@@ -136,16 +136,11 @@ class Predictor {
   /// As estimate_kernels() above.
   Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true) const;
-  /// The kernels of a network, each at the cache state that the network leaves it in.
-  Result<std::vector<KernelPrediction>> estimate(const table::Plan& plan, MissingPolicy missing, bool explain = true) const;
   /// Whether rows time the operator of this key, of whatever sizes.
   Result<bool> times_operator(std::string_view key) const;
 
  private:
   struct Impl;
-  struct Distinct;
-  Result<std::vector<KernelPrediction>> answer(const std::vector<table::PlanKernel>& kernels, const Distinct& distinct, MissingPolicy missing,
-                                               bool explain) const;
   explicit Predictor(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -41,7 +41,6 @@ struct CampaignRequest {
   std::vector<ModelTarget> models;
   std::uint64_t seed = 1;                ///< of the order of every pass, inputs and weights
   std::optional<double> budget_seconds;  ///< nothing: until every row is measured well enough
-  bool operand_states = false;  ///< the instrument can push operands out of caches (runtimes::Hello::distinct_operands)
   measure::StopRule stop;
   measure::CopyRule copies;
   std::int64_t keys_per_process = 50;

@@ -36,7 +36,6 @@ struct Hello {
   std::int64_t most_threads = 1;
   table::Device device;
   bool shared_file_system = true;
-  bool distinct_operands = false;  ///< copies can have operands and results of their own (measure::OpenRequest)
 };
 
 /// One piece of a file for a worker that shares no file system with the client. Pieces of a file come in order.

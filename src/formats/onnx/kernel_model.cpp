@@ -203,7 +203,6 @@ class KernelWriter {
     choose_wiring();
     for (std::int64_t copy = 0; copy < options_.copies; ++copy) OPLAT_CHECK(add_copy(copy));
     OPLAT_CHECK(add_tail());
-    OPLAT_CHECK(add_places());
     if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMostBytes)) {
       return fail(Code::Refused, "a kernel model of {} MiB is above protobuf's limit", model_.ByteSizeLong() >> 20U);
     }
@@ -237,7 +236,6 @@ class KernelWriter {
   Status add_operands() {
     operand_names_.resize(key_.operands.size());
     per_copy_.resize(key_.operands.size(), false);
-    const std::optional<std::size_t> chained = find_chain_operand();
     std::int64_t total = 0;
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
       if (std::holds_alternative<ir::AbsentEntry>(key_.operands[i])) continue;
@@ -268,21 +266,14 @@ class KernelWriter {
         operand_names_[i] = indexed("w", i);
         for (std::int64_t copy = 0; copy < copies; ++copy) OPLAT_CHECK(add_weights(entry, dims, *count, i, copy));
       } else {
-        per_copy_[i] = options_.distinct_operands && options_.copies > 1 && chained != i;
         operand_names_[i] = indexed("x", i);
-        for (std::int64_t copy = 0; copy < (per_copy_[i] ? options_.copies : 1); ++copy) add_input(entry, dims, i, copy);
+        wire::ValueInfo& info = *graph().add_input();
+        info.set_name(operand_names_[i]);
+        set_type(info, onnx_type_of(entry.dtype), dims);
+        out_.inputs.push_back({operand_names_[i], entry.dtype, dims, integer_limit(key_, i), wants_positive(key_)});
       }
     }
     return {};
-  }
-
-  void add_input(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::size_t i, std::int64_t copy) {
-    const std::string name = per_copy_[i] ? indexed("x", i, copy) : operand_names_[i];
-    wire::ValueInfo& info = *graph().add_input();
-    info.set_name(name);
-    set_type(info, onnx_type_of(entry.dtype), dims);
-    const std::string same_as = copy > 0 ? indexed("x", i, 0) : std::string();
-    out_.inputs.push_back({name, entry.dtype, dims, integer_limit(key_, i), wants_positive(key_), same_as});
   }
 
   /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls irrelevant may be made
@@ -324,7 +315,7 @@ class KernelWriter {
     if (options_.force_fan || key_.results.empty()) return std::nullopt;
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
     const ir::TensorEntry* result = key_.result(0);
-    if (result == nullptr || options_.distinct_operands) return std::nullopt;
+    if (result == nullptr) return std::nullopt;
     const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
       const auto* entry = std::get_if<ir::TensorEntry>(&key_.operands[i]);
@@ -351,8 +342,7 @@ class KernelWriter {
       if (chained && operand_names_[i] == *chain_name) {
         node.add_input(indexed("y", 0, copy - 1));
       } else {
-        // Their names begin as that of the operand that all copies would share.
-        node.add_input(per_copy_[root] ? fmt::format("{}_{}", operand_names_[root], copy) : operand_names_[i]);
+        node.add_input(per_copy_[root] ? indexed("w", root, copy) : operand_names_[i]);
       }
     }
     for (std::size_t r = 0; r < key_.results.size(); ++r) {
@@ -386,24 +376,6 @@ class KernelWriter {
       }
     }
     if (!any) return fail(Code::Missing, "the key has no result that anything could read");
-    return {};
-  }
-
-  /// Results of copies that share nothing are outputs of the graph after all, since only those can be given places: the
-  /// runtime would write every copy's result where the last one's was.
-  Status add_places() {
-    if (!options_.distinct_operands || options_.copies < 2) return {};
-    for (std::int64_t copy = 0; copy < options_.copies; ++copy) {
-      for (std::size_t r = 0; r < key_.results.size(); ++r) {
-        if (!std::holds_alternative<ir::TensorEntry>(key_.results[r])) continue;
-        const auto& entry = std::get<ir::TensorEntry>(key_.results[r]);
-        OPLAT_TRY(dims, known_dims(entry, "result", r));
-        wire::ValueInfo& info = *graph().add_output();
-        info.set_name(indexed("y", r, copy));
-        set_type(info, onnx_type_of(entry.dtype), dims);
-        out_.outputs.push_back({info.name(), entry.dtype, dims});
-      }
-    }
     return {};
   }
 

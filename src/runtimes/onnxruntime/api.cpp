@@ -33,7 +33,7 @@ enum Slot : std::size_t {
   kCreateCpuMemoryInfo = 69, kAllocatorFree = 76, kDefaultAllocator = 78, kReleaseStatus = 93, kReleaseSession = 95,
   kReleaseValue = 96, kReleaseSessionOptions = 100, kEndProfiling = 110, kCreateEnvWithPool = 119, kDisablePerSessionThreads = 120,
   kCreateThreadingOptions = 121, kReleaseThreadingOptions = 122, kAddConfigEntry = 130, kRunWithBinding = 133,
-  kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutput = 137, kBindOutputToDevice = 138, kSetGlobalIntraOpThreads = 147,
+  kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutputToDevice = 138, kSetGlobalIntraOpThreads = 147,
   kSetGlobalInterOpThreads = 148, kSetGlobalSpinControl = 149, kBuildInfo = 254, kTensorData = 51, kElementCount = 64, kTensorInfo = 65, kReleaseTensorInfo = 99, kBoundOutputValues = 140,
 };
 
@@ -92,7 +92,6 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kCreateIoBinding, api.create_io_binding);
   take(table, kReleaseIoBinding, api.release_io_binding);
   take(table, kBindInput, api.bind_input);
-  take(table, kBindOutput, api.bind_output);
   take(table, kBindOutputToDevice, api.bind_output_to_device);
   take(table, kBoundOutputValues, api.bound_output_values);
   take(table, kTensorData, api.tensor_data);

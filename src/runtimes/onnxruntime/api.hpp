@@ -62,7 +62,6 @@ class Api {
   OrtStatus* (*run_with_binding)(OrtSession*, const OrtRunOptions*, const OrtIoBinding*) = nullptr;
   OrtStatus* (*create_io_binding)(OrtSession*, OrtIoBinding**) = nullptr;
   OrtStatus* (*bind_input)(OrtIoBinding*, const char* name, const OrtValue*) = nullptr;
-  OrtStatus* (*bind_output)(OrtIoBinding*, const char* name, const OrtValue*) = nullptr;
   OrtStatus* (*bind_output_to_device)(OrtIoBinding*, const char* name, const OrtMemoryInfo*) = nullptr;
   OrtStatus* (*bound_output_values)(const OrtIoBinding*, OrtAllocator*, OrtValue*** values, std::size_t* count) = nullptr;
   OrtStatus* (*tensor_data)(OrtValue*, void** data) = nullptr;

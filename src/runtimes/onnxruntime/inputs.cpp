@@ -134,25 +134,8 @@ Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::Ke
   std::vector<InputData> all;
   for (const auto& info : inputs) {
     OPLAT_TRY(count, element_count(info.name, info.dims));
-    const auto same = std::find_if(all.begin(), all.end(), [&](const InputData& other) { return other.name == info.same_as; });
-    if (same != all.end()) {
-      std::string bytes = same->bytes;  // before the vector moves
-      all.push_back({info.name, info.dtype, info.dims, std::move(bytes)});
-      continue;
-    }
     const formats::DataRange range{0.75, 1.25, !info.positive, info.integer_limit, false};
     all.push_back({info.name, info.dtype, info.dims, formats::random_data(info.dtype, count, range, base::hash64(info.name, seed))});
-  }
-  return all;
-}
-
-Result<std::vector<InputData>> kernel_places(const std::vector<formats::onnx::KernelOutput>& outputs) {
-  std::vector<InputData> all;
-  for (const auto& output : outputs) {
-    OPLAT_TRY(count, element_count(output.name, output.dims));
-    // Written once, so that the system has given its pages before anything is timed.
-    const auto bytes = static_cast<std::size_t>((count * ir::bits(output.dtype).value_or(8) + 7) / 8);
-    all.push_back({output.name, output.dtype, output.dims, std::string(bytes, '\0')});
   }
   return all;
 }

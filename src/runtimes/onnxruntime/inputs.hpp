@@ -18,7 +18,5 @@ Result<std::vector<InputData>> model_inputs(const std::vector<formats::onnx::Inp
                                             const std::map<std::string, std::string>& specifications, std::uint64_t seed);
 
 Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs, std::uint64_t seed);
-/// Memory for results that are to have a place of their own.
-Result<std::vector<InputData>> kernel_places(const std::vector<formats::onnx::KernelOutput>& outputs);
 
 }  // namespace oplat::runtimes::onnxruntime

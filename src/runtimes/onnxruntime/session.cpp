@@ -2,8 +2,6 @@
 /// Sessions of the runtime.
 #include "runtimes/onnxruntime/session.hpp"
 
-#include <algorithm>
-
 #include "oplat/base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
@@ -83,39 +81,25 @@ Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSes
   return names;
 }
 
-Result<OrtValue*> Session::value_over(InputData& data) {
-  OPLAT_TRY(type, element_type(data.dtype));
-  OrtValue* value = nullptr;
-  OPLAT_CHECK(api_.check(
-      api_.create_tensor(api_.cpu_memory(), data.bytes.data(), data.bytes.size(), data.dims.data(), data.dims.size(), type, &value)));
-  values_.push_back(value);
-  return value;
-}
-
-Status Session::bind(std::vector<InputData> inputs, std::vector<InputData> places) {
+Status Session::bind(std::vector<InputData> inputs) {
   inputs_ = std::move(inputs);
-  places_ = std::move(places);
-  const auto named = [](std::vector<InputData>& all, const std::string& name) -> InputData* {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const InputData& one) { return one.name == name; });
-    return at == all.end() ? nullptr : &*at;
-  };
   OPLAT_TRY(wanted, names(api_.input_count, api_.input_name));
   OPLAT_CHECK(api_.check(api_.create_io_binding(session_, &binding_)));
   for (const std::string& name : wanted) {
-    InputData* input = named(inputs_, name);
+    InputData* input = nullptr;
+    for (InputData& candidate : inputs_) {
+      if (candidate.name == name) input = &candidate;
+    }
     if (input == nullptr) return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
-    OPLAT_TRY(value, value_over(*input));
+    OPLAT_TRY(type, element_type(input->dtype));
+    OrtValue* value = nullptr;
+    OPLAT_CHECK(api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(), input->dims.data(),
+                                              input->dims.size(), type, &value)));
+    values_.push_back(value);
     OPLAT_CHECK(api_.check(api_.bind_input(binding_, name.c_str(), value)));
   }
   OPLAT_TRY(outputs, names(api_.output_count, api_.output_name));
-  for (const std::string& name : outputs) {
-    if (InputData* place = named(places_, name)) {
-      OPLAT_TRY(value, value_over(*place));
-      OPLAT_CHECK(api_.check(api_.bind_output(binding_, name.c_str(), value)));
-    } else {
-      OPLAT_CHECK(api_.check(api_.bind_output_to_device(binding_, name.c_str(), api_.cpu_memory())));
-    }
-  }
+  for (const std::string& name : outputs) OPLAT_CHECK(api_.check(api_.bind_output_to_device(binding_, name.c_str(), api_.cpu_memory())));
   return {};
 }
 

@@ -14,7 +14,7 @@
 
 namespace oplat::runtimes::onnxruntime {
 
-/// Data of one input, or the place of one output.
+/// Data of one input.
 struct InputData {
   std::string name;
   ir::Dtype dtype = ir::Dtype::F32;
@@ -45,9 +45,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as an application would, but
-  /// for those that `places` names: they are written there.
-  Status bind(std::vector<InputData> inputs, std::vector<InputData> places = {});
+  /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as an application would.
+  Status bind(std::vector<InputData> inputs);
   /// One run of the bound session.
   Status run();
   /// The first output of the last run, which must be of 64-bit integers.
@@ -59,15 +58,12 @@ class Session {
   explicit Session(const Api& api) : api_(api) {}
   Result<std::vector<std::string>> names(OrtStatus* (*count)(const OrtSession*, std::size_t*),
                                          OrtStatus* (*name)(const OrtSession*, std::size_t, OrtAllocator*, char**)) const;
-  /// A tensor over the data, which must stay where it is.
-  Result<OrtValue*> value_over(InputData& data);
   Result<std::vector<std::int64_t>> integers_of(OrtValue* value) const;
 
   const Api& api_;
   OrtSession* session_ = nullptr;
   OrtIoBinding* binding_ = nullptr;
   std::vector<InputData> inputs_;
-  std::vector<InputData> places_;
   std::vector<OrtValue*> values_;
 };
 

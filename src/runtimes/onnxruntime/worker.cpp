@@ -88,11 +88,11 @@ std::int64_t kernel_bytes(const ir::Key& key) {
   return static_cast<std::int64_t>(std::min(work.bytes(), kMost));
 }
 
-/// Whether `bytes` of model, so many times, fit into memory while they are loaded.
-std::optional<table::Skipped> too_large(std::int64_t bytes, std::int64_t times = 1) {
+/// Whether `bytes` of model fit into memory while they are loaded.
+std::optional<table::Skipped> too_large(std::int64_t bytes) {
   const auto available = available_memory();
-  if (!available || bytes < *available / kCopiesWhileLoading / times) return std::nullopt;
-  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", (bytes >> 20) * kCopiesWhileLoading * times, *available >> 20)};
+  if (!available || bytes < *available / kCopiesWhileLoading) return std::nullopt;
+  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
 }
 
 class OnnxRuntimeWorker final : public Worker {
@@ -108,7 +108,6 @@ class OnnxRuntimeWorker final : public Worker {
     hello.precisions = {"model"};
     table::Device device = this_device();
     hello.most_threads = device.cores;
-    hello.distinct_operands = true;
     hello.device = std::move(device);
     return hello;
   }
@@ -150,7 +149,7 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(options, session_options(request.setting));
     OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
-    return open_session(bytes, options, std::move(ready.inputs), {}, "single");
+    return open_session(bytes, options, std::move(ready.inputs), "single");
   }
 
   Result<measure::OpenOutcome> open_kernel(const measure::OpenRequest& request) {
@@ -158,12 +157,10 @@ class OnnxRuntimeWorker final : public Worker {
     options.level = 0;  // the key is what remains after the optimisations
     options.shared_pool = true;
     OPLAT_TRY(key, ir::parse(request.key));
-    const std::int64_t sets = request.distinct_operands ? request.copies : 1;
-    if (auto skipped = too_large(kernel_bytes(key), sets)) return measure::OpenOutcome(std::move(*skipped));
+    if (auto skipped = too_large(kernel_bytes(key))) return measure::OpenOutcome(std::move(*skipped));
     onnx::KernelModelOptions wanted;
     wanted.copies = request.copies;
     wanted.distinct_weights = request.distinct_weights;
-    wanted.distinct_operands = request.distinct_operands;
     wanted.force_fan = request.topology == measure::Topology::Fan;
     wanted.seed = request.seed;
     auto kernel = onnx::write_kernel_model(key, wanted);
@@ -173,10 +170,8 @@ class OnnxRuntimeWorker final : public Worker {
     }
     auto inputs = kernel_inputs(kernel->inputs, request.seed);
     if (!inputs) return measure::OpenOutcome(table::Skipped{inputs.error().message});
-    auto places = kernel_places(kernel->outputs);
-    if (!places) return measure::OpenOutcome(table::Skipped{places.error().message});
     const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain" : kernel->wiring == onnx::Wiring::Fan ? "fan" : "single";
-    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), std::move(*places), wiring));
+    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring));
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened == nullptr) return outcome;
     // The output of a kernel model is the shape of its last copy's result.
@@ -187,8 +182,7 @@ class OnnxRuntimeWorker final : public Worker {
     return measure::OpenOutcome(table::Failed{*wrong});
   }
 
-  Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, std::vector<InputData> places,
-                                            const char* topology) {
+  Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, const char* topology) {
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
@@ -198,7 +192,7 @@ class OnnxRuntimeWorker final : public Worker {
       return measure::OpenOutcome(table::Failed{session.error().error.message});
     }
     if (options.shared_pool && options.threads > 1) keep_place();
-    if (auto status = (*session)->bind(std::move(inputs), std::move(places)); !status) return measure::OpenOutcome(table::Failed{status.error().message});
+    if (auto status = (*session)->bind(std::move(inputs)); !status) return measure::OpenOutcome(table::Failed{status.error().message});
     // The first run allocates and may fail where the data does not suit the kernel: better here than inside a block.
     if (auto status = (*session)->run(); !status) return measure::OpenOutcome(table::Failed{status.error().message});
     const measure::Handle handle = next_handle_++;

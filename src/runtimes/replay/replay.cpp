@@ -162,7 +162,7 @@ class ReplayWorker final : public Worker {
  private:
   Result<OpenOutcome> open_key(const OpenRequest& request, table::SettingId setting) {
     OPLAT_TRY(rows, table_.rows_of(request.key, device_id_, setting));
-    const auto* row = choose_row(rows, request.distinct_weights || request.distinct_operands);
+    const auto* row = choose_row(rows, request.distinct_weights);
     if (row == nullptr) {
       if (rows.empty()) return table::Unsupported{"the table holds no row of this key"};
       return refusal_of(rows.front().row.outcome);

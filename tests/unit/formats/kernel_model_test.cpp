@@ -154,35 +154,6 @@ TEST(KernelModel, WeightsAreSharedOrDistinct) {
   EXPECT_EQ(bytes.size(), 3U);
 }
 
-TEST(KernelModel, OperandsAndResultsAreOfEachCopyOnRequest) {
-  WRITE(softmax, "Softmax/13{axis=-1}(f32[2,4])->(f32[2,4])", {.copies = 3, .distinct_operands = true});
-  EXPECT_EQ(softmax->model.wiring, Wiring::Fan) << "a chain would hand each copy what the one before has just written";
-  ASSERT_EQ(softmax->model.inputs.size(), 3U);
-  EXPECT_EQ(softmax->model.inputs[0].same_as, "");
-  EXPECT_EQ(softmax->model.inputs[2].same_as, softmax->model.inputs[0].name);
-  EXPECT_EQ(softmax->inputs_of(1), Names{softmax->model.inputs[1].name});
-  ASSERT_EQ(softmax->model.outputs.size(), 3U);
-  EXPECT_EQ(softmax->model.outputs[2].name, softmax->node(2).output(0));
-  EXPECT_EQ(softmax->model.outputs[2].dims, (std::vector<std::int64_t>{2, 4}));
-  EXPECT_EQ(softmax->count("Shape"), 1);
-  EXPECT_EQ(softmax->wire.graph().output(0).name(), softmax->node(3).output(0)) << "what the runtime allocates comes first";
-
-  WRITE(twice, "Mul/14{}(f32[4],&0)->(f32[4])", {.copies = 2, .distinct_operands = true});
-  EXPECT_EQ(twice->inputs_of(1), (Names{"x0_1", "x0_1"}));
-  WRITE(weights, kMatMul, {.copies = 2, .distinct_operands = true});
-  EXPECT_EQ(weights->inputs_of(1), (Names{"x0_1", "w1"}));
-  WRITE(one, "Softmax/13{axis=-1}(f32[2,4])->(f32[2,4])", {.copies = 1, .distinct_operands = true});
-  EXPECT_TRUE(one->model.outputs.empty());
-}
-
-// What a kernel overwrites must be an intermediate result: an operand of its own would not be overwritten.
-TEST(KernelModel, DistinctOperandsLeaveTheOverwrittenOneInAChain) {
-  WRITE(w, "Add/14{}(f32[4],f32[4])->(&0)", {.copies = 3, .distinct_operands = true});
-  EXPECT_EQ(w->model.wiring, Wiring::Chain);
-  EXPECT_EQ(w->inputs_of(2), (Names{w->node(1).output(0), "x1_2"}));
-  EXPECT_TRUE(w->model.outputs.empty());
-}
-
 TEST(KernelModel, SeedsReproduceBytes) {
   WRITE(one, kMatMul, {.copies = 2, .distinct_weights = true, .seed = 5});
   WRITE(again, kMatMul, {.copies = 2, .distinct_weights = true, .seed = 5});

@@ -115,46 +115,6 @@ TEST(States, LastLevelIsMeasuredWhereWeightsMatter) {
   EXPECT_FALSE(needs(CacheState::LastLevel, work, 1.3e6));
 }
 
-ir::Work movement(double bytes_in, double bytes_out, double bytes_overwritten = 0) {
-  ir::Work work;
-  work.bytes_in = bytes_in;
-  work.bytes_out = bytes_out;
-  work.bytes_overwritten = bytes_overwritten;
-  return work;
-}
-
-TEST(States, OperandsAreColdInAPoolOfTwiceTheLastLevel) {
-  table::Device device;
-  device.l2_bytes = 1 << 20;
-  device.llc_bytes = 32 << 20;
-  const auto states = further_states(movement(600'000, 400'000), device);
-  ASSERT_EQ(states.size(), 1U) << "and have no state between";
-  EXPECT_EQ(states[0].kind, CacheState::Cold);
-  EXPECT_EQ(states[0].evicted, ir::Evicted::Operands);
-  EXPECT_EQ(states[0].copies, 68) << "64 MiB by 1,000,000 bytes, rounded up";
-  EXPECT_EQ(states[0].scrub_bytes, 0);
-  EXPECT_EQ(states[0].reuse_bytes, 64.0 * (1 << 20));
-  // Overwritten in place, of the two operands one remains, and no result has a place of its own.
-  const auto in_place = further_states(movement(2e6, 1e6, 1e6), device);
-  ASSERT_EQ(in_place.size(), 1U);
-  EXPECT_EQ(in_place[0].copies, 68);
-  EXPECT_TRUE(further_states(movement(1e6, 1e6, 1e6), device).empty());
-  EXPECT_TRUE(further_states(movement(100'000, 100'000), device).empty()) << "256 copies are not enough";
-  EXPECT_TRUE(further_states(movement(33 << 20, 33 << 20), device).empty()) << "cold when hot";
-  ir::Work with_weights = movement(600'000, 400'000);
-  with_weights.bytes_weights = 100'000;
-  for (const State& state : further_states(with_weights, device)) EXPECT_EQ(state.evicted, ir::Evicted::Weights);
-  device.llc_bytes = 0;
-  EXPECT_TRUE(further_states(movement(600'000, 400'000), device).empty());
-}
-
-TEST(States, OperandsAreMeasuredWhereMovingThemIsAFifth) {
-  // 2 MB at 10 GB/s are 200 us.
-  const ir::Work work = movement(1e6, 1e6);
-  EXPECT_TRUE(needs(CacheState::Cold, work, 0.99e6));
-  EXPECT_FALSE(needs(CacheState::Cold, work, 1.01e6));
-}
-
 std::vector<table::Block> blocks_of(const std::vector<double>& values) {
   std::vector<table::Block> blocks;
   for (std::size_t i = 0; i < values.size(); ++i) {

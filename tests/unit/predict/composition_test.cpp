@@ -71,31 +71,6 @@ TEST_F(CompositionTest, IsTheEmptyCallAndCountedKernels) {
   EXPECT_EQ(p.kernels[2].latency_ns, 0);
 }
 
-// The device's last level is 8 MiB: near up to a quarter of it, gone from five quarters on.
-TEST_F(CompositionTest, OperandsLieWhereTheKernelBeforeLeftThem) {
-  constexpr const char* kSmall = "Transpose/13{perm=[1,0]}(f32[512,512])->(f32[512,512])";      // 2 MiB in all
-  constexpr const char* kLarge = "Transpose/13{perm=[1,0]}(f32[1024,2048])->(f32[2048,1024])";  // 16 MiB
-  row(kSmall, 100e3, 0.02, 2 * kMiB);
-  row(kSmall, 400e3, 0.02, 24 * kMiB);
-  row(kLarge, 5e6, 0.02, 16 * kMiB);
-  const auto time_of_small = [&](std::vector<table::PlanKernel> kernels) {
-    table::Plan p = plan(std::move(kernels));
-    p.activation_bytes = 100 * kMiB;
-    const Prediction prediction = must(ask(p));
-    for (const KernelPrediction& kernel : prediction.kernels) {
-      if (kernel.key == kSmall) return kernel.latency_ns.value_or(0);
-    }
-    return 0.0;
-  };
-  EXPECT_EQ(time_of_small({{"a", kSmall, 1}}), 100e3) << "whatever the network's own footprint";
-  EXPECT_EQ(time_of_small({{"a", kSmall, 1}, {"b", kLarge, 1}}), 100e3) << "what comes behind it counts for nothing";
-  EXPECT_EQ(time_of_small({{"b", kLarge, 1}, {"a", kSmall, 1}}), 400e3);
-  EXPECT_EQ(time_of_small({{"b", kLarge, 1}, {"v", test::kReshape, 1}, {"a", kSmall, 1}}), 400e3) << "views touch nothing";
-  // At two places, the geometric mean of 2 and 18 MiB: log(6 / 2) / log(10 / 2) of the way.
-  const double share = std::log(3.0) / std::log(5.0);
-  EXPECT_NEAR(time_of_small({{"a", kSmall, 1}, {"b", kLarge, 1}, {"c", kSmall, 1}}), 100e3 * std::pow(4, share), 1);
-}
-
 TEST_F(CompositionTest, ViewsThatAForeignTableTimesAreMeasured) {
   constexpr const char* kFlatten = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=3}(f32[1,8,1,1])->(f32[1,8])";
   constexpr const char* kRow = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=None}(f32[1,8,1,1])->(f32[1,8])";

@@ -92,7 +92,6 @@ TEST(MessagesTest, HelloRoundTrip) {
     hello.most_threads = any_integer(1, 256);
     hello.device = {any_text(), any_text(), any_text(), 8, any_size(), any_size(), any_size(), any_size(), any_text()};
     hello.shared_file_system = any_bool();
-    hello.distinct_operands = any_bool();
     const auto back = decode_hello(wire(encode(hello)));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->protocol, hello.protocol);
@@ -103,7 +102,6 @@ TEST(MessagesTest, HelloRoundTrip) {
     EXPECT_EQ(back->most_threads, hello.most_threads);
     EXPECT_EQ(back->device, hello.device);
     EXPECT_EQ(back->shared_file_system, hello.shared_file_system);
-    EXPECT_EQ(back->distinct_operands, hello.distinct_operands);
     EXPECT_EQ(back->options.size(), 1U);
     EXPECT_EQ(back->options.begin()->first, hello.options.begin()->first);
     EXPECT_EQ(back->options.begin()->second.values, hello.options.begin()->second.values);
@@ -161,7 +159,6 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     request.copies = any_integer(1, 512);
     request.topology = static_cast<measure::Topology>(any_integer(0, 4));
     request.distinct_weights = any_bool();
-    request.distinct_operands = any_bool();
     request.seed = generator();
     const auto back = decode_open_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -174,7 +171,6 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     EXPECT_EQ(back->copies, request.copies);
     EXPECT_EQ(back->topology, request.topology);
     EXPECT_EQ(back->distinct_weights, request.distinct_weights);
-    EXPECT_EQ(back->distinct_operands, request.distinct_operands);
     EXPECT_EQ(back->seed, request.seed);
   });
 }
@@ -296,7 +292,6 @@ TEST(MessagesTest, WrongTypesAndRangesAreNamed) {
                                                         {"seed", -1},
                                                         {"seed", "1"},
                                                         {"distinct_weights", 1},
-                                                        {"distinct_operands", 1},
                                                         {"setting", "x"},
                                                         {"setting", {{"threads", 0}}},
                                                         {"setting", {{"options", {{"a", 1}}}}},
