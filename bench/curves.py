@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which start curve between cache states, and how far a fit may leave it? An A/B on committed measurements (data/compositions/*.tsv).
+
+A file holds what `oplat fit` sees of one machine and number of threads: for each network its measured time and, of each of its kernels, the times in the cache
+states that were measured. For several ways to choose the curve, every network is predicted by a composition that was fitted on the networks of other
+families, as src/predict/fit.cpp does it. --export TABLE --threads N writes such a file from a table that bench/accuracy.py filled.
+"""
+import argparse
+import itertools
+import math
+import os
+import re
+import sqlite3
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parent.parent
+PINNED_PYTHON = ROOT / ".venv" / "bin" / "python"
+if Path(sys.prefix).resolve() != PINNED_PYTHON.parents[1].resolve():
+    os.execv(PINNED_PYTHON, [PINNED_PYTHON, *sys.argv])
+sys.path.insert(0, str(ROOT / "bench"))
+
+import numpy  # noqa: E402
+
+from lib import text  # noqa: E402
+from lib.settings import zoo_networks  # noqa: E402
+
+FOLDER = ROOT / "data/compositions"
+MIB = 2.0**20
+MOST_HALF_WIDTH = 0.03  # of a network that counts
+# As in src/predict/fit_sums.cpp.
+HUBER = 0.03
+STEPS = 30
+DISPATCH = "Relu/14{}(f32[1,16])->(f32[1,16])"
+VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"}  # those that the zoo has
+EIGHT_BITS = re.compile(r"(?<![\w.])[ui]8c?\[")
+
+
+def export(table, threads, out):
+    """Lines: 'device' L2 LLC; 'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
+    db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
+    (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
+    device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
+    here = (setting, device)
+    states = {}
+    for kernel, reuse, ns in db.execute("SELECT kernel, reuse_bytes, median_ns FROM row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY reuse_bytes", here):
+        states.setdefault(kernel, []).append(f"{reuse:.0f}:{ns:.1f}")
+    keys = dict(db.execute("SELECT id, key FROM kernel"))
+    calls = [ns for (ns,) in db.execute("SELECT empty_call_ns FROM campaign WHERE setting = ? AND device = ? AND empty_call_ns IS NOT NULL", here)]
+    dispatch = next(states[kernel][0].split(":")[1] for kernel, key in keys.items() if key == DISPATCH)
+    zoo = {network.path.name: network for network in zoo_networks([])}
+    out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Made by bench/curves.py --export from a table of bench/accuracy.py, {threads} thread(s), {text.today()}; bytes and ns.\n")
+    out.write(f"device\t{second}\t{last}\ncall\t{numpy.median(calls):.1f}\ndispatch\t{dispatch}\n")
+    models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
+    for name, identity, ns, low, high in models.fetchall():
+        plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
+        counts, views = {}, 0
+        for kernel, count in db.execute("SELECT kernel, count FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
+            if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
+                views += count
+            else:
+                counts[kernel] = counts.get(kernel, 0) + count
+        if any(kernel not in states for kernel in counts):
+            continue
+        network = zoo[name]
+        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\n")
+        for kernel, count in counts.items():
+            out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
+
+
+class Machine:
+    """One file: networks with kernels, and the sums of each under a curve."""
+
+    def __init__(self, path):
+        self.name = path.stem
+        self.networks, self.sums_of = [], {}
+        for line in path.read_text().splitlines():
+            kind, *fields = line.split("\t")
+            if kind == "device":
+                self.second, self.last = map(float, fields)
+            elif kind == "call":
+                self.call = float(fields[0])
+            elif kind == "dispatch":
+                self.dispatch = float(fields[0])
+            elif kind == "network":
+                name, family, precision, *numbers = fields
+                ns, half_width, footprint, views = map(float, numbers)
+                self.networks.append({"name": name, "family": family, "precision": precision, "ns": ns, "half_width": half_width,
+                                      "footprint": footprint, "views": views, "kernels": []})
+            elif kind == "kernel":
+                points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
+                self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
+        self.counted = [network for network in self.networks if network["half_width"] <= MOST_HALF_WIDTH]
+
+    def sums(self, curve):
+        """Of each counted network: ns, ns of kernels with 8-bit tensors, executed kernels."""
+        if curve not in self.sums_of:
+            rows = []
+            for network in self.counted:
+                total, eight, count = network["views"] * self.dispatch, 0.0, 0
+                for times, is_int8, points in network["kernels"]:
+                    ns = times * at_reuse(points, curve, network["footprint"])
+                    total, eight, count = total + ns, eight + ns * is_int8, count + times
+                rows.append((total, eight, count))
+            self.sums_of[curve] = numpy.array(rows)
+        return self.sums_of[curve]
+
+
+def gone(ramp, reuse):
+    return min(max(math.log(max(reuse, 1) / ramp[0]) / math.log(ramp[1] / ramp[0]), 0), 1)
+
+
+def at_reuse(points, curve, wanted):
+    """As src/estimate/reuse.cpp."""
+    own, last = curve
+    between = own is not None and any(gone(own, reuse) >= 1 and gone(last, reuse) <= 0 for reuse, _ in points)
+    place = lambda reuse: (gone(own, reuse) if between else 0) + gone(last, reuse)  # noqa: E731
+    placed = []
+    for reuse, ns in points:
+        if placed and placed[-1][0] == place(reuse):
+            if abs(math.log(max(reuse, 1) / wanted)) < abs(math.log(max(placed[-1][2], 1) / wanted)):
+                placed[-1] = (place(reuse), ns, reuse)
+        else:
+            placed.append((place(reuse), ns, reuse))
+    at = place(wanted)
+    if at <= placed[0][0]:
+        return placed[0][1]
+    for below, above in itertools.pairwise(placed):
+        if at <= above[0]:
+            share = (at - below[0]) / (above[0] - below[0])
+            return math.exp((1 - share) * math.log(below[1]) + share * math.log(above[1]))
+    return placed[-1][1]
+
+
+def predicted(coefficients, sums):
+    c0, c1, scale, scale_int8 = coefficients
+    return c0 + c1 * sums[:, 2] + scale * (sums[:, 0] - sums[:, 1]) + scale_int8 * sums[:, 1]
+
+
+def fit(sums, measured, call):
+    """As src/predict/fit_sums.cpp: coefficients, and their loss."""
+    c = numpy.array([call, 0, 1, 1])
+    far = numpy.array([max(0.5 * call, 200), max(0.25 * call, 300), 0.03, 0.03]) / HUBER
+    x = numpy.stack([1 / measured, sums[:, 2] / measured, sums[:, 0] / measured, sums[:, 1] / measured], 1)
+    y = 1 - sums[:, 0] / measured
+    for _ in range(STEPS):
+        error = numpy.abs(predicted(c, sums) / measured - 1)
+        weighted = x * numpy.where(error <= HUBER, 1, HUBER / numpy.maximum(error, HUBER))[:, None]
+        a, b = weighted.T @ x + numpy.diag(1 / far**2), weighted.T @ y + numpy.array([call, 0, 0, 0]) / far**2
+        found = numpy.linalg.solve(a, b)
+        if found[0] < 0:
+            found = numpy.concatenate([[0], numpy.linalg.solve(a[1:, 1:], b[1:])])
+        c = numpy.array([found[0], found[1], 1 + found[2], 1 + found[2] + found[3]])
+    error = numpy.abs(predicted(c, sums) / measured - 1)
+    return c, float(numpy.mean(numpy.where(error <= HUBER, 0.5 * error**2, HUBER * (error - 0.5 * HUBER))))
+
+
+def curves(machine, start, factors):
+    """The start curve, in shares of the second and of the last level, and what its ends can move to, with the number that moved."""
+    (own_low, own_high), (last_low, last_high) = start
+    found = []
+    for moves in itertools.product(factors, repeat=4):
+        own = (own_low * machine.second * moves[0], own_high * machine.second * moves[1])
+        last = (last_low * machine.last * moves[2], last_high * machine.last * moves[3])
+        if own[0] < own[1] <= last[0] < last[1]:
+            found.append(((own, last), sum(move != 1 for move in moves)))
+    return sorted(found, key=lambda one: one[1])
+
+
+def left_out(machine, candidates, gain):
+    """Relative errors of the counted networks, each predicted from other families."""
+    measured = numpy.array([network["ns"] for network in machine.counted])
+    errors = numpy.zeros(len(measured))
+    families = [network["family"] for network in machine.counted]
+    for family in sorted(set(families)):
+        out = numpy.array([one == family for one in families])
+        best = None
+        for curve, moves in candidates:
+            sums = machine.sums(curve)
+            coefficients, loss = fit(sums[~out], measured[~out], machine.call)
+            if best is None or loss * (1 + gain * moves) < best[0]:
+                best = (loss * (1 + gain * moves), coefficients, sums)
+        errors[out] = predicted(best[1], best[2][out]) / measured[out] - 1
+    return errors
+
+
+STARTS = {"1/4 to 5/4 of the last level": (0.25, 1.25), "1/4 to 3/4": (0.25, 0.75), "3/8 to 3/4": (0.375, 0.75), "3/8 to 7/8": (0.375, 0.875), "5/16 to 5/8": (0.3125, 0.625),
+          "1/2 to 3/4": (0.5, 0.75)}
+FITS = {"start curve": ((1,), 0), "factors 1/2, 2, 4 % a move": ((1, 0.5, 2), 0.04), "factors 1/2, 2, 2 %": ((1, 0.5, 2), 0.02),
+        "factors 2/3, 3/2, 4 %": ((1, 2 / 3, 3 / 2), 0.04), "factors 2/3, 3/2, 2 %": ((1, 2 / 3, 3 / 2), 0.02)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--export", metavar="TABLE", help="print a data file made from this table, and nothing else")
+    parser.add_argument("--threads", type=int, default=1, help="of the exported rows (default: 1)")
+    options = parser.parse_args()
+    if options.export:
+        export(options.export, options.threads, sys.stdout)
+        return
+    for machine in map(Machine, sorted(FOLDER.glob("*.tsv"))):
+        print(f"{machine.name}: {len(machine.counted)} of {len(machine.networks)} networks measured within +-{100 * MOST_HALF_WIDTH:.0f} %")
+        for (start_name, last), (fit_name, (factors, gain)) in itertools.product(STARTS.items(), FITS.items()):
+            errors = left_out(machine, curves(machine, ((0.5, 2), last), factors), gain)
+            print(f"  {start_name:28}  {fit_name:26}  MAPE {100 * numpy.mean(abs(errors)):.2f} %, mean {100 * numpy.mean(errors):+.2f} %, "
+                  f"within 5 % {100 * numpy.mean(abs(errors) <= 0.05):.0f} %")
+
+
+if __name__ == "__main__":
+    main()
