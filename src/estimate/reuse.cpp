@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kLowShareOfOwn = 0.5;
 constexpr double kHighShareOfOwn = 2;
-constexpr double kLowShareOfLast = 0.25;
-constexpr double kHighShareOfLast = 0.75;
+constexpr double kLowShareOfLast = 0.5;
+constexpr double kHighShareOfLast = 1.25;
 /// The curve's ends are uncertain, so a number read off between them is as unsure as this share of the gap between
 /// the two states, most in the middle and not at all at the ends.
 constexpr double kCurveDoubt = 0.25;

@@ -14,11 +14,12 @@
 namespace oplat::predict {
 namespace {
 
-/// Ends tried for the ramps, as multiples of the start values.
-constexpr double kLowFactors[] = {1, 0.5, 2};
-constexpr double kHighFactors[] = {1, 0.5, 2};
-/// A curve other than the start must lower the loss by this share per end that moves: with few models a lucky one would
-/// win otherwise.
+/// What the ramp out of the last level is tried at, in multiples of the start: both ends at once, since what differs between machines is how much of
+/// that cache strangers leave, not how it loses data (docs/adr/0024). The ends of the core's own are tried one by one.
+constexpr double kLastFactors[] = {1, 0.75, 1.5, 0.5, 2, 0.375, 3, 0.25};
+constexpr double kOwnFactors[] = {1, 0.5, 2};
+/// A curve other than the start must lower the loss by this share per move: with few models a lucky one would win
+/// otherwise.
 constexpr double kGainPerMove = 0.04;
 
 /// Models that a message names.
@@ -36,22 +37,19 @@ std::vector<Curve> curves_of(const table::Device& device) {
   const auto scaled = [](const estimate::Ramp& ramp, double low, double high) {
     return estimate::Ramp{ramp.lo_bytes * low, ramp.hi_bytes * high};
   };
-  const auto moves = [](double low, double high) { return (low != 1 ? 1 : 0) + (high != 1 ? 1 : 0); };
+  const auto moved = [](double factor) { return factor != 1 ? 1 : 0; };
   std::vector<Curve> curves;
-  for (const double low : kLowFactors) {
-    for (const double high : kHighFactors) {
-      const estimate::Ramp last = scaled(start->last, low, high);
-      if (!(last.lo_bytes < last.hi_bytes)) continue;
-      if (!start->own) {
-        curves.push_back({estimate::ReuseCurve{std::nullopt, last}, moves(low, high)});
-        continue;
-      }
-      for (const double own_low : kLowFactors) {
-        for (const double own_high : kHighFactors) {
-          const estimate::Ramp own = scaled(*start->own, own_low, own_high);
-          if (!(own.lo_bytes < own.hi_bytes) || own.hi_bytes > last.lo_bytes) continue;
-          curves.push_back({estimate::ReuseCurve{own, last}, moves(low, high) + moves(own_low, own_high)});
-        }
+  for (const double factor : kLastFactors) {
+    const estimate::Ramp last = scaled(start->last, factor, factor);
+    if (!start->own) {
+      curves.push_back({estimate::ReuseCurve{std::nullopt, last}, moved(factor)});
+      continue;
+    }
+    for (const double low : kOwnFactors) {
+      for (const double high : kOwnFactors) {
+        const estimate::Ramp own = scaled(*start->own, low, high);
+        if (!(own.lo_bytes < own.hi_bytes) || own.hi_bytes > last.lo_bytes) continue;
+        curves.push_back({estimate::ReuseCurve{own, last}, moved(factor) + moved(low) + moved(high)});
       }
     }
   }

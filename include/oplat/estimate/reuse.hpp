@@ -29,8 +29,8 @@ struct ReuseCurve {
 };
 
 /// Start values until a fit on whole models replaces them, as shares of the cache's size: half to twice the core's own
-/// cache; a quarter to three quarters of the last level, which activations and other users share (docs/adr/0023). Nothing
-/// where the size of the last level is unknown.
+/// cache; half to five quarters of the last level, in the middle of what machines were found to have of theirs
+/// (docs/adr/0024). Nothing where the size of the last level is unknown.
 std::optional<ReuseCurve> default_curve(const table::Device& device);
 
 /// A row of known cache state.

@@ -18,10 +18,10 @@ const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMiB, 4000,
 TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
   table::Device device;
   device.llc_bytes = 8 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {2 * kMiB, 6 * kMiB}}));
+  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {4 * kMiB, 10 * kMiB}}));
   device.l2_bytes = 1 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMiB, 2 * kMiB}, {2 * kMiB, 6 * kMiB}}));
-  device.l2_bytes = 2 << 20;
+  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMiB, 2 * kMiB}, {4 * kMiB, 10 * kMiB}}));
+  device.l2_bytes = 4 << 20;
   EXPECT_FALSE(default_curve(device)->own) << "the ramps would overlap";
   device.llc_bytes = 0;
   EXPECT_FALSE(default_curve(device));

@@ -125,7 +125,7 @@ TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
   row(test::kMatMul, 40000, 0.02, 24 * kMiB);
   table::Plan p = plan({{"a", test::kMatMul, 1}});
   EXPECT_DOUBLE_EQ(must(ask(p)).latency_ns.value(), 10000);
-  p.weight_bytes = std::sqrt(12.0) * kMiB - 500;
+  p.weight_bytes = std::sqrt(40.0) * kMiB - 500;
   EXPECT_NEAR(must(ask(p)).latency_ns.value(), 20000, 1e-5);
   p.weight_bytes = 100 * kMiB;
   EXPECT_DOUBLE_EQ(must(ask(p)).latency_ns.value(), 40000);

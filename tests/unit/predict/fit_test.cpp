@@ -238,6 +238,37 @@ TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
   EXPECT_TRUE(std::is_sorted(result.fit.scores.begin(), result.fit.scores.end()));
 }
 
+TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
+  constexpr double kMiB = 1024.0 * 1024.0;
+  constexpr double kHot = 10e3;
+  constexpr double kCold = 40e3;
+  small_.row(device_, setting_, test::kMatMul, 1.0 * kMiB, timing(kHot, 0.005));
+  small_.row(device_, setting_, test::kMatMul, 24.0 * kMiB, timing(kCold, 0.005));
+  // What this machine does: the start curve with half of its cache of 8 MiB gone to others.
+  const estimate::Ramp truth{2 * kMiB, 5 * kMiB};
+  for (int i = 0; i < 24; ++i) {
+    table::Plan plan;
+    plan.model = fmt::format("net{:02}.onnx", i);
+    plan.identity = "plan of " + plan.model;
+    plan.weight_bytes = (1 + 0.4 * i) * kMiB;
+    plan.kernels = {{"a", test::kMatMul, 4 + 5 * i % 7}};
+    must(small_.table().put_plan(plan));
+    table::ModelRow row;
+    row.name = plan.model;
+    row.plan_identity = plan.identity;
+    const double one = kHot * std::pow(kCold / kHot, truth.gone(plan.weight_bytes));
+    auto measured = timing(kC0 + kScale * static_cast<double>(plan.kernels[0].count) * one, 0.01);
+    measured.ci_low_ns = 0.998 * measured.median_ns;
+    measured.ci_high_ns = 1.002 * measured.median_ns;
+    row.outcome = measured;
+    must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
+  }
+  const FitResult result = must(fit());
+  ASSERT_TRUE(result.fit.curve);
+  EXPECT_EQ(result.fit.curve->last, truth);
+  for (const LeftOutModel& left : result.left_out) EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
+}
+
 TEST_F(FitTest, AGroupIsLeftOutTogether) {
   for (int i = 0; i < 10; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   // Two of one family, 20 % slower than their kernels: each alone would teach the fit about the other.
