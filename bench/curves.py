@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which start curve between cache states, and how far a fit may leave it? An A/B on committed measurements (data/compositions/*.tsv).
+"""Which start curve between cache states, how far may a fit leave it, and do bytes of results count? An A/B on committed measurements (data/compositions/*.tsv).
 
 A file holds what `oplat fit` sees of one machine and number of threads: for each network its measured time and, of each of its kernels, the times in the cache
 states that were measured. For several ways to choose the curve, every network is predicted by a composition that was fitted on the networks of other
@@ -39,7 +39,7 @@ EIGHT_BITS = re.compile(r"(?<![\w.])[ui]8c?\[")
 
 
 def export(table, threads, out):
-    """Lines: 'device' L2 LLC; 'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
+    """Lines: 'device' L2 LLC; 'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS RESULT_BYTES, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
     device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
@@ -55,7 +55,7 @@ def export(table, threads, out):
     out.write(f"device\t{second}\t{last}\ncall\t{numpy.median(calls):.1f}\ndispatch\t{dispatch}\n")
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
-        plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
+        plan, footprint, results = db.execute("SELECT id, weight_bytes + activation_bytes, activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
         counts, views = {}, 0
         for kernel, count in db.execute("SELECT kernel, count FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
             if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
@@ -65,7 +65,7 @@ def export(table, threads, out):
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
-        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\n")
+        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{results:.0f}\n")
         for kernel, count in counts.items():
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
 
@@ -86,16 +86,16 @@ class Machine:
                 self.dispatch = float(fields[0])
             elif kind == "network":
                 name, family, precision, *numbers = fields
-                ns, half_width, footprint, views = map(float, numbers)
+                ns, half_width, footprint, views, results = map(float, numbers)
                 self.networks.append({"name": name, "family": family, "precision": precision, "ns": ns, "half_width": half_width,
-                                      "footprint": footprint, "views": views, "kernels": []})
+                                      "footprint": footprint, "views": views, "results": results, "kernels": []})
             elif kind == "kernel":
                 points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
                 self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
         self.counted = [network for network in self.networks if network["half_width"] <= MOST_HALF_WIDTH]
 
     def sums(self, curve):
-        """Of each counted network: ns, ns of kernels with 8-bit tensors, executed kernels."""
+        """Of each counted network: ns, ns of kernels with 8-bit tensors, executed kernels, bytes of results."""
         if curve not in self.sums_of:
             rows = []
             for network in self.counted:
@@ -103,7 +103,7 @@ class Machine:
                 for times, is_int8, points in network["kernels"]:
                     ns = times * at_reuse(points, curve, network["footprint"])
                     total, eight, count = total + ns, eight + ns * is_int8, count + times
-                rows.append((total, eight, count))
+                rows.append((total, eight, count, network["results"]))
             self.sums_of[curve] = numpy.array(rows)
         return self.sums_of[curve]
 
@@ -135,24 +135,30 @@ def at_reuse(points, curve, wanted):
 
 
 def predicted(coefficients, sums):
-    c0, c1, scale, scale_int8 = coefficients
-    return c0 + c1 * sums[:, 2] + scale * (sums[:, 0] - sums[:, 1]) + scale_int8 * sums[:, 1]
+    c0, c1, c2, scale, scale_int8 = coefficients
+    return c0 + c1 * sums[:, 2] + c2 * sums[:, 3] + scale * (sums[:, 0] - sums[:, 1]) + scale_int8 * sums[:, 1]
 
 
-def fit(sums, measured, call):
-    """As src/predict/fit_sums.cpp: coefficients, and their loss."""
-    c = numpy.array([call, 0, 1, 1])
-    far = numpy.array([max(0.5 * call, 200), max(0.25 * call, 300), 0.03, 0.03]) / HUBER
-    x = numpy.stack([1 / measured, sums[:, 2] / measured, sums[:, 0] / measured, sums[:, 1] / measured], 1)
+def fit(sums, measured, call, with_bytes=True):
+    """As src/predict/fit_sums.cpp: coefficients, and their loss. Without bytes: c2 stays 0."""
+    c = numpy.array([call, 0, 0, 1, 1])
+    far = numpy.array([max(0.5 * call, 200), max(0.25 * call, 300), 0.01, 0.03, 0.03]) / HUBER
+    towards = numpy.array([call, 0, 0, 0, 0]) / far**2
+    x = numpy.stack([1 / measured, sums[:, 2] / measured, sums[:, 3] / measured, sums[:, 0] / measured, sums[:, 1] / measured], 1)
     y = 1 - sums[:, 0] / measured
     for _ in range(STEPS):
         error = numpy.abs(predicted(c, sums) / measured - 1)
         weighted = x * numpy.where(error <= HUBER, 1, HUBER / numpy.maximum(error, HUBER))[:, None]
-        a, b = weighted.T @ x + numpy.diag(1 / far**2), weighted.T @ y + numpy.array([call, 0, 0, 0]) / far**2
-        found = numpy.linalg.solve(a, b)
-        if found[0] < 0:
-            found = numpy.concatenate([[0], numpy.linalg.solve(a[1:, 1:], b[1:])])
-        c = numpy.array([found[0], found[1], 1 + found[2], 1 + found[2] + found[3]])
+        a, b = weighted.T @ x + numpy.diag(1 / far**2), weighted.T @ y + towards
+        free = numpy.array([True, True, with_bytes, True, True])
+        for edge in (None, 0, 2, 0):
+            if edge is not None and found[edge] >= 0:
+                continue
+            if edge is not None:
+                free[edge] = False
+            found = numpy.zeros(len(far))
+            found[free] = numpy.linalg.solve(a[numpy.ix_(free, free)], b[free])
+        c = numpy.array([*found[:3], 1 + found[3], 1 + found[3] + found[4]])
     error = numpy.abs(predicted(c, sums) / measured - 1)
     return c, float(numpy.mean(numpy.where(error <= HUBER, 0.5 * error**2, HUBER * (error - 0.5 * HUBER))))
 
@@ -175,7 +181,7 @@ def curves(machine, start, last_factors):
     return sorted(found, key=lambda one: one[1])
 
 
-def left_out(machine, candidates, gain):
+def left_out(machine, candidates, gain, with_bytes):
     """Relative errors of the counted networks, each predicted from other families."""
     measured = numpy.array([network["ns"] for network in machine.counted])
     errors = numpy.zeros(len(measured))
@@ -185,7 +191,7 @@ def left_out(machine, candidates, gain):
         best = None
         for curve, moves in candidates:
             sums = machine.sums(curve)
-            coefficients, loss = fit(sums[~out], measured[~out], machine.call)
+            coefficients, loss = fit(sums[~out], measured[~out], machine.call, with_bytes)
             if best is None or loss * (1 + gain * moves) < best[0]:
                 best = (loss * (1 + gain * moves), coefficients, sums)
         errors[out] = predicted(best[1], best[2][out]) / measured[out] - 1
@@ -210,9 +216,9 @@ def main():
         return
     for machine in map(Machine, sorted(FOLDER.glob("*.tsv"))):
         print(f"{machine.name}: {len(machine.counted)} of {len(machine.networks)} networks measured within +-{100 * MOST_HALF_WIDTH:.0f} %")
-        for (start_name, last), (fit_name, (factors, gain)) in itertools.product(STARTS.items(), FITS.items()):
-            errors = left_out(machine, curves(machine, ((0.5, 2), last), factors), gain)
-            print(f"  {start_name:28}  {fit_name:30}  MAPE {100 * numpy.mean(abs(errors)):.2f} %, mean {100 * numpy.mean(errors):+.2f} %, "
+        for (start_name, last), (fit_name, (factors, gain)), with_bytes in itertools.product(STARTS.items(), FITS.items(), (False, True)):
+            errors = left_out(machine, curves(machine, ((0.5, 2), last), factors), gain, with_bytes)
+            print(f"  {start_name:28}  {fit_name:30}  {'c2' if with_bytes else '  '}  MAPE {100 * numpy.mean(abs(errors)):.2f} %, mean {100 * numpy.mean(errors):+.2f} %, "
                   f"within 5 % {100 * numpy.mean(abs(errors) <= 0.05):.0f} %")
 
 

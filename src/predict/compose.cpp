@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// latency = c0 + c1 n + sum scale_i count_i t_i, and what follows from it.
+/// latency = c0 + c1 n + c2 bytes of results + sum scale_i count_i t_i, and what follows from it.
 #include "compose.hpp"
 
 #include <algorithm>
@@ -64,6 +64,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     const CompositionFit& fit = *selection.fit;
     composition.c0_ns = fit.c0_ns;
     composition.c1_ns = fit.c1_ns;
+    composition.c2_ns_per_byte = fit.c2_ns_per_byte;
     composition.scale = fit.scale;
     composition.scale_int8 = fit.scale_int8;
     composition.fitted = true;

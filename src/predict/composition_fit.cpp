@@ -56,6 +56,7 @@ std::string encode(const CompositionFit& fit) {
   const Json json = {{"schema", kCompositionFormat},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
+                     {"c2_ns_per_byte", fit.c2_ns_per_byte},
                      {"scale", fit.scale},
                      {"scale_int8", fit.scale_int8},
                      {"curve", curve},
@@ -69,15 +70,18 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   const auto bad = [](std::string_view why) { return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why); };
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   const Json schema = json.is_object() ? json.value("schema", Json()) : Json();
+  const auto former = std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
-  const bool one_scale = schema == Json(kFormerCompositionFormats.front());
-  if (!current && !one_scale && schema != Json(kFormerCompositionFormats.back())) return bad("is no such document");
+  if (!current && former == kFormerCompositionFormats.end()) return bad("is no such document");
+  // Each step back lacks one number more.
+  const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMostNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMostNs, kMostNs);
-  if (current || one_scale) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
-  fit.scale_int8 = current ? reader.number(json, "scale_int8", kLeastScale, kMostScale) : fit.scale;
+  if (steps_back < 1) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMostNs);
+  if (steps_back < 3) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
+  fit.scale_int8 = steps_back < 2 ? reader.number(json, "scale_int8", kLeastScale, kMostScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMostSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

@@ -68,8 +68,9 @@ struct Candidate {
   double half_width = 0;
 };
 
-KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
+KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_bytes) {
   KernelSum sum;
+  sum.result_bytes = result_bytes;
   for (const KernelPrediction& kernel : kernels) {
     const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     sum.ns += ns;
@@ -136,7 +137,7 @@ Status Fitting::add_sums(Candidate& candidate) {
       excluded_.emplace_back(candidate.row.row.name, fmt::format("{} of its kernels have no row", lacking));
       return {};
     }
-    candidate.sums.push_back(sum_of(kernels));
+    candidate.sums.push_back(sum_of(kernels, candidate.plan.activation_bytes));
   }
   return {};
 }
@@ -241,6 +242,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<Error
   CompositionFit fit;
   fit.c0_ns = fitted.coefficients.c0_ns;
   fit.c1_ns = fitted.coefficients.c1_ns;
+  fit.c2_ns_per_byte = fitted.coefficients.c2_ns_per_byte;
   fit.scale = fitted.coefficients.scale;
   fit.scale_int8 = fitted.coefficients.scale_int8;
   fit.curve = curves_[fitted.curve].curve;

@@ -14,12 +14,14 @@ namespace {
 /// Relative errors beyond this are pulled at linearly: a network that a sum cannot explain must not bend the others.
 constexpr double kHuber = 0.03;
 constexpr int kSteps = 30;
-/// How far c0 may be from the empty call, c1 from 0 and scale from 1 or from scale_int8 before the pull counts like one model that is 3 % off.
+/// How far c0 may be from the empty call, c1 and c2 from 0 and scale from 1 or from scale_int8 before the pull counts like one model that is 3 % off.
 constexpr double kPriorShareOfC0 = 0.5;
 constexpr double kLeastPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
 /// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing with ONNX Runtime, 30 and some 20 us with Paddle.
 constexpr double kPriorC1ShareOfC0 = 0.25;
+/// As much as was found on processors whose last level is shared (docs/adr/0025).
+constexpr double kPriorC2NsPerByte = 0.01;
 constexpr double kPriorScale = 0.03;
 
 double huber(double error) {
@@ -38,10 +40,11 @@ double loss_of(std::span<const KernelSum> sums, std::span<const double> measured
   return loss / static_cast<double>(sums.size());
 }
 
-constexpr std::size_t kUnknowns = 4;
+/// c0, c1, c2, what scale is above 1, and scale_int8 above scale.
+enum Unknown : std::size_t { kC0, kC1, kC2, kScale, kScaleInt8, kUnknowns };
 using Row = std::array<double, kUnknowns>;
 
-/// Normal equations of c0, c1, what scale is above 1, and scale_int8 above scale.
+/// Normal equations of the unknowns.
 class Equations {
  public:
   void add(const Row& x, double y, double weight) {
@@ -50,27 +53,44 @@ class Equations {
       b_[i] += weight * x[i] * y;
     }
   }
+  /// The unknown draws towards a value: as a model that is off by 3 % where it is `far` from it.
+  void pull(Unknown unknown, double far, double towards) {
+    Row x{};
+    x[unknown] = kHuber / far;
+    add(x, towards * x[unknown], 1);
+  }
   [[nodiscard]] Coefficients solve() const {
-    Row x = solve_from(0);
-    // On the edge of what a call can cost: the others remain.
-    if (!(x[0] >= 0)) x = solve_from(1);
-    return {x[0], x[1], std::clamp(1 + x[2], kLeastScale, kMostScale), std::clamp(1 + x[2] + x[3], kLeastScale, kMostScale)};
+    std::array<bool, kUnknowns> is_zero{};
+    Row x = solve(is_zero);
+    // On the edge of what a call or a byte can cost the others remain; without c2, c0 may reach its edge after all.
+    for (const Unknown edge : {kC0, kC2, kC0}) {
+      if (x[edge] >= 0) continue;
+      is_zero[edge] = true;
+      x = solve(is_zero);
+    }
+    const double scale = 1 + x[kScale];
+    return {x[kC0], x[kC1], x[kC2], std::clamp(scale, kLeastScale, kMostScale), std::clamp(scale + x[kScaleInt8], kLeastScale, kMostScale)};
   }
 
  private:
-  /// Unknowns before `first` are 0. The pull makes the matrix positive definite: no pivot is needed.
-  [[nodiscard]] Row solve_from(std::size_t first) const {
+  /// The pull makes the matrix positive definite: no pivot is needed.
+  [[nodiscard]] Row solve(const std::array<bool, kUnknowns>& is_zero) const {
     auto a = a_;
     Row x = b_;
-    for (std::size_t i = 0; i < first; ++i) x[i] = 0;
-    for (std::size_t k = first; k < kUnknowns; ++k) {
+    for (std::size_t i = 0; i < kUnknowns; ++i) {
+      if (!is_zero[i]) continue;
+      for (std::size_t j = 0; j < kUnknowns; ++j) a[i][j] = a[j][i] = 0;
+      a[i][i] = 1;
+      x[i] = 0;
+    }
+    for (std::size_t k = 0; k < kUnknowns; ++k) {
       for (std::size_t i = k + 1; i < kUnknowns; ++i) {
         const double part = a[i][k] / a[k][k];
         for (std::size_t j = k; j < kUnknowns; ++j) a[i][j] -= part * a[k][j];
         x[i] -= part * x[k];
       }
     }
-    for (std::size_t i = kUnknowns; i-- > first;) {
+    for (std::size_t i = kUnknowns; i-- > 0;) {
       for (std::size_t j = i + 1; j < kUnknowns; ++j) x[i] -= a[i][j] * x[j];
       x[i] /= a[i][i];
     }
@@ -85,24 +105,24 @@ class Equations {
 
 FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior) {
   Coefficients c = prior;
-  const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kLeastPriorNs) / kHuber;
-  const double c1_far = std::max(kPriorC1ShareOfC0 * prior.c0_ns, kPriorC1Ns) / kHuber;
-  const double scale_far = kPriorScale / kHuber;
+  const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kLeastPriorNs);
+  const double c1_far = std::max(kPriorC1ShareOfC0 * prior.c0_ns, kPriorC1Ns);
   for (int step = 0; step < kSteps; ++step) {
     Equations equations;
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const double error = c.predict(sums[i]) / measured_ns[i] - 1;
       const double kernels = sums[i].ns / measured_ns[i];
       const double int8 = sums[i].int8_ns / measured_ns[i];
-      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], kernels, int8}, 1 - kernels, huber_weight(error));
+      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], sums[i].result_bytes / measured_ns[i], kernels, int8}, 1 - kernels, huber_weight(error));
     }
-    equations.add({1 / c0_far, 0, 0, 0}, prior.c0_ns / c0_far, 1);
-    equations.add({0, 1 / c1_far, 0, 0}, prior.c1_ns / c1_far, 1);
-    equations.add({0, 0, 1 / scale_far, 0}, (prior.scale - 1) / scale_far, 1);
-    equations.add({0, 0, 0, 1 / scale_far}, (prior.scale_int8 - prior.scale) / scale_far, 1);
+    equations.pull(kC0, c0_far, prior.c0_ns);
+    equations.pull(kC1, c1_far, prior.c1_ns);
+    equations.pull(kC2, kPriorC2NsPerByte, prior.c2_ns_per_byte);
+    equations.pull(kScale, kPriorScale, prior.scale - 1);
+    equations.pull(kScaleInt8, kPriorScale, prior.scale_int8 - prior.scale);
     const Coefficients next = equations.solve();
     // Times of a stranger's table that run over: the step before stands.
-    if (!std::isfinite(next.c0_ns) || !std::isfinite(next.c1_ns) || !std::isfinite(next.scale) || !std::isfinite(next.scale_int8)) break;
+    if (!std::isfinite(next.c0_ns + next.c1_ns + next.c2_ns_per_byte + next.scale + next.scale_int8)) break;
     c = next;
   }
   return {c, loss_of(sums, measured_ns, c)};

@@ -13,19 +13,21 @@ struct KernelSum {
   double ns = 0;
   double int8_ns = 0;         ///< of it the kernels with 8-bit tensors
   double n = 0;               ///< executed kernels
+  double result_bytes = 0;    ///< of executed kernels
   double linear = 0;          ///< sum of w sd of measured kernels, in ns
   double squares = 0;         ///< sum of (w sd)^2 of measured kernels, in ns^2
   double other_variance = 0;  ///< of everything else, in ns^2
 };
 
-/// Coefficients of latency = c0 + c1 n + scale * sum, with a scale of their own for kernels with 8-bit tensors.
+/// Coefficients of latency = c0 + c1 n + c2 * bytes of results + scale * sum, with a scale of their own for kernels with 8-bit tensors.
 struct Coefficients {
   double c0_ns = 0;
   double c1_ns = 0;
+  double c2_ns_per_byte = 0;
   double scale = 1;
   double scale_int8 = 1;
   [[nodiscard]] double kernels_ns(const KernelSum& sum) const { return scale * (sum.ns - sum.int8_ns) + scale_int8 * sum.int8_ns; }
-  [[nodiscard]] double predict(const KernelSum& sum) const { return c0_ns + c1_ns * sum.n + kernels_ns(sum); }
+  [[nodiscard]] double predict(const KernelSum& sum) const { return c0_ns + c1_ns * sum.n + c2_ns_per_byte * sum.result_bytes + kernels_ns(sum); }
 };
 
 struct FittedSums {
@@ -33,7 +35,7 @@ struct FittedSums {
   double loss = 0;  ///< mean Huber loss of the relative errors, the pull left out
 };
 
-/// Least Huber loss of (predicted - measured) / measured over c0 >= 0, c1 and the scales. `prior` pulls with the weight of
+/// Least Huber loss of (predicted - measured) / measured over c0 >= 0, c1, c2 >= 0 and the scales. `prior` pulls with the weight of
 /// about one model, scale_int8 to scale. The spans have one length > 0; measured times are > 0.
 FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior);
 

@@ -299,6 +299,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
+  prediction.composition.result_bytes = plan.activation_bytes;
   warn_of_load(prediction);
   say_open_batch(prediction);
   OPLAT_CHECK(compose(prediction));

@@ -49,6 +49,7 @@ void add_composition(const FitReport& report, Json& document) {
   if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
   document["composition"] = {{"c0_ns", fit.c0_ns},
                              {"c1_ns", fit.c1_ns},
+                             {"c2_ns_per_byte", fit.c2_ns_per_byte},
                              {"scale", fit.scale},
                              {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},

@@ -92,9 +92,11 @@ Json document(const PredictionReport& report) {
   json["batch"] = p.batch;
   json["composition"] = {{"c0_ns", p.composition.c0_ns},
                          {"c1_ns", p.composition.c1_ns},
+                         {"c2_ns_per_byte", p.composition.c2_ns_per_byte},
                          {"scale", p.composition.scale},
                          {"scale_int8", p.composition.scale_int8},
                          {"n_kernels", p.composition.n_kernels},
+                         {"result_bytes", p.composition.result_bytes},
                          {"fitted", p.composition.fitted},
                          {"calibration_models", p.composition.calibration_models}};
   json["coverage"] = {{"time", std::move(time)}, {"count", std::move(count)}};

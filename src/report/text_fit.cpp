@@ -13,6 +13,8 @@
 namespace oplat::report {
 namespace {
 
+constexpr double kBytesPerMib = 1024.0 * 1024.0;
+
 std::string ramp_text(const estimate::Ramp& ramp) {
   return fmt::format("{} to {}", base::bytes_text(ramp.lo_bytes), base::bytes_text(ramp.hi_bytes));
 }
@@ -33,8 +35,8 @@ void print_load(std::int64_t under_load, std::string_view of_what, std::ostream&
 
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
-  out << fmt::format("latency = {} + {} per kernel + {:.3f} x kernels{}; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
-                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), fit.scale,
+  out << fmt::format("latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
+                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), base::duration_text(fit.c2_ns_per_byte * kBytesPerMib), fit.scale,
                      fit.scale_int8 == fit.scale ? std::string() : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
                      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
   print_load(composition.result.under_load, "whole models", out);

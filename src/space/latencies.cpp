@@ -17,20 +17,24 @@ using predict::KernelPrediction;
 
 namespace {
 
-/// Weights and results of a network that takes every choice of a layer equally often.
-Result<double> mean_footprint(const Expansion& expansion) {
-  std::vector<double> bytes;
-  bytes.reserve(expansion.keys.size());
+/// Beside Expansion::keys.
+Result<std::vector<ir::Work>> works_of(const Expansion& expansion) {
+  std::vector<ir::Work> works;
+  works.reserve(expansion.keys.size());
   for (const std::string& text : expansion.keys) {
     OPLAT_TRY(key, ir::parse(text));
-    const ir::Work work = ir::work(key);
-    bytes.push_back(work.bytes_weights + work.bytes_out);
+    works.push_back(ir::work(key));
   }
+  return works;
+}
+
+/// Weights and results of a network that takes every choice of a layer equally often.
+double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& works) {
   double all = 0;
   for (const ExpandedLayer& layer : expansion.layers) {
     double sum = 0;
     for (const Cell& cell : layer.cells) {
-      for (const std::size_t kernel : cell.kernels) sum += bytes[kernel];
+      for (const std::size_t kernel : cell.kernels) sum += works[kernel].bytes_weights + works[kernel].bytes_out;
     }
     all += sum / static_cast<double>(layer.cells.size());
   }
@@ -66,16 +70,21 @@ class Timer {
  public:
   Timer(const SpaceLatencies& all, const Options& options) : all_(all), options_(options) {}
 
-  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels) const {
+  /// `kernels` and `works` stand beside Expansion::keys.
+  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels, const std::vector<ir::Work>& works) const {
     CellLatency latency;
     std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
     const predict::Composition& composition = all_.composition;
     predict::KernelTimes times;
     double executed = 0;
+    double result_bytes = 0;
     bool complete = true;
     for (const std::size_t i : cell.kernels) {
       const KernelPrediction& kernel = kernels[i];
-      if (kernel.source != Source::Free) ++executed;
+      if (kernel.source != Source::Free) {
+        ++executed;
+        result_bytes += works[i].bytes_out;
+      }
       complete = complete && kernel.latency_ns;
       if (kernel.latency_ns) {
         parts[i] += *kernel.latency_ns;
@@ -87,7 +96,7 @@ class Timer {
     if (!complete && options_.missing != predict::MissingPolicy::Zero) return latency;
 
     // c1 is a residual of whole models and may be below zero, a block's time may not.
-    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed);
+    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed + composition.c2_ns_per_byte * result_bytes);
     if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
     latency.ns = ns;
     if (!(times.ns > 0)) {
@@ -115,8 +124,8 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   OPLAT_TRY(expansion, expand(all.space, resolution));
   timed.expansion = std::move(expansion);
   timed.overhead_ns = all.composition.c0_ns;
-  OPLAT_TRY(footprint, mean_footprint(timed.expansion));
-  timed.reuse_bytes = options.reuse_bytes.value_or(footprint);
+  OPLAT_TRY(works, works_of(timed.expansion));
+  timed.reuse_bytes = options.reuse_bytes.value_or(mean_footprint(timed.expansion, works));
   std::vector<table::PlanKernel> questions;
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
   OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
@@ -126,7 +135,7 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {
     std::vector<CellLatency>& cells = timed.cells.emplace_back();
     for (const Cell& cell : timed.expansion.layers[i].cells) {
-      auto latency = timer.time(cell, timed.kernels);
+      auto latency = timer.time(cell, timed.kernels, works);
       if (!latency)
         return fail_in(
             fmt::format("{}: layer {} at resolution {}", all.space.file, all.space.layers[i].name, resolution),

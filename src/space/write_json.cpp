@@ -78,6 +78,7 @@ std::string to_json(const SpaceLatencies& latencies) {
   const predict::Composition& composition = latencies.composition;
   json["composition"] = {{"c0_us", microseconds(composition.c0_ns)},
                          {"c1_us", microseconds(composition.c1_ns)},
+                         {"c2_us_per_byte", microseconds(composition.c2_ns_per_byte)},
                          {"scale", composition.scale},
                          {"scale_int8", composition.scale_int8},
                          {"fitted", composition.fitted},

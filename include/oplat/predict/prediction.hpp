@@ -63,13 +63,15 @@ struct KernelTimes {
   void add(const KernelPrediction& kernel, const Composition& composition);
 };
 
-/// latency = c0 + c1 * n_kernels + sum of scale * count * latency, the scale being that of the kernel.
+/// latency = c0 + c1 * n_kernels + c2 * result_bytes + sum of scale * count * latency, the scale being that of the kernel.
 struct Composition {
   double c0_ns = 0;
   double c1_ns = 0;
+  double c2_ns_per_byte = 0;
   double scale = 1;
   double scale_int8 = 1;  ///< of kernels with 8-bit tensors
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
+  double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;
@@ -80,7 +82,7 @@ struct Composition {
   }
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
-    return c0_ns + c1_ns * static_cast<double>(n_kernels) + kernels.scaled_ns - kernels.ns;
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes + kernels.scaled_ns - kernels.ns;
   }
 };
 

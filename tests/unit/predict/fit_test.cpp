@@ -87,6 +87,30 @@ TEST(FitSums, TellsAFactorOfKernelsInEightBitsFromThatOfTheOthers) {
   EXPECT_DOUBLE_EQ(without.scale_int8, without.scale);
 }
 
+TEST(FitSums, TellsATimePerByteOfResultsFromAFactorOfTheKernels) {
+  MadeModels made = made_models(1.02);
+  for (std::size_t i = 0; i < made.sums.size(); ++i) {
+    // Some models write much for their time, some little.
+    made.sums[i].result_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].ns;
+    made.measured[i] += 0.008 * made.sums[i].result_bytes;
+  }
+  const Coefficients fitted = fit_sums(made.sums, made.measured, {1500, 0}).coefficients;
+  EXPECT_NEAR(fitted.c2_ns_per_byte, 0.008, 0.0008);
+  EXPECT_NEAR(fitted.scale, 1.02, 0.006);
+}
+
+TEST(FitSums, NoByteMakesAModelFaster) {
+  MadeModels made = made_models(1.02);
+  for (std::size_t i = 0; i < made.sums.size(); ++i) {
+    made.sums[i].result_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].ns;
+    made.measured[i] -= 0.004 * made.sums[i].result_bytes;
+  }
+  const Coefficients fitted = fit_sums(made.sums, made.measured, {1500, 0}).coefficients;
+  EXPECT_EQ(fitted.c2_ns_per_byte, 0);
+  EXPECT_LT(fitted.scale, 1.02);
+  EXPECT_GT(fitted.scale, 0.98);
+}
+
 TEST(FitSums, NoTimesMakeAScaleThatARecordCannotHold) {
   KernelSum sum;
   sum.ns = 1e6;
@@ -130,6 +154,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   CompositionFit fit;
   fit.c0_ns = 1234.5;
   fit.c1_ns = -3;
+  fit.c2_ns_per_byte = 0.0078125;
   fit.scale = 1.0625;
   fit.scale_int8 = 1.125;
   fit.curve = estimate::ReuseCurve{estimate::Ramp{1e5, 2e6}, {8e6, 4e7}};
@@ -159,6 +184,14 @@ TEST(CompositionRecord, OneOfTheTimeOfOneScaleIsReadAsThatOfAllKernels) {
   EXPECT_EQ(fit.scale_int8, 1.5);
 }
 
+TEST(CompositionRecord, OneOfTheTimeBeforeBytesOfResultsIsRead) {
+  const CompositionFit fit = must(decode_composition(
+      R"({"schema":"oplat.composition/3","c0_ns":1,"c1_ns":2,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[]})"));
+  EXPECT_EQ(fit.c2_ns_per_byte, 0);
+  EXPECT_EQ(fit.scale, 1.5);
+  EXPECT_EQ(fit.scale_int8, 1.25);
+}
+
 TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
   CompositionFit fit;
   const std::string good = encode(fit);
@@ -167,6 +200,8 @@ TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
         std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"scale":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/3","c0_ns":1,"c1_ns":0,"scale":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+        std::string(R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":-1,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":{"own":null,"last":{"lo_bytes":9,"hi_bytes":9}},"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
         std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":3,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
@@ -386,14 +421,16 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   const auto selection = must(select(small_.table(), {}));
   ASSERT_TRUE(selection.fit);
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns, 700 + 3 * (2 + kShort));
-  // A new one goes before it.
+  // A new one goes before it, and knows of bytes.
   CompositionFit scaled;
   scaled.c0_ns = 700;
   scaled.scale = 1.5;
   scaled.scale_int8 = 1.25;
+  scaled.c2_ns_per_byte = 0.5;
+  plan.activation_bytes = 400;
   must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(scaled)}));
   const auto newer = must(select(small_.table(), {}));
-  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns, 700 + 3 * 1.5 * kShort);
+  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns, 700 + 0.5 * 400 + 3 * 1.5 * kShort);
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {
