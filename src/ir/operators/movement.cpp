@@ -27,6 +27,32 @@ void canonicalise_resize(Key& key) {
   if (!is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize")) drop_attribute(key, "extrapolation_value");
 }
 
+/// QLinearConcat: scale and zero point of the result, then tensor, scale and zero point for each operand.
+constexpr std::size_t kConcatTriple = 3;
+
+/// The runtime copies operands whose scale and zero point are the result's and looks up each byte of the others in a table (core/providers/cpu or
+/// contrib_ops/cpu/quantization/qlinear_concat.cc). So which are alike is all that the values decide: the result is printed with a scale of 1, operands
+/// like it too, others with 1/2, all with zero points of 0, and layers that differ in nothing else share a key (docs/adr/0026).
+void canonicalise_qlinear_concat(Key& key) {
+  // Entries and their values, nothing where one of them is not said: then all stay as they are.
+  std::vector<TensorEntry*> scales, zero_points;
+  for (std::size_t i = 0; i + 1 < key.operands.size(); i += kConcatTriple) {
+    auto* scale = std::get_if<TensorEntry>(&key.operands[i]);
+    auto* zero_point = std::get_if<TensorEntry>(&key.operands[i + 1]);
+    if (scale == nullptr || zero_point == nullptr || !scale->value || !zero_point->value) return;
+    scales.push_back(scale);
+    zero_points.push_back(zero_point);
+  }
+  if (scales.empty()) return;
+  const Value result_scale = *scales.front()->value;
+  const Value result_zero_point = *zero_points.front()->value;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const bool alike = *scales[i]->value == result_scale && *zero_points[i]->value == result_zero_point;
+    scales[i]->value = alike ? 1.0 : 0.5;
+    zero_points[i]->value = 0;
+  }
+}
+
 /// A multiply-add for each neighbour: two (linear) or four (cubic) along every dimension that changes size.
 std::optional<double> flops_resize(const Key& key) {
   if (is_word(key, "mode", "nearest")) return 0.0;
@@ -102,10 +128,13 @@ std::vector<OperatorInfo> movement() {
   }
   list.push_back({.domain = "", .op = "RoiAlign", .flops = flops_roi_align});
   list.push_back({.domain = "", .op = "Col2Im", .flops = flops_per_operand<1>});
-  // Scale and zero point of the result, then tensor, scale and zero point for each operand.
-  std::vector<std::size_t> zero_points;
-  for (std::size_t i = 1; i < 3 * kMaxConcatOperands; i += 3) zero_points.push_back(i);
-  list.push_back({.domain = kContrib, .op = "QLinearConcat", .unprinted_operands = zero_points, .flops = no_flops});
+  std::vector<std::size_t> scales;
+  for (std::size_t i = 0; i < kConcatTriple * kMaxConcatOperands; i += kConcatTriple) scales.push_back(i);
+  list.push_back({.domain = kContrib,
+                  .op = "QLinearConcat",
+                  .printed_float_operands = scales,
+                  .canonicalise = canonicalise_qlinear_concat,
+                  .flops = no_flops});
   for (const std::string_view op : {"GatherND", "Pad", "ExpandDims", "Trilu", "UnfoldTensor"}) {
     list.push_back(moving(kContrib, op));
   }

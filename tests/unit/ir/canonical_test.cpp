@@ -21,6 +21,21 @@ TEST(Canonical, SamplesAreAlreadyCanonical) {
       "floor}(f32[1,64,20,20],-,f32c[4]=[1.0,1.0,2.0,2.0],-)->(f32[1,64,40,40])");
 }
 
+TEST(Canonical, OfAConcatInEightBitsItCountsWhichOperandsAreCopied) {
+  const std::string head = "com.microsoft:QLinearConcat/1{axis=3}";
+  const std::string tail = "->(u8[1,7,7,20])";
+  const auto operands = [&](std::string_view result, std::string_view first, std::string_view second) {
+    return fmt::format("{}({},u8[1,7,7,8],{},u8[1,7,7,12],{}){}", head, result, first, second, tail);
+  };
+  const std::string one_alike = operands("f32c[]=1.0,u8c[]=0", "f32c[]=0.5,u8c[]=0", "f32c[]=1.0,u8c[]=0");
+  EXPECT_EQ(canonical(operands("f32c[]=0.25,u8c[]=3", "f32c[]=0.125,u8c[]=3", "f32c[]=0.25,u8c[]=3")), one_alike);
+  EXPECT_EQ(canonical(operands("f32c[]=0.75,u8c[]=0", "f32c[]=0.75,u8c[]=9", "f32c[]=0.75,u8c[]=0")), one_alike) << "a zero point of its own is no copy";
+  EXPECT_EQ(canonical(one_alike), one_alike);
+  // Where the values are not said, nothing is made up.
+  const std::string unsaid = operands("f32c[]=0.25,u8c[]", "f32c[],u8c[]", "f32c[]=0.25,u8c[]");
+  EXPECT_EQ(canonical(unsaid), unsaid);
+}
+
 TEST(Canonical, DefaultsOfTheVersionAreFilled) {
   EXPECT_EQ(canonical("Softmax/11{}(f32[2,3])->(f32[2,3])"), "Softmax/11{axis=1}(f32[2,3])->(f32[2,3])");
   EXPECT_EQ(canonical("Softmax/13{}(f32[2,3])->(f32[2,3])"), "Softmax/13{axis=-1}(f32[2,3])->(f32[2,3])");
