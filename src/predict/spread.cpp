@@ -107,9 +107,14 @@ double interval_quantile(double level, const Calibration& calibration) {
   const double q = calibration.models < 2 ? normal_quantile(p) : student_quantile(p, calibration.models - 1);
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
   if (n < kLeastConformalModels) return q;
-  const auto rank = static_cast<std::int64_t>(std::ceil(static_cast<double>(n + 1) * level));
-  if (rank > n) return std::max(q, calibration.scores.back());
-  return calibration.scores[static_cast<std::size_t>(std::max<std::int64_t>(rank, 1) - 1)];
+  // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of them the level is between theirs.
+  const double place = static_cast<double>(n + 1) * level;
+  if (place > static_cast<double>(n)) return std::max(q, calibration.scores.back());
+  if (place <= 1) return calibration.scores.front();
+  const auto below = static_cast<std::size_t>(place);
+  const double share = place - static_cast<double>(below);
+  const double low = calibration.scores[below - 1];
+  return share > 0 ? low + share * (calibration.scores[below] - low) : low;
 }
 
 Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns) {

@@ -52,7 +52,8 @@ struct Calibration {
 inline constexpr std::int64_t kLeastConformalModels = 19;
 
 /// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
-/// ceil((models + 1) level)-th smallest score, beyond the largest the larger of that and the t-quantile. Below, the
+/// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models would give 91.7 % for 90),
+/// beyond the largest the larger of that and the t-quantile. Below, the
 /// t-quantile with models - 1 degrees of freedom, or the normal one for fewer than two models.
 double interval_quantile(double level, const Calibration& calibration);
 

@@ -444,9 +444,12 @@ TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {
 TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {
   std::vector<double> scores;
   for (int i = 1; i <= 19; ++i) scores.push_back(0.1 * i);
-  // ceil(20 * 0.9) = 18th smallest.
+  // 20 * 0.9 = 18th smallest; 20 * 0.83 = 16.6: between the 16th and the 17th; 20 * 0.03 = 0.6: there is none before the first.
   EXPECT_NEAR(interval_quantile(0.9, {19, scores}), 1.8, 1e-12);
-  // ceil(20 * 0.99) = 20 is beyond the largest: the t-quantile with 18 degrees of freedom, 2.878.
+  EXPECT_NEAR(interval_quantile(0.83, {19, scores}), 1.66, 1e-12);
+  EXPECT_NEAR(interval_quantile(0.03, {19, scores}), 0.1, 1e-12);
+  EXPECT_NEAR(interval_quantile(0.95, {19, scores}), 1.9, 1e-12);
+  // 20 * 0.99 = 19.8 is beyond the largest: the t-quantile with 18 degrees of freedom, 2.878.
   EXPECT_NEAR(interval_quantile(0.99, {19, scores}), 2.8784, 1e-3);
   scores.pop_back();
   EXPECT_NEAR(interval_quantile(0.9, {18, scores}), 1.7396, 1e-3);
