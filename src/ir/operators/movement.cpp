@@ -30,8 +30,8 @@ void canonicalise_resize(Key& key) {
 /// QLinearConcat: scale and zero point of the result, then tensor, scale and zero point for each operand.
 constexpr std::size_t kConcatTriple = 3;
 
-/// The runtime copies operands whose scale and zero point are the result's and looks up each byte of the others in a table (core/providers/cpu or
-/// contrib_ops/cpu/quantization/qlinear_concat.cc). So which are alike is all that the values decide: the result is printed with a scale of 1, operands
+/// The runtime copies operands whose scale and zero point are the result's and looks up each byte of the others in a table (LOOKUP_TABLE_IS_COPY in
+/// ONNX Runtime's qlinear_concat.cc). So which are alike is all that the values decide: the result is printed with a scale of 1, operands
 /// like it too, others with 1/2, all with zero points of 0, and layers that differ in nothing else share a key (docs/adr/0026).
 void canonicalise_qlinear_concat(Key& key) {
   // Entries and their values, nothing where one of them is not said: then all stay as they are.
