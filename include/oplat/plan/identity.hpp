@@ -12,7 +12,8 @@
 
 namespace oplat::plan {
 
-/// Counts up when the same model and setting would give other kernels or key texts than before.
+/// Counts up when the same model and setting would give other kernels or key texts than before, which voids every cached plan: not
+/// where few models change and those of older tables go on answering as they did (docs/adr/0026).
 inline constexpr int kPlanFormat = 1;
 
 /// Hash of the model file's bytes and of those of the files that it refers to.

@@ -11,6 +11,8 @@
 
 #include "oplat/base/text.hpp"
 #include "oplat/ir/key.hpp"
+#include "oplat/ir/work.hpp"
+#include "oplat/predict/composition_fit.hpp"
 #include "oplat/space/write.hpp"
 #include "spaces.hpp"
 #include "unit/estimate/small_table.hpp"
@@ -98,6 +100,35 @@ TEST_F(LatenciesTest, ANetworkOfOneChoiceEachIsWhatPredictSaysOfIt) {
   const auto whole = must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
   ASSERT_TRUE(whole.latency_ns);
   EXPECT_NEAR(sum, *whole.latency_ns, 1e-6);
+}
+
+TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDoes) {
+  measure();
+  predict::CompositionFit fit;
+  fit.c0_ns = 4000;
+  fit.c1_ns = 7;
+  fit.c2_ns_per_byte = 0.25;
+  fit.scale = fit.scale_int8 = 1.5;
+  must(small_.table().put_fit(device_, setting_, {std::string(predict::kCompositionFormat), 0, predict::encode(fit)}));
+  const SpaceLatencies all = time();
+  EXPECT_TRUE(all.composition.fitted);
+  const ResolutionLatencies& timed = all.resolutions[0];
+  table::Plan plan;
+  double blocks = timed.overhead_ns;
+  for (std::size_t layer = 0; layer < timed.cells.size(); ++layer) {
+    const Cell& cell = timed.expansion.layers[layer].cells[0];
+    double bytes = 0;
+    for (const std::size_t kernel : cell.kernels) {
+      plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
+      bytes += ir::work(must(ir::parse(timed.expansion.keys[kernel]))).bytes_out;
+    }
+    EXPECT_NEAR(*timed.cells[layer][0].ns, 1.5 * sum(cell) + 7 * static_cast<double>(cell.kernels.size()) + 0.25 * bytes, 1e-6);
+    blocks += *timed.cells[layer][0].ns;
+    plan.activation_bytes += bytes;
+  }
+  EXPECT_GT(plan.activation_bytes, 0);
+  const auto whole = must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
+  EXPECT_NEAR(blocks, *whole.latency_ns, 1e-6);
 }
 
 TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
