@@ -139,7 +139,14 @@ def predicted(coefficients, sums):
     return c0 + c1 * sums[:, 2] + c2 * sums[:, 3] + scale * (sums[:, 0] - sums[:, 1]) + scale_int8 * sums[:, 1]
 
 
-def fit(sums, measured, call, with_bytes=True):
+def solved(a, b, free):
+    """The unknowns that are free, 0 for the others."""
+    found = numpy.zeros(len(b))
+    found[free] = numpy.linalg.solve(a[numpy.ix_(free, free)], b[free])
+    return found
+
+
+def fit(sums, measured, call, with_bytes):
     """As src/predict/fit_sums.cpp: coefficients, and their loss. Without bytes: c2 stays 0."""
     c = numpy.array([call, 0, 0, 1, 1])
     far = numpy.array([max(0.5 * call, 200), max(0.25 * call, 300), 0.01, 0.03, 0.03]) / HUBER
@@ -151,13 +158,11 @@ def fit(sums, measured, call, with_bytes=True):
         weighted = x * numpy.where(error <= HUBER, 1, HUBER / numpy.maximum(error, HUBER))[:, None]
         a, b = weighted.T @ x + numpy.diag(1 / far**2), weighted.T @ y + towards
         free = numpy.array([True, True, with_bytes, True, True])
-        for edge in (None, 0, 2, 0):
-            if edge is not None and found[edge] >= 0:
-                continue
-            if edge is not None:
+        found = solved(a, b, free)
+        for edge in (0, 2, 0):
+            if found[edge] < 0:
                 free[edge] = False
-            found = numpy.zeros(len(far))
-            found[free] = numpy.linalg.solve(a[numpy.ix_(free, free)], b[free])
+                found = solved(a, b, free)
         c = numpy.array([*found[:3], 1 + found[3], 1 + found[3] + found[4]])
     error = numpy.abs(predicted(c, sums) / measured - 1)
     return c, float(numpy.mean(numpy.where(error <= HUBER, 0.5 * error**2, HUBER * (error - 0.5 * HUBER))))
