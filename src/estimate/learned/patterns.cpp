@@ -64,10 +64,15 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   std::size_t enclosed = 0;
   std::size_t last = 0;
   std::uint32_t absent_flags = 0;
+  bool twin = false;
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
     const Neighbours& n = around[axis];
     if (!graded(lines, axis)) {
-      if (!n.any()) absent_flags |= 1U << axis;
+      if (!n.any()) {
+        absent_flags |= 1U << axis;
+      } else if (holds(known, {PatternKind::NoTwin, static_cast<std::uint32_t>(axis)})) {
+        twin = true;
+      }
       continue;
     }
     if (!n.any()) continue;
@@ -77,8 +82,10 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   }
   Pattern pattern;
   if (seen >= 2) {
-    pattern.kind = enclosed > 0 ? PatternKind::Grid : PatternKind::Beyond;
-    if (enclosed > 0) {
+    // At a corner of the grid no axis has levels on both sides; a measured twin there tells more than they would.
+    const bool reached = enclosed > 0 || twin;
+    pattern.kind = reached ? PatternKind::Grid : PatternKind::Beyond;
+    if (reached) {
       for (std::uint32_t axis = 0; axis < lines.axes(); ++axis) {
         const Pattern without{PatternKind::NoTwin, axis};
         if ((absent_flags & (1U << axis)) != 0 && holds(known, without)) pattern = without;

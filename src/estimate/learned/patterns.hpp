@@ -11,11 +11,11 @@
 namespace oplat::estimate {
 
 enum class PatternKind : std::uint8_t {
-  Grid,     ///< lines along most axes
+  Grid,     ///< lines along most axes, levels on both sides or a twin measured
   NoTwin,   ///< the same, but nothing along one flag
   Level,    ///< one coordinate that was never measured: a line along its axis alone
   Pair,     ///< two such coordinates: neither has a line, the levels around them have
-  Beyond,   ///< nothing measured is larger
+  Beyond,   ///< between no two levels, and no twin measured
   Shape,    ///< no neighbour at all
   Sparse,   ///< among scattered rows, which a SparseModel is for
 };

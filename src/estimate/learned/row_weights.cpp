@@ -35,7 +35,8 @@ std::vector<float> row_weights(std::span<const float> log_ns, std::span<const fl
     for (std::size_t i = begin; i < end; ++i) sizes.push_back(std::abs(deviations[order[i]]));
     const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
     std::nth_element(sizes.begin(), middle, sizes.end());
-    const float weight = 1 / std::max(*middle, kLeastDeviation);
+    const float deviation = std::max(*middle, kLeastDeviation);
+    const float weight = 1 / (deviation * deviation);
     for (std::size_t i = begin; i < end; ++i) weights[order[i]] = weight;
     sum += static_cast<double>(weight) * static_cast<double>(end - begin);
   }

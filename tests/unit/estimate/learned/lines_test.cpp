@@ -145,6 +145,8 @@ TEST(PatternTest, AQuestionIsNamedByWhatWasMeasuredAroundIt) {
   EXPECT_EQ(no_cross.pattern(point_at(0, 3, 3, 0)).kind, PatternKind::Pair);
   const Grid no_corner([](double a, double b, double) { return !(a == 5 && b == 5); });
   EXPECT_EQ(no_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Beyond);
+  const Grid twin_at_corner([](double a, double b, double c) { return !(a == 5 && b == 5 && c == 0); });
+  EXPECT_EQ(twin_at_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Grid) << "its twin was measured";
   EXPECT_EQ(hole.pattern(point_at(1, 3, 3, 0)).kind, PatternKind::Shape) << "a slice without rows";
 }
 
