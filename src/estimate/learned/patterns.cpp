@@ -63,15 +63,17 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   std::size_t seen = 0;
   std::size_t enclosed = 0;
   std::size_t last = 0;
-  std::uint32_t absent_flags = 0;
   bool twin = false;
+  Pattern on_grid{PatternKind::Grid, 0};
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
     const Neighbours& n = around[axis];
     if (!graded(lines, axis)) {
-      if (!n.any()) {
-        absent_flags |= 1U << axis;
-      } else if (holds(known, {PatternKind::NoTwin, static_cast<std::uint32_t>(axis)})) {
+      const Pattern without{PatternKind::NoTwin, static_cast<std::uint32_t>(axis)};
+      if (!holds(known, without)) continue;
+      if (n.any()) {
         twin = true;
+      } else {
+        on_grid = without;
       }
       continue;
     }
@@ -83,14 +85,7 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   Pattern pattern;
   if (seen >= 2) {
     // At a corner of the grid no axis has levels on both sides; a measured twin there tells more than they would.
-    const bool reached = enclosed > 0 || twin;
-    pattern.kind = reached ? PatternKind::Grid : PatternKind::Beyond;
-    if (reached) {
-      for (std::uint32_t axis = 0; axis < lines.axes(); ++axis) {
-        const Pattern without{PatternKind::NoTwin, axis};
-        if ((absent_flags & (1U << axis)) != 0 && holds(known, without)) pattern = without;
-      }
-    }
+    pattern = enclosed > 0 || twin ? on_grid : Pattern{PatternKind::Beyond, 0};
   } else if (seen == 1) {
     pattern = {PatternKind::Level, static_cast<std::uint32_t>(last)};
   } else {
