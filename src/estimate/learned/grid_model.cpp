@@ -142,13 +142,13 @@ std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout&
 
 }  // namespace
 
-GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites,
-                             Matrix& shapes) {
+GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like,
+                             Sites& sites, Matrix& shapes) {
   GridModel model;
-  model.space_ = Space::learn(rows);
+  model.space_ = like != nullptr ? like->space_ : Space::learn(rows);
   sites = sites_of(rows, log_ns, model.space_);
   model.lines_ = std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
-  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
+  model.machine_ = like != nullptr ? like->machine_ : learn_machine(sites.descriptions, sites.log_ns, model.space_);
   SiteValues values;
   shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
@@ -170,7 +170,7 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   }
   Sites sites;
   Matrix shapes;
-  GridModel model = prepare(rows, log_ns, sites, shapes);
+  GridModel model = prepare(rows, log_ns, nullptr, sites, shapes);
   const std::vector<Pattern> patterns = model.needed(options.questions);
   std::vector<HoldOut> held;
   if (options.calibrate) {
@@ -246,7 +246,7 @@ Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold
 }
 
 Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
-                                              Steps& steps) {
+                                              Steps& steps) const {
   std::vector<Trial> trials;
   std::vector<bool> left_out(sites.log_ns.size(), false);
   for (const std::uint32_t row : held.rows) left_out[row] = true;
@@ -257,29 +257,34 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     rest.log_ns.push_back(sites.log_ns[i]);
   }
   if (rest.log_ns.size() < kLeastRowsLearned) return trials;
+  // Of rows at random, a question sees all rows but itself (and its twin): what a fit lacks is what is asked of it, and hardly ever
+  // its neighbours, of which a fold would hide some from most of its rows. Only the trees learn without the fold.
+  const bool alone = is_common(held.patterns.front());
   Sites unused;
   Matrix shapes;
-  GridModel part = prepare(rest.descriptions, rest.log_ns, unused, shapes);
+  GridModel part = prepare(rest.descriptions, rest.log_ns, alone ? this : nullptr, unused, shapes);
   LearnRequest less = options;
   less.effort = effort_of_trials(held.patterns) * options.effort;
   less.threads = 1;  // the hold-outs share the threads
   OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, steps));
+  const GridModel& seen = alone ? *this : part;
   const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
-  std::vector<float> row(part.features());
+  std::vector<float> row(seen.features());
   for (const std::uint32_t asked : held.asked) {
     const ir::Description& description = sites.descriptions[asked];
-    const auto point = part.space_.place(description);
+    const auto point = seen.space_.place(description);
     if (!point) continue;
-    const Surroundings around = part.lines_->around(*point);
-    const PatternModel* model = part.model_of(pattern_at(*part.lines_, *point, around, part.patterns_));
+    Surroundings around = seen.lines_->around(*point);
+    if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::NoTwin) around[of.axis] = {};
+    const PatternModel* model = part.model_of(pattern_at(*seen.lines_, *point, around, seen.patterns_));
     if (model == nullptr || model == shape) continue;
-    part.write(description, *point, around, row);
+    seen.write(description, *point, around, row);
     Trial trial;
     trial.pattern = model->pattern;
     trial.hold_out = number;
     trial.accurate = part.answers_of(*model, shape, row, Profile::Accurate);
     trial.fast = part.answers_of(*model, shape, row, Profile::Fast);
-    trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(part.machine_.bound_ns(description.work)));
+    trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(seen.machine_.bound_ns(description.work)));
     trial.features = part.spread_features(*model, row, trial.accurate);
     trial.gap = part.gap_of(model->pattern, row);
     trials.push_back(std::move(trial));

@@ -64,8 +64,10 @@ class GridModel {
     float quick_spread_factor = 0.1F;
   };
 
-  /// Everything but the models. The sites come without their points, which the lines keep.
-  static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, Sites& sites, Matrix& shapes);
+  /// Everything but the models; space and machine are those of `like`, unless it is nullptr. The sites come without their points,
+  /// which the lines keep.
+  static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like, Sites& sites,
+                           Matrix& shapes);
   /// Fits models of the patterns, which are independent of each other.
   Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Steps& steps);
   /// Nothing where too few rows can be asked in the pattern.
@@ -75,7 +77,8 @@ class GridModel {
   [[nodiscard]] std::vector<Pattern> needed(std::span<const ir::Description> questions) const;
   Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
   /// How a model without the rows held out answers them.
-  static Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options, Steps& steps);
+  Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
+                                     Steps& steps) const;
   /// What the spread of a pattern's answers may depend on: all features and ln(predicted ns) where neighbours abound, else a
   /// few that do not tell levels apart.
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
