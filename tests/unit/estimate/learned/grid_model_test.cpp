@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -179,6 +180,34 @@ TEST(GridModelTest, CalibrationReplacesTheGuess) {
   ASSERT_TRUE(fast);
   EXPECT_TRUE(std::isfinite(fast->sd_log) && fast->sd_log > 0);
   EXPECT_NE(fast->sd_log, b->sd_log) << "each profile has a spread of its own";
+}
+
+/// Times that nothing but the same kernel at another batch tells: of heights and channels no neighbour knows anything.
+Rows rows_known_by_batch_alone() {
+  Rows rows;
+  base::Random random(1);
+  for (std::int64_t height = 8; height < 8 + 24; ++height) {
+    for (const std::int64_t channels : {32, 48, 64, 96, 128, 192, 256, 384}) {
+      const double own = random.uniform();
+      for (const std::int64_t batch : {16, 32, 64}) {
+        test::SyntheticRow row = test::synthetic_row(test::square(batch, channels, height, channels, 3, false));
+        row.log_ns = std::log(row.description.work.flops.value()) + own;
+        rows.add(row);
+      }
+    }
+  }
+  return rows;
+}
+
+TEST(GridModelTest, ARowLeftOutAtRandomIsAskedWithAllItsNeighbours) {
+  const Rows rows = rows_known_by_batch_alone();
+  LearnRequest request = quick();
+  request.calibrate = true;
+  const GridModel model = must(GridModel::fit(rows.descriptions, rows.log_ns, request));
+  ASSERT_GT(model.left_out().size(), 200U);
+  double most = 0;
+  for (const LeftOutRow& row : model.left_out()) most = std::max(most, std::abs(row.error));
+  EXPECT_LT(most, 0.05) << "a fold of a tenth would hide both other batches of one row in a hundred: it would err by 0.16";
 }
 
 TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
