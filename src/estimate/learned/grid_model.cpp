@@ -117,6 +117,19 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
   return options;
 }
 
+/// The sites but some, without their points.
+Sites without(const Sites& sites, std::span<const std::uint32_t> some) {
+  std::vector<bool> left_out(sites.log_ns.size(), false);
+  for (const std::uint32_t site : some) left_out[site] = true;
+  Sites rest;
+  for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
+    if (left_out[i]) continue;
+    rest.descriptions.push_back(sites.descriptions[i]);
+    rest.log_ns.push_back(sites.log_ns[i]);
+  }
+  return rest;
+}
+
 /// How far a question of a pattern is from the rows: of a level, to the neighbours on both sides, and what the interpolation errs
 /// there; of one beyond all, to the nearest and the farthest of the axes' last rows, and how far the extrapolations along the
 /// axes are apart. NaN for what there is not.
@@ -248,26 +261,19 @@ Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold
 Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
                                               Steps& steps) const {
   std::vector<Trial> trials;
-  std::vector<bool> left_out(sites.log_ns.size(), false);
-  for (const std::uint32_t row : held.rows) left_out[row] = true;
-  Sites rest;
-  for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
-    if (left_out[i]) continue;
-    rest.descriptions.push_back(sites.descriptions[i]);
-    rest.log_ns.push_back(sites.log_ns[i]);
-  }
+  const Sites rest = without(sites, held.rows);
   if (rest.log_ns.size() < kLeastRowsLearned) return trials;
   // Of rows at random, a question sees all rows but itself (and its twin): what a fit lacks is what is asked of it, and hardly ever
   // its neighbours, of which a fold would hide some from most of its rows. Only the trees learn without the fold.
-  const bool alone = is_common(held.patterns.front());
+  const GridModel* whole = is_common(held.patterns.front()) ? this : nullptr;
   Sites unused;
   Matrix shapes;
-  GridModel part = prepare(rest.descriptions, rest.log_ns, alone ? this : nullptr, unused, shapes);
+  GridModel part = prepare(rest.descriptions, rest.log_ns, whole, unused, shapes);
   LearnRequest less = options;
   less.effort = effort_of_trials(held.patterns) * options.effort;
   less.threads = 1;  // the hold-outs share the threads
   OPLAT_CHECK(part.fit_patterns(held.patterns, shapes, less, steps));
-  const GridModel& seen = alone ? *this : part;
+  const GridModel& seen = whole != nullptr ? *whole : part;
   const PatternModel* shape = part.model_of({PatternKind::Shape, 0});
   std::vector<float> row(seen.features());
   for (const std::uint32_t asked : held.asked) {
