@@ -165,7 +165,7 @@ Sampler::View Sampler::view() const {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     // A candidate whose numbers are not those of its slice stands at the slice's origin.
     const Point point = space.place(candidates_[i]).value_or(Point{});
-    shape_features(candidates_[i], point, space.axes(), machine, view.shapes.row(i));
+    shape_features(candidates_[i], point, space.axes(), machine, std::log(machine.bound_ns(candidates_[i].work)), view.shapes.row(i));
   }
   view.scaler = Scaler::learn(view.shapes);
   for (std::size_t i = 0; i < rows.size(); ++i) view.u.push_back(log_ns[i] - std::log(machine.bound_ns(rows[i].work)));

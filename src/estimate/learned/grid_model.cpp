@@ -40,12 +40,12 @@ constexpr std::size_t kLeastTrials = 20;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
 
-std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine) {
+/// ln(wave work) - log_reference for each tile; NaN where no product is summed.
+std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine, double log_reference) {
   std::array<float, kTileCount> waves;
-  const double bound = std::log(machine.bound_ns(description.work));
   for (std::size_t tile = 0; tile < kTileCount; ++tile) {
     waves[tile] = description.contraction
-                      ? static_cast<float>(log_wave_work(*description.contraction, kTiles[tile], machine.processors) - bound)
+                      ? static_cast<float>(log_wave_work(*description.contraction, kTiles[tile], machine.processors) - log_reference)
                       : std::numeric_limits<float>::quiet_NaN();
   }
   return waves;
@@ -155,6 +155,12 @@ std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout&
 
 }  // namespace
 
+double GridModel::log_reference(const ir::Description& description) const {
+  if (!reference_.learned()) return std::log(machine_.bound_ns(description.work));
+  // Work of which no part counts takes a launch at least.
+  return std::log(std::max(reference_.ns(description), machine_.overhead_ns));
+}
+
 GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like,
                              Sites& sites, Matrix& shapes) {
   GridModel model;
@@ -162,14 +168,16 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
   sites = sites_of(rows, log_ns, model.space_);
   model.lines_ = std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
   model.machine_ = like != nullptr ? like->machine_ : learn_machine(sites.descriptions, sites.log_ns, model.space_);
+  model.reference_ = like != nullptr ? like->reference_ : learn_reference(sites.descriptions, sites.log_ns);
   SiteValues values;
   shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
     const ir::Description& description = sites.descriptions[i];
-    values.u.push_back(static_cast<float>(sites.log_ns[i] - std::log(model.machine_.bound_ns(description.work))));
-    const auto waves = waves_of(description, model.machine_);
+    const double log_reference = model.log_reference(description);
+    values.u.push_back(static_cast<float>(sites.log_ns[i] - log_reference));
+    const auto waves = waves_of(description, model.machine_, log_reference);
     values.waves.insert(values.waves.end(), waves.begin(), waves.end());
-    shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_, shapes.row(i));
+    shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_, log_reference, shapes.row(i));
   }
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   model.patterns_ = patterns_of(*model.lines_, *model.neighbours_);
@@ -204,8 +212,9 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
-  // A pattern that too few rows could be asked in has no model: its questions go where they would without it.
-  std::erase_if(model.patterns_, [&](const Pattern& pattern) { return model.model_of(pattern) == nullptr; });
+  // A pattern that too few rows could be asked in has no model: its questions go where they would without it. One that no question
+  // needed stays: whether a flag counts as a twin must not hang on what is asked.
+  std::erase_if(model.patterns_, [&](const Pattern& pattern) { return is_in(pattern, patterns) && model.model_of(pattern) == nullptr; });
   return model;
 }
 
@@ -290,7 +299,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     trial.hold_out = number;
     trial.accurate = part.answers_of(*model, shape, row, Profile::Accurate);
     trial.fast = part.answers_of(*model, shape, row, Profile::Fast);
-    trial.truth = static_cast<float>(sites.log_ns[asked] - std::log(seen.machine_.bound_ns(description.work)));
+    trial.truth = static_cast<float>(sites.log_ns[asked] - seen.log_reference(description));
     trial.features = part.spread_features(*model, row, trial.accurate);
     trial.gap = part.gap_of(model->pattern, row);
     trials.push_back(std::move(trial));
@@ -302,14 +311,14 @@ std::vector<float> GridModel::spread_features(const PatternModel& model, std::sp
                                               const Trial::Answers& answers) const {
   if (is_common(model.pattern)) {
     std::vector<float> features(row.begin(), row.end());
-    features.push_back(answers.own + row[kLogBoundFeature]);
+    features.push_back(answers.own + row[kLogReferenceFeature]);
     return features;
   }
   const NeighbourLayout layout = neighbours_->layout();
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
   std::vector<float> features{std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own,
-                              row[kLogBoundFeature], row[kComputeOverMemoryFeature]};
+                              row[kLogReferenceFeature], row[kComputeOverMemoryFeature]};
   const auto [first, second, third] = distances_of(model.pattern, layout, around);
   features.insert(features.end(), {first, second, third});
   return features;
@@ -361,7 +370,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
       target -= around[layout.base()];
     }
     y.push_back(target);
-    times.push_back(neighbours_->u(number) + row[kLogBoundFeature]);
+    times.push_back(neighbours_->u(number) + row[kLogReferenceFeature]);
     ++used;
   }
   if (used < kLeastRowsLearned) return std::nullopt;
@@ -396,8 +405,9 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
 
 void GridModel::write(const ir::Description& description, const Point& point, const Surroundings& around,
                       std::span<float> out) const {
-  shape_features(description, point, space_.axes(), machine_, out.first(kShapeFeatures));
-  neighbours_->write(point, around, waves_of(description, machine_), {}, out.subspan(kShapeFeatures));
+  const double log_reference = this->log_reference(description);
+  shape_features(description, point, space_.axes(), machine_, log_reference, out.first(kShapeFeatures));
+  neighbours_->write(point, around, waves_of(description, machine_, log_reference), {}, out.subspan(kShapeFeatures));
 }
 
 bool GridModel::calibrated() const {
@@ -446,7 +456,7 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   LearnedAnswer answer;
   answer.pattern = model->pattern;
   const float share = model->shape_share.across(gap_of(model->pattern, row));
-  answer.log_ns = answers.mixed(share) + std::log(machine_.bound_ns(description.work));
+  answer.log_ns = answers.mixed(share) + log_reference(description);
   answer.sd_log = profile == Profile::Fast ? model->quick_spread_factor : model->spread_factor;
   if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
   answer.sd_log = spread_at(*point, answer.sd_log);

@@ -15,6 +15,7 @@
 #include "estimate/learned/forest.hpp"
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/patterns.hpp"
+#include "estimate/learned/reference.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sites.hpp"
 #include "estimate/learned/steps.hpp"
@@ -64,7 +65,9 @@ class GridModel {
     float quick_spread_factor = 0.1F;
   };
 
-  /// Everything but the models; space and machine are those of `like`, unless it is nullptr. The sites come without their points,
+  /// ln of the time in ns that what is learned is relative to: the reference, or in fits of before there was one the machine's bound.
+  [[nodiscard]] double log_reference(const ir::Description& description) const;
+  /// Everything but the models; space, machine and reference are those of `like`, unless it is nullptr. The sites come without their points,
   /// which the lines keep.
   static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like, Sites& sites,
                            Matrix& shapes);
@@ -94,6 +97,7 @@ class GridModel {
   [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
 
   Machine machine_;
+  Reference reference_;
   Space space_;
   std::unique_ptr<Lines> lines_;
   std::unique_ptr<NeighbourFeatures> neighbours_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A fitted model as bytes and back: machine, space, sites, models. See docs/format.md "Learned estimates".
+/// A fitted model as bytes and back: machine, space, reference, sites, models. See docs/format.md "Learned estimates".
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,9 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.learned", 3, "learned fit"};
+constexpr ModelFormat kFormat{"oplat.learned", 4, "learned fit", 3};
+/// Fits of before are relative to the machine's bound.
+constexpr std::uint32_t kFirstWithReference = 4;
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
@@ -73,11 +75,21 @@ Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices
   return {};
 }
 
+Status read_reference(base::ByteReader& reader, Reference& reference) {
+  for (double& ns : reference.ns_per_unit) {
+    ns = reader.f64();
+    if (!(ns >= 0) || std::isinf(ns)) return fail(broken("a reference of a part that takes less than no time"));
+  }
+  if (!reference.learned()) return fail(broken("a reference of no time"));
+  return {};
+}
+
 }  // namespace
 
 std::string GridModel::save() const {
   base::ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
+  for (const double ns : reference_.ns_per_unit) writer.f64(ns);
   write_sites(writer, *lines_, *neighbours_, space_.slices());
   writer.u64(models_.size());
   for (const PatternModel& model : models_) {
@@ -101,6 +113,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   GridModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
+  if (head.number >= kFirstWithReference) OPLAT_CHECK(read_reference(reader, model.reference_));
   std::vector<Point> points;
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));

@@ -41,7 +41,7 @@ Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& for
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
   base::ByteReader reader(body);
   if (reader.text() != format.magic) return fail(format.broken("is none"));
-  if (const std::uint32_t number = reader.u32(); number != format.number) {
+  if (const std::uint32_t number = reader.u32(); number < format.oldest || number > format.number) {
     return fail(format.broken(fmt::format("is of format {}, known is {}", number, format.number)));
   }
   base::ByteReader checksum(bytes.substr(body.size()));
@@ -51,8 +51,8 @@ Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& for
 
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format) {
   ModelHead head;
-  reader.text();  // the magic and the number, which unsealed() has seen
-  reader.u32();
+  reader.text();  // the magic, which unsealed() has seen
+  head.number = reader.u32();
   head.machine.overhead_ns = reader.f64();
   head.machine.flops_per_ns = reader.f64();
   head.machine.bytes_per_ns = reader.f64();

@@ -18,11 +18,13 @@ struct ModelFormat {
   std::string_view magic;
   std::uint32_t number = 1;
   std::string_view name;  ///< in messages
+  std::uint32_t oldest = number;  ///< of the formats that can be read
   /// "NAME: WHAT; run oplat fit again".
   [[nodiscard]] Error broken(std::string_view what) const;
 };
 
 struct ModelHead {
+  std::uint32_t number = 0;  ///< of the format
   Machine machine;
   Space space;
 };

@@ -21,8 +21,8 @@ struct Blindfold {
 
 /// What is known of the sites.
 struct SiteValues {
-  std::vector<float> u;      ///< ln(time / bound)
-  std::vector<float> waves;  ///< ln(wave work) - ln(bound), kTileCount a site; NaN where no product is summed
+  std::vector<float> u;      ///< ln(time / reference)
+  std::vector<float> waves;  ///< ln(wave work) - ln(reference), kTileCount a site; NaN where no product is summed
 };
 
 /// Layout of the features of `axes` axes.

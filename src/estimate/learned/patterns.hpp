@@ -29,7 +29,7 @@ struct Pattern {
 };
 
 /// The patterns that rows of this space can be asked in, from near to far. A flag counts as a twin where it tells about
-/// as much as the axes between whose levels one can interpolate.
+/// as much as the axes between whose levels one can interpolate, by the median of its errors or by their mean square.
 std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features);
 
 /// The pattern of a question.

@@ -38,7 +38,7 @@ double log_power_of_two(double value) {
 /// How much padding to a multiple of `unit` adds.
 double padding(double value, double unit) { return std::ceil(value / unit) * unit / value; }
 
-void put_sizes(Writer& writer, const ir::Work& work, const Machine& machine) {
+void put_sizes(Writer& writer, const ir::Work& work, const Machine& machine, double log_reference) {
   const double flops = work.flops.value_or(0);
   const double compute_ns = flops / machine.flops_per_ns;
   const double memory_ns = work.bytes() / machine.bytes_per_ns;
@@ -48,7 +48,7 @@ void put_sizes(Writer& writer, const ir::Work& work, const Machine& machine) {
   writer.put(log_or_zero(work.bytes_out));
   writer.put(log_or_zero(work.bytes()));
   writer.put(log_or_zero(flops) - log_or_zero(work.bytes()));
-  writer.put(std::log(machine.bound_ns(work)));
+  writer.put(log_reference);
   writer.put(log_or_zero(compute_ns) - log_or_zero(memory_ns));
   writer.put(std::log1p(compute_ns / machine.overhead_ns));
   writer.put(std::log1p(memory_ns / machine.overhead_ns));
@@ -102,7 +102,7 @@ void put_divisibility(Writer& writer, const ir::Contraction& p) {
 }  // namespace
 
 void shape_features(const ir::Description& description, const Point& point, std::size_t axes, const Machine& machine,
-                    std::span<float> out) {
+                    double log_reference, std::span<float> out) {
   Writer writer(out);
   writer.put(point.slice);
   for (std::size_t i = 0; i < kMostAxes; ++i) {
@@ -112,7 +112,7 @@ void shape_features(const ir::Description& description, const Point& point, std:
       writer.skip(1);
     }
   }
-  put_sizes(writer, description.work, machine);
+  put_sizes(writer, description.work, machine, log_reference);
   if (!description.contraction) {
     writer.skip(kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures);
     return;

@@ -18,13 +18,13 @@ inline constexpr std::size_t kDivisibilityFeatures = 3 + 8;
 inline constexpr std::size_t kShapeFeatures =
     1 + kMostAxes + kSizeFeatures + kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures;
 
-/// Numbers of two of them: ln(bound in ns), ln(time of computing over time of moving data).
-inline constexpr std::size_t kLogBoundFeature = 1 + kMostAxes + 6;
-inline constexpr std::size_t kComputeOverMemoryFeature = kLogBoundFeature + 1;
+/// Numbers of two of them: ln of the reference in ns, ln(time of computing over time of moving data).
+inline constexpr std::size_t kLogReferenceFeature = 1 + kMostAxes + 6;
+inline constexpr std::size_t kComputeOverMemoryFeature = kLogReferenceFeature + 1;
 
-/// Writes kShapeFeatures numbers; NaN where the operator sums no products. `slice` is the number of the kernel's slice
-/// and `axes` how many coordinates count.
+/// Writes kShapeFeatures numbers; NaN where the operator sums no products. `axes` says how many coordinates count,
+/// `log_reference` is ln of the time in ns that what is learned is relative to.
 void shape_features(const ir::Description& description, const Point& point, std::size_t axes, const Machine& machine,
-                    std::span<float> out);
+                    double log_reference, std::span<float> out);
 
 }  // namespace oplat::estimate

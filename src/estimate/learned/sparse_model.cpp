@@ -109,9 +109,10 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, st
   out.shapes = Matrix(sites.points.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.points.size(); ++i) {
     const ir::Description& description = sites.descriptions[i];
-    out.u.push_back(sites.log_ns[i] - std::log(model.machine_.bound_ns(description.work)));
+    const double log_bound = std::log(model.machine_.bound_ns(description.work));
+    out.u.push_back(sites.log_ns[i] - log_bound);
     out.truth.push_back(static_cast<float>(out.u.back()));
-    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, out.shapes.row(i));
+    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_bound, out.shapes.row(i));
   }
   return out;
 }
@@ -189,7 +190,7 @@ std::array<float, SparseModel::kSpreadFeatures> SparseModel::spread_features(std
                                                                              const Values& values) {
   const auto [smooth, trees, corrected] = values;
   return {static_cast<float>(std::log(sd)), std::abs(smooth - trees), std::abs(corrected - smooth), smooth,
-          shape[kLogBoundFeature], shape[kComputeOverMemoryFeature]};
+          shape[kLogReferenceFeature], shape[kComputeOverMemoryFeature]};
 }
 
 float SparseModel::mixed(const Values& values) const {
@@ -210,7 +211,7 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const 
     errors.push_back(mixed(left_out.values[i]) - rows.truth[i]);
     quick_errors.push_back(left_out.values[i][kTrees] - rows.truth[i]);
     y.push_back(std::log(std::abs(errors.back()) + kLeastError));
-    left_out_.push_back({rows.truth[i] + rows.shapes.row(i)[kLogBoundFeature], errors.back()});
+    left_out_.push_back({rows.truth[i] + rows.shapes.row(i)[kLogReferenceFeature], errors.back()});
   }
   BoostOptions boosting;
   boosting.trees = kTreesOfSpread;
@@ -237,8 +238,8 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
   std::array<float, kShapeFeatures> shape;
-  shape_features(description, *point, space_.axes(), machine_, shape);
   const double log_bound = std::log(machine_.bound_ns(description.work));
+  shape_features(description, *point, space_.axes(), machine_, log_bound, shape);
   LearnedAnswer answer;
   answer.pattern.kind = PatternKind::Sparse;
   answer.outside = point->outside;

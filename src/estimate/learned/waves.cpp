@@ -76,9 +76,10 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   VectorXd u(static_cast<Index>(usable.size()));
   for (std::size_t i = 0; i < usable.size(); ++i) {
     const ir::Description& row = rows[usable[i]];
-    shape_features(row, *space.place(row), space.axes(), machine, shapes.row(i));
+    const double log_bound = std::log(machine.bound_ns(row.work));
+    shape_features(row, *space.place(row), space.axes(), machine, log_bound, shapes.row(i));
     products.push_back(&*row.contraction);
-    u(static_cast<Index>(i)) = log_ns[usable[i]] - std::log(machine.bound_ns(row.work));
+    u(static_cast<Index>(i)) = log_ns[usable[i]] - log_bound;
   }
   const MatrixXd features = Scaler::learn(shapes).points(shapes).at;
   MatrixXd base(features.rows(), features.cols() + 1);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reference: the time that work takes as a rule on a machine, smooth in every size, learned from rows. Answers are learned relative
+/// to it, so it carries them beyond the rows.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "oplat/ir/description.hpp"
+
+namespace oplat::estimate {
+
+/// What a kernel's time is made of: a launch; flops; bytes in, out and of weights; the length K = in_c * kernel_h * kernel_w of its
+/// sums, which one product after the other works off; and sqrt(flops * K), which lies between the last and flops, for kernels too
+/// small to fill the machine. A roofline knows two of them and is far off where neither counts alone: docs/adr/0030.
+enum ReferencePart : std::size_t { kLaunch, kFlops, kBytesIn, kBytesOut, kBytesWeights, kSumLength, kHalfFilled, kReferenceParts };
+
+struct Reference {
+  /// ns that a unit of each part takes, 0 or more; all 0 for a reference that was never learned.
+  std::array<double, kReferenceParts> ns_per_unit{};
+  [[nodiscard]] bool learned() const;
+  /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be their maximum. ns; 0 where no part counts.
+  [[nodiscard]] double ns(const ir::Description& description) const;
+};
+
+/// Least squares of relative errors with no negative part. `log_ns`: ln of the time of each row in ns.
+Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns);
+
+}  // namespace oplat::estimate
