@@ -101,6 +101,75 @@ TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
   EXPECT_EQ(questions, 6);
 }
 
+/// A launch of 40 us and so high a rate that the largest of the rows adds 7 us to it.
+double mostly_launch_ns(const ir::Description& description) { return 4e4 + *description.work.flops / 4e6; }
+
+TEST(GridModelTest, TimesThatAreMostlyLaunchesTellOfLargerOnes) {
+  Rows rows;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) {
+    rows.descriptions.push_back(row.description);
+    rows.log_ns.push_back(std::log(mostly_launch_ns(row.description)));
+  }
+  const GridModel model = must(GridModel::fit(rows.descriptions, rows.log_ns, quick()));
+  for (const std::int64_t channels : {256, 512}) {
+    const auto larger = test::synthetic_row(test::square(32, channels, 56, channels, 3, false)).description;
+    const auto answer = model.answer(larger, Profile::Accurate);
+    ASSERT_TRUE(answer);
+    EXPECT_NEAR(answer->log_ns, std::log(mostly_launch_ns(larger)), 0.3) << channels << ": relative to a roofline it would come out eleven times too long and more";
+  }
+}
+
+std::string with_checksum(std::string body) {
+  const std::uint64_t sum = base::hash64(body);
+  for (int byte = 0; byte < 8; ++byte) body.push_back(static_cast<char>(sum >> (8 * byte) & 0xff));
+  return body;
+}
+
+TEST(GridModelTest, AFitOfBeforeIsRelativeToTheBoundAndStaysSo) {
+  // The format of before: another number, and no seven parts behind the text of the space.
+  std::string body = fitted_bytes().substr(0, fitted_bytes().size() - 8);
+  const std::size_t number = 8 + std::string("oplat.learned").size();
+  const std::size_t space = number + 4 + 3 * 8 + 4;
+  ASSERT_EQ(body[number], 4);
+  body[number] = 3;
+  std::uint64_t length = 0;
+  for (std::size_t byte = 0; byte < 8; ++byte) length |= std::uint64_t{static_cast<unsigned char>(body[space + byte])} << (8 * byte);
+  body.erase(space + 8 + length, 7 * 8);
+  const GridModel now = must(GridModel::load(fitted_bytes()));
+  const GridModel before = must(GridModel::load(with_checksum(body)));
+  const auto question = test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
+  const auto answer = before.answer(question, Profile::Accurate);
+  ASSERT_TRUE(answer);
+  Rows rows;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) {
+    if (!asked(row)) rows.add(row);
+  }
+  const double reference = std::log(learn_reference(rows.descriptions, rows.log_ns).ns(question));
+  const double bound = std::log(before.machine().bound_ns(question.work));
+  EXPECT_GT(std::abs(reference - bound), 0.3) << "else the test cannot tell them apart";
+  EXPECT_NEAR(answer->log_ns - bound, now.answer(question, Profile::Accurate)->log_ns - reference, 0.15);
+  EXPECT_EQ(must(GridModel::load(before.save())).answer(question, Profile::Accurate)->log_ns, answer->log_ns);
+}
+
+TEST(GridModelTest, AFlagStaysATwinThoughNoQuestionLacksIt) {
+  Rows rows;
+  std::vector<ir::Description> corner;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) {
+    const bool largest = row.conv.batch == 8 && row.conv.in_h == 56 && row.conv.out_c == 256 && row.conv.in_c == 256 && row.conv.kernel == 3;
+    if (largest && !row.conv.fused) {
+      corner.push_back(row.description);
+    } else {
+      rows.add(row);
+    }
+  }
+  ASSERT_EQ(corner.size(), 1U);
+  LearnRequest request = quick();
+  request.questions = corner;
+  const auto answer = must(GridModel::fit(rows.descriptions, rows.log_ns, request)).answer(corner.front(), Profile::Accurate);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(name(answer->pattern.kind), "grid");
+}
+
 TEST(GridModelTest, IsLessSureFarFromTheRows) {
   const GridModel model = must(GridModel::load(fitted_bytes()));
   const auto near =
@@ -237,9 +306,7 @@ TEST(GridModelTest, DamageUnderARightChecksumNeverLeadsOutOfTheBytes) {
     // The head, with its counts, gets half of the damage.
     const std::size_t at = i % 2 == 0 ? random.below(2000) : random.below(body.size());
     body[at] = static_cast<char>(random.below(256));
-    const std::uint64_t sum = base::hash64(body);
-    for (int byte = 0; byte < 8; ++byte) body.push_back(static_cast<char>(sum >> (8 * byte) & 0xff));
-    const auto model = GridModel::load(body);
+    const auto model = GridModel::load(with_checksum(body));
     if (!model) continue;
     ++loaded;
     static_cast<void>(model->answer(question, Profile::Accurate));

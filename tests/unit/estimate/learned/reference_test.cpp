@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The reference finds the parts that times are made of, and carries them beyond the rows.
+#include "estimate/learned/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "unit/estimate/learned/synthetic.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+std::vector<ir::Description> descriptions() {
+  std::vector<ir::Description> all;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) all.push_back(row.description);
+  return all;
+}
+
+std::vector<double> log_times(const Reference& truth, const std::vector<ir::Description>& rows) {
+  std::vector<double> times;
+  for (const ir::Description& row : rows) times.push_back(std::log(truth.ns(row)));
+  return times;
+}
+
+TEST(ReferenceTest, OverlappingPartsTakeLessThanTheirSumAndMoreThanTheLongest) {
+  const ir::Description row = test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description;
+  Reference launch, flops, both;
+  launch.ns_per_unit[kLaunch] = both.ns_per_unit[kLaunch] = 5e3;
+  flops.ns_per_unit[kFlops] = both.ns_per_unit[kFlops] = 5e3 / *row.work.flops;
+  EXPECT_NEAR(launch.ns(row), 5e3, 1e-6);
+  EXPECT_NEAR(flops.ns(row), 5e3, 1e-6);
+  EXPECT_NEAR(both.ns(row), std::exp2(0.8) * 5e3, 1e-6);
+  EXPECT_FALSE(Reference{}.learned());
+  EXPECT_EQ(Reference{}.ns(row), 0);
+}
+
+TEST(ReferenceTest, FindsThePartsThatTimesAreMadeOf) {
+  Reference truth;
+  truth.ns_per_unit = {5e3, 1e-4, 2e-3, 3e-3, 0, 4, 0};
+  const auto rows = descriptions();
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  ASSERT_TRUE(found.learned());
+  for (const ir::Description& row : rows) ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.01) << row.slice;
+  // Sixteen times the operations of the largest row.
+  const auto larger = test::synthetic_row(test::square(32, 512, 56, 512, 3, false)).description;
+  EXPECT_NEAR(found.ns(larger) / truth.ns(larger), 1, 0.03);
+}
+
+TEST(ReferenceTest, NoPartIsNegativeWhateverTheTimes) {
+  const auto rows = descriptions();
+  std::vector<double> times;
+  // Less the more there is to do: nothing but a launch explains that.
+  for (const ir::Description& row : rows) times.push_back(12 - 0.2 * std::log(*row.work.flops));
+  const Reference found = learn_reference(rows, times);
+  for (const double ns : found.ns_per_unit) EXPECT_TRUE(std::isfinite(ns) && ns >= 0) << ns;
+  EXPECT_GT(found.ns_per_unit[kLaunch], 0);
+}
+
+TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
+  ir::Description row = descriptions().front();
+  row.contraction.reset();
+  Reference sums;
+  sums.ns_per_unit[kSumLength] = sums.ns_per_unit[kHalfFilled] = 1;
+  EXPECT_EQ(sums.ns(row), 0);
+}
+
+TEST(ReferenceTest, OfNoRowsNothingIsLearned) { EXPECT_FALSE(learn_reference({}, {}).learned()); }
+
+}  // namespace
+}  // namespace oplat::estimate
