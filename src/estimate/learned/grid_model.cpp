@@ -293,13 +293,14 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::NoTwin) around[of.axis] = {};
     const PatternModel* model = part.model_of(pattern_at(*seen.lines_, *point, around, seen.patterns_));
     if (model == nullptr || model == shape) continue;
-    seen.write(description, *point, around, row);
+    const double log_reference = seen.log_reference(description);
+    seen.write(description, log_reference, *point, around, row);
     Trial trial;
     trial.pattern = model->pattern;
     trial.hold_out = number;
     trial.accurate = part.answers_of(*model, shape, row, Profile::Accurate);
     trial.fast = part.answers_of(*model, shape, row, Profile::Fast);
-    trial.truth = static_cast<float>(sites.log_ns[asked] - seen.log_reference(description));
+    trial.truth = static_cast<float>(sites.log_ns[asked] - log_reference);
     trial.features = part.spread_features(*model, row, trial.accurate);
     trial.gap = part.gap_of(model->pattern, row);
     trials.push_back(std::move(trial));
@@ -403,9 +404,8 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   return model;
 }
 
-void GridModel::write(const ir::Description& description, const Point& point, const Surroundings& around,
+void GridModel::write(const ir::Description& description, double log_reference, const Point& point, const Surroundings& around,
                       std::span<float> out) const {
-  const double log_reference = this->log_reference(description);
   shape_features(description, point, space_.axes(), machine_, log_reference, out.first(kShapeFeatures));
   neighbours_->write(point, around, waves_of(description, machine_, log_reference), {}, out.subspan(kShapeFeatures));
 }
@@ -450,13 +450,14 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   if (model == nullptr) model = shape;
   if (model == nullptr) return std::nullopt;
   std::vector<float> row(features());
-  write(description, *point, around, row);
+  const double log_reference = this->log_reference(description);
+  write(description, log_reference, *point, around, row);
   // The model of shapes is asked only where it counts: it doubles the time of an answer.
   const Trial::Answers answers = answers_of(*model, is_common(model->pattern) ? nullptr : shape, row, profile);
   LearnedAnswer answer;
   answer.pattern = model->pattern;
   const float share = model->shape_share.across(gap_of(model->pattern, row));
-  answer.log_ns = answers.mixed(share) + log_reference(description);
+  answer.log_ns = answers.mixed(share) + log_reference;
   answer.sd_log = profile == Profile::Fast ? model->quick_spread_factor : model->spread_factor;
   if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
   answer.sd_log = spread_at(*point, answer.sd_log);

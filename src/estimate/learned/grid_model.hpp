@@ -87,7 +87,7 @@ class GridModel {
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
                                                    const Trial::Answers& answers) const;
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
-  void write(const ir::Description& description, const Point& point, const Surroundings& around, std::span<float> out) const;
+  void write(const ir::Description& description, double log_reference, const Point& point, const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
   /// Trial::gap of a row of features.
   [[nodiscard]] float gap_of(const Pattern& pattern, std::span<const float> row) const;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "estimate/learned/fitted_model.hpp"
+#include "estimate/learned/median.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
 #include "oplat/base/bytes.hpp"
@@ -14,12 +15,6 @@
 
 namespace oplat::estimate {
 namespace {
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::optional<double> llc_bytes(const RowSource& rows) {
   const auto devices = rows.table->devices();
@@ -215,7 +210,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   }
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
-  for (auto& each : footprints) writer.f64(each.empty() ? 0 : median(std::move(each)));
+  for (auto& each : footprints) writer.f64(each.empty() ? 0 : upper_median(std::move(each)));
   OPLAT_TRY(under_load, rows_under_load(rows));
   LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}}, static_cast<std::int64_t>(log_ns.size()), under_load, model.calibrated()};
   if (const auto spread = RowSpread::learn(model.left_out())) fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "estimate/learned/median.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -27,12 +30,6 @@ Neighbours visible(const Neighbours& all, std::size_t axis, const Blindfold& bli
   Neighbours n = all;
   if (blindfold.beyond) n.high = n.high2 = {};
   return n;
-}
-
-double median(std::vector<float>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
 }
 
 /// Linear in the coordinate between the two neighbours; a copy where there is one, nothing where there is none.
@@ -74,7 +71,7 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
     double sum = 0;
     for (const float size : each) sum += square(std::min<double>(size, kMostResidual));
     errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kLeastError));
-    typical_.push_back(each.empty() ? 1 : median(each));
+    typical_.push_back(each.empty() ? 1 : upper_median(std::move(each)));
   }
   learn_corrected_errors();
 }
@@ -96,7 +93,7 @@ void NeighbourFeatures::learn_corrected_errors() {
       if (!std::isnan(residual)) sizes[axis].push_back(std::abs(residual));
     }
   }
-  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(median(each)) + square(kLeastCorrectedError));
+  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(upper_median(std::move(each))) + square(kLeastCorrectedError));
 }
 
 void NeighbourFeatures::prefetch(const Surroundings& around) const {

@@ -3,6 +3,9 @@
 #include "estimate/learned/patterns.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "estimate/learned/median.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -11,11 +14,6 @@ namespace {
 /// a model of its own. Which of the two a twin keeps to hangs on the device: fused sums are cheap in most rows of the V100 in fp32 and dear
 /// in a few; in fp16 they cost something in most and never much.
 constexpr double kMostTwinError = 1.5;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
 
@@ -50,8 +48,8 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   }
   std::vector<Pattern> patterns;
   if (typical.size() >= 2) {
-    const double most_typical = kMostTwinError * median(typical);
-    const double most_square = kMostTwinError * kMostTwinError * median(squares);
+    const double most_typical = kMostTwinError * upper_median(std::move(typical));
+    const double most_square = kMostTwinError * kMostTwinError * upper_median(std::move(squares));
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       const bool flag = lines.most_levels(axis) == 2;
