@@ -23,7 +23,8 @@ constexpr std::uint64_t kTwinPartAsked = 10;
 constexpr std::uint64_t kLeastTried = 2;
 constexpr std::uint64_t kMostTriedOfFew = 5;
 constexpr std::uint64_t kRowsAsked = 1000;
-constexpr std::size_t kLevelsTried = 2;
+/// More would say more, and take longer: each is a fit of its own.
+constexpr std::size_t kLevelsTried = 4;
 constexpr std::size_t kPairsTried = 4;
 constexpr double kLargestShare = 0.2;
 /// Half the width of a 90 % interval in standard deviations.
@@ -179,20 +180,20 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
   return best;
 }
 
-float spread_factor(std::span<const float> errors, std::span<const float> scales) {
+float spread_factor(std::span<const float> errors, std::span<const float> scales, double share) {
   std::vector<float> scores;
   for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
-  return scores.empty() ? 0 : static_cast<float>(quantile(std::move(scores), 0.9) / k90);
+  return scores.empty() ? 0 : static_cast<float>(quantile(std::move(scores), share) / k90);
 }
 
-float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs) {
+float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share) {
   std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> each;
   for (std::size_t i = 0; i < errors.size(); ++i) {
     each[hold_outs[i]].first.push_back(errors[i]);
     each[hold_outs[i]].second.push_back(scales[i]);
   }
-  float worst = spread_factor(errors, scales);
-  for (const auto& [held, trials] : each) worst = std::max(worst, spread_factor(trials.first, trials.second));
+  float worst = 0;
+  for (const auto& [held, trials] : each) worst = std::max(worst, spread_factor(trials.first, trials.second, share));
   return worst;
 }
 

@@ -54,10 +54,9 @@ struct ShapeShare {
 /// much as one hold-out does: the few hold-outs of an axis are not a sample of what will be asked.
 ShapeShare best_shape_share(std::span<const Trial* const> trials, float before);
 
-/// The factor f with which |error| <= 1.645 f scale holds for 90 % of the trials.
-float spread_factor(std::span<const float> errors, std::span<const float> scales);
-/// The same for the worst of the hold-outs that the trials come from: whole levels differ from each other as
-/// random folds do not, and so will the next.
-float spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs);
+/// The factor f with which |error| <= 1.645 f scale holds for a share of the trials.
+float spread_factor(std::span<const float> errors, std::span<const float> scales, double share = 0.9);
+/// The largest factor of any of the hold-outs that the trials come from.
+float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share = 0.9);
 
 }  // namespace oplat::estimate

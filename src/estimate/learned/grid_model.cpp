@@ -156,9 +156,7 @@ std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout&
 }  // namespace
 
 double GridModel::log_reference(const ir::Description& description) const {
-  if (!reference_.learned()) return std::log(machine_.bound_ns(description.work));
-  // Work of which no part counts takes a launch at least.
-  return std::log(std::max(reference_.ns(description), machine_.overhead_ns));
+  return estimate::log_reference(reference_, machine_, description);
 }
 
 GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like,

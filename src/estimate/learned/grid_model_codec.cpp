@@ -10,11 +10,11 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.learned", 4, "learned fit", 3};
+constexpr ModelFormat kFormat{"oplat.learned", 5, "learned fit", 3};
 /// Fits of before are relative to the machine's bound.
 constexpr std::uint32_t kFirstWithReference = 4;
-/// A unit of work that takes thirty years is damage.
-constexpr double kMostNs = 1e18;
+/// Fits of before do not say what their reference is of.
+constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
@@ -77,20 +77,12 @@ Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices
   return {};
 }
 
-Status read_reference(base::ByteReader& reader, Reference& reference) {
-  for (double& ns : reference.ns_per_unit) {
-    ns = reader.f64();
-    if (!(ns >= 0 && ns <= kMostNs)) return fail(broken("a reference that is none"));
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string GridModel::save() const {
   base::ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
-  for (const double ns : reference_.ns_per_unit) writer.f64(ns);
+  write_reference(writer, reference_);
   write_sites(writer, *lines_, *neighbours_, space_.slices());
   writer.u64(models_.size());
   for (const PatternModel& model : models_) {
@@ -114,7 +106,10 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   GridModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
-  if (head.number >= kFirstWithReference) OPLAT_CHECK(read_reference(reader, model.reference_));
+  if (head.number >= kFirstWithReference) {
+    OPLAT_TRY(reference, read_reference(reader, kFormat, head.number >= kFirstThatSaysOfWhat));
+    model.reference_ = reference;
+  }
   std::vector<Point> points;
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));

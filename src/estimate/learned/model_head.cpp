@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kChecksumBytes = 8;
 /// No device has more; a damaged number may be any.
 constexpr std::uint32_t kMostProcessors = 100'000;
+/// A unit of work that takes thirty years is damage.
+constexpr double kMostNs = 1e18;
 
 bool positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -29,6 +31,11 @@ void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machi
   writer.f64(machine.bytes_per_ns);
   writer.u32(static_cast<std::uint32_t>(machine.processors));
   writer.text(space.save());
+}
+
+void write_reference(base::ByteWriter& writer, const Reference& reference) {
+  for (const double ns : reference.ns_per_unit) writer.f64(ns);
+  writer.u32(reference.of_all_work ? 1 : 0);
 }
 
 std::string sealed(base::ByteWriter writer) {
@@ -65,6 +72,19 @@ Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format)
   if (!space) return fail(format.broken("its space is damaged"));
   head.space = std::move(*space);
   return head;
+}
+
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format, bool says_of_what) {
+  Reference reference;
+  for (double& ns : reference.ns_per_unit) {
+    ns = reader.f64();
+    if (!(ns >= 0 && ns <= kMostNs)) return fail(format.broken("a reference that is none"));
+  }
+  // Before fits said so, it stood for all work.
+  const std::uint32_t of_all_work = says_of_what ? reader.u32() : 1;
+  if (of_all_work > 1) return fail(format.broken("a reference of what is not known"));
+  reference.of_all_work = of_all_work == 1;
+  return reference;
 }
 
 }  // namespace oplat::estimate

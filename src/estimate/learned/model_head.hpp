@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "estimate/learned/machine.hpp"
+#include "estimate/learned/reference.hpp"
 #include "estimate/learned/space.hpp"
 #include "oplat/base/bytes.hpp"
 #include "oplat/base/result.hpp"
@@ -30,11 +31,14 @@ struct ModelHead {
 };
 
 void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space);
+void write_reference(base::ByteWriter& writer, const Reference& reference);
 /// The bytes with their checksum behind them.
 std::string sealed(base::ByteWriter writer);
 /// The bytes before the checksum. Code::Input where it does not fit, or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);
+/// `says_of_what`: behind the parts stands whether it is of all work; formats of before had no such number.
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format, bool says_of_what);
 
 }  // namespace oplat::estimate

@@ -86,17 +86,18 @@ double Reference::ns(const ir::Description& description) const {
 
 Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns) {
   std::vector<Parts> parts;
+  std::vector<double> times;
   Parts largest{};
-  for (const ir::Description& row : rows) {
-    parts.push_back(parts_of(row));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (!rows[row].contraction) continue;
+    times.push_back(std::exp(kPower * log_ns[row]));
+    parts.push_back(parts_of(rows[row]));
     for (std::size_t i = 0; i < kReferenceParts; ++i) largest[i] = std::max(largest[i], parts.back()[i]);
   }
   // Of one size, so that the descent takes even steps.
   for (Parts& row : parts) {
     for (std::size_t i = 0; i < kReferenceParts; ++i) row[i] = largest[i] > 0 ? row[i] / largest[i] : 0;
   }
-  std::vector<double> times;
-  for (const double each : log_ns) times.push_back(std::exp(kPower * each));
   std::vector<double> fitted = times;
   Parts solution{};
   for (int round = 0; round < kRounds; ++round) {
@@ -110,6 +111,12 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
     if (solution[i] > 0) reference.ns_per_unit[i] = std::pow(solution[i] / largest[i], 1 / kPower);
   }
   return reference;
+}
+
+double log_reference(const Reference& reference, const Machine& machine, const ir::Description& description) {
+  if (!reference.learned() || !(description.contraction || reference.of_all_work)) return std::log(machine.bound_ns(description.work));
+  // Work of which no part counts takes a launch at least.
+  return std::log(std::max(reference.ns(description), machine.overhead_ns));
 }
 
 }  // namespace oplat::estimate

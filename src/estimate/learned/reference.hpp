@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reference: the time that work takes as a rule on a machine, smooth in every size, learned from rows. Answers are learned relative
-/// to it, so it carries them beyond the rows.
+/// Reference: the time that products take as a rule on a machine, smooth in every size, learned from rows. Answers are learned relative
+/// to it, so it carries them beyond the rows. What sums no products moves bytes, and takes what the machine's bound says.
 #pragma once
 
 #include <array>
 #include <span>
 
+#include "estimate/learned/machine.hpp"
 #include "oplat/ir/description.hpp"
 
 namespace oplat::estimate {
@@ -18,12 +19,17 @@ enum ReferencePart : std::size_t { kLaunch, kFlops, kBytesIn, kBytesOut, kBytesW
 struct Reference {
   /// ns that a unit of each part takes, 0 or more; all 0 for a reference that was never learned.
   std::array<double, kReferenceParts> ns_per_unit{};
+  /// Whether it stands for work that sums no products, too: in fits of before.
+  bool of_all_work = false;
   [[nodiscard]] bool learned() const;
   /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be their maximum. ns; 0 where no part counts.
   [[nodiscard]] double ns(const ir::Description& description) const;
 };
 
-/// Least squares of relative errors with no negative part. `log_ns`: ln of the time of each row in ns.
+/// Least squares of relative errors with no negative part, from the rows that sum products. `log_ns`: ln of the time of each row in ns.
 Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns);
+
+/// ln of the reference in ns, at least a launch of the machine; ln of the machine's bound where there is no reference for such work.
+double log_reference(const Reference& reference, const Machine& machine, const ir::Description& description);
 
 }  // namespace oplat::estimate

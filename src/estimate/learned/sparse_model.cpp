@@ -89,7 +89,7 @@ std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<
 
 struct SparseModel::Rows {
   Matrix shapes;
-  std::vector<double> u;  ///< ln(time / bound)
+  std::vector<double> u;  ///< ln(time / reference)
   std::vector<float> truth;
   std::vector<std::size_t> folds;  ///< of each row
   std::size_t fold_count = 0;
@@ -105,14 +105,15 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, st
   model.space_ = Space::learn(rows);
   const Sites sites = sites_of(rows, log_ns, model.space_);
   model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
+  model.reference_ = learn_reference(sites.descriptions, sites.log_ns);
   Rows out;
   out.shapes = Matrix(sites.points.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.points.size(); ++i) {
     const ir::Description& description = sites.descriptions[i];
-    const double log_bound = std::log(model.machine_.bound_ns(description.work));
-    out.u.push_back(sites.log_ns[i] - log_bound);
+    const double log_rule = log_reference(model.reference_, model.machine_, description);
+    out.u.push_back(sites.log_ns[i] - log_rule);
     out.truth.push_back(static_cast<float>(out.u.back()));
-    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_bound, out.shapes.row(i));
+    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_rule, out.shapes.row(i));
   }
   return out;
 }
@@ -238,8 +239,8 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
   std::array<float, kShapeFeatures> shape;
-  const double log_bound = std::log(machine_.bound_ns(description.work));
-  shape_features(description, *point, space_.axes(), machine_, log_bound, shape);
+  const double log_rule = log_reference(reference_, machine_, description);
+  shape_features(description, *point, space_.axes(), machine_, log_rule, shape);
   LearnedAnswer answer;
   answer.pattern.kind = PatternKind::Sparse;
   answer.outside = point->outside;
@@ -247,7 +248,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   Values values{};
   values[kTrees] = trees_.value(shape);
   if (profile == Profile::Fast) {
-    answer.log_ns = log_bound + static_cast<double>(values[kTrees]);
+    answer.log_ns = log_rule + static_cast<double>(values[kTrees]);
     answer.sd_log = spread_at(*point, static_cast<double>(quick_spread_));
     return answer;
   }
@@ -258,7 +259,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   put_correction(shape, smooth, corrected);
   values[kSmooth] = static_cast<float>(smooth.mean);
   values[kCorrected] = values[kSmooth] + correction_.value(corrected);
-  answer.log_ns = log_bound + static_cast<double>(mixed(values));
+  answer.log_ns = log_rule + static_cast<double>(mixed(values));
   const float spread = spread_.value(spread_features(shape, smooth.sd, values));
   answer.sd_log = spread_at(*point, static_cast<double>(spread_factor_ * std::exp(spread)));
   return answer;

@@ -14,6 +14,7 @@
 #include "estimate/learned/gaussian.hpp"
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/machine.hpp"
+#include "estimate/learned/reference.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/space.hpp"
@@ -63,6 +64,7 @@ class SparseModel {
                                                             const Values& values);
 
   Machine machine_;
+  Reference reference_;
   Space space_;
   Scaler scaler_;
   Gaussian gaussian_;

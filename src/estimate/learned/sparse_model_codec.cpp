@@ -10,7 +10,9 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.sparse", 2, "sparse fit"};
+constexpr ModelFormat kFormat{"oplat.sparse", 3, "sparse fit", 2};
+/// Fits of before are relative to the machine's bound.
+constexpr std::uint32_t kFirstWithReference = 3;
 constexpr float kMostFactor = 10;
 
 tl::unexpected<Error> broken(std::string_view what) { return fail(kFormat.broken(what)); }
@@ -28,6 +30,7 @@ bool factor(float value) { return value >= 0 && value <= kMostFactor; }
 std::string SparseModel::save() const {
   base::ByteWriter writer;
   write_head(writer, kFormat, machine_, space_);
+  write_reference(writer, reference_);
   writer.u64(scaler_.columns().size());
   for (const Scaler::Column& column : scaler_.columns()) {
     writer.u32(column.feature);
@@ -52,6 +55,10 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   SparseModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
+  if (head.number >= kFirstWithReference) {
+    OPLAT_TRY(reference, read_reference(reader, kFormat, true));
+    model.reference_ = reference;
+  }
   std::vector<Scaler::Column> columns(reader.count(16));
   for (Scaler::Column& column : columns) {
     column.feature = reader.u32();

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "estimate/learned/waves.hpp"
-#include "oplat/base/hash.hpp"
+#include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/sparse_rows.hpp"
 
 namespace oplat::estimate {
@@ -118,11 +118,23 @@ TEST(SparseModelBytes, ComeBackTheSame) {
   EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->sd_log, model().answer(asked, Profile::Accurate)->sd_log);
 }
 
-/// With the checksum of the damaged bytes, so that what they say is looked at.
-std::string sealed(std::string body) {
-  const std::uint64_t sum = base::hash64(body);
-  for (int i = 0; i < 8; ++i) body.push_back(static_cast<char>(sum >> (8 * i) & 0xff));
-  return body;
+TEST(SparseModelBytes, OfAFitOfBeforeAreRelativeToTheBoundAndStaySo) {
+  const auto before = SparseModel::load(test::of_format(model().save(), "oplat.sparse", 2, test::kReferenceBytes));
+  ASSERT_TRUE(before) << before.error().message;
+  const test::MadeRows rows = test::made_rows(70, 12, 1);
+  const Reference reference = learn_reference(rows.descriptions, rows.log_ns);
+  double apart = 0;
+  for (const ir::Description& asked : test::made_rows(20, 0, 9).descriptions) {
+    // The shape's features tell the process and the trees of the time of work; the trees hardly look at them.
+    const double difference = std::log(before->machine().bound_ns(asked.work)) - std::log(reference.ns(asked));
+    apart += std::abs(difference);
+    EXPECT_NEAR(before->answer(asked, Profile::Fast)->log_ns - model().answer(asked, Profile::Fast)->log_ns, difference, 0.1);
+  }
+  EXPECT_GT(apart / 20, 0.2) << "else the test cannot tell them apart";
+  const auto again = SparseModel::load(before->save());
+  ASSERT_TRUE(again);
+  const ir::Description asked = rows.descriptions.front();
+  EXPECT_EQ(again->answer(asked, Profile::Accurate)->log_ns, before->answer(asked, Profile::Accurate)->log_ns);
 }
 
 TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
@@ -132,14 +144,14 @@ TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
   base::Random random(1);
   for (int turn = 0; turn < 300; ++turn) {
     const auto cut = static_cast<std::size_t>(random.below(body.size()));
-    const auto shorter = SparseModel::load(sealed(body.substr(0, cut)));
+    const auto shorter = SparseModel::load(test::sealed(body.substr(0, cut)));
     EXPECT_FALSE(shorter) << "cut off after " << cut << " bytes";
     std::string damaged = body;
     // Half of the damage is where counts and rates stand.
     const auto at = static_cast<std::size_t>(random.below(turn % 2 == 0 ? 600 : body.size()));
     damaged[at] = static_cast<char>(random.below(256));
     EXPECT_EQ(SparseModel::load(damaged + bytes.substr(body.size())).has_value(), damaged == body) << "byte " << at;
-    const auto loaded = SparseModel::load(sealed(damaged));
+    const auto loaded = SparseModel::load(test::sealed(damaged));
     if (!loaded) {
       EXPECT_EQ(loaded.error().code, Code::Input);
       EXPECT_NE(loaded.error().message.find("run oplat fit again"), std::string::npos) << loaded.error().message;
@@ -147,7 +159,7 @@ TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
       EXPECT_FALSE(std::isnan(answer->log_ns)) << "byte " << at;
     }
   }
-  EXPECT_FALSE(SparseModel::load(sealed(body + "x")));
+  EXPECT_FALSE(SparseModel::load(test::sealed(body + "x")));
   EXPECT_FALSE(SparseModel::load(""));
 }
 

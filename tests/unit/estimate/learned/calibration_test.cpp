@@ -62,13 +62,14 @@ TEST(SpreadFactorTest, TheWorstHoldOutCounts) {
   const std::vector<float> scales(errors.size(), 1);
   std::vector<std::size_t> hold_outs(100, 0);
   hold_outs.resize(200, 1);
-  EXPECT_NEAR(spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4) << "nine tenths of all are 0.03 already";
+  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4) << "nine tenths of all are 0.03 already";
   errors.assign(200, 0.01F);
   for (std::size_t i = 195; i < 200; ++i) errors[i] = 0.03F;
   hold_outs.assign(200, 0);
   for (std::size_t i = 190; i < 200; ++i) hold_outs[i] = 1;
   EXPECT_NEAR(spread_factor(errors, scales), 0.01 / 1.645, 1e-4);
-  EXPECT_NEAR(spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4);
+  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4);
+  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs, 0.4), 0.01 / 1.645, 1e-4) << "six tenths may lie outside";
 }
 
 }  // namespace

@@ -66,6 +66,23 @@ TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
   EXPECT_EQ(sums.ns(row), 0);
 }
 
+TEST(ReferenceTest, WorkWithoutProductsKeepsTheBoundAndTeachesNothing) {
+  auto rows = descriptions();
+  std::vector<double> times = log_times({{5e3, 1e-4, 2e-3, 3e-3, 0, 4, 0}}, rows);
+  const Reference found = learn_reference(rows, times);
+  ir::Description copy = rows.front();
+  copy.contraction.reset();
+  for (int i = 0; i < 100; ++i) {
+    rows.push_back(copy);
+    times.push_back(20);
+  }
+  EXPECT_EQ(learn_reference(rows, times).ns_per_unit, found.ns_per_unit);
+  const Machine machine{1e3, 100, 10, 1};
+  EXPECT_DOUBLE_EQ(log_reference(found, machine, rows.front()), std::log(found.ns(rows.front())));
+  EXPECT_DOUBLE_EQ(log_reference(found, machine, copy), std::log(machine.bound_ns(copy.work)));
+  EXPECT_DOUBLE_EQ(log_reference({}, machine, rows.front()), std::log(machine.bound_ns(rows.front().work)));
+}
+
 TEST(ReferenceTest, OfNoRowsNothingIsLearned) { EXPECT_FALSE(learn_reference({}, {}).learned()); }
 
 }  // namespace

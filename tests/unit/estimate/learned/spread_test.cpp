@@ -69,10 +69,10 @@ TEST(SpreadTest, BandsAreEvenedOutWhereErrorsDifferInKind) {
   for (const float low : {0.0F, 0.25F, 0.5F, 0.75F}) EXPECT_NEAR(others.inside(banded, low, low + 0.25F), 0.9, 0.02) << low;
 }
 
-TEST(SpreadTest, TheWorstHoldOutCountsUnlessBandsAreAlike) {
+TEST(SpreadTest, OfTwoHoldOutsTheWorstCountsUnlessBandsAreAlike) {
   Answers shown(4000, 5, [](float) { return 0.1; });
   for (std::size_t i = 0; i < shown.judged.size(); ++i) {
-    shown.judged[i].hold_out = i % 4;
+    shown.judged[i].hold_out = i % 4 == 0 ? 1 : 0;
     if (i % 4 == 0) shown.judged[i].error *= 3;
   }
   SpreadOptions options = of_both_columns();
@@ -81,7 +81,37 @@ TEST(SpreadTest, TheWorstHoldOutCountsUnlessBandsAreAlike) {
   const Spread banded = learn_spread(shown.judged, options).value();
   EXPECT_NEAR(banded.factor, 1, 0.05) << "the bands' tree has it all";
   EXPECT_NEAR(shown.inside(banded, 0, 1), 0.9, 0.02);
-  EXPECT_GT(shown.inside(worst, 0, 1), 0.95) << "nine tenths of those that err three times as much, so hardly any other is outside";
+  EXPECT_GT(shown.inside(worst, 0, 1), 0.95) << "93 % of those that err three times as much, so hardly any other is outside";
+}
+
+TEST(SpreadTest, ANewHoldOutLiesInsideThoughTreesCouldTellTheOthersApart) {
+  // Four hold-outs, told apart by the feature; one of them errs three times as much.
+  const auto of_hold_out = [](Answers& answers, std::size_t i) { answers.features[i][0] = 0.2F * static_cast<float>(answers.judged[i].hold_out); };
+  Answers shown(8000, 7, [](float) { return 0.1; });
+  for (std::size_t i = 0; i < shown.judged.size(); ++i) {
+    shown.judged[i].hold_out = i % 4;
+    of_hold_out(shown, i);
+    if (i % 4 == 3) shown.judged[i].error *= 3;
+  }
+  // The next one looks like the first, and errs twice as much.
+  Answers next(4000, 8, [](float) { return 0.2; });
+  for (std::size_t i = 0; i < next.judged.size(); ++i) {
+    next.judged[i].hold_out = 0;
+    of_hold_out(next, i);
+  }
+  const Spread spread = learn_spread(shown.judged, of_both_columns()).value();
+  EXPECT_GT(next.inside(spread, 0, 1), 0.8) << "0.6 where each answer is judged by trees that were shown others of its hold-out";
+}
+
+TEST(SpreadTest, TheFewerHoldOutsTheMoreTheyMustHold) {
+  const auto inside = [](std::size_t hold_outs) {
+    Answers shown(6000, 9, [](float) { return 0.1; });
+    for (std::size_t i = 0; i < shown.judged.size(); ++i) shown.judged[i].hold_out = i % hold_outs;
+    return Answers(20000, 10, [](float) { return 0.1; }).inside(learn_spread(shown.judged, of_both_columns()).value(), 0, 1);
+  };
+  EXPECT_NEAR(inside(1), 0.95, 0.01);
+  EXPECT_NEAR(inside(4), 0.92, 0.01);
+  EXPECT_NEAR(inside(20), 0.905, 0.01);
 }
 
 TEST(SpreadTest, BandsOfEqualValuesStayWhole) {
