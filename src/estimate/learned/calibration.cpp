@@ -183,7 +183,7 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
 float spread_factor(std::span<const float> errors, std::span<const float> scales, double share) {
   std::vector<float> scores;
   for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
-  return scores.empty() ? 0 : static_cast<float>(quantile(std::move(scores), share) / k90);
+  return scores.empty() ? 0 : std::min(kMostSpreadFactor, static_cast<float>(quantile(std::move(scores), share) / k90));
 }
 
 float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share) {

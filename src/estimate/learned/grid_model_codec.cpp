@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/learned/calibration.hpp"
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/model_head.hpp"
 #include "oplat/base/bytes.hpp"
@@ -18,7 +19,7 @@ constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
-bool is_factor(float value) { return value >= 0 && value <= 10; }
+bool is_factor(float value) { return value >= 0 && value <= kMostSpreadFactor; }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
 void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {

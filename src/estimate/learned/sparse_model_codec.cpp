@@ -2,6 +2,7 @@
 /// A sparse model as bytes and back. See docs/format.md "Sparse models".
 #include <cmath>
 
+#include "estimate/learned/calibration.hpp"
 #include "estimate/learned/model_head.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sparse_model.hpp"
@@ -13,7 +14,6 @@ namespace {
 constexpr ModelFormat kFormat{"oplat.sparse", 3, "sparse fit", 2};
 /// Fits of before are relative to the machine's bound.
 constexpr std::uint32_t kFirstWithReference = 3;
-constexpr float kMostFactor = 10;
 
 tl::unexpected<Error> broken(std::string_view what) { return fail(kFormat.broken(what)); }
 
@@ -23,7 +23,7 @@ Result<Forest> read_forest(base::ByteReader& reader) {
   return forest;
 }
 
-bool factor(float value) { return value >= 0 && value <= kMostFactor; }
+bool factor(float value) { return value >= 0 && value <= kMostSpreadFactor; }
 
 }  // namespace
 

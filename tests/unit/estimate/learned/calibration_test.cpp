@@ -56,6 +56,10 @@ TEST(SpreadFactorTest, NineInTenErrorsAreInside) {
   EXPECT_NEAR(inside, 900, 2);
 }
 
+TEST(SpreadFactorTest, IsNoMoreThanAFitMayHold) {
+  EXPECT_EQ(spread_factor(std::vector<float>{30, 30}, std::vector<float>{1e-9F, 1e-9F}), kMostSpreadFactor);
+}
+
 TEST(SpreadFactorTest, TheWorstHoldOutCounts) {
   std::vector<float> errors(100, 0.01F);
   errors.resize(200, 0.03F);
