@@ -19,8 +19,6 @@ constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
 
 Error broken(std::string_view what) { return kFormat.broken(what); }
 
-bool is_factor(float value) { return value >= 0 && value <= kMostSpreadFactor; }
-
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
 void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
   const auto sites = lines.sites();
@@ -137,7 +135,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     each.spread_factor = reader.f32();
     each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
-    if (!is_factor(each.spread_factor) || !is_factor(each.quick_spread_factor) || spread.features() > model.features() + 1)
+    if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) || spread.features() > model.features() + 1)
       return fail(broken("a spread that is none"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);

@@ -23,8 +23,6 @@ Result<Forest> read_forest(base::ByteReader& reader) {
   return forest;
 }
 
-bool factor(float value) { return value >= 0 && value <= kMostSpreadFactor; }
-
 }  // namespace
 
 std::string SparseModel::save() const {
@@ -87,7 +85,7 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   // Forests may only ask for features that an answer has.
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
       correction.features() > kCorrectionFeatures ||
-      spread.features() > kSpreadFeatures || !factor(model.spread_factor_) || !factor(model.quick_spread_))
+      spread.features() > kSpreadFeatures || !is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))
     return broken("forests of other features");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);

@@ -139,7 +139,7 @@ TEST(SparseModelBytes, OfAFitOfBeforeAreRelativeToTheBoundAndStaySo) {
 
 TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
   const std::string bytes = model().save();
-  const std::string body = bytes.substr(0, bytes.size() - 8);
+  const std::string body = test::unsealed(bytes);
   const ir::Description asked = test::made_rows(1, 0, 9).descriptions[0];
   base::Random random(1);
   for (int turn = 0; turn < 300; ++turn) {

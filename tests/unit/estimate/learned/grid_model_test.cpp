@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "oplat/base/random.hpp"
-#include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/fit_bytes.hpp"
+#include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::estimate {
