@@ -2,6 +2,9 @@
 /// Descriptions of operators that the catalogue gives no numbers of their own.
 #include "oplat/ir/description.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "oplat/ir/catalogue.hpp"
 #include "oplat/ir/spelling.hpp"
 
@@ -43,12 +46,19 @@ class General {
       for (const Value& each : *list) add(each);
       slice += ']';
     } else if (const auto* text = value.text()) {
-      slice += *text;
+      add_text(*text);
     } else if (const auto* real = value.real()) {
       slice += '~';
       description_.numbers.push_back(*real);
     } else {
       slice += '?';
+    }
+  }
+  /// A slice stands on one line wherever it is written down.
+  void add_text(std::string_view text) {
+    for (const char c : text) {
+      const auto byte = static_cast<std::uint8_t>(c);
+      description_.slice += byte < 0x20 ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
     }
   }
   void add(const Entry& entry) {
@@ -84,6 +94,9 @@ std::optional<Description> describe_as_said(const Key& key) {
   if (info != nullptr && info->describe != nullptr) description = info->describe(key);
   if (!description) description = General(key).run();
   if (!description) return std::nullopt;
+  // Nothing lies between a number and one without end.
+  const auto& numbers = description->numbers;
+  if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return std::nullopt;
   description->work = work(key);
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);

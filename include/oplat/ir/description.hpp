@@ -28,7 +28,7 @@ struct Contraction {
 
 /// Keys of one slice differ in their numbers alone, so that interpolation between them has a meaning.
 struct Description {
-  std::string slice;            ///< all of the key that is no number
+  std::string slice;            ///< all of the key that is no number, on one line
   std::vector<double> numbers;  ///< of one length and meaning within a slice; sizes, counts and flags
   bool aligned = false;         ///< the catalogue's own numbers, which mean the same in every slice of the family
   Work work;
@@ -36,7 +36,7 @@ struct Description {
 };
 
 /// Numbers in the catalogue's own order where it knows the operator (convolutions: see kConvolutionNumbers), else every
-/// dimension and every whole number among the attributes, in order of the text. Nothing for a key with an unknown size.
+/// dimension and every whole number among the attributes, in order of the text. Nothing for a key with an unknown size or a number that is not finite.
 std::optional<Description> describe(const Key& key);
 
 /// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out, since networks widen

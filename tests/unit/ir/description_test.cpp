@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Keys as numbers: what a stranger's key must not do to the descriptions.
+#include "oplat/ir/description.hpp"
+
+#include <gtest/gtest.h>
+
+namespace oplat::ir {
+namespace {
+
+std::optional<Description> described(std::string_view text) {
+  const auto key = parse(text);
+  EXPECT_TRUE(key) << text;
+  return key ? describe(*key) : std::nullopt;
+}
+
+TEST(Description, ASliceStandsOnOneLineWhateverTextTheKeyHolds) {
+  const auto block = described(R"key(torch:module{repr="Block(\n  (conv)\n)"}(f32[1,8])->(f32[1,8]))key");
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->slice.find('\n'), std::string::npos) << block->slice;
+  EXPECT_NE(block->slice.find(R"key(Block(\x0a  (conv)\x0a))key"), std::string::npos) << block->slice;
+  EXPECT_NE(block->slice, described(R"key(torch:module{repr="Block(  (conv))"}(f32[1,8])->(f32[1,8]))key")->slice);
+}
+
+TEST(Description, NumbersWithoutEndDescribeNothing) {
+  EXPECT_TRUE(described("x:op{alpha=1.5}(f32[8])->(f32[8])"));
+  for (const char* alpha : {"inf", "-inf", "nan"}) {
+    EXPECT_FALSE(described("x:op{alpha=" + std::string(alpha) + "}(f32[8])->(f32[8])")) << alpha;
+  }
+}
+
+}  // namespace
+}  // namespace oplat::ir
