@@ -8,6 +8,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "cli/text_output.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/predict/population.hpp"
@@ -54,6 +55,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, c
 }
 
 Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.table));
   OPLAT_TRY(codec, table::make_codec(flags.format));
   predict::Question question = flags.question;
   // The format's word for a precision, where it is one.

@@ -158,6 +158,7 @@ Result<int> run(const Flags& flags) {
     return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
   }
   if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
+  if (flags.table == flags.out) return fail(Code::Usage, "--out {}: is the table, too; give another name", base::printable(flags.out, 400));
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));

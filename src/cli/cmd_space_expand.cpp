@@ -20,6 +20,7 @@ struct Flags {
 };
 
 Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
   std::string text;

@@ -99,6 +99,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(form, form_of(flags));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
   if (flags.question.runtime) OPLAT_CHECK(check_runtime_name(*flags.question.runtime));
+  for (const std::string& input : {flags.space.file, flags.table}) OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));

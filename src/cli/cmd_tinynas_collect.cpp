@@ -21,6 +21,7 @@ struct Flags {
 };
 
 Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.log));
   OPLAT_TRY(source, base::Source::open(flags.log));
   const tinynas::CollectedLog log = tinynas::collect_log(source);
   if (!log.bad.empty() && !flags.skip_bad_lines) {

@@ -36,6 +36,7 @@ Result<std::int64_t> block_of_this_machine(const Loudness& loudness) {
 }
 
 Result<int> run(const Flags& flags) {
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.samples));
   OPLAT_TRY(source, base::Source::open(flags.samples));
   OPLAT_TRY(samples, tinynas::read_conv_list(source));
   if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);

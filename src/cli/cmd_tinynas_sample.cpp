@@ -29,6 +29,7 @@ Result<int> run(const Flags& flags) {
   std::string text;
   for (const ir::ConvTuple& conv : *samples) text += tinynas::sample_text(conv) + "\n";
   const std::string file = flags.out.empty() || !flags.bits ? flags.out : fmt::format("{}.int{}.txt", flags.out, *flags.bits);
+  OPLAT_CHECK(refuse_to_replace(file, flags.config));
   OPLAT_CHECK(put_text(file, text));
   if (!flags.quiet) {
     fmt::print(stderr, "oplat: {} samples{}\n", samples->size(), file.empty() ? "" : fmt::format(" in {}", file));
