@@ -40,7 +40,7 @@ Result<int> open_regular(const fs::path& path, std::uint64_t& size) {
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return fail(Code::Input, "{}: {}", path.string(),
-                S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file");
+                S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file; write what it gives into one first");
   }
   size = static_cast<std::uint64_t>(info.st_size);
   return fd;

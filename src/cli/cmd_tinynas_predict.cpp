@@ -215,7 +215,12 @@ Result<int> run(const Flags& given_flags) {
   OPLAT_TRY(flags, checked(given_flags));
   std::vector<std::string> warnings;
   OPLAT_TRY(questions, questions_of(flags, warnings));
-  OPLAT_TRY(answers, flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings));
+  const auto made = flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings);
+  if (!made) {
+    print_warnings(warnings, flags.loudness);
+    return fail(made.error());
+  }
+  const Answers& answers = *made;
   std::vector<ConvQuestions> sets = at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
   print_warnings(warnings, flags.loudness);
   std::vector<ConvPrediction> predictions;

@@ -41,12 +41,14 @@ Result<fs::path> file_in_folder(const fs::path& folder, const std::string& devic
     return fail(Code::Input, "{}: holds neither {} nor {}; {}", folder.string(), of_device, name, kWayOut);
   }
   if (!device.empty() && fs::weakly_canonical(folder, error).filename() != device) {
+    // What lies in no device's folder may be of the default device, if of any.
+    if (device != kDefaultDevice) return fail(Code::Input, "{}: holds no {}, and {} is not said to be of {}; {}", folder.string(), of_device, name, base::printable(device), kWayOut);
     warnings.push_back(fmt::format("{}: taken to be of {}, though neither it nor its folder says so", (folder / name).string(), base::printable(device)));
   }
   return folder / name;
 }
 
-/// What decides the table's content. A newer oplat leaves the tables of an older one alone.
+/// What decides the table's content. A newer oplat leaves tables of an older schema alone and makes older fits anew.
 std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate) {
   base::Hasher hasher;
   hasher.add(library.precision);
@@ -56,12 +58,11 @@ std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool cali
   return fmt::format("tinynas-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
 }
 
-Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows, std::vector<std::string>& warnings) {
+Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows) {
   const std::string name = library.path.filename().string();
   OPLAT_TRY(codec, table::make_codec(kFormat));
   OPLAT_TRY(setting, codec->setting(name, library.precision));
   OPLAT_TRY(read, codec->read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
-  warn_of_skipped(library.path, read.skipped, read.notes, warnings);
   return ForeignImport{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read.file)};
 }
 
@@ -112,8 +113,10 @@ Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& libr
 
 Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
                                 std::vector<std::string>& warnings) {
+  // Said each time, also by a table that was kept.
+  if (skip_bad_rows) OPLAT_CHECK(library_times(library, skip_bad_rows, warnings).map([](const auto&) {}));
   return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate), base::hash128(library.bytes),
-                     [&] { return read_import(library, skip_bad_rows, warnings); }},
+                     [&] { return read_import(library, skip_bad_rows); }},
                     wish, warnings);
 }
 

@@ -4,10 +4,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <system_error>
 
 #include "cli/library_fit.hpp"
+#include "oplat/base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -38,11 +41,25 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
   return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
 }
 
+/// What a run that was killed left beside `path`: "NAME.PID" of no process.
+void sweep_beside(const fs::path& path) {
+  std::error_code error;
+  const std::string prefix = path.filename().string() + ".";
+  for (const fs::directory_entry& entry : fs::directory_iterator(path.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const auto pid = base::parse_int(std::string_view(name).substr(prefix.size()));
+    std::error_code ignored;
+    if (pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+  }
+}
+
 /// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
 Status keep_table(const fs::path& path, const ForeignImport& import, const KeptWish& wish) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) return fail(Code::Write, "{}: {}", path.parent_path().string(), error.message());
+  sweep_beside(path);
   const fs::path beside = path.string() + fmt::format(".{}", ::getpid());
   fs::remove(beside, error);
   const Status written = write_table(beside, import, wish);

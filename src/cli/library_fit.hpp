@@ -8,7 +8,8 @@
 
 namespace oplat::cli {
 
-/// Whether the table's rows have all the fits that the chain of estimators can use, as they stand now.
+/// Whether the table has the fit that learn() would make now of its rows as they stand, or too few rows for one. Code::Input where
+/// its fit is damaged.
 Result<bool> has_fit(const table::Table& table);
 /// Makes the fits that are missing, with progress on stderr. `table` is open for writing.
 Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness);

@@ -12,6 +12,7 @@
 #include "estimate/accuracy_networks.hpp"
 #include "estimate/accuracy_split.hpp"
 #include "estimate/learned/fitted_model.hpp"
+#include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/estimate/sanity.hpp"
@@ -54,12 +55,11 @@ ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers,
   return line;
 }
 
-std::string band_of(double ns) {
-  if (ns < 30e3) return "below 0.03 ms";
-  if (ns < 300e3) return "0.03 to 0.3 ms";
-  if (ns < 3e6) return "0.3 to 3 ms";
-  return "3 ms and more";
-}
+/// Bands of latency, the shortest first.
+constexpr std::string_view kBands[] = {"below 0.03 ms", "0.03 to 0.3 ms", "0.3 to 3 ms", "3 ms and more"};
+constexpr double kBandEnds[] = {30e3, 300e3, 3e6};  ///< in ns
+
+std::size_t band_of(double ns) { return static_cast<std::size_t>(std::upper_bound(std::begin(kBandEnds), std::end(kBandEnds), ns) - std::begin(kBandEnds)); }
 
 /// A fold's part of the whole progress.
 std::function<bool(int, int)> part_of(const std::function<bool(int, int)>& whole, std::size_t fold, std::size_t folds) {
@@ -130,28 +130,22 @@ class Asker {
 
 Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
   Accuracy accuracy;
-  std::vector<Sample> kept;
-  const std::vector<Sample> of_batch_one = stand_ins(samples);
-  if (request.set_aside) {
-    kept = without_suspects(samples);
-    accuracy.set_aside = static_cast<std::int64_t>(samples.size() - kept.size());
-    samples = kept;
-  }
+  const Teaching taught = teaching(samples, request.set_aside);
+  accuracy.set_aside = static_cast<std::int64_t>(taught.set_aside);
   std::vector<DescribedRow> rows;
   std::set<std::string> operators;
-  const auto add = [&](const Sample& sample, bool stand_in) {
-    const auto key = ir::parse(sample.key);
-    auto description = key ? ir::describe(*key) : std::nullopt;
-    if (!description) return;
-    std::string own = key->domain.empty() ? key->op : key->domain + ":" + key->op;
+  for (std::size_t i = 0; i < taught.samples.size(); ++i) {
+    const Sample& sample = taught.samples[i];
+    auto description = description_of(sample);
+    if (!description) continue;
+    std::string own(operator_of(sample.key));
     operators.insert(own);
     const auto& wanted = request.operators;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) return;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), own) == wanted.end()) continue;
+    const bool stand_in = i + taught.stand_ins >= taught.samples.size();
     accuracy.stand_ins += stand_in ? 1 : 0;
     rows.push_back({sample.key, std::move(*description), sample.log_ns, std::move(own), stand_in});
-  };
-  for (const Sample& sample : samples) add(sample, false);
-  for (const Sample& sample : of_batch_one) add(sample, true);
+  }
   for (const std::string& wanted : request.operators) {
     if (operators.contains(wanted)) continue;
     return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}", base::printable(wanted),
@@ -167,17 +161,17 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   const double z = two_sided_quantile(request.level);
   std::vector<const Answered*> all;
   std::map<std::string, std::vector<const Answered*>> tiers;
-  std::map<double, std::vector<const Answered*>> bands;
+  std::map<std::size_t, std::vector<const Answered*>> bands;
   std::map<std::string, std::vector<const Answered*>> of_operators;
   for (const Answered& each : answers) {
     all.push_back(&each);
     tiers[each.tier].push_back(&each);
     of_operators[each.operator_name].push_back(&each);
-    bands[each.truth_ns < 30e3 ? 0 : each.truth_ns < 300e3 ? 1 : each.truth_ns < 3e6 ? 2 : 3].push_back(&each);
+    bands[band_of(each.truth_ns)].push_back(&each);
   }
   accuracy.lines.push_back(line_of("all", all, z));
   for (const auto& [tier, own] : tiers) accuracy.lines.push_back(line_of(tier, own, z));
-  for (const auto& [band, own] : bands) accuracy.lines.push_back(line_of(band_of(own.front()->truth_ns), own, z));
+  for (const auto& [band, own] : bands) accuracy.lines.push_back(line_of(std::string(kBands[band]), own, z));
   if (of_operators.size() > 1) {
     for (const auto& [operator_name, own] : of_operators) accuracy.lines.push_back(line_of(operator_name, own, z));
   }

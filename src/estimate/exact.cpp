@@ -321,6 +321,15 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
+std::optional<double> llc_bytes(const RowSource& rows) {
+  const auto devices = rows.table->devices();
+  if (!devices) return std::nullopt;
+  for (const auto& [id, device] : *devices) {
+    if (id == rows.device && device.llc_bytes > 0) return static_cast<double>(device.llc_bytes);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::unique_ptr<Estimator> make_exact(RowSource rows) { return std::make_unique<Exact>(std::move(rows)); }
@@ -361,11 +370,10 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
   OPLAT_CHECK(source.table->each_row([&](const table::StoredRow& stored) {
     if (stored.device != source.device) return true;
     if (std::find(source.settings.begin(), source.settings.end(), stored.setting) == source.settings.end()) return true;
-    if (auto row = usable(stored))
-      samples.push_back(
-          {{}, stored.row.key, stored.setting, row->reuse_bytes, std::log(row->median_ns), 1, "measured"});
+    if (auto row = usable(stored)) samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes});
     return true;
   }));
+  put_states(samples, llc_bytes(source));
   return samples;
 }
 

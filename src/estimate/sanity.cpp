@@ -302,12 +302,19 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples) {
   return out;
 }
 
-std::vector<Sample> without_suspects(std::span<const Sample> samples) {
-  std::vector<bool> suspect(samples.size(), false);
-  for (const SuspectRow& row : check_rows(checked(samples)).suspects) suspect[row.row] = true;
-  std::vector<Sample> out;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!suspect[i]) out.push_back(samples[i]);
+Teaching teaching(std::span<const Sample> rows, bool set_aside) {
+  Teaching out;
+  std::vector<bool> suspect(rows.size(), false);
+  if (set_aside) {
+    for (const SuspectRow& row : check_rows(checked(rows)).suspects) suspect[row.row] = true;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!suspect[i]) out.samples.push_back(rows[i]);
+  }
+  out.set_aside = rows.size() - out.samples.size();
+  for (Sample& stand_in : stand_ins(rows)) {
+    out.samples.push_back(std::move(stand_in));
+    ++out.stand_ins;
   }
   return out;
 }

@@ -110,7 +110,8 @@ struct Predictor::Impl {
   estimate::RowSource rows;
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
-  std::unique_ptr<estimate::Estimator> exact;  ///< for views
+  mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
+  std::unique_ptr<estimate::Estimator> exact;           ///< for views
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
@@ -232,8 +233,11 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Physics && any_open(answers)) {
-    OPLAT_TRY(with_physics, estimate::make_chain(impl_->rows, {.physics = true, .profile = impl_->profile}));
-    OPLAT_CHECK(estimate::estimate_all(with_physics, queries, answers));
+    if (!impl_->with_physics) {
+      OPLAT_TRY(chain, estimate::make_chain(impl_->rows, {.physics = true, .profile = impl_->profile}));
+      impl_->with_physics = std::move(chain);
+    }
+    OPLAT_CHECK(estimate::estimate_all(*impl_->with_physics, queries, answers));
   }
 
   std::string hint;

@@ -12,8 +12,8 @@ constexpr std::size_t kMostCell = std::size_t{256} << 20;
 constexpr std::size_t kMostText = std::size_t{1} << 20;
 /// Bytes of a foreign file that stand beside its rows, or of one of its rows.
 constexpr std::size_t kMostForeignText = kMostCell / 2;
-/// Bytes of a fit: what a library of 100,000 rows teaches takes some 30 MiB.
-constexpr std::size_t kMostFit = std::size_t{64} << 20;
+/// Bytes of a fit: what a library of 100,000 rows teaches takes some 40 MiB, and 12 more for every further flag of its keys.
+constexpr std::size_t kMostFit = std::size_t{128} << 20;
 /// Kernels of one plan: the largest known models have some ten thousand.
 constexpr std::size_t kMostPlanKernels = 10'000'000;
 /// Look-ups remembered in memory; past it the memory is emptied and starts anew.

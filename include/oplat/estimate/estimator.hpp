@@ -2,6 +2,7 @@
 /// The estimator seam: key -> latency with spread. A new way to estimate is one class and one line in chain.cpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,20 +18,17 @@ namespace oplat::estimate {
 
 /// One row to learn from.
 struct Sample {
-  std::vector<double> features;  ///< of the key; empty for estimators that need none
   std::string key;
-  table::SettingId setting = 0;
-  std::optional<double> reuse_bytes;
-  double log_ns = 0;
-  double weight = 1;
-  std::string group;
+  double log_ns = 0;                  ///< ln of the median time in ns
+  std::optional<double> reuse_bytes;  ///< of its cache state: bytes that pass between two runs; nothing where it has none
+  std::size_t state = 0;              ///< 0 hot, 1 out of the core's own cache, 2 out of every cache
 };
 
 /// One question. What it points at must outlive the call.
 struct Query {
   std::string_view key;
   const table::Setting* setting = nullptr;  ///< nullptr: the one the estimator was made for
-  std::optional<double> reuse_bytes;        ///< the model's footprint; nothing: not known, taken as hot
+  std::optional<double> reuse_bytes;        ///< the model's footprint in bytes; nothing: not known, taken as hot
   std::span<const double> features;         ///< empty: none were computed
   bool explain = true;                      ///< whether Estimate::why is wanted: its sentence costs more than the number
 };

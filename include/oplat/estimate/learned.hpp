@@ -58,6 +58,15 @@ struct LearnedFit {
 /// seed give the same bytes.
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request);
 
+/// How the bytes of a fit stand to those that learn() makes now.
+enum class FitAge : std::uint8_t {
+  Current,
+  Older,  ///< can be read, but learn() would make a better one of the same rows
+  Newer,  ///< another oplat made it; it answers nothing here
+};
+/// Of a blob of kLearnedFormat. Code::Input where it is damaged.
+Result<FitAge> age_of_fit(std::string_view blob);
+
 /// Answers from the table's fit, which is read at the first question that nothing before it answered. A fit of an unknown
 /// format or of other rows answers nothing.
 std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile);

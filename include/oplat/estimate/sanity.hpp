@@ -64,7 +64,13 @@ std::optional<std::string> key_with_batch_one(std::string_view key);
 /// than the rows of known batch.
 std::vector<Sample> stand_ins(std::span<const Sample> samples);
 
-/// Those that no check faults.
-std::vector<Sample> without_suspects(std::span<const Sample> samples);
+/// What models learn of a table's rows.
+struct Teaching {
+  std::vector<Sample> samples;  ///< the rows, then the stand-ins
+  std::size_t stand_ins = 0;
+  std::size_t set_aside = 0;  ///< rows that are not among the samples
+};
+/// `set_aside`: without the rows that a check faults.
+Teaching teaching(std::span<const Sample> rows, bool set_aside);
 
 }  // namespace oplat::estimate

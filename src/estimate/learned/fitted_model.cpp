@@ -77,6 +77,17 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   return error_of(*sparse, rows, log_ns, asked) < error_of(*grid, rows, log_ns, asked);
 }
 
+/// Takes the number of the kind off the bytes.
+Result<Kind> kind_of(std::string_view& bytes) {
+  base::ByteReader reader(bytes);
+  const std::uint32_t kind = reader.u32();
+  if (!reader.ok() || kind > static_cast<std::uint32_t>(Kind::Sparse)) {
+    return fail(Code::Input, "learned fit: is of no kind that is known; run oplat fit again");
+  }
+  bytes.remove_prefix(sizeof kind);
+  return static_cast<Kind>(kind);
+}
+
 }  // namespace
 
 Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
@@ -121,18 +132,18 @@ std::string FittedModel::save() const {
   return writer.take() + std::visit([](const auto& model) { return model.save(); }, model_);
 }
 
+Result<FitAge> FittedModel::age_of(std::string_view bytes) {
+  OPLAT_TRY(kind, kind_of(bytes));
+  return kind == Kind::Sparse ? SparseModel::age_of(bytes) : GridModel::age_of(bytes);
+}
+
 Result<FittedModel> FittedModel::load(std::string_view bytes) {
-  base::ByteReader reader(bytes);
-  const std::uint32_t kind = reader.u32();
-  if (!reader.ok() || kind > static_cast<std::uint32_t>(Kind::Sparse)) {
-    return fail(Code::Input, "learned fit: is of no kind that is known; run oplat fit again");
-  }
-  const std::string_view rest = bytes.substr(sizeof kind);
-  if (kind == static_cast<std::uint32_t>(Kind::Sparse)) {
-    OPLAT_TRY(model, SparseModel::load(rest));
+  OPLAT_TRY(kind, kind_of(bytes));
+  if (kind == Kind::Sparse) {
+    OPLAT_TRY(model, SparseModel::load(bytes));
     return FittedModel(std::move(model));
   }
-  OPLAT_TRY(model, GridModel::load(rest));
+  OPLAT_TRY(model, GridModel::load(bytes));
   return FittedModel(std::move(model));
 }
 

@@ -30,6 +30,8 @@ class FittedModel {
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<FittedModel> load(std::string_view bytes);
+  /// Of such bytes, without reading all of them.
+  static Result<FitAge> age_of(std::string_view bytes);
 
  private:
   using Model = std::variant<GridModel, SparseModel>;

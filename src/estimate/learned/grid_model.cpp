@@ -37,6 +37,8 @@ constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kLeastLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 constexpr std::size_t kLeastTrials = 20;
+/// What tells how sure an answer is where neighbours are few.
+constexpr std::size_t kFarSpreadFeatures = 8;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
 
@@ -316,12 +318,14 @@ std::vector<float> GridModel::spread_features(const PatternModel& model, std::sp
   const NeighbourLayout layout = neighbours_->layout();
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
-  std::vector<float> features{std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own,
-                              row[kLogReferenceFeature], row[kComputeOverMemoryFeature]};
   const auto [first, second, third] = distances_of(model.pattern, layout, around);
-  features.insert(features.end(), {first, second, third});
-  return features;
+  const std::array<float, kFarSpreadFeatures> features{
+      std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own, row[kLogReferenceFeature],
+      row[kComputeOverMemoryFeature],        first,                        second,      third};
+  return {features.begin(), features.end()};
 }
+
+std::size_t GridModel::spread_columns(const Pattern& pattern) const { return is_common(pattern) ? features() + 1 : kFarSpreadFeatures; }
 
 Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options) {
   const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });

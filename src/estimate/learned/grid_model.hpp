@@ -43,6 +43,8 @@ class GridModel {
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<GridModel> load(std::string_view bytes);
+  /// Of such bytes, without reading all of them.
+  static Result<FitAge> age_of(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Space& space() const { return space_; }
@@ -86,6 +88,8 @@ class GridModel {
   /// few that do not tell levels apart.
   [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
                                                    const Trial::Answers& answers) const;
+  /// How many numbers spread_features() has in the pattern.
+  [[nodiscard]] std::size_t spread_columns(const Pattern& pattern) const;
   Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
   void write(const ir::Description& description, double log_reference, const Point& point, const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;

@@ -98,6 +98,8 @@ std::string GridModel::save() const {
   return sealed(std::move(writer));
 }
 
+Result<FitAge> GridModel::age_of(std::string_view bytes) { return estimate::age_of(bytes, kFormat); }
+
 Result<GridModel> GridModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
   base::ByteReader reader(body);
@@ -112,6 +114,8 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   std::vector<Point> points;
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
+  // Each slice was learned from sites of its own; memory is set aside for its levels.
+  if (model.space_.slices() > points.size()) return fail(broken("slices without sites"));
   model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   const std::size_t models = reader.count(28);
@@ -135,7 +139,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     each.spread_factor = reader.f32();
     each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
-    if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) || spread.features() > model.features() + 1)
+    if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) || spread.features() > model.spread_columns(each.pattern))
       return fail(broken("a spread that is none"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);

@@ -16,15 +16,6 @@
 namespace oplat::estimate {
 namespace {
 
-std::optional<double> llc_bytes(const RowSource& rows) {
-  const auto devices = rows.table->devices();
-  if (!devices) return std::nullopt;
-  for (const auto& [id, device] : *devices) {
-    if (id == rows.device && device.llc_bytes > 0) return static_cast<double>(device.llc_bytes);
-  }
-  return std::nullopt;
-}
-
 Result<std::int64_t> rows_under_load(const RowSource& rows) {
   std::int64_t sum = 0;
   for (const table::SettingId setting : rows.settings) {
@@ -64,6 +55,12 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   return estimate;
 }
 
+/// A damaged or hostile fit may say anything.
+bool is_usable(const Estimate& estimate) {
+  return estimate.median_ns > 0 && std::isfinite(estimate.median_ns) && estimate.sd_log >= 0 && std::isfinite(estimate.sd_log) &&
+         std::isfinite(estimate.floor_ns.value_or(0));
+}
+
 /// What the pattern means, for people.
 std::string_view evidence(PatternKind kind) {
   switch (kind) {
@@ -81,16 +78,17 @@ std::string_view evidence(PatternKind kind) {
 /// Why names so many of them.
 constexpr std::size_t kMostNamed = 3;
 
-/// "groups 4 where all rows have 1, batch 256 where rows reach 128": the numbers that lie beyond the rows, where they have names.
+/// "groups 4 where all rows of its kind have 1, batch 256 where they reach 128": the numbers that lie beyond the rows of its slice, where
+/// they have names.
 std::string beyond_text(const std::vector<Beyond>& beyond, const ir::Description& description) {
   std::string text;
   std::size_t named = 0;
   for (const Beyond& each : beyond) {
     const std::string_view name = ir::number_name(description, each.number);
     if (name.empty() || named == kMostNamed) continue;
-    const std::string rows = each.low == each.high  ? fmt::format("all rows have {:.4g}", each.low)
-                             : each.value > each.high ? fmt::format("rows reach {:.4g}", each.high)
-                                                      : fmt::format("rows begin at {:.4g}", each.low);
+    const std::string rows = each.low == each.high  ? fmt::format("all rows of its kind have {:.4g}", each.low)
+                             : each.value > each.high ? fmt::format("rows of its kind reach {:.4g}", each.high)
+                                                      : fmt::format("rows of its kind begin at {:.4g}", each.low);
     text += fmt::format("{}{} {:.4g} where {}", named++ > 0 ? ", " : ": ", name, each.value, rows);
   }
   return text;
@@ -107,12 +105,15 @@ class Learned final : public Estimator {
     if (std::all_of(answers.begin(), answers.end(), [](const auto& answer) { return answer.has_value(); })) return {};
     const std::lock_guard lock(mutex_);
     if (!asked_) {
-      asked_ = true;
       OPLAT_TRY(found, rows_.table->find_fit(kLearnedFormat, rows_.device, rows_.settings.front()));
       if (found && found->current) {
-        OPLAT_TRY(fitted, read(found->fit.blob));
-        fitted_ = std::make_unique<Fitted>(std::move(fitted));
+        OPLAT_TRY(age, age_of_fit(found->fit.blob));
+        if (age != FitAge::Newer) {
+          OPLAT_TRY(fitted, read(found->fit.blob));
+          fitted_ = std::make_unique<Fitted>(std::move(fitted));
+        }
       }
+      asked_ = true;
     }
     if (!fitted_) return {};
     for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -149,6 +150,13 @@ class Learned final : public Estimator {
       if (state == 0) {
         hot = estimate;
         outside = learned->outside;
+      } else if (query.reuse_bytes && estimate.source == Source::Learned && hot->source != Source::Learned) {
+        // What is between states is known no better than the worse of them.
+        hot->source = estimate.source;
+        hot->group = estimate.group;
+        hot->tier = estimate.tier;
+        hot->floor_ns = estimate.floor_ns;
+        outside = learned->outside;
       }
     }
     if (points.size() > 1) {
@@ -156,7 +164,7 @@ class Learned final : public Estimator {
       hot->median_ns = at.median_ns;
       hot->sd_log = at.sd_log;
     }
-    if (!(hot->median_ns > 0) || !std::isfinite(hot->median_ns)) return std::nullopt;
+    if (!is_usable(*hot)) return std::nullopt;
     if (query.explain) {
       std::string far;
       if (outside > 0) {
@@ -190,23 +198,22 @@ std::optional<Profile> parse_profile(std::string_view text) {
   return std::nullopt;
 }
 
+Result<FitAge> age_of_fit(std::string_view blob) {
+  if (blob.size() < 8 * kStates) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
+  return FittedModel::age_of(blob.substr(8 * kStates));
+}
+
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
-  OPLAT_TRY(samples, read_samples(rows));
-  if (request.set_aside) samples = without_suspects(samples);
-  for (Sample& stand_in : stand_ins(samples)) samples.push_back(std::move(stand_in));
-  const std::vector<std::size_t> states = states_of(samples, llc_bytes(rows));
+  OPLAT_TRY(read, read_samples(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   std::array<std::vector<double>, kStates> footprints;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto key = ir::parse(samples[i].key);
-    if (!key) continue;
-    auto description = ir::describe(*key);
+  for (const Sample& sample : teaching(read, request.set_aside).samples) {
+    auto description = description_of(sample);
     if (!description) continue;
-    append_state(*description, states[i]);
     descriptions.push_back(std::move(*description));
-    log_ns.push_back(samples[i].log_ns);
-    if (samples[i].reuse_bytes) footprints[states[i]].push_back(*samples[i].reuse_bytes);
+    log_ns.push_back(sample.log_ns);
+    if (sample.reuse_bytes) footprints[sample.state].push_back(*sample.reuse_bytes);
   }
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;

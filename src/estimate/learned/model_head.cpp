@@ -43,6 +43,15 @@ std::string sealed(base::ByteWriter writer) {
   return writer.take();
 }
 
+Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format) {
+  base::ByteReader reader(bytes);
+  if (reader.text() != format.magic) return fail(format.broken("is none"));
+  const std::uint32_t number = reader.u32();
+  if (reader.ok() && number > format.number) return FitAge::Newer;
+  OPLAT_CHECK(unsealed(bytes, format).map([](std::string_view) {}));
+  return number < format.number ? FitAge::Older : FitAge::Current;
+}
+
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format) {
   if (bytes.size() < kChecksumBytes) return fail(format.broken("is too short"));
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);

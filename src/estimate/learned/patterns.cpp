@@ -15,6 +15,9 @@ namespace {
 /// in a few; in fp16 they cost something in most and never much.
 constexpr double kMostTwinError = 1.5;
 
+/// A fit of a stranger may have levels without number; grids have some dozens.
+constexpr std::size_t kMostLevelsTried = 4096;
+
 bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
 
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const Lines& lines) {
@@ -98,7 +101,8 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
     pattern = {PatternKind::Level, static_cast<std::uint32_t>(last)};
   } else {
     for (const auto& [first, second] : pairs_of(lines)) {
-      for (const double level : lines.levels(point.slice, first)) {
+      const auto levels = lines.levels(point.slice, first);
+      for (const double level : levels.first(std::min(levels.size(), kMostLevelsTried))) {
         Point moved = point;
         moved.at[first] = level;
         if (!lines.along(moved, second).any()) continue;

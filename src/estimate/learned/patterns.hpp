@@ -35,8 +35,7 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
 /// The pattern of a question.
 Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around, const std::vector<Pattern>& known);
 
-/// What a row must not see to be a question of the pattern; `turn` deals out the pairs of axes. Nothing where it cannot
-/// be one.
+/// What a row must not see to be a question of the pattern; `turn` deals out the pairs of axes.
 Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t turn);
 
 }  // namespace oplat::estimate

@@ -21,6 +21,8 @@ constexpr double kStrangeSpread = 0.42;
 /// were off by 0.2 to 0.6 a doubling when they were asked for larger ones.
 constexpr double kSpreadPerDoubling = 0.35;
 constexpr double kMostOutside = 10;
+/// Of a stranger's fit. No table has so many rows, and each slice has one at least.
+constexpr std::size_t kMostSlices = 1'000'000;
 
 struct Varying {
   std::vector<const ir::Description*> rows;
@@ -232,7 +234,7 @@ bool Space::Slice::read(const std::vector<std::string>& words) {
       axes.push_back({*number, *low, *high});
     } else if (word[sign] == '@') {
       const auto as = index_below(word.substr(sign + 1), numbers);
-      if (!as) return false;
+      if (!as || same.size() >= numbers) return false;
       same.push_back({*number, as, 0});
     } else {
       const auto value = base::parse_double(word.substr(sign + 1));
@@ -251,7 +253,7 @@ std::optional<Space> Space::load(std::string_view text) {
     if (tab == std::string::npos) return std::nullopt;
     Slice slice;
     if (!slice.read(base::split(std::string_view(line).substr(0, tab), ' '))) return std::nullopt;
-    if (space.slices_.contains(line.substr(tab + 1))) return std::nullopt;
+    if (space.slices_.contains(line.substr(tab + 1)) || space.slices_.size() == kMostSlices) return std::nullopt;
     space.add(line.substr(tab + 1), std::move(slice));
   }
   return space;

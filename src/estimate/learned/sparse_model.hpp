@@ -36,6 +36,8 @@ class SparseModel {
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<SparseModel> load(std::string_view bytes);
+  /// Of such bytes, without reading all of them.
+  static Result<FitAge> age_of(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Space& space() const { return space_; }

@@ -46,6 +46,8 @@ std::string SparseModel::save() const {
   return sealed(std::move(writer));
 }
 
+Result<FitAge> SparseModel::age_of(std::string_view bytes) { return estimate::age_of(bytes, kFormat); }
+
 Result<SparseModel> SparseModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
   base::ByteReader reader(body);
@@ -85,8 +87,9 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   // Forests may only ask for features that an answer has.
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
       correction.features() > kCorrectionFeatures ||
-      spread.features() > kSpreadFeatures || !is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))
+      spread.features() > kSpreadFeatures)
     return broken("forests of other features");
+  if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_)) return broken("a spread that is none");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);
   model.spread_ = std::move(spread);

@@ -18,9 +18,11 @@ inline constexpr std::size_t kStates = 3;
 /// Kernels of fewer weight bytes are measured hot alone: nothing of them can be evicted that would matter.
 inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 
-/// The state of each sample, by its footprint beside those of the same key: the least is hot, the rest are cold where
+/// Sets the state of each sample, by its footprint beside those of the same key: the least is hot, the rest are cold where
 /// more than the last-level cache lies between two uses.
-std::vector<std::size_t> states_of(std::span<const Sample> samples, std::optional<double> llc_bytes);
+void put_states(std::span<Sample> samples, std::optional<double> llc_bytes);
+/// The sample as models learn it, its state the last of its numbers; nothing where the key has no description.
+std::optional<ir::Description> description_of(const Sample& sample);
 
 /// The number that is appended to those of the key.
 void append_state(ir::Description& description, std::size_t state);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "estimate/row_spread.hpp"
@@ -272,6 +273,17 @@ TEST_F(ExactTest, SamplesAreTheUsableRowsOfTheSource) {
   EXPECT_EQ(samples[0].key, test::kCopy250);
   EXPECT_EQ(samples[0].reuse_bytes, 100.0);
   EXPECT_NEAR(samples[0].log_ns, 7.0, 1e-12);
+}
+
+TEST_F(ExactTest, SamplesSayTheirState) {
+  row(test::kCopy250, 1e3, timing(1000));
+  row(test::kCopy250, 1e12, timing(3000));
+  row(test::kCopy1000, 1e12, timing(4000));
+  std::map<double, std::size_t> states;
+  for (const Sample& sample : must(read_samples(source()))) states[std::round(std::exp(sample.log_ns))] = sample.state;
+  EXPECT_EQ(states.at(1000), 0U);
+  EXPECT_GT(states.at(3000), 0U);
+  EXPECT_EQ(states.at(4000), 0U) << "the only one of its key";
 }
 
 TEST_F(ExactTest, TheChainAsksPhysicsLastAndOnlyIfTold) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "estimate/learned/forest.hpp"
 #include "estimate/learned/reference.hpp"
+#include "oplat/base/bytes.hpp"
 #include "oplat/base/hash.hpp"
 
 namespace oplat::test {
@@ -23,6 +25,18 @@ inline std::string sealed(std::string body) {
 }
 
 inline std::string unsealed(std::string_view bytes) { return std::string(bytes.substr(0, bytes.size() - 8)); }
+
+/// A fit of a GridModel without calibration whose last model, that of shapes, has this spread: factors of both profiles, and a forest.
+inline std::string with_last_spread(std::string_view bytes, float factor, const estimate::Forest& forest) {
+  std::string body = unsealed(bytes);
+  const std::size_t before = estimate::Forest().save().size();
+  body.resize(body.size() - before - 8 - 2 * 4);
+  base::ByteWriter writer;
+  writer.f32(factor);
+  writer.f32(factor);
+  writer.text(forest.save());
+  return sealed(body + writer.take());
+}
 
 /// A fit as one of another format, in which `missing` bytes of the reference's end are not there. It follows the text of the space.
 inline std::string of_format(std::string_view bytes, std::string_view magic, char number, std::size_t missing) {

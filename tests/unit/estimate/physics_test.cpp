@@ -11,7 +11,7 @@
 namespace oplat::estimate {
 namespace {
 
-Sample sample(const char* key, double ns) { return {{}, key, 0, std::nullopt, std::log(ns), 1, "measured"}; }
+Sample sample(const char* key, double ns) { return {key, std::log(ns)}; }
 
 // Bytes: 2000, 8000 and 4 * (512 + 512 * 512 + 512) = 1052672; operations of the product: 2 * 512 * 512 = 524288.
 const std::vector<Sample> kSamples = {sample(test::kCopy250, 1000), sample(test::kCopy1000, 2000),

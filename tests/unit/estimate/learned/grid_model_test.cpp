@@ -282,6 +282,28 @@ TEST(GridModelTest, ARowLeftOutAtRandomIsAskedWithAllItsNeighbours) {
   EXPECT_LT(most, 0.05) << "a fold of a tenth would hide both other batches of one row in a hundred: it would err by 0.16";
 }
 
+TEST(GridModelTest, ASpreadOfMoreNumbersThanAnAnswerHasIsRefused) {
+  ASSERT_EQ(test::with_last_spread(fitted_bytes(), 0.3F, Forest()), fitted_bytes()) << "else the bytes below are of nothing";
+  const std::size_t features = must(GridModel::load(fitted_bytes())).features();
+  for (const std::size_t asked : {std::size_t{9}, features + 1}) {
+    const auto loaded = GridModel::load(test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, asked))));
+    ASSERT_FALSE(loaded) << asked;
+    EXPECT_EQ(loaded.error().code, Code::Input);
+  }
+  EXPECT_TRUE(GridModel::load(test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, 8)))));
+}
+
+TEST(GridModelTest, SaysHowOldItsBytesAre) {
+  EXPECT_EQ(must(GridModel::age_of(fitted_bytes())), FitAge::Current);
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 4, 4))), FitAge::Older);
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 6, 0))), FitAge::Newer);
+  EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 2, 0))) << "too old to be read";
+  std::string changed = fitted_bytes();
+  changed[changed.size() / 2] ^= 1;
+  EXPECT_FALSE(GridModel::age_of(changed));
+  EXPECT_FALSE(GridModel::age_of("rubbish"));
+}
+
 TEST(GridModelTest, BytesThatAreCutOffOrChangedAreRefused) {
   const std::string& bytes = fitted_bytes();
   base::Random random(1);

@@ -8,6 +8,7 @@
 
 #include "oplat/estimate/accuracy.hpp"
 #include "oplat/estimate/chain.hpp"
+#include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -92,6 +93,40 @@ TEST_F(LearnedTest, ADamagedFitIsAnErrorThatNamesTheWayOut) {
   EXPECT_NE(status.error().message.find("oplat fit"), std::string::npos);
 }
 
+TEST_F(LearnedTest, ADamagedFitStaysAnError) {
+  store("rubbish");
+  const Chain chain = must(make_chain(source(), {}));
+  const Query query{between_.key, nullptr, std::nullopt, {}};
+  std::optional<Estimate> answer;
+  EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1}));
+  EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1})) << "asked again, it must not be silent";
+}
+
+TEST_F(LearnedTest, AFitOfANewerFormatAnswersNothing) {
+  // Behind the footprints and the kind stands the model.
+  const std::string blob = learned();
+  const std::size_t head = 8 * 3 + 4;
+  const bool grid = blob.substr(head + 8, 13) == "oplat.learned";
+  store(blob.substr(0, head) + test::of_format(std::string_view(blob).substr(head), grid ? "oplat.learned" : "oplat.sparse", 99, 0));
+  EXPECT_FALSE(ask(between_.key));
+  EXPECT_TRUE(ask(measured_));
+}
+
+TEST_F(LearnedTest, ASpreadThatIsNoNumberIsNoAnswer) {
+  const std::string blob = learned();
+  const std::size_t head = 8 * 3 + 4;
+  ASSERT_EQ(blob.substr(head + 8, 13), "oplat.learned") << "a grid";
+  // Of another stride than all rows: from its shape alone. Its spread is 0 * e^100, too much for a float.
+  ir::ConvTuple strange = test::square(8, 64, 28, 64, 3, false);
+  strange.stride = 2;
+  store(blob);
+  const std::string key = test::synthetic_row(strange).key;
+  ASSERT_TRUE(ask(key));
+  const TrainedTree leaf{{{}}};
+  store(blob.substr(0, head) + test::with_last_spread(std::string_view(blob).substr(head), 0, must(Forest::make({&leaf, 1}, 100, 0))));
+  EXPECT_FALSE(ask(key));
+}
+
 TEST_F(LearnedTest, ARowlessTableTeachesNothing) {
   const table::SettingId other = small_.setting(test::setting_of(4));
   const auto blob = learn({&small_.table(), device_, {other}, std::nullopt}, quick());
@@ -102,7 +137,7 @@ TEST_F(LearnedTest, ARowlessTableTeachesNothing) {
 TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   std::vector<Sample> samples;
   for (const test::SyntheticRow& row : test::synthetic_rows())
-    samples.push_back({{}, row.key, 0, std::nullopt, row.log_ns, 1, ""});
+    samples.push_back({row.key, row.log_ns});
   AccuracyRequest request;
   request.learn = quick();
   request.split = must(parse_split("level:in_h=20"));
@@ -121,6 +156,21 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   EXPECT_TRUE(pair.networks.empty()) << "nobody asked for them";
   request.split = must(parse_split("level:in_h=21"));
   EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused) << "no row is of that level";
+}
+
+TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
+  std::vector<Sample> samples;
+  for (const test::SyntheticRow& row : test::synthetic_rows()) {
+    samples.push_back({row.key, row.log_ns, 0, 0});
+    samples.push_back({row.key, row.log_ns + std::log(3), 1e9, 2});
+  }
+  AccuracyRequest request;
+  request.learn = quick();
+  request.learn.effort = 0.05;
+  const Accuracy random = must(measure_accuracy(samples, request));
+  EXPECT_EQ(random.asked % 2, 0) << "states of one kernel are held out together";
+  EXPECT_EQ(random.unanswered, 0);
+  EXPECT_LT(random.lines.front().mape, 0.4) << "taken for one row, hot would come out 73 % too long and cold 42 % too short";
 }
 
 TEST(SplitTest, WordsAreChecked) {

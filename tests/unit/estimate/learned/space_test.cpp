@@ -144,6 +144,7 @@ TEST(SpaceTest, TextThatIsNoneIsRefused) {
                            "2 7 own 0:0:1 2=5\ts\n",                        // a constant beyond the numbers
                            "2 7 own 0:0:1 1=x\ts\n",                        // of no value
                            "2 7 own 0:0:1 1@2\ts\n",                        // like a number beyond
+                           "2 7 own 0@1 0@1 0@1\ts\n",                       // more words than numbers
                            "2 7 lost 0:0:1 1:0:1\ts\n",                     // neither aligned nor not
                            "2\ts\n",                                        // cut off
                            "99999999999 7 own\ts\n",                        // more numbers than any key has
