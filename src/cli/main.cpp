@@ -22,8 +22,9 @@ int run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   app.footer("Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing kernels; 5 runtime;\n"
              "6 refused (newer schema, locked, read-only, setting mismatch); 7 gate not met; 8 could not write; 130/143 interrupted.\n"
-             "Environment: OPLAT_TABLE (default of --table), OPLAT_ONNXRUNTIME (library file), OPLAT_TABLES (folders\n"
-             "of PaddleSlim's tables), NO_COLOR.");
+             "Environment: OPLAT_TABLE (default of --table), OPLAT_ONNXRUNTIME (library file), OPLAT_PADDLE_PYTHON (interpreter\n"
+             "of the runtime paddle), OPLAT_TABLES (folders of PaddleSlim's tables), XDG_CACHE_HOME (its folder oplat keeps fits\n"
+             "of foreign tables; default ~/.cache), NO_COLOR.");
   cli::Action action;
   const cli::Command root(&app, &action);
   for (const auto add : {cli::add_predict, cli::add_profile, cli::add_measure, cli::add_validate, cli::add_fit, cli::add_accuracy, cli::add_check, cli::add_verify, cli::add_plan, cli::add_rules, cli::add_estimate, cli::add_compare,

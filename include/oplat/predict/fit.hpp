@@ -46,13 +46,14 @@ struct FitResult {
 /// Least models of different groups that a fit needs.
 inline constexpr std::size_t kLeastFitGroups = 3;
 
-/// Fits c0, c1, scale, the reuse curve, the correlation of measured kernels and the spread of the composition to the table's
-/// whole models of the selection. Deterministic. Code::Refused where fewer than kLeastFitGroups groups can take part,
-/// naming how to measure more.
+/// Fits c0, c1, c2, scale, scale_int8 (composition_fit.hpp), the reuse curve, the correlation of measured kernels and the
+/// spread of the composition to the table's whole models of the selection. Deterministic. Code::Refused where fewer than
+/// kLeastFitGroups groups can take part, naming how to measure more.
 ///
-/// c0, c1 and scale minimise the Huber loss of relative errors, with a weak pull to the measured empty call, 0 and 1; the curve
-/// is the best of a grid around the start values. Correlation and spread maximise the normal likelihood of the errors of
-/// models left out one group at a time, and the scores behind the interval are of those.
+/// c0, c1, c2 and the scales minimise the Huber loss of relative errors, with a weak pull to the measured empty call, 0, 0
+/// and 1 (scale_int8: to scale); the curve is the best of a grid around the start values. Correlation and spread maximise
+/// the normal likelihood of the errors of models left out one group at a time, and the scores behind the interval are of
+/// those.
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection, const FitRequest& request);
 
 }  // namespace oplat::predict
