@@ -53,6 +53,7 @@ void add_compare(const Command& app) {
   command.add_option("B", flags->models[1], "model file").required();
   add_table(command, flags->table);
   add_question_options(command, flags->question);
+  add_plan_option(command, flags->question);
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);

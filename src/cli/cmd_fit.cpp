@@ -63,6 +63,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
 }
 
 Result<int> run(const Flags& flags) {
+  if (flags.only == "kernels" && !flags.groups_file.empty()) return fail(Code::Usage, "--groups: concerns the composition, which --only kernels leaves out");
   predict::FitRequest request;
   request.level = flags.level;
   request.most_half_width = flags.most_half_width;

@@ -79,6 +79,7 @@ void add_predict(const Command& app) {
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
   add_table(command, flags->table);
   add_question_options(command, flags->question);
+  add_plan_option(command, flags->question);
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
   command.add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");

@@ -63,6 +63,8 @@ Result<Flags> checked(Flags flags) {
   if (flags.rules.empty()) flags.rules = original(flags) ? "original" : "corrected";
   if (!flags.library.empty() && (!flags.runtime.empty() || !flags.runtime_version.empty()))
     return fail(Code::Usage, "--runtime and --runtime-version choose rows of a --table; a library has one kind");
+  if (flags.library.empty() && (!flags.calibrate || flags.skip_bad_rows))
+    return fail(Code::Usage, "--no-calibrate and --skip-bad-rows concern a --library; 'oplat fit' and 'oplat import' have them for a --table");
   OPLAT_TRY(precision, library_precision(flags.precision));
   flags.precision = precision;
   flags.batches = without_repeats(flags.batches);

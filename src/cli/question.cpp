@@ -55,10 +55,13 @@ void add_runtime_option_choice(const Command& command, predict::Question& questi
 void add_question_options(const Command& command, QuestionOptions& to) {
   add_population_options(command, to.question);
   command.add_flag("--allow-setting-mismatch", to.question.allow_setting_mismatch, "answer from the nearest setting, with a wider interval");
-  command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one), rules[:NAME] (what its optimiser does, as data)").capture_default_str();
   command.add_option("--level", to.level, "level of the interval").range(0.01, 0.999).capture_default_str();
   command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero").capture_default_str();
   add_estimate_profile(command, to.profile);
+}
+
+void add_plan_option(const Command& command, QuestionOptions& to) {
+  command.add_option("--plan", to.plan, "where the kernels come from: auto, cached (the table's), runtime (ask the installed one), rules[:NAME] (what its optimiser does, as data)").capture_default_str();
 }
 
 Status check_question(const QuestionOptions& options) {
@@ -76,7 +79,7 @@ Status check_model_file(const std::string& path) {
   struct stat info = {};
   if (::stat(path.c_str(), &info) != 0) return fail(Code::Input, "{}: {}", path, errno == ENOENT ? "no such file" : std::strerror(errno));
   if (S_ISDIR(info.st_mode)) return fail(Code::Input, "{}: is a folder, not a model file", path);
-  if (!S_ISREG(info.st_mode)) return fail(Code::Input, "{}: is no regular file", path);
+  if (!S_ISREG(info.st_mode)) return fail(Code::Input, "{}: is no regular file; write what it gives into one first", path);
   if (::access(path.c_str(), R_OK) != 0) return fail(Code::Input, "{}: cannot be read: {}", path, std::strerror(errno));
   if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty, no model", path);
   return {};

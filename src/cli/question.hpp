@@ -16,7 +16,7 @@ void add_population_options(const Command& command, predict::Question& to);
 /// --option NAME=VALUE alone.
 void add_runtime_option_choice(const Command& command, predict::Question& to);
 
-/// Those, and --allow-setting-mismatch, --plan, --level, --missing, --profile.
+/// Those, and --allow-setting-mismatch, --level, --missing, --profile.
 struct QuestionOptions {
   predict::Question question;
   std::string plan = "auto";
@@ -25,6 +25,8 @@ struct QuestionOptions {
   std::string profile = "accurate";
 };
 void add_question_options(const Command& command, QuestionOptions& to);
+/// --plan, for commands that are asked about models.
+void add_plan_option(const Command& command, QuestionOptions& to);
 /// Checks what can be checked before any file is looked at: runtime name, plan and missing policies.
 Status check_question(const QuestionOptions& options);
 

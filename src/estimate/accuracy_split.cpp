@@ -85,12 +85,6 @@ Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double per
   return roles;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 }  // namespace
 
 std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
@@ -150,7 +144,7 @@ Result<Split> parse_split(std::string_view text) {
     for (const std::string& part : base::split(text.substr(6), ',')) {
       const std::size_t equals = part.find('=');
       const auto value = equals == std::string::npos ? std::nullopt : base::parse_double(part.substr(equals + 1));
-      const std::string field = lower(part.substr(0, equals));
+      const std::string field = base::lower(part.substr(0, equals));
       const bool known = std::any_of(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
       if (!value || !known) {
         return fail(Code::Usage, "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, kernel, stride, residual", text, part);

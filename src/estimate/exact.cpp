@@ -334,8 +334,7 @@ std::optional<double> llc_bytes(const RowSource& rows) {
 
 std::unique_ptr<Estimator> make_exact(RowSource rows) { return std::make_unique<Exact>(std::move(rows)); }
 
-Result<std::string> why_missing(const RowSource& source, std::string_view key) {
-  if (!ir::has_spellings(key) && matches_nothing(key)) return std::string("the key holds \"?\", which matches no row");
+Result<std::optional<std::string>> row_without_time(const RowSource& source, std::string_view key) {
   for (const table::SettingId setting : source.settings) {
     OPLAT_TRY(stored, source.table->rows_of(key, source.device, setting));
     for (const table::StoredRow& row : stored) {
@@ -350,6 +349,13 @@ Result<std::string> why_missing(const RowSource& source, std::string_view key) {
       return fmt::format("row {} holds no time: {}: {}", row.id, table::outcome_name(row.row.outcome), reason);
     }
   }
+  return std::optional<std::string>();
+}
+
+Result<std::string> why_missing(const RowSource& source, std::string_view key) {
+  if (!ir::has_spellings(key) && matches_nothing(key)) return std::string("the key holds \"?\", which matches no row");
+  OPLAT_TRY(failed, row_without_time(source, key));
+  if (failed) return *std::move(failed);
   if (!ir::has_spellings(key)) return std::string("no row");
   const auto parsed = ir::parse(key);
   const auto text = parsed ? ir::foreign_text(*parsed) : std::nullopt;

@@ -11,7 +11,7 @@
 namespace oplat::formats {
 
 std::span<const FormatReader* const> readers() {
-  static const std::array<const FormatReader*, 3> kReaders = {&onnx::reader(), &caffe2::reader(), &paddle::reader()};
+  static const std::array kReaders = {&onnx::reader(), &caffe2::reader(), &paddle::reader()};
   return kReaders;
 }
 

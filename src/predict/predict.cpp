@@ -265,6 +265,10 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
       if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
+      if (explain && answer->source != Source::Measured && answer->source != Source::Free) {
+        OPLAT_TRY(failed, estimate::row_without_time(impl_->rows, kernel.key));
+        if (failed) one.why += "; its own " + *failed;
+      }
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {

@@ -83,8 +83,4 @@ Status Table::remove_blocks(RowId row) {
   return impl_->write([&] { return erase_blocks(*impl_->database, kRowBlocks, row); });
 }
 
-Status Table::remove_model_blocks(RowId row) {
-  return impl_->write([&] { return erase_blocks(*impl_->database, kModelBlocks, row); });
-}
-
 }  // namespace oplat::table

@@ -35,8 +35,6 @@ struct PaddleCall {
   std::map<std::string, std::size_t, std::less<>> results;  ///< how many tensors each slot has
 };
 
-/// Whether its results can be inferred.
-bool is_paddle_operator(std::string_view op);
 /// Results by slot; those that nobody computes with (XShape, saved statistics) are left out. Code::Input where operands
 /// and attributes contradict each other, Code::Missing where the sizes depend on data that is not known.
 Result<PaddleSlots> infer_paddle(const PaddleCall& call);

@@ -205,7 +205,6 @@ class Table {
   Result<RowId> put_model_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
                               const ModelRow& row);
   Status add_model_block(RowId row, const Block& block);
-  Status remove_model_blocks(RowId row);
   /// Replaces the fit of the same format for the pair, and notes of which rows it is: those that stand there now.
   Status put_fit(DeviceId device, SettingId setting, const Fit& fit);
   Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity

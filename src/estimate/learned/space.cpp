@@ -152,15 +152,16 @@ const Space::Slice* Space::relative_of(const ir::Description& description) const
   return best;
 }
 
-const Space::Slice* Space::home_of(const ir::Description& description) const {
+Space::Home Space::home_of(const ir::Description& description) const {
   const auto found = slices_.find(description.slice);
-  const Slice* const slice = found != slices_.end() ? &found->second : relative_of(description);
-  return slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr;
+  const bool relative = found == slices_.end();
+  const Slice* const slice = relative ? relative_of(description) : &found->second;
+  return {slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr, relative};
 }
 
 std::vector<Beyond> Space::beyond(const ir::Description& description) const {
   std::vector<Beyond> all;
-  const Slice* const slice = home_of(description);
+  const Slice* const slice = home_of(description).slice;
   if (slice == nullptr) return all;
   const auto add = [&](std::uint32_t number, double low, double high) {
     const double at = coordinate(description.numbers[number]);
@@ -177,12 +178,12 @@ std::vector<Beyond> Space::beyond(const ir::Description& description) const {
 }
 
 std::optional<Point> Space::place(const ir::Description& description) const {
-  const auto found = slices_.find(description.slice);
-  const Slice* const slice = found != slices_.end() ? &found->second : relative_of(description);
-  if (slice == nullptr || description.numbers.size() != slice->numbers) return std::nullopt;
+  const Home home = home_of(description);
+  const Slice* const slice = home.slice;
+  if (slice == nullptr) return std::nullopt;
   Point point;
   point.slice = slice->id;
-  point.strange = found == slices_.end() || !slice->holds(description.numbers);
+  point.strange = home.relative || !slice->holds(description.numbers);
   for (std::size_t i = 0; i < slice->axes.size(); ++i) {
     const Slice::Axis& axis = slice->axes[i];
     point.at[i] = coordinate(description.numbers[axis.number]);

@@ -81,8 +81,12 @@ class Space {
     [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
-  /// The slice of the description, or its relative.
-  [[nodiscard]] const Slice* home_of(const ir::Description& description) const;
+  /// The slice of a description, or another that its numbers have a place in; nullptr where there is none.
+  struct Home {
+    const Slice* slice = nullptr;
+    bool relative = false;
+  };
+  [[nodiscard]] Home home_of(const ir::Description& description) const;
   [[nodiscard]] const Slice* relative_of(const ir::Description& description) const;
 
   std::unordered_map<std::string, Slice> slices_;
