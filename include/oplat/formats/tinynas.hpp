@@ -31,6 +31,7 @@ enum class Activation : std::uint8_t { Relu, Relu6, Swish, Sigmoid, LeakyRelu };
 /// One dictionary of the list, checked.
 struct Block {
   std::size_t index = 0;   ///< in the list, from 0
+  std::size_t line = 0;    ///< of the file, from 1
   std::string class_name;  ///< as written
   BlockKind kind = BlockKind::Conv;
   bool squeeze_excite = false;
@@ -55,7 +56,8 @@ struct Structure {
   std::vector<Block> blocks;
 };
 
-/// Code::Input with line and column of a text that is no literal, or with the number of the block that is off.
+/// The structure that a file holds, of several 'best_structures' the first. Code::Input with line and column of a text
+/// that is no literal, or with the number of the block that is off.
 Result<Structure> read_structure(const base::Source& source);
 
 /// How a structure becomes convolutions.
@@ -96,7 +98,7 @@ struct ListedConv {
 
 /// Reads any of the original's lists, told apart line by line; empty lines and lines that begin with # are skipped:
 ///   library  {Regular,1,16,5,5,8,1,1,0} 0.011776
-///   sample   Regular 1 16 5 5 8 1 1 0 0          (the last number is no time)
+///   sample   Regular 1 16 5 5 8 1 1 0 0          (ten fields, the last 0; one size for In_H and In_W)
 ///   tests    Regular 1 0 1 1 16 5 8 [ms]         (tabs or blanks; group=G before or behind the time)
 /// Code::Input names file, line, what was found and what was expected.
 Result<std::vector<ListedConv>> read_conv_list(const base::Source& source);
@@ -140,16 +142,19 @@ struct CollectedLog {
   std::size_t failed = 0;    ///< of them -1
   std::size_t repeated = 0;  ///< samples whose first try left no time and that were tried again
   std::vector<std::string> notes;  ///< what was odd and did no harm, with line numbers; at most 20, then a count
-  std::vector<std::string> bad;    ///< `iter-` lines that hold no sample, with line numbers and reasons; as many
+  std::vector<std::string> bad;    ///< lines that announce a sample and hold none, with line numbers and reasons; as many
 };
 
-/// Pairs `iter-N: SAMPLE` with the `run time_ms: X` that follows it; other lines are the measured program's own. A sample
-/// without a time is a failed row; one that comes again under its number after a try without a time takes its place.
+/// Pairs `iter-N: SAMPLE` with the `run time_ms: X ms` or the `failed: REASON` that follows it; other lines are the
+/// measured program's own. A sample without a time is a failed row; one that comes again under its number after a try
+/// without a time takes its place. Any line with `iter-` in it ends the sample before it, be it understood or not, so that
+/// no time goes to the wrong one.
 CollectedLog collect_log(const base::Source& source);
 
 // ---- TensorRT.
 
 /// One convolution with batch normalisation and ReLU (and the sum with a second input where fused) as an ONNX model.
+/// Code::Input where In_H differs from In_W, which is no sample.
 Result<std::string> sample_model(const ir::ConvTuple& conv);
 /// Bytes of its weights.
 double sample_weight_bytes(const ir::ConvTuple& conv);

@@ -8,7 +8,8 @@ namespace oplat::formats::tinynas {
 namespace {
 
 /// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
-/// an interruption has neither and is measured again; so is one whose time line was cut before its unit.
+/// an interruption has neither and is measured again; so is one whose time line was cut before its unit, or says what
+/// collect takes for no time.
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
 # a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
@@ -103,14 +104,26 @@ fi
 if [ -n "$(tail -c 1 "$log")" ]; then
   echo >> "$log" || exit 8
 fi
-awk '
-  FILENAME == ARGV[1] {
-    if ($0 ~ /^iter-[0-9]+: /) { at = $0 }
-    else if (at != "" && $0 ~ /^(run time_ms: [^ ]+ ms|failed: )/) { done[at] = 1 }
-    next
-  }
-  !($0 in done)
-' "$log" "$folder/samples.txt" > "$todo" || exit 8
+# In awk: a number of ms that 'oplat tinynas collect' takes for a time, and a line of the log that holds one.
+# The $ are awk's.
+# shellcheck disable=SC2016
+times='
+function is_time(text) {
+  return text ~ /^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/ && text + 0 >= 1e-9 && text + 0 <= 3.2e10
+}
+function holds_time() { return $0 ~ /^run time_ms: [^ ]+ ms/ && is_time($3) }
+'
+unanswered() {
+  LC_ALL=C awk "$times"'
+    FILENAME == ARGV[1] {
+      if ($0 ~ /^iter-[0-9]+: /) { at = $0 }
+      else if (at != "" && (holds_time() || $0 ~ /^failed: /)) { done[at] = 1 }
+      next
+    }
+    !($0 in done)
+  ' "$log" "$folder/samples.txt"
+}
+unanswered > "$todo" || exit 8
 if ! [ -s "$folder/samples.txt" ]; then
   echo "run.sh: no samples in $folder/samples.txt; make the folder again with oplat tinynas bench" >&2
   exit 3
@@ -134,8 +147,8 @@ while IFS= read -r sample <&3; do
   # Ended by Ctrl-C.
   [ "$status" -ne 130 ] || interrupted
   output=$(cat "$said")
-  time=$(printf '%s\n' "$output" | sed -n 's/.*GPU Compute Time: .*median = \([0-9][0-9.eE+-]*\) ms.*/\1/p' | tail -n 1)
-  if [ "$status" -eq 0 ] && [ -n "$time" ]; then
+  time=$(printf '%s\n' "$output" | sed -n 's/.*GPU Compute Time: .*median = \([^ ]*\) ms.*/\1/p' | tail -n 1)
+  if [ "$status" -eq 0 ] && printf '%s\n' "$time" | LC_ALL=C awk "$times"'{ exit !is_time($0) }'; then
     printf 'run time_ms: %s ms\n' "$time" >> "$log" || exit 8
     continue
   fi
@@ -145,20 +158,22 @@ while IFS= read -r sample <&3; do
     reason="time limit of $limit s"
   elif [ "$status" -ne 0 ]; then
     reason="trtexec ended with status $status"
-  else
+  elif [ -z "$time" ]; then
     reason="trtexec printed no median of its GPU Compute Time"
+  else
+    reason="trtexec printed '$(printf %.24s "$time")' ms as the median of its GPU Compute Time, no positive number"
   fi
   printf 'failed: %s\n' "$reason" >> "$log" || exit 8
 done 3< "$todo"
 rm -f "$todo" "$said"
 # Every sample has an answer in the log by now, and some of them are times.
-answers=$(grep -c -E '^(run time_ms: [^ ]+ ms|failed: )' < "$log")
+left=$(unanswered | wc -l)
 samples=$(wc -l < "$folder/samples.txt")
-if [ "$answers" -lt "$samples" ]; then
-  echo "run.sh: $log has answers to $answers of the $((samples)) samples; remove it and run again" >&2
+if [ "$left" -gt 0 ]; then
+  echo "run.sh: $log has answers to $((samples - left)) of the $((samples)) samples; remove it and run again" >&2
   exit 1
 fi
-if ! grep -q -E '^run time_ms: [^ ]+ ms' < "$log"; then
+if ! LC_ALL=C awk "$times"'holds_time() { found = 1 } END { exit !found }' "$log"; then
   echo "run.sh: all samples failed; what trtexec said stands under $folder/failed" >&2
   exit 5
 fi

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kMostSize = 1'000'000;
 constexpr std::size_t kTestFields = 8;
 constexpr std::size_t kLibraryFields = 9;
+constexpr std::size_t kSampleFields = kLibraryFields + 1;
 
 Status read_size(std::string_view name, std::string_view text, std::int64_t& to) {
   const auto value = base::parse_int(text);
@@ -100,12 +101,13 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields, std:
   return listed;
 }
 
-/// Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0
+constexpr std::string_view kTestForm = "Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms] [group=G]";
+
 Result<ListedConv> read_sample_line(std::span<const std::string_view> fields) {
-  auto conv = tuple_of_library_fields(fields.first(kLibraryFields));
+  auto conv = tuple_of_sample_fields(fields);
   if (!conv) {
-    return fail(conv.error().code, "{}; ten fields are Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0",
-                conv.error().message);
+    return fail(conv.error().code, "{}; ten fields are '{}', eight or nine '{}'", conv.error().message, kSampleForm,
+                kTestForm);
   }
   ListedConv listed;
   listed.conv = *conv;
@@ -128,15 +130,12 @@ Result<ListedConv> read_line(std::string_view line) {
     fields.erase(named);
   }
   if (fields.size() == kTestFields || fields.size() == kTestFields + 1) return read_test_line(fields, group);
-  if (fields.size() == kLibraryFields + 1 && !group) {
-    auto sample = read_sample_line(fields);
-    // With another number at its end it may have been meant otherwise.
-    if (sample || fields.back() == "0") return sample;
-  }
+  // With a time at their end they are a tuple with a word too many, whose columns have another order.
+  if (fields.size() == kSampleFields && fields.back() == "0" && !group) return read_sample_line(fields);
   return fail(Code::Input,
-              "{} fields; expected '{{Conv_type,Batch,In_C,In_H,In_W,Out_C,Kernel,Stride,ElmtFused}} ms', those nine and a 0 "
-              "between blanks, or 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms] [group=G]'",
-              fields.size() + (group ? 1U : 0U));
+              "{} fields in '{}'; expected '{{Conv_type,Batch,In_C,In_H,In_W,Out_C,Kernel,Stride,ElmtFused}} ms', '{}', "
+              "or '{}'",
+              fields.size() + (group ? 1U : 0U), base::printable(line, 60), kSampleForm, kTestForm);
 }
 
 }  // namespace
@@ -164,6 +163,19 @@ Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> 
   OPLAT_CHECK(read_size("Kernel", fields[6], conv.kernel));
   OPLAT_CHECK(read_size("Stride", fields[7], conv.stride));
   OPLAT_CHECK(read_fused(fields[8], conv));
+  return conv;
+}
+
+Result<ir::ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> fields) {
+  if (fields.size() != kSampleFields) return fail(Code::Input, "{} fields; expected '{}'", fields.size(), kSampleForm);
+  if (fields.back() != "0") {
+    return fail(Code::Input, "the last field is '{}'; expected 0 in the place of a time",
+                base::printable(fields.back(), 24));
+  }
+  OPLAT_TRY(conv, tuple_of_library_fields(fields.first(kLibraryFields)));
+  if (conv.in_h != conv.in_w) {
+    return fail(Code::Input, "In_H is {} and In_W {}; a sample has one size for both", conv.in_h, conv.in_w);
+  }
   return conv;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Device logs into library lines.
+#include <algorithm>
 #include <map>
 
 #include "formats/tinynas/lines.hpp"
@@ -14,42 +15,50 @@ constexpr std::size_t kMostNotes = 20;
 constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
 constexpr std::string_view kUnit = "ms";
-constexpr std::size_t kSampleFields = 9;  // and the 0 that stands for the time
+constexpr std::string_view kFailure = "failed:";
 constexpr std::size_t kMostDigits = 18;
+constexpr std::size_t kMostQuoted = 60;
+constexpr std::size_t kMostOfReason = 200;
 /// What is less would be 0 in six decimals.
 constexpr double kLeastInDecimals = 5e-7;
 constexpr double kNsPerMs = 1e6;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// "iter-N: rest" within a line, if it is one.
+/// What stands at one "iter-" of a line.
 struct Iteration {
-  std::int64_t number = 0;
-  std::string_view rest;
-  bool cut = false;  ///< the line ends before the colon
+  std::optional<std::int64_t> number;
+  bool announces = false;      ///< a sample: at the line's start, or with a digit behind
+  std::string_view rest;       ///< of the line, behind the colon
+  std::string_view wrong;      ///< why it is no "iter-N:"; empty where it is one
+  std::string_view from_here;  ///< the line from "iter-" on
 };
 
-std::optional<Iteration> find_iteration(std::string_view line) {
-  for (std::size_t at = line.find(kIteration); at != std::string_view::npos; at = line.find(kIteration, at + 1)) {
-    const std::size_t start = at + kIteration.size();
-    std::size_t end = start;
-    while (end < line.size() && is_digit(line[end])) ++end;
-    if (end == start || end - start > kMostDigits) continue;
-    const auto number = base::parse_int(line.substr(start, end - start));
-    if (end < line.size() && line[end] == ':') return Iteration{*number, line.substr(end + 1), false};
-    // A console may put something before the line, and the program may print the word; only a line of its own was cut.
-    if (at == 0 && end == line.size()) return Iteration{*number, {}, true};
+Iteration read_iteration(std::string_view from_here, bool at_start) {
+  Iteration out;
+  out.from_here = from_here;
+  const std::string_view behind = out.from_here.substr(kIteration.size());
+  std::size_t digits = 0;
+  while (digits < behind.size() && is_digit(behind[digits])) ++digits;
+  // A console may put something before a sample's line, and the program may print the word.
+  out.announces = digits > 0 || at_start;
+  if (digits == 0) {
+    out.wrong = "no number behind 'iter-'";
+    return out;
   }
-  return std::nullopt;
-}
-
-Result<ir::ConvTuple> read_sample(const Iteration& iteration) {
-  if (iteration.cut) return fail(Code::Input, "the line ends after its number");
-  const auto fields = words(iteration.rest);
-  if (fields.size() != kSampleFields && fields.size() != kSampleFields + 1) {
-    return fail(Code::Input, "{} fields; expected Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0", fields.size());
+  if (digits > kMostDigits) {
+    out.wrong = "a number of more than 18 digits";
+    return out;
   }
-  return tuple_of_library_fields(std::span(fields).first(kSampleFields));
+  out.number = base::parse_int(behind.substr(0, digits));
+  if (digits == behind.size()) {
+    out.wrong = "the line ends after its number";
+  } else if (behind[digits] != ':') {
+    out.wrong = "no colon behind its number";
+  } else {
+    out.rest = behind.substr(digits + 1);
+  }
+  return out;
 }
 
 class Collector {
@@ -60,7 +69,10 @@ class Collector {
       return {};
     });
     close();
-    for (const auto& [number, text] : bad_) add(out_.bad, bad_count_, text);
+    std::vector<BadLine> bad = std::move(nameless_bad_);
+    for (auto& [number, one] : bad_) bad.push_back(std::move(one));
+    std::stable_sort(bad.begin(), bad.end(), [](const BadLine& a, const BadLine& b) { return a.line < b.line; });
+    for (BadLine& one : bad) add(out_.bad, bad_count_, std::move(one.text));
     for (const Row& row : rows_) {
       out_.library += library_key_text(row.conv);
       out_.library += row.ms ? ' ' + text_of(*row.ms) + '\n' : " -1\n";
@@ -73,12 +85,16 @@ class Collector {
   }
 
  private:
+  struct BadLine {
+    std::size_t line = 0;
+    std::string text;
+  };
   struct Row {
     std::int64_t number = 0;
     std::size_t line = 0;
     ir::ConvTuple conv;
     std::optional<double> ms;
-    bool answered = false;  ///< a time line came, good or not
+    bool answered = false;  ///< a time line came, good or not, or the word that it failed
   };
 
   /// As read_log.py prints it, but for what it would print as 0.
@@ -98,22 +114,60 @@ class Collector {
   }
 
   void take(std::string_view line, std::size_t number) {
-    if (const auto iteration = find_iteration(line)) {
-      close();
-      take_sample(*iteration, number);
+    if (line.find(kIteration) != std::string_view::npos) {
+      take_iterations(line, number);
     } else if (const std::size_t at = line.find(kTime); at != std::string_view::npos) {
       take_time(line.substr(at + kTime.size()), number);
+    } else if (line.starts_with(kFailure)) {
+      take_failure(line.substr(kFailure.size()), number);
+    }
+  }
+
+  /// Whatever it says, the sample before it ends here: a time behind a line that was not understood may be another's.
+  void take_iterations(std::string_view line, std::size_t number) {
+    close();
+    std::optional<Iteration> passed_over;
+    const std::size_t start = line.find_first_not_of(" \t");
+    for (std::size_t at = line.find(kIteration); at != std::string_view::npos; at = line.find(kIteration, at + 1)) {
+      const Iteration iteration = read_iteration(line.substr(at), at == start);
+      if (iteration.wrong.empty()) {
+        if (passed_over && passed_over->announces) take_other(*passed_over, number);
+        take_sample(iteration, number);
+        return;
+      }
+      if (!passed_over || (!passed_over->announces && iteration.announces)) passed_over = iteration;
+    }
+    take_other(*passed_over, number);
+  }
+
+  /// An "iter-" that begins no sample.
+  void take_other(const Iteration& iteration, std::size_t line) {
+    const std::string found = base::printable(iteration.from_here, kMostQuoted);
+    if (iteration.announces) {
+      malformed(iteration.number, line,
+                fmt::format("{}: '{}'; expected 'iter-N: {}'", iteration.wrong, found, kSampleForm));
+    } else {
+      note(line, "{}: '{}'; no sample, but the one before it ends here", iteration.wrong, found);
+    }
+  }
+
+  void malformed(std::optional<std::int64_t> number, std::size_t line, std::string_view what) {
+    if (number) {
+      bad_.emplace(*number, BadLine{line, fmt::format("line {}: iter-{}: {}", line, *number, what)});
+    } else {
+      nameless_bad_.push_back({line, fmt::format("line {}: {}", line, what)});
     }
   }
 
   void take_sample(const Iteration& iteration, std::size_t line) {
-    const auto conv = read_sample(iteration);
+    const std::int64_t number = *iteration.number;
+    const auto conv = tuple_of_sample_fields(words(iteration.rest));
     if (!conv) {
-      bad_[iteration.number] = fmt::format("line {}: iter-{}: {}", line, iteration.number, conv.error().message);
+      malformed(number, line, conv.error().message);
       return;
     }
-    if (bad_.erase(iteration.number) > 0) note(line, "iter-{} stands here again, after a line that was cut", iteration.number);
-    const auto known = by_number_.find(iteration.number);
+    if (bad_.erase(number) > 0) note(line, "iter-{} stands here again, after a line that held no sample", number);
+    const auto known = by_number_.find(number);
     if (known != by_number_.end() && !rows_[known->second].ms && rows_[known->second].conv == *conv) {
       ++out_.repeated;
       open_ = known->second;
@@ -122,8 +176,8 @@ class Collector {
       return;
     }
     open_ = rows_.size();
-    by_number_[iteration.number] = rows_.size();
-    rows_.push_back({iteration.number, line, *conv, std::nullopt, false});
+    by_number_[number] = rows_.size();
+    rows_.push_back({number, line, *conv, std::nullopt, false});
   }
 
   void take_time(std::string_view text, std::size_t line) {
@@ -133,7 +187,7 @@ class Collector {
     }
     Row& row = rows_[*open_];
     if (row.answered) {
-      note(line, "a second time for iter-{}; the first counts", row.number);
+      note(line, "a second answer for iter-{}; the first counts", row.number);
       return;
     }
     row.answered = true;
@@ -153,6 +207,15 @@ class Collector {
     row.ms = *ms;
   }
 
+  /// "failed: time limit of 600 s", as the script for trtexec writes it. A time behind it is another sample's.
+  void take_failure(std::string_view reason, std::size_t line) {
+    if (!open_ || rows_[*open_].answered) return;
+    rows_[*open_].answered = true;
+    const std::size_t start = reason.find_first_not_of(" \t");
+    note(line, "iter-{}: {}; the sample counts as failed", rows_[*open_].number,
+         start == std::string_view::npos ? "it failed" : base::printable(reason.substr(start), kMostOfReason));
+  }
+
   void close() {
     if (open_ && !rows_[*open_].answered) {
       note(rows_[*open_].line, "iter-{}: no time follows; the sample counts as failed", rows_[*open_].number);
@@ -162,7 +225,8 @@ class Collector {
 
   std::vector<Row> rows_;
   std::map<std::int64_t, std::size_t> by_number_;
-  std::map<std::int64_t, std::string> bad_;
+  std::multimap<std::int64_t, BadLine> bad_;  ///< by the number of the sample, which may come again
+  std::vector<BadLine> nameless_bad_;
   std::optional<std::size_t> open_;
   std::size_t note_count_ = 0;
   std::size_t bad_count_ = 0;

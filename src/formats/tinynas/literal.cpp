@@ -178,25 +178,25 @@ class Parser {
     return prefix;
   }
 
-  /// One or more strings beside each other, which Python joins.
+  /// One or more strings beside each other, which Python joins. Bytes are none: b'k' is no key 'k' in Python.
   Result<Literal> string(std::size_t start) {
     std::string out;
-    std::optional<bool> bytes;
     for (;;) {
       const std::string_view name = word();
       const auto prefix = string_prefix(name);
       const char quote = peek(name.size());
       if (!prefix || (quote != '\'' && quote != '"')) break;
-      if (bytes && *bytes != prefix->bytes) return error(at_, "strings of bytes and of text are joined");
-      bytes = prefix->bytes;
+      if (prefix->bytes) {
+        return error(at_, "found {}{}, which begins a string of bytes, no text; leave the b away", name, quote);
+      }
       at_ += name.size();
-      OPLAT_CHECK(one_string(*prefix, out));
+      OPLAT_CHECK(one_string(prefix->raw, out));
       skip_blanks();
     }
     return Literal{std::move(out), start};
   }
 
-  Status one_string(const StringPrefix& prefix, std::string& out) {
+  Status one_string(bool raw, std::string& out) {
     const std::size_t start = at_;
     const char quote = peek();
     const bool triple = peek(1) == quote && peek(2) == quote;
@@ -211,18 +211,18 @@ class Parser {
       if (c != '\\') {
         out += c;
         ++at_;
-      } else if (prefix.raw) {
+      } else if (raw) {
         // Even in a raw string a backslash keeps the quote behind it from ending the string.
         out += c;
         ++at_;
         if (!at_end()) out += peek(), ++at_;
       } else {
-        OPLAT_CHECK(escape(prefix.bytes, start, out));
+        OPLAT_CHECK(escape(start, out));
       }
     }
   }
 
-  Status escape(bool bytes, std::size_t string_start, std::string& out) {
+  Status escape(std::size_t string_start, std::string& out) {
     const std::size_t start = at_;
     ++at_;
     if (at_end()) return error(string_start, "a string that does not end");
@@ -244,19 +244,19 @@ class Parser {
       for (int i = 0; i < 2 && peek() >= '0' && peek() <= '7'; ++i, ++at_) {
         code = code * 8 + static_cast<std::uint32_t>(peek() - '0');
       }
-      append_code(bytes, code, out);
+      append_utf8(out, code);
       return {};
     }
-    if (c == 'x') return hexadecimal(2, bytes, start, out);
-    if (c == 'u' && !bytes) return hexadecimal(4, bytes, start, out);
-    if (c == 'U' && !bytes) return hexadecimal(8, bytes, start, out);
-    if (c == 'N' && !bytes) return error(start, "a character by name (\\N); write the character");
+    if (c == 'x') return hexadecimal(2, start, out);
+    if (c == 'u') return hexadecimal(4, start, out);
+    if (c == 'U') return hexadecimal(8, start, out);
+    if (c == 'N') return error(start, "a character by name (\\N); write the character");
     out += '\\';
     out += c;
     return {};
   }
 
-  Status hexadecimal(int digits, bool bytes, std::size_t start, std::string& out) {
+  Status hexadecimal(int digits, std::size_t start, std::string& out) {
     std::uint32_t code = 0;
     for (int i = 0; i < digits; ++i, ++at_) {
       const int digit = digit_value(peek());
@@ -264,16 +264,8 @@ class Parser {
       code = code * 16 + static_cast<std::uint32_t>(digit);
     }
     if (code > 0x10FFFF) return error(start, "an escape beyond the last character, U+10FFFF");
-    append_code(bytes, code, out);
+    append_utf8(out, code);
     return {};
-  }
-
-  static void append_code(bool bytes, std::uint32_t code, std::string& out) {
-    if (bytes) {
-      out += static_cast<char>(static_cast<unsigned char>(code & 0xFFU));
-    } else {
-      append_utf8(out, code);
-    }
   }
 
   /// Digits of `base` with single underscores between them; empty where there are none or they stand wrongly.

@@ -75,6 +75,9 @@ Result<std::string> structure_model(const Structure& structure, std::int64_t res
 }
 
 Result<std::string> sample_model(const ir::ConvTuple& conv) {
+  if (conv.in_h != conv.in_w) {
+    return fail(Code::Input, "{}: In_H differs from In_W; a sample has one size for both", library_key_text(conv));
+  }
   const std::int64_t padding = (conv.kernel - 1) / 2;
   const auto results = [&](std::int64_t size) { return (size + 2 * padding - conv.kernel) / conv.stride + 1; };
   const std::int64_t in_c = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.in_c;

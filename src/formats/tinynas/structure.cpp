@@ -4,6 +4,7 @@
 #include <array>
 
 #include "formats/tinynas/literal.hpp"
+#include "formats/tinynas/walk.hpp"
 #include "oplat/base/text.hpp"
 #include "oplat/formats/tinynas.hpp"
 
@@ -241,15 +242,20 @@ Result<Structure> read_structure(const base::Source& source) {
   Structure structure;
   structure.name = source.name();
   std::int64_t inner_blocks = 0;
+  std::size_t line = 1;
+  std::size_t counted = 0;  // bytes whose line ends `line` knows
   for (const Literal& one : list->sequence()->items) {
     OPLAT_TRY(block, BlockReader(source, one, structure.blocks.size()).read());
+    const std::string_view between = std::string_view(source.bytes()).substr(counted, one.offset - counted);
+    line += static_cast<std::size_t>(std::count(between.begin(), between.end(), '\n'));
+    counted = one.offset;
+    block.line = line;
     if (!structure.blocks.empty() && structure.blocks.front().three_d != block.three_d) {
-      return fail(Code::Input, "{}: block {} ({}): 2-D and 3-D blocks in one structure", source.name(), block.index,
-                  block.class_name);
+      return fail(Code::Input, "{}: 2-D and 3-D blocks in one structure", block_place(structure, block));
     }
     if ((inner_blocks += block.repeat) > kMostInnerBlocks) {
-      return fail(Code::Input, "{}: block {} ({}): more than {} inner blocks (L) up to here", source.name(), block.index,
-                  block.class_name, kMostInnerBlocks);
+      return fail(Code::Input, "{}: more than {} inner blocks (L) up to here", block_place(structure, block),
+                  kMostInnerBlocks);
     }
     structure.blocks.push_back(std::move(block));
   }

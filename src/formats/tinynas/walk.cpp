@@ -62,7 +62,7 @@ std::int64_t squeeze_width(std::int64_t channels) {
 }
 
 std::string block_place(const Structure& structure, const Block& block) {
-  return fmt::format("{}: block {} ({})", structure.name, block.index, block.class_name);
+  return fmt::format("{}:{}: block {} ({})", structure.name, block.line, block.index, block.class_name);
 }
 
 std::string_view name(Rules rules) { return rules == Rules::Original ? "original" : "corrected"; }

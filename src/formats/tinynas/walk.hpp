@@ -39,7 +39,7 @@ std::vector<InnerBlock> inner_blocks(const Block& block);
 /// Channels between the two convolutions of a squeeze and excitation, as Python rounds: max(1, round(0.25 c) // 8) * 8.
 std::int64_t squeeze_width(std::int64_t channels);
 
-/// "FILE: block 3 (SuperResK1KX)", the start of a message.
+/// "FILE:4: block 3 (SuperResK1KX)", the start of a message.
 std::string block_place(const Structure& structure, const Block& block);
 
 /// A convolution within an executed inner block, with what its tuple does not say.

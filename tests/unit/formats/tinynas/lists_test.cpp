@@ -49,17 +49,41 @@ TEST(ConvList, BadLinesAreNamed) {
       {"{Regular,1,16,5,5,8,3,2,1} nan", "the time is 'nan'"},
       {"{Regular,1,16,5,5,8,3,2,1} inf", "the time is 'inf'"},
       {"{Regular,1,16,5,5,8,3,2,1} -2", "the time is '-2'"},
-      {"Regular 1 0 1 1 16 5", "7 fields; expected"},
+      {"Regular 1 0 1 1 16 5", "7 fields in 'Regular 1 0 1 1 16 5'; expected '{Conv_type,Batch"},
+      {"(", "0 fields in '('"},
       {"Regular 1 0 x 1 16 5 8", "Kernel is 'x'"},
-      {"Regular 1 0 3 32 64 56 64 0.3 0.4", "10 fields; expected"},
-      {"Regular 1 0 3 32 64 56 64 0.3 0.4 group=4", "11 fields; expected"},
-      {"Regular 1 16 5 5 0 1 1 0 0", "Out_C is '0'; expected an integer from 1 to 1000000; ten fields are Conv_type Batch"},
+      {"Regular 1 0 3 32 64 56 64 0.3 0.4", "10 fields in 'Regular 1 0 3 32 64 56 64 0.3 0.4'; expected"},
+      {"Regular 1 0 3 32 64 56 64 0.3 0.4 group=4", "11 fields in"},
+      {"Regular 1 16 5 5 0 1 1 0 0", "Out_C is '0'; expected an integer from 1 to 1000000; ten fields are 'Conv_type Batch"},
+      // A tuple with a word too many has numbers where a sample has them, in columns of another order.
+      {"Regular 1 1 3 32 64 56 64 0 2.5", "10 fields in 'Regular 1 1 3 32 64 56 64 0 2.5'; expected"},
+      {"Regular 1 1 3 32 64 56 64 0 2.5", "'Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0', or 'Conv_type Stride"},
+      {"Regular 1 16 5 5 8 1 1 0 0.0", "10 fields in"},
+      {"Regular 1 1 3 32 64 56 64 0 0", "In_H is 3 and In_W 32; a sample has one size for both; ten fields are"},
+      {"Regular 1 1 3 32 64 56 64 0 0", "eight or nine 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms]"},
       {"Regular 1 0 1 1 16 5 8 group=3", "group=3 of 16 to 8"}};
   for (const auto& [line, why] : cases) {
     const auto list = read_conv_list(text(line));
     ASSERT_FALSE(list) << line;
     EXPECT_THAT(list.error().message, HasSubstr(why));
   }
+}
+
+TEST(ConvList, ATimeBesideATupleMayBe0) {
+  const auto list = read_conv_list(text("Regular 1 1 3 32 64 56 64 0\nRegular 1 1 3 32 64 56 64 2.5\n"));
+  ASSERT_TRUE(list) << list.error().message;
+  for (const ListedConv& one : *list) EXPECT_EQ(library_key_text(one.conv), "{Regular,32,64,56,56,64,3,1,1}");
+  EXPECT_FALSE((*list)[0].ms);
+  EXPECT_EQ((*list)[1].ms, 2.5);
+}
+
+TEST(ConvList, AByteOrderMarkIsPassedOver) {
+  const auto list = read_conv_list(text("\xEF\xBB\xBF{Regular,1,16,5,5,8,3,2,1} 0.5\nRegular 2 1 3 1 16 5\n"));
+  ASSERT_FALSE(list);
+  EXPECT_THAT(list.error().message, HasSubstr("file:2: 7 fields"));
+  const auto commented = read_conv_list(text("\xEF\xBB\xBF# a comment\nRegular 2 1 3 1 16 5 8"));
+  ASSERT_TRUE(commented) << commented.error().message;
+  EXPECT_EQ(commented->size(), 1U);
 }
 
 std::string config(const std::string& ratio = "1 0.5", const std::string& sizes = "7 56 4") {
@@ -96,6 +120,12 @@ TEST(Sampling, OrderAndRules) {
   EXPECT_EQ(sample_text(all->front()), "Regular 1 3 8 8 64 3 1 1 0");
 }
 
+TEST(Sampling, AByteOrderMarkIsPassedOver) {
+  const auto space = read_sampling_space(text("\xEF\xBB\xBF" + config()));
+  ASSERT_TRUE(space) << space.error().message;
+  EXPECT_THAT(space->batch, ElementsAre(1));
+}
+
 TEST(Sampling, BadSpacesAreNamed) {
   const auto refused = [](const std::string& bytes) {
     const auto space = read_sampling_space(text(bytes));
@@ -121,7 +151,7 @@ TEST(Sampling, BadSpacesAreNamed) {
 }
 
 TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
-  const CollectedLog log = collect_log(text("boot\niter-1: Regular 1 3 8 8 32 3 2 0 0\nnoise iter- 3\nrun time_ms: 4.5 ms\n"
+  const CollectedLog log = collect_log(text("boot\niter-1: Regular 1 3 8 8 32 3 2 0 0\nnoise\nrun time_ms: 4.5 ms\n"
                                             "iter-2: Regular 1 32 8 8 32 3 1 1 0\n"
                                             "iter-3: Depthwise 1 32 8 8 32 3 1 0 0\nrun time_ms: 0.0123456789 ms\nrun time_ms: 9 ms\n"
                                             "iter-4: Regular 1 32 8 8 64 3 1 1 0\nrun time_ms: nan ms\niter-5: Regular 1 32 8 8 96 3 1 1 0\n"));
@@ -130,7 +160,7 @@ TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
   EXPECT_EQ(log.samples, 5U);
   EXPECT_EQ(log.failed, 3U);
   EXPECT_TRUE(log.bad.empty());
-  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 5: iter-2: no time follows"), HasSubstr("line 8: a second time for iter-3"),
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 5: iter-2: no time follows"), HasSubstr("line 8: a second answer for iter-3"),
                                      HasSubstr("line 10: iter-4: the time is 'nan'"), HasSubstr("line 11: iter-5: no time")));
 }
 
@@ -160,6 +190,80 @@ TEST(DeviceLog, BadLinesAreNamedUnlessTheyComeAgain) {
   EXPECT_THAT(log.bad, ElementsAre(HasSubstr("line 4: iter-2: Out_C is 'x'"), HasSubstr("line 5: iter-3: the line ends")));
   EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 1: a time without a sample"), HasSubstr("line 3: a time without a sample"),
                                      HasSubstr("line 6: iter-1 stands here again")));
+}
+
+/// A sample, a line that is not understood, and a time: whose is it?
+CollectedLog log_around(const std::string& line, const std::string& first_time) {
+  return collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\n" + first_time + line +
+                          "\nrun time_ms: 2 ms\niter-3: Regular 1 32 8 8 32 3 1 0 0\nrun time_ms: 3 ms\n"));
+}
+
+TEST(DeviceLog, ATimeNeverGoesToTheSampleBeforeItsOwn) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"iter-2 Regular 1 32 8 8 64 3 1 1 0",
+       "iter-2: no colon behind its number: 'iter-2 Regular 1 32 8 8 64 3 1 1 0'; expected 'iter-N: Conv_type Batch"},
+      {"iter-1234567890123456789: Regular 1 32 8 8 64 3 1 1 0", "a number of more than 18 digits: 'iter-1234567890123456789: Reg"},
+      {"iter-: Regular 1 32 8 8 64 3 1 1 0", "no number behind 'iter-'"},
+      {" iter-x: Regular 1 32 8 8 64 3 1 1 0", "no number behind 'iter-'"},
+      {"iter-", "no number behind 'iter-'"},
+      {"console: iter-2 Regular", "iter-2: no colon"},
+      {"iter-2", "iter-2: the line ends after its number"},
+      {"console: iter-2", "iter-2: the line ends after its number"},
+      {"iter-2: Regular 1 32 8 8 64 3 1 1", "iter-2: 9 fields; expected 'Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0'"},
+      {"iter-2: Regular 1 32 8 8 64 3 1 1 0 0", "iter-2: 11 fields"},
+      {"iter-2: Regular 1 25614 14 64 3 1 1 0", "iter-2: 9 fields"},  // 256 14 14
+      {"iter-2: Regular 1 25614 14 64 3 1 1 0 0", "iter-2: In_H is 14 and In_W 64; a sample has one size for both"},
+      {"iter-2: Regular 1 32 8 9 64 3 1 1 0", "iter-2: In_H is 8 and In_W 9; a sample has one size for both"},
+      {"iter-2: Regular 1 32 8 8 64 3 1 1 0.5", "iter-2: the last field is '0.5'; expected 0"},
+      {"iter-2: Regular 1 32 8 8 64 3 1 1 iter-3", "iter-2: the last field is 'iter-3'"}};
+  for (const auto& [line, why] : cases) {
+    const CollectedLog without = log_around(line, "");
+    EXPECT_EQ(without.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,32,8,8,32,3,1,0} 3.000000\n") << line;
+    EXPECT_THAT(without.bad, ElementsAre(HasSubstr("line 2: " + std::string(why))));
+    EXPECT_THAT(without.notes, ElementsAre(HasSubstr("line 1: iter-1: no time follows"), HasSubstr("line 3: a time without a sample"))) << line;
+    const CollectedLog with = log_around(line, "run time_ms: 1 ms\n");
+    EXPECT_EQ(with.library, "{Regular,1,3,8,8,32,3,2,0} 1.000000\n{Regular,1,32,8,8,32,3,1,0} 3.000000\n") << line;
+    EXPECT_THAT(with.bad, ElementsAre(HasSubstr("line 3: " + std::string(why))));
+    EXPECT_THAT(with.notes, ElementsAre(HasSubstr("line 4: a time without a sample"))) << line;
+  }
+}
+
+TEST(DeviceLog, AWordOfTheProgramEndsASampleToo) {
+  const CollectedLog log = log_around("done in multi-iter-mode", "");
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,32,8,8,32,3,1,0} 3.000000\n");
+  EXPECT_TRUE(log.bad.empty());
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 1: iter-1: no time follows"),
+                                     HasSubstr("line 2: no number behind 'iter-': 'iter-mode'; no sample, but the one before it ends here"),
+                                     HasSubstr("line 3: a time without a sample")));
+}
+
+TEST(DeviceLog, ALineWithTwoSamplesNamesTheOneThatIsLost) {
+  const CollectedLog log = collect_log(text("iter-1 Regular 1 3 8 8 32 3 2 0 0iter-2: Regular 1 32 8 8 32 3 1 0 0\nrun time_ms: 2 ms\n"
+                                            "a-iter-b iter-3: Regular 1 32 8 8 64 3 1 0 0\nrun time_ms: 3 ms\niter-4 iter-5: Regular 1\n"));
+  EXPECT_EQ(log.library, "{Regular,1,32,8,8,32,3,1,0} 2.000000\n{Regular,1,32,8,8,64,3,1,0} 3.000000\n");
+  EXPECT_THAT(log.bad, ElementsAre(HasSubstr("line 1: iter-1: no colon"), HasSubstr("line 5: iter-4: no colon"),
+                                   HasSubstr("line 5: iter-5: 2 fields")));
+  EXPECT_TRUE(log.notes.empty());
+}
+
+TEST(DeviceLog, ASampleThatWasCutTwiceIsNamedTwice) {
+  const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\nrun time_ms: 1 ms\niter-2: Regular\niter-2 Regular\niter-1: Depth\n"));
+  EXPECT_THAT(log.bad, ElementsAre(HasSubstr("line 3: iter-2"), HasSubstr("line 4: iter-2"), HasSubstr("line 5: iter-1")));
+}
+
+TEST(DeviceLog, TheReasonOfAFailureIsSaid) {
+  const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\nfailed: time limit of 3 s\niter-2: Regular 1 3 8 8 64 3 2 0 0\n"
+                                            "failed:\nrun time_ms: 3 ms\niter-3: Regular 1 3 8 8 96 3 2 0 0\nrun time_ms: 4 ms\nfailed: to stop\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,3,8,8,64,3,2,0} -1\n{Regular,1,3,8,8,96,3,2,0} 4.000000\n");
+  EXPECT_THAT(log.notes, ElementsAre("line 2: iter-1: time limit of 3 s; the sample counts as failed",
+                                     "line 4: iter-2: it failed; the sample counts as failed",
+                                     "line 5: a second answer for iter-2; the first counts"));
+}
+
+TEST(DeviceLog, AByteOrderMarkIsPassedOver) {
+  const CollectedLog log = collect_log(text("\xEF\xBB\xBF" "failed: no sample yet\niter-2: Regular 1 3 8 8 64 3 2 0 0\nrun time_ms: 3 ms\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,64,3,2,0} 3.000000\n");
+  EXPECT_TRUE(log.notes.empty());
 }
 
 TEST(DeviceLog, NotesAreCounted) {

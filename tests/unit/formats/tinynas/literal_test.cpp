@@ -44,7 +44,7 @@ TEST(Literal, Reals) {
 
 TEST(Literal, Strings) {
   const std::pair<const char*, const char*> cases[] = {
-      {"'ab'", "ab"}, {"\"a'b\"", "a'b"}, {"'a' \"b\"\n", "ab"}, {"r'a\\n'", "a\\n"}, {"b'x'", "x"}, {"u'x'", "x"},
+      {"'ab'", "ab"}, {"\"a'b\"", "a'b"}, {"'a' \"b\"\n", "ab"}, {"r'a\\n'", "a\\n"}, {"u'x'", "x"},
       {"'\\x41\\u00e9\\101\\q'", "A\xC3\xA9" "A\\q"}, {"'''a\n'b'''", "a\n'b"}, {"'a\\\nb'", "ab"}, {"('a'\n # more\n 'b')", "ab"}};
   for (const auto& [text, value] : cases) {
     const Literal literal = parsed(text);
@@ -92,10 +92,17 @@ TEST(Literal, MalformedTextIsRefused) {
       {"'a\nb'", "does not end"},          {"{[1]: 2}", "1:2: a list cannot be a key"},
       {"012", "begins with 0"},            {"99999999999999999999", "does not fit 64 bits"},
       {"1__0", "within a number"},         {"0x", "without digits"},
-      {"'\\xg'", "hexadecimal"},           {"'a' b'b'", "bytes and of text"},
+      {"'\\xg'", "hexadecimal"},           {"'a' b'b'", "1:5: found b', which begins a string of bytes"},
       {"[,]", "1:2: found ','"},           {"{'a': 1, 2}", "expected ':'"}};
   for (const auto& [text, why] : cases) EXPECT_THAT(refused(text), HasSubstr(why)) << text;
   EXPECT_THAT(refused(std::string_view("[1, \0]", 6)), StartsWith("1:5: "));
+}
+
+TEST(Literal, BytesAreNoText) {
+  for (const char* text : {"[b'x']", "[B\"x\"]", "[rb'x']", "[bR\"\"\"x\"\"\"]", "{b'k': 3}"}) {
+    EXPECT_THAT(refused(text), StartsWith("1:2: found ")) << text;
+    EXPECT_THAT(refused(text), HasSubstr("which begins a string of bytes, no text; leave the b away")) << text;
+  }
 }
 
 TEST(Literal, DepthAndSizeAreBounded) {

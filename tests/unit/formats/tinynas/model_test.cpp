@@ -118,6 +118,10 @@ TEST(SampleModel, FusedHasASecondInput) {
   EXPECT_EQ(read_back(*depthwise).wire.graph().input(0).type().tensor_type().shape().dim(1).dim_value(), 32);
   conv = {ir::ConvType::Regular, 1, 8, 1, 1, 8, 4, 1};
   EXPECT_FALSE(sample_model(conv));  // 4x4 on 1x1 with padding 1
+  conv = {ir::ConvType::Regular, 1, 8, 16, 15, 8, 3, 1};
+  const auto oblong = sample_model(conv);  // its log could not be collected
+  ASSERT_FALSE(oblong);
+  EXPECT_THAT(oblong.error().message, HasSubstr("{Regular,1,8,16,15,8,3,1,0}: In_H differs from In_W"));
 }
 
 }  // namespace

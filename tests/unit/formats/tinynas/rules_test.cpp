@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 using Lines = std::vector<std::string>;
 
@@ -171,6 +172,16 @@ TEST(Rules, NetworksThatCannotRun) {
               HasSubstr("block 1 (ConvKXBN): it takes 16 channels, but the block before it gives 8"));
 }
 
+TEST(Rules, ErrorsNameTheLineOfTheBlock) {
+  const std::string first = "# a net\n[{'class':'ConvKXBN','in':3,'out':8,\n 'k':3},\n\n ";
+  EXPECT_THAT(refused(first + "{'class':'ConvKXBN','in':16,'out':8,'k':3}]", Rules::Corrected),
+              StartsWith("net.txt:5: block 1 (ConvKXBN): it takes"));
+  EXPECT_THAT(refused(first + "{'class':'ConvKXBN','in':8,'out':16,'k':3,'g':4}]", Rules::Original),
+              StartsWith("net.txt:5: block 1 (ConvKXBN): the original raises ValueError"));
+  EXPECT_THAT(refused(first + "{'class':'Conv3DKXBN','in':8,'out':8,'k':3,'kt':1}]", Rules::Original),
+              StartsWith("net.txt:5: block 1 (Conv3DKXBN): 2-D and 3-D"));
+}
+
 TEST(Structure, BadBlocksAreNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"[{'class':'SuperResK1KXX','in':16}]", "block 0: unknown class 'SuperResK1KXX' (do you mean"},
@@ -185,6 +196,8 @@ TEST(Structure, BadBlocksAreNamed) {
       {"[{'class':'SuperResK1KX','in':3,'out':8,'k':3,'btn':4,'L':1,'s':3}]", "'s' is 3; expected an integer from 1 to 2"},
       {"[{'class':'ConvKXBNRELU','in':3,'out':8,'k':3,'act':'gelu'}]", "unknown activation 'gelu'"},
       {"[{'class':7}]", "'class' is 7"},
+      {"[{'class':'ConvKXBN','in':3,'out':8,b'k':3}]", "net.txt:1:37: found b', which begins a string of bytes"},
+      {"[{'class':b'ConvKXBN','in':3,'out':8,'k':3}]", "net.txt:1:11: found b', which begins a string of bytes"},
       {"[7]", "block 0: 7; expected a dictionary"},
       {"[]", "at least one block"},
       {"7", "expected a list of blocks"},
