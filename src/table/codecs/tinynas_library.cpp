@@ -143,6 +143,10 @@ Result<LibraryRow> read_line(std::string_view line) {
 }  // namespace
 
 Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name, bool skip_bad_rows) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (bytes.starts_with(kByteOrderMark)) {
+    return fail(Code::Input, "{}: begins with a byte order mark, which no library has; take its three bytes away: tail -c +4 {} > OTHER", name, name);
+  }
   Library library;
   RefusedRows refused;
   library.rows.reserve(bytes.size() / 40);

@@ -220,6 +220,13 @@ TEST(TinynasCodec, TheFirstTenAreNamedAndAllAreCounted) {
   EXPECT_EQ(written(read.file), bytes) << "lines after the last row are kept";
 }
 
+TEST(TinynasCodec, AByteOrderMarkIsNamed) {
+  for (const bool skip_bad_rows : {false, true}) {
+    const std::string message = error_of("\xEF\xBB\xBF" + std::string(kGood), skip_bad_rows);
+    EXPECT_NE(message.find("lib.out: begins with a byte order mark"), std::string::npos) << message << ": its first row must not be left out";
+  }
+}
+
 TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
   EXPECT_NE(error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"), std::string::npos);
   EXPECT_NE(error_of("\n\n").find("no row with a latency"), std::string::npos);
