@@ -77,7 +77,8 @@ def page(lines, facts, samples, options, population, oplat):
         "\n".join(text.table([*head, ">90 % interval of `best`"], [line.cells() for line in lines])),
         "\n".join(summary(lines)),
         f"Convolutions of `best` by source: {sources(lines)}. Both estimators were asked the same convolutions (`--rules corrected`). A library knows "
-        "convolutions only: pools on shortcuts, reorders of the layout and the call itself are in what was measured and not in what was predicted. "
-        "`oplat predict` counts them too, from a table of keys (docs/accuracy.md).",
+        "convolutions only: pools on shortcuts, reorders of the layout and the call itself are in what was measured and not in what was predicted, and "
+        "kernels take some per cent longer in a network than alone (docs/adr/0009-kernels-take-longer-among-others.md), which the intervals do not know either. "
+        "`oplat predict` counts all that, from a table of keys and a fit (docs/accuracy.md).",
     ]
     return "\n\n".join(parts) + "\n"

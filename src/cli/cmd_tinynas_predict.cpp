@@ -206,7 +206,9 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
       // The original's reasons begin with the eight fields already.
       const std::string& why = prediction.answers[i].why;
       const std::string_view fields = std::string_view(tuple).substr(0, tuple.find(" group="));
-      missing.add(why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why));
+      const bool nothing_left = prediction.questions.convs[i].conv.in_h < 1;
+      missing.add(fmt::format("{}{}", why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why),
+                              nothing_left ? "; the original's rules make sizes of 0, --rules corrected does not" : ""));
     }
   }
   if (missing.count() == 0) return {};

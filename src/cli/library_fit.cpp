@@ -13,7 +13,7 @@ Result<bool> has_fit(const table::Table& table) {
   OPLAT_TRY(found, table.find_fit(estimate::kLearnedFormat, selection.device_id, setting));
   if (found && found->current) {
     OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
-    if (age != estimate::FitAge::Older) return true;
+    if (age == estimate::FitAge::Current) return true;
   }
   OPLAT_TRY(population, table.population_of(selection.device_id, setting));
   return population.timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned);

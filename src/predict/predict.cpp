@@ -148,9 +148,13 @@ struct Predictor::Impl {
                          estimate::kLeastRowsLearned, timings, kernels);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
-    if (found && found->current) return std::string();
-    return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings,
-                       base::printable(table->path().string(), 400));
+    const std::string path = base::printable(table->path().string(), 400);
+    if (found && found->current) {
+      OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
+      if (age != estimate::FitAge::Newer) return std::string();
+      return fmt::format("; a newer oplat made the table's fit, which this one cannot read: run oplat fit {}", path);
+    }
+    return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings, path);
   }
 
   /// What other rows teach says nothing of a single one of them. All rows are read the first time.
