@@ -59,10 +59,13 @@ Result<Pickle> open_pickle(const fs::path& path, const predict::Question& questi
   return Pickle{path, std::move(bytes), device.value_or(path.stem().string()), setting};
 }
 
-Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash, bool skip_bad_rows, std::vector<std::string>& warnings) {
+Result<table::ForeignRead> rows_of(const Pickle& pickle, bool skip_bad_rows) {
   OPLAT_TRY(codec, table::make_codec(kPaddleslim));
-  OPLAT_TRY(read, codec->read(pickle.bytes, {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
-  warn_of_skipped(pickle.path, read.skipped, read.notes, warnings);
+  return codec->read(pickle.bytes, {pickle.path.string(), pickle.setting.precision, skip_bad_rows});
+}
+
+Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash, bool skip_bad_rows) {
+  OPLAT_TRY(read, rows_of(pickle, skip_bad_rows));
   return ForeignImport{pickle.setting, {std::string(kPaddleslim), pickle.path.filename().string(), hash}, std::move(read.file), pickle.device};
 }
 
@@ -89,7 +92,12 @@ Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wis
   }
   OPLAT_TRY(pickle, open_pickle(path, wish.question));
   const base::Hash128 hash = base::hash128(pickle.bytes);
-  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash, [&] { return read_pickle(pickle, hash, wish.skip_bad_rows, warnings); }},
+  // Said each time, also by a table that was kept.
+  if (wish.skip_bad_rows) {
+    OPLAT_TRY(read, rows_of(pickle, true));
+    warn_of_skipped(pickle.path, read.skipped, read.notes, warnings);
+  }
+  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash, [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); }},
                              {wish.loudness, wish.calibrate, false}, warnings));
   return AnyTable{path, true, std::move(kept)};
 }

@@ -60,7 +60,7 @@ Result<int> run(const Flags& flags) {
   request.network_seed = flags.network_seed.value_or(flags.learn.seed);
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));
-  OPLAT_TRY(samples, estimate::read_samples({&table, selection.device_id, selection.setting_ids, std::nullopt}));
+  OPLAT_TRY(samples, estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids, std::nullopt}));
   base::install_interrupt_handlers();
   report::AccuracyReport report;
   {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat lut build: measure the operators of Caffe2 nets and write them as a look-up table.
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <unordered_set>
 
 #include "cli/campaign.hpp"
@@ -10,6 +12,7 @@
 #include "cli/lut_nets.hpp"
 #include "cli/output.hpp"
 #include "cli/space.hpp"
+#include "cli/text_output.hpp"
 #include "oplat/base/few_lines.hpp"
 #include "oplat/base/files.hpp"
 #include "oplat/base/text.hpp"
@@ -158,7 +161,13 @@ Result<int> run(const Flags& flags) {
     return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
   }
   if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
-  if (flags.table == flags.out) return fail(Code::Usage, "--out {}: is the table, too; give another name", base::printable(flags.out, 400));
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.queries));
+  for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
+  // Neither need be there yet.
+  std::error_code error;
+  const auto place = [&](const std::string& file) { return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error); };
+  if (!flags.table.empty() && place(flags.table) == place(flags.out))
+    return fail(Code::Usage, "--out {}: is the table, too; give another name", base::printable(flags.out, 400));
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));

@@ -40,7 +40,8 @@ Result<fs::path> file_in_folder(const fs::path& folder, const std::string& devic
   if (!fs::is_regular_file(folder / name, error)) {
     return fail(Code::Input, "{}: holds neither {} nor {}; {}", folder.string(), of_device, name, kWayOut);
   }
-  if (!device.empty() && fs::weakly_canonical(folder, error).filename() != device) {
+  const auto is_named = [&](const fs::path& path) { return (path.has_filename() ? path : path.parent_path()).filename() == device; };
+  if (!device.empty() && !is_named(folder) && !is_named(fs::weakly_canonical(folder, error))) {
     // What lies in no device's folder may be of the default device, if of any.
     if (device != kDefaultDevice) return fail(Code::Input, "{}: holds no {}, and {} is not said to be of {}; {}", folder.string(), of_device, name, base::printable(device), kWayOut);
     warnings.push_back(fmt::format("{}: taken to be of {}, though neither it nor its folder says so", (folder / name).string(), base::printable(device)));
@@ -114,7 +115,10 @@ Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& libr
 Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
                                 std::vector<std::string>& warnings) {
   // Said each time, also by a table that was kept.
-  if (skip_bad_rows) OPLAT_CHECK(library_times(library, skip_bad_rows, warnings).map([](const auto&) {}));
+  if (skip_bad_rows) {
+    OPLAT_TRY(read, table::read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
+    warn_of_skipped(library.path, read.skipped, read.notes, warnings);
+  }
   return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate), base::hash128(library.bytes),
                      [&] { return read_import(library, skip_bad_rows); }},
                     wish, warnings);

@@ -4,13 +4,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <csignal>
+#include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <system_error>
 
 #include "cli/library_fit.hpp"
-#include "oplat/base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -41,16 +40,19 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
   return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
 }
 
-/// What a run that was killed left beside `path`: "NAME.PID" of no process.
+/// So old is nothing that a living run writes: a fit takes minutes, and its progress is no write.
+constexpr auto kLeftBehindAfter = std::chrono::hours(24);
+
+/// What a run that was killed left beside `path`: "NAME.PID", "NAME.PID-journal".
 void sweep_beside(const fs::path& path) {
-  std::error_code error;
   const std::string prefix = path.filename().string() + ".";
-  for (const fs::directory_entry& entry : fs::directory_iterator(path.parent_path(), error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    const auto pid = base::parse_int(std::string_view(name).substr(prefix.size()));
+  std::error_code error;
+  for (fs::directory_iterator entry(path.parent_path(), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix) || name.size() == prefix.size() || std::isdigit(static_cast<unsigned char>(name[prefix.size()])) == 0) continue;
     std::error_code ignored;
-    if (pid && *pid > 0 && ::kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+    const auto written = entry->last_write_time(ignored);
+    if (!ignored && fs::file_time_type::clock::now() - written > kLeftBehindAfter) fs::remove(entry->path(), ignored);
   }
 }
 
@@ -71,12 +73,12 @@ Status keep_table(const fs::path& path, const ForeignImport& import, const KeptW
   return fail(Code::Write, "{}: {}", path.string(), error.message());
 }
 
-/// The fit of a kept table that has none of its rows, made now. Where another run writes the table, or nobody may, its
+/// The fit of a kept table that has none of its rows, or an older one, made now. Where another run writes the table, or nobody may, its
 /// rows answer without.
 Status fit_kept(const fs::path& path, const KeptWish& wish, std::vector<std::string>& warnings) {
   auto writer = table::Table::open(path, table::Mode::Write);
   if (!writer && writer.error().code == Code::Refused) {
-    warnings.push_back(fmt::format("only measured kernels have an answer: {}", writer.error().message));
+    warnings.push_back(fmt::format("no fit is made, so that unmeasured kernels have none or an older one's answer: {}", writer.error().message));
     return {};
   }
   if (!writer) return fail(writer.error());

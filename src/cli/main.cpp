@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executable: subcommands, errors to stderr, exit codes.
-#include <fcntl.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -16,15 +13,6 @@
 namespace {
 
 using namespace oplat;
-
-/// A standard stream that the caller closed would lend its number to the next file opened, and what is meant for the stream
-/// would go into that file. What goes to standard output and is lost stays a failure; messages may be.
-void fill_closed_streams() {
-  constexpr const char* kInstead[] = {"/dev/null", "/dev/full", "/dev/null"};
-  for (int stream = 0; stream < 3; ++stream) {
-    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open(kInstead[stream], O_RDWR));
-  }
-}
 
 int run(int argc, char** argv) {
   CLI::App app("oplat predicts how long a neural network takes on a device: it measures the device's operators once, keeps them in\n"
@@ -75,7 +63,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A file that reaches the limit of its size is a write that failed, as on a full disk: it is told and ends with its own exit code.
   std::signal(SIGXFSZ, SIG_IGN);
-  fill_closed_streams();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -321,13 +321,12 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
-std::optional<double> llc_bytes(const RowSource& rows) {
-  const auto devices = rows.table->devices();
-  if (!devices) return std::nullopt;
-  for (const auto& [id, device] : *devices) {
-    if (id == rows.device && device.llc_bytes > 0) return static_cast<double>(device.llc_bytes);
+Result<std::optional<double>> llc_bytes(const RowSource& rows) {
+  OPLAT_TRY(devices, rows.table->devices());
+  for (const auto& [id, device] : devices) {
+    if (id == rows.device && device.llc_bytes > 0) return std::optional(static_cast<double>(device.llc_bytes));
   }
-  return std::nullopt;
+  return std::optional<double>();
 }
 
 }  // namespace
@@ -379,7 +378,13 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
     if (auto row = usable(stored)) samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes});
     return true;
   }));
-  put_states(samples, llc_bytes(source));
+  return samples;
+}
+
+Result<std::vector<Sample>> read_samples_in_states(const RowSource& source) {
+  OPLAT_TRY(samples, read_samples(source));
+  OPLAT_TRY(bytes, llc_bytes(source));
+  put_states(samples, bytes);
   return samples;
 }
 

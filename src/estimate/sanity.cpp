@@ -312,7 +312,7 @@ Teaching teaching(std::span<const Sample> rows, bool set_aside) {
     if (!suspect[i]) out.samples.push_back(rows[i]);
   }
   out.set_aside = rows.size() - out.samples.size();
-  for (Sample& stand_in : stand_ins(rows)) {
+  for (Sample& stand_in : stand_ins(out.samples)) {
     out.samples.push_back(std::move(stand_in));
     ++out.stand_ins;
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 
 #include "oplat/ir/catalogue.hpp"
 #include "oplat/ir/spelling.hpp"
@@ -46,19 +48,12 @@ class General {
       for (const Value& each : *list) add(each);
       slice += ']';
     } else if (const auto* text = value.text()) {
-      add_text(*text);
+      slice += *text;
     } else if (const auto* real = value.real()) {
       slice += '~';
       description_.numbers.push_back(*real);
     } else {
       slice += '?';
-    }
-  }
-  /// A slice stands on one line wherever it is written down.
-  void add_text(std::string_view text) {
-    for (const char c : text) {
-      const auto byte = static_cast<std::uint8_t>(c);
-      description_.slice += byte < 0x20 ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
     }
   }
   void add(const Entry& entry) {
@@ -88,6 +83,21 @@ class General {
   bool known_ = true;
 };
 
+/// A slice stands on one line wherever it is written down, whatever texts the key holds.
+void put_on_one_line(std::string& slice) {
+  const auto breaks = [](char c) { return static_cast<std::uint8_t>(c) < 0x20; };
+  if (std::none_of(slice.begin(), slice.end(), breaks)) return;
+  std::string out;
+  for (const char c : slice) {
+    if (breaks(c)) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<std::uint8_t>(c));
+    } else {
+      out += c;
+    }
+  }
+  slice = std::move(out);
+}
+
 std::optional<Description> describe_as_said(const Key& key) {
   const OperatorInfo* info = find_operator(key.domain, key.op);
   std::optional<Description> description;
@@ -97,6 +107,7 @@ std::optional<Description> describe_as_said(const Key& key) {
   // Nothing lies between a number and one without end.
   const auto& numbers = description->numbers;
   if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return std::nullopt;
+  put_on_one_line(description->slice);
   description->work = work(key);
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);

@@ -238,12 +238,19 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Physics && any_open(answers)) {
     if (!impl_->with_physics) {
-      OPLAT_TRY(chain, estimate::make_chain(impl_->rows, {.physics = true, .profile = impl_->profile}));
+      OPLAT_TRY(chain, estimate::make_chain(impl_->rows, {.physics = true, .profile = std::nullopt}));
       impl_->with_physics = std::move(chain);
     }
     OPLAT_CHECK(estimate::estimate_all(*impl_->with_physics, queries, answers));
   }
 
+  // A kernel that could not be measured is estimated like any other, and says so.
+  std::vector<std::string> failed(answers.size());
+  for (std::size_t i = 0; explain && i < answers.size(); ++i) {
+    if (!answers[i] || answers[i]->source == Source::Measured || answers[i]->source == Source::Free) continue;
+    OPLAT_TRY(said, estimate::row_without_time(impl_->rows, distinct.keys[i]));
+    if (said) failed[i] = "; its own " + *said;
+  }
   std::string hint;
   if (any_open(answers)) {
     OPLAT_TRY(found, impl_->fit_hint());
@@ -269,10 +276,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
       if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
-      if (explain && answer->source != Source::Measured && answer->source != Source::Free) {
-        OPLAT_TRY(failed, estimate::row_without_time(impl_->rows, kernel.key));
-        if (failed) one.why += "; its own " + *failed;
-      }
+      one.why += failed[distinct.of[i]];
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {

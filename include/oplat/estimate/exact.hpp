@@ -43,5 +43,7 @@ std::string_view operator_of(std::string_view key);
 
 /// Every usable time of the source, to fit from.
 Result<std::vector<Sample>> read_samples(const RowSource& rows);
+/// The same, each with its state: what models learn from.
+Result<std::vector<Sample>> read_samples_in_states(const RowSource& rows);
 
 }  // namespace oplat::estimate

@@ -133,6 +133,8 @@ std::string FittedModel::save() const {
 }
 
 Result<FitAge> FittedModel::age_of(std::string_view bytes) {
+  base::ByteReader reader(bytes);
+  if (reader.u32() > static_cast<std::uint32_t>(Kind::Sparse)) return FitAge::Newer;
   OPLAT_TRY(kind, kind_of(bytes));
   return kind == Kind::Sparse ? SparseModel::age_of(bytes) : GridModel::age_of(bytes);
 }

@@ -55,6 +55,13 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   return estimate;
 }
 
+/// What a model says of a kernel in one cache state.
+struct InState {
+  Estimate estimate;
+  double outside = 0;  ///< LearnedAnswer::outside
+  std::size_t state = 0;
+};
+
 /// A damaged or hostile fit may say anything.
 bool is_usable(const Estimate& estimate) {
   return estimate.median_ns > 0 && std::isfinite(estimate.median_ns) && estimate.sd_log >= 0 && std::isfinite(estimate.sd_log) &&
@@ -137,44 +144,35 @@ class Learned final : public Estimator {
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states = one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
     std::vector<StatePoint> points;
-    std::optional<Estimate> hot;
-    double outside = 0;
+    std::vector<InState> answers;
     for (std::size_t state = 0; state < states; ++state) {
       if (state > 0 && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
       append_state(asked, state);
       const auto learned = fitted_->model.answer(asked, profile_);
       if (!learned) return std::nullopt;
-      const Estimate estimate = estimate_of(*learned);
-      points.push_back({fitted_->reuse_bytes[state].value_or(1), estimate.median_ns, estimate.sd_log});
-      if (state == 0) {
-        hot = estimate;
-        outside = learned->outside;
-      } else if (query.reuse_bytes && estimate.source == Source::Learned && hot->source != Source::Learned) {
-        // What is between states is known no better than the worse of them.
-        hot->source = estimate.source;
-        hot->group = estimate.group;
-        hot->tier = estimate.tier;
-        hot->floor_ns = estimate.floor_ns;
-        outside = learned->outside;
-      }
+      answers.push_back({estimate_of(*learned), learned->outside, state});
+      points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns, answers.back().estimate.sd_log});
     }
-    if (points.size() > 1) {
-      const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
-      hot->median_ns = at.median_ns;
-      hot->sd_log = at.sd_log;
-    }
-    if (!is_usable(*hot)) return std::nullopt;
+    const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
+    // What lies between two states is known no better than the worse of them.
+    const InState& below = answers[at.below];
+    const InState& above = answers[at.above];
+    const InState& basis = below.estimate.source == Source::Learned || above.estimate.source != Source::Learned ? below : above;
+    Estimate estimate = basis.estimate;
+    estimate.median_ns = at.median_ns;
+    estimate.sd_log = at.sd_log;
+    if (!is_usable(estimate)) return std::nullopt;
     if (query.explain) {
       std::string far;
-      if (outside > 0) {
+      if (basis.outside > 0) {
         ir::Description asked = *description;
-        append_state(asked, 0);
-        far = fmt::format("; {:.2g} doublings beyond what was measured{}", outside, beyond_text(fitted_->model.space().beyond(asked), asked));
+        append_state(asked, basis.state);
+        far = fmt::format("; {:.2g} doublings beyond what was measured{}", basis.outside, beyond_text(fitted_->model.space().beyond(asked), asked));
       }
-      hot->why = fmt::format("{}{} ({} rows)", evidence_of(hot->tier), far, fitted_->model.sites());
+      estimate.why = fmt::format("{}{} ({} rows)", evidence_of(estimate.tier), far, fitted_->model.sites());
     }
-    return hot;
+    return estimate;
   }
   static std::string_view evidence_of(std::string_view tier) {
     for (int kind = 0; kind <= static_cast<int>(PatternKind::Sparse); ++kind) {
@@ -204,7 +202,7 @@ Result<FitAge> age_of_fit(std::string_view blob) {
 }
 
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
-  OPLAT_TRY(read, read_samples(rows));
+  OPLAT_TRY(read, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   std::array<std::vector<double>, kStates> footprints;

@@ -35,7 +35,7 @@ void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machi
 void write_reference(base::ByteWriter& writer, const Reference& reference);
 /// The bytes with their checksum behind them.
 std::string sealed(base::ByteWriter writer);
-/// Reads magic, format and checksum alone. Code::Input where they are damaged, or of a format too old to be read.
+/// By magic, format and checksum. Code::Input where they are damaged, or of a format too old to be read.
 Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format);
 /// The bytes before the checksum. Code::Input where it does not fit, or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);

@@ -36,7 +36,7 @@ class SparseModel {
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   static Result<SparseModel> load(std::string_view bytes);
-  /// Of such bytes, without reading all of them.
+  /// Of such bytes; a checksum is all that is looked at of most of them.
   static Result<FitAge> age_of(std::string_view bytes);
 
   [[nodiscard]] const Machine& machine() const { return machine_; }

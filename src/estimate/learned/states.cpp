@@ -11,6 +11,7 @@ namespace oplat::estimate {
 
 void put_states(std::span<Sample> samples, std::optional<double> llc_bytes) {
   std::unordered_map<std::string_view, double> least;
+  least.reserve(samples.size());
   for (const Sample& sample : samples) {
     const auto [at, added] = least.emplace(sample.key, sample.reuse_bytes.value_or(0));
     if (!added) at->second = std::min(at->second, sample.reuse_bytes.value_or(0));

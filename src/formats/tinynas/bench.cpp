@@ -111,7 +111,7 @@ times='
 function is_time(text) {
   return text ~ /^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/ && text + 0 >= 1e-9 && text + 0 <= 3.2e10
 }
-function holds_time() { return $0 ~ /^run time_ms: [^ ]+ ms/ && is_time($3) }
+function holds_time() { return $0 ~ /^run time_ms: [^ ]+ ms/ && $4 == "ms" && is_time($3) }
 '
 unanswered() {
   LC_ALL=C awk "$times"'

@@ -15,9 +15,12 @@ constexpr std::size_t kMostNotes = 20;
 constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
 constexpr std::string_view kUnit = "ms";
-constexpr std::string_view kFailure = "failed:";
+constexpr std::string_view kFailure = "failed: ";
 constexpr std::size_t kMostDigits = 18;
+constexpr std::size_t kMostSampleBytes = 1024;
 constexpr std::size_t kMostQuoted = 60;
+/// Bad lines beyond so many have a text that says less: only the first few are shown, and a log may have millions.
+constexpr std::size_t kMostBadTexts = 1000;
 constexpr std::size_t kMostOfReason = 200;
 /// What is less would be 0 in six decimals.
 constexpr double kLeastInDecimals = 5e-7;
@@ -72,7 +75,8 @@ class Collector {
     std::vector<BadLine> bad = std::move(nameless_bad_);
     for (auto& [number, one] : bad_) bad.push_back(std::move(one));
     std::stable_sort(bad.begin(), bad.end(), [](const BadLine& a, const BadLine& b) { return a.line < b.line; });
-    for (BadLine& one : bad) add(out_.bad, bad_count_, std::move(one.text));
+    for (BadLine& one : bad) add(out_.bad, bad_count_, one.text.empty() ? fmt::format("line {}: no sample", one.line) : std::move(one.text));
+    bad_count_ += more_bad_;
     for (const Row& row : rows_) {
       out_.library += library_key_text(row.conv);
       out_.library += row.ms ? ' ' + text_of(*row.ms) + '\n' : " -1\n";
@@ -94,7 +98,7 @@ class Collector {
     std::size_t line = 0;
     ir::ConvTuple conv;
     std::optional<double> ms;
-    bool answered = false;  ///< a time line came, good or not, or the word that it failed
+    bool answered = false;  ///< a time line came, good or not
   };
 
   /// As read_log.py prints it, but for what it would print as 0.
@@ -119,7 +123,7 @@ class Collector {
     } else if (const std::size_t at = line.find(kTime); at != std::string_view::npos) {
       take_time(line.substr(at + kTime.size()), number);
     } else if (line.starts_with(kFailure)) {
-      take_failure(line.substr(kFailure.size()), number);
+      take_failure(line.substr(kFailure.size()));
     }
   }
 
@@ -152,16 +156,20 @@ class Collector {
   }
 
   void malformed(std::optional<std::int64_t> number, std::size_t line, std::string_view what) {
+    std::string text = ++bad_texts_ <= kMostBadTexts ? fmt::format("line {}: {}{}", line, number ? fmt::format("iter-{}: ", *number) : "", what) : std::string();
     if (number) {
-      bad_.emplace(*number, BadLine{line, fmt::format("line {}: iter-{}: {}", line, *number, what)});
+      bad_.emplace(*number, BadLine{line, std::move(text)});
+    } else if (nameless_bad_.size() < kMostBadTexts) {
+      nameless_bad_.push_back({line, std::move(text)});
     } else {
-      nameless_bad_.push_back({line, fmt::format("line {}: {}", line, what)});
+      ++more_bad_;
     }
   }
 
   void take_sample(const Iteration& iteration, std::size_t line) {
     const std::int64_t number = *iteration.number;
-    const auto conv = tuple_of_sample_fields(words(iteration.rest));
+    const auto conv = iteration.rest.size() > kMostSampleBytes ? fail(Code::Input, "{} bytes; expected '{}'", iteration.rest.size(), kSampleForm)
+                                                               : tuple_of_sample_fields(words(iteration.rest));
     if (!conv) {
       malformed(number, line, conv.error().message);
       return;
@@ -187,7 +195,7 @@ class Collector {
     }
     Row& row = rows_[*open_];
     if (row.answered) {
-      note(line, "a second answer for iter-{}; the first counts", row.number);
+      note(line, "a second time for iter-{}; the first counts", row.number);
       return;
     }
     row.answered = true;
@@ -207,27 +215,27 @@ class Collector {
     row.ms = *ms;
   }
 
-  /// "failed: time limit of 600 s", as the script for trtexec writes it. A time behind it is another sample's.
-  void take_failure(std::string_view reason, std::size_t line) {
-    if (!open_ || rows_[*open_].answered) return;
-    rows_[*open_].answered = true;
-    const std::size_t start = reason.find_first_not_of(" \t");
-    note(line, "iter-{}: {}; the sample counts as failed", rows_[*open_].number,
-         start == std::string_view::npos ? "it failed" : base::printable(reason.substr(start), kMostOfReason));
+  /// "failed: time limit of 600 s", as the script for trtexec writes it. The measured program may print the word, too, and a time then.
+  void take_failure(std::string_view reason) {
+    if (open_ && failure_.empty()) failure_ = base::printable(reason, kMostOfReason);
   }
 
   void close() {
     if (open_ && !rows_[*open_].answered) {
-      note(rows_[*open_].line, "iter-{}: no time follows; the sample counts as failed", rows_[*open_].number);
+      note(rows_[*open_].line, "iter-{}: {}; the sample counts as failed", rows_[*open_].number, failure_.empty() ? "no time follows" : failure_);
     }
     open_.reset();
+    failure_.clear();
   }
 
   std::vector<Row> rows_;
   std::map<std::int64_t, std::size_t> by_number_;
   std::multimap<std::int64_t, BadLine> bad_;  ///< by the number of the sample, which may come again
   std::vector<BadLine> nameless_bad_;
+  std::size_t bad_texts_ = 0;
+  std::size_t more_bad_ = 0;  ///< nameless ones that are only counted
   std::optional<std::size_t> open_;
+  std::string failure_;  ///< of the open sample: why it failed, unless a time follows all the same
   std::size_t note_count_ = 0;
   std::size_t bad_count_ = 0;
   CollectedLog out_;

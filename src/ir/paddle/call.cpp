@@ -198,7 +198,6 @@ const std::unordered_map<std::string_view, Infer>& operators() {
 }  // namespace
 }  // namespace paddle
 
-
 Result<PaddleSlots> infer_paddle(const PaddleCall& call) {
   const auto found = paddle::operators().find(call.op);
   if (found == paddle::operators().end()) {

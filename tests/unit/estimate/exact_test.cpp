@@ -280,7 +280,7 @@ TEST_F(ExactTest, SamplesSayTheirState) {
   row(test::kCopy250, 1e12, timing(3000));
   row(test::kCopy1000, 1e12, timing(4000));
   std::map<double, std::size_t> states;
-  for (const Sample& sample : must(read_samples(source()))) states[std::round(std::exp(sample.log_ns))] = sample.state;
+  for (const Sample& sample : must(read_samples_in_states(source()))) states[std::round(std::exp(sample.log_ns))] = sample.state;
   EXPECT_EQ(states.at(1000), 0U);
   EXPECT_GT(states.at(3000), 0U);
   EXPECT_EQ(states.at(4000), 0U) << "the only one of its key";

@@ -155,6 +155,22 @@ TEST(Sanity, RowsOfUnknownBatchStandInWhereNothingElseAnswers) {
   EXPECT_EQ(teaching(rows.samples(), true).set_aside, 1U);
 }
 
+TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
+  Rows rows;
+  for (const std::int64_t channels : {32, 64, 96}) rows.add(swish(-1, channels, 56), 33e3 * static_cast<double>(channels));
+  rows.add(swish(1, 96, 56), 1);  // faster than any memory
+  const std::string key = swish(1, 96, 56);
+  const auto times = [&](bool set_aside) {
+    std::vector<double> ns;
+    for (const Sample& sample : teaching(rows.samples(), set_aside).samples) {
+      if (sample.key == key) ns.push_back(std::round(std::exp(sample.log_ns)));
+    }
+    return ns;
+  };
+  EXPECT_EQ(times(false), std::vector<double>{1}) << "who does not ask for it gets every row as it is";
+  EXPECT_EQ(times(true), std::vector<double>{33e3 * 96});
+}
+
 TEST(Sanity, ABatchThatIsNotKnownIsOne) {
   EXPECT_EQ(key_with_batch_one(swish(-1, 8, 4)), swish(1, 8, 4));
   EXPECT_EQ(key_with_batch_one(conv(-1, 8, 8, 4)), conv(1, 8, 8, 4));

@@ -21,6 +21,13 @@ TEST(Description, ASliceStandsOnOneLineWhateverTextTheKeyHolds) {
   EXPECT_NE(block->slice, described(R"key(torch:module{repr="Block(  (conv))"}(f32[1,8])->(f32[1,8]))key")->slice);
 }
 
+TEST(Description, TextsOfAConvolutionStandOnOneLineToo) {
+  const auto conv = described(R"(Conv{activation="a\nb",dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}(f32[1,8,8,8],f32c[8,8,3,3])->(f32[1,8,8,8]))");
+  ASSERT_TRUE(conv);
+  EXPECT_TRUE(conv->aligned) << "else it tests the general case again";
+  EXPECT_EQ(conv->slice.find('\n'), std::string::npos) << conv->slice;
+}
+
 TEST(Description, NumbersWithoutEndDescribeNothing) {
   EXPECT_TRUE(described("x:op{alpha=1.5}(f32[8])->(f32[8])"));
   for (const char* alpha : {"inf", "-inf", "nan"}) {

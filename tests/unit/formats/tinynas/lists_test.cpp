@@ -160,7 +160,7 @@ TEST(DeviceLog, TimesAreFailuresWhereTheyAreMissing) {
   EXPECT_EQ(log.samples, 5U);
   EXPECT_EQ(log.failed, 3U);
   EXPECT_TRUE(log.bad.empty());
-  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 5: iter-2: no time follows"), HasSubstr("line 8: a second answer for iter-3"),
+  EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 5: iter-2: no time follows"), HasSubstr("line 8: a second time for iter-3"),
                                      HasSubstr("line 10: iter-4: the time is 'nan'"), HasSubstr("line 11: iter-5: no time")));
 }
 
@@ -253,11 +253,19 @@ TEST(DeviceLog, ASampleThatWasCutTwiceIsNamedTwice) {
 
 TEST(DeviceLog, TheReasonOfAFailureIsSaid) {
   const CollectedLog log = collect_log(text("iter-1: Regular 1 3 8 8 32 3 2 0 0\nfailed: time limit of 3 s\niter-2: Regular 1 3 8 8 64 3 2 0 0\n"
-                                            "failed:\nrun time_ms: 3 ms\niter-3: Regular 1 3 8 8 96 3 2 0 0\nrun time_ms: 4 ms\nfailed: to stop\n"));
-  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,3,8,8,64,3,2,0} -1\n{Regular,1,3,8,8,96,3,2,0} 4.000000\n");
-  EXPECT_THAT(log.notes, ElementsAre("line 2: iter-1: time limit of 3 s; the sample counts as failed",
-                                     "line 4: iter-2: it failed; the sample counts as failed",
-                                     "line 5: a second answer for iter-2; the first counts"));
+                                            "failed: to lock clocks\nrun time_ms: 3 ms\niter-3: Regular 1 3 8 8 96 3 2 0 0\nrun time_ms: 4 ms\nfailed: to stop\n"));
+  EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,3,8,8,64,3,2,0} 3.000000\n{Regular,1,3,8,8,96,3,2,0} 4.000000\n");
+  EXPECT_THAT(log.notes, ElementsAre("line 1: iter-1: time limit of 3 s; the sample counts as failed"));
+}
+
+TEST(DeviceLog, MillionsOfBadLinesAreCountedAndFewAreKept) {
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) bytes += i % 2 == 0 ? "iter-\n" : fmt::format("iter-{}\n", i);
+  bytes += "iter-7: " + std::string(2000, '1') + "\n";
+  const CollectedLog log = collect_log(text(bytes));
+  ASSERT_EQ(log.bad.size(), 21U);
+  EXPECT_THAT(log.bad.front(), HasSubstr("line 1: no number behind 'iter-'"));
+  EXPECT_EQ(log.bad.back(), "and 4981 more");
 }
 
 TEST(DeviceLog, AByteOrderMarkIsPassedOver) {
