@@ -4,12 +4,12 @@
 #include <string>
 
 #include "made_rows.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/base/text.hpp"
+#include "base/result.hpp"
+#include "base/text.hpp"
 
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 5000;
+constexpr std::int64_t kMaxAtOnce = 5000;
 
 oplat::Status grow(const std::string& path, std::int64_t rows) {
   OPLAT_TRY(table, oplat::table::Table::open(path, oplat::table::Mode::Write));
@@ -19,7 +19,7 @@ oplat::Status grow(const std::string& path, std::int64_t rows) {
   for (const auto& population : populations) held += population.rows;
   std::int64_t missing = (rows - held + 1) / 2;
   for (std::int64_t first = 0; missing > 0;) {
-    const std::int64_t numbers = std::min(missing, kMostAtOnce);
+    const std::int64_t numbers = std::min(missing, kMaxAtOnce);
     OPLAT_CHECK(oplat::bench::put_made_rows(table, populations.front().device, populations.front().setting, first, numbers));
     first += numbers;
     missing -= numbers;

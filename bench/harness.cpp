@@ -11,13 +11,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/measure/statistics.hpp"
-#include "oplat/profile/campaign.hpp"
-#include "oplat/runtimes/probe.h"
-#include "oplat/runtimes/serve.hpp"
-#include "oplat/runtimes/worker_client.hpp"
+#include "base/files.hpp"
+#include "base/units.hpp"
+#include "measure/statistics.hpp"
+#include "measure/campaign.hpp"
+#include "runtimes/probe.h"
+#include "runtimes/serve.hpp"
+#include "runtimes/worker_client.hpp"
 #include "runtimes/probe/probe_internal.h"
 
 namespace oplat::bench {
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kBatches = 1000;
 constexpr int kRepeatsOfBatch = 1000;
-constexpr double kMostError = 0.01;
+constexpr double kMaxError = 0.01;
 /// The worker runs the probe's compute kernel whatever the key says: this one is small, without weights.
 constexpr const char* kKey = "Relu/14{}(f32[1,16])->(f32[1,16])";
 
@@ -87,14 +87,14 @@ table::Timing measure_by_campaign(std::optional<int> cpu) {
   };
   const auto folder = must(base::TemporaryFolder::create("oplat-harness"));
   auto table = must(table::Table::open(folder.path() / "harness.oplat", table::Mode::Create));
-  profile::CampaignRequest request;
+  measure::CampaignRequest request;
   request.device.name = "this machine";
   request.setting.runtime = "fixed";
   request.setting.version = "1";
   request.keys = {kKey};
   request.empty_call_key.clear();
-  profile::SilentProgress progress;
-  must(profile::run(request, table, factory, progress));
+  measure::SilentProgress progress;
+  must(measure::run(request, table, factory, progress));
   const auto device = must(table.put_device(request.device));
   const auto setting = must(table.put_setting(request.setting));
   for (const table::StoredRow& row : must(table.rows_of(kKey, device, setting))) {
@@ -120,8 +120,8 @@ int check(std::optional<int> cpu) {
   fmt::print("campaign: {:.1f} ns, 95 % interval {:.1f} to {:.1f}, {} blocks in {} processes\n", timing.median_ns,
              timing.ci_low_ns, timing.ci_high_ns, timing.blocks, timing.processes);
   fmt::print("ratio {:.4f}\n", ratio);
-  if (std::abs(ratio - 1) <= kMostError) return 0;
-  fmt::print(stderr, "harness_bench: off by {:+.2f} %, more than {} %\n", 100 * (ratio - 1), 100 * kMostError);
+  if (std::abs(ratio - 1) <= kMaxError) return 0;
+  fmt::print(stderr, "harness_bench: off by {:+.2f} %, more than {} %\n", 100 * (ratio - 1), 100 * kMaxError);
   return 1;
 }
 

@@ -10,10 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "oplat/base/version.hpp"
-#include "oplat/estimate/chain.hpp"
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/predict/prediction.hpp"
+#include "base/version.hpp"
+#include "estimate/chain.hpp"
+#include "ir/conv_tuple.hpp"
+#include "predict/prediction.hpp"
 
 namespace {
 

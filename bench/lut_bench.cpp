@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/table/exchange.hpp"
-#include "oplat/table/lut_rows.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "table/exchange.hpp"
+#include "table/lut_rows.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 
 namespace oplat::bench {
 

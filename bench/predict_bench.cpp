@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "made_rows.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/predict/population.hpp"
-#include "oplat/predict/prediction.hpp"
+#include "base/files.hpp"
+#include "predict/population.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "oplat/table/lut.hpp"
+#include "table/lut.hpp"
 #include "table_codec.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "oplat/formats/caffe2.hpp"
-#include "oplat/ir/key.hpp"
+#include "formats/caffe2.hpp"
+#include "ir/key.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "oplat/formats/paddle.hpp"
+#include "formats/paddle.hpp"
 
 namespace oplat::fuzz {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "oplat/table/codec.hpp"
+#include "table/codec.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto codec = oplat::table::make_codec("paddleslim").value();

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/random.hpp"
+#include "base/files.hpp"
+#include "base/random.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 

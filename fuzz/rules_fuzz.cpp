@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "oplat/plan/rules.hpp"
+#include "plan/rules.hpp"
 
 namespace {
 

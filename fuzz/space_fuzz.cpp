@@ -4,19 +4,19 @@
 #include <cstdlib>
 #include <string>
 
-#include "oplat/space/expansion.hpp"
+#include "search/expansion.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  constexpr std::size_t kMostLayers = 64;
-  constexpr std::int64_t kMostResolution = 4096;
+  constexpr std::size_t kMaxLayers = 64;
+  constexpr std::int64_t kMaxResolution = 4096;
   const auto source = oplat::base::Source::from_bytes("fuzz", std::string(reinterpret_cast<const char*>(data), size));
-  const auto space = oplat::space::read_space(source);
+  const auto space = oplat::search::read_space(source);
   if (!space) {
     if (space.error().code != oplat::Code::Input) std::abort();
     return 0;
   }
-  if (space->layers.size() > kMostLayers || space->resolutions.front() > kMostResolution) return 0;
-  const auto expansion = oplat::space::expand(*space, space->resolutions.front());
+  if (space->layers.size() > kMaxLayers || space->resolutions.front() > kMaxResolution) return 0;
+  const auto expansion = oplat::search::expand(*space, space->resolutions.front());
   if (!expansion) {
     if (expansion.error().code != oplat::Code::Input) std::abort();
     return 0;

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "oplat/ir/key.hpp"
-#include "oplat/table/codec.hpp"
+#include "ir/key.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::fuzz {
 

@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace {
 
 using namespace oplat::formats::tinynas;
 using oplat::Code;
 
-constexpr double kMostCombinations = 10'000;
+constexpr double kMaxCombinations = 10'000;
 
 void collect(const oplat::base::Source& source) {
   const CollectedLog log = collect_log(source);
@@ -41,7 +41,7 @@ void read_space(const oplat::base::Source& source) {
   for (const auto* axis : {&space->batch, &space->fused, &space->kernel, &space->out_c, &space->stride, &space->type}) {
     combinations *= static_cast<double>(axis->size());
   }
-  if (combinations > kMostCombinations) return;
+  if (combinations > kMaxCombinations) return;
   const auto samples = sample(*space, {1});
   if (!samples || static_cast<double>(samples->size()) > combinations * 2) std::abort();
 }

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace {
 

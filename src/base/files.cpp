@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Bounded reads, atomic writes, siblings that cannot lead astray.
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::base {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// XXH3 behind our own types.
-#include "oplat/base/hash.hpp"
+#include "base/hash.hpp"
 
 #include <xxhash.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Ctrl-C noted in a flag.
-#include "oplat/base/interrupt.hpp"
+#include "base/interrupt.hpp"
 
 #include <csignal>
 

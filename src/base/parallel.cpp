@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@ namespace oplat::base {
 namespace {
 
 /// Rows below which a further thread costs more than it takes over.
-constexpr std::size_t kLeastPart = 1024;
+constexpr std::size_t kMinPart = 1024;
 
 }  // namespace
 
@@ -39,7 +39,7 @@ Status for_each(std::size_t count, int threads, const std::function<Status(std::
 
 void for_parts(std::size_t count, int threads, const std::function<void(std::size_t begin, std::size_t end)>& part) {
   // More parts than threads: a thread whose core is shared does fewer of them.
-  const std::size_t size = std::max(kLeastPart, count / (static_cast<std::size_t>(std::max(threads, 1)) * 8) + 1);
+  const std::size_t size = std::max(kMinPart, count / (static_cast<std::size_t>(std::max(threads, 1)) * 8) + 1);
   const auto one = [&](std::size_t number) -> Status {
     part(number * size, std::min(count, (number + 1) * size));
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// SplitMix64 and what is drawn from it.
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Locale-free numbers and string helpers.
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Units for people.
-#include "oplat/base/units.hpp"
+#include "base/units.hpp"
 
 #include <array>
 #include <cmath>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::base {
 namespace {
 
 /// Beyond it there are too many digits to read: only files of strangers hold such times.
-constexpr double kMostWritten = 1e9;
+constexpr double kMaxWritten = 1e9;
 
 /// Three significant digits, so that a reader is not shown precision that was not measured.
 std::string three_digits(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude < 9.995) return fmt::format("{:.2f}", value);
   if (magnitude < 99.95) return fmt::format("{:.1f}", value);
-  if (magnitude >= kMostWritten) return fmt::format("{:.2e}", value);
+  if (magnitude >= kMaxWritten) return fmt::format("{:.2e}", value);
   return fmt::format("{:.0f}", value);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Version facts, from a header that the build makes.
-#include "oplat/base/version.hpp"
+#include "base/version.hpp"
 
 #include "version_data.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// yaml-cpp's events as a tree, with bounds.
-#include "oplat/base/yaml.hpp"
+#include "base/yaml.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -11,13 +11,13 @@
 #include <unordered_set>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::base {
 namespace {
 
-constexpr std::size_t kMostDepth = 16;
-constexpr std::size_t kMostNodes = 20'000;
+constexpr std::size_t kMaxDepth = 16;
+constexpr std::size_t kMaxNodes = 20'000;
 
 /// Leaves yaml-cpp's parser, which calls us back and knows no other way to be stopped.
 struct Refusal {
@@ -72,11 +72,11 @@ class Builder final : public YAML::EventHandler {
     if (anchor != YAML::NullAnchor) refuse(mark, "an anchor (&name); write out what it stands for");
     if (!tag.empty() && tag != "?" && tag != "!")
       refuse(mark, fmt::format("a tag ({}); entries are plain", printable(tag)));
-    if (++nodes_ > kMostNodes) refuse(mark, fmt::format("more than {} entries", kMostNodes));
+    if (++nodes_ > kMaxNodes) refuse(mark, fmt::format("more than {} entries", kMaxNodes));
   }
 
   void open(Yaml node) {
-    if (open_.size() >= kMostDepth) throw Refusal{node.line, fmt::format("nested more than {} deep", kMostDepth)};
+    if (open_.size() >= kMaxDepth) throw Refusal{node.line, fmt::format("nested more than {} deep", kMaxDepth)};
     open_.push_back({std::move(node), std::nullopt, {}});
   }
   void close() {
@@ -122,8 +122,8 @@ std::string Yaml::described() const {
 }
 
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
-  if (bytes.size() > kMostYamlBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(), kMostYamlBytes);
+  if (bytes.size() > kMaxYamlBytes)
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(), kMaxYamlBytes);
   Builder builder;
   try {
     std::istringstream stream{std::string(bytes)};

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "cli/learning.hpp"
-#include "oplat/ir/paddle_key.hpp"
-#include "oplat/table/codec.hpp"
+#include "ir/paddle_key.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// As `oplat import` reads at most.
-constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{128} << 20;
 constexpr std::string_view kPaddleslim = "paddleslim";
 
 std::string first_bytes(const fs::path& path) {
@@ -50,7 +50,7 @@ struct Pickle {
 
 Result<Pickle> open_pickle(const fs::path& path, const predict::Question& question) {
   const std::string name = path.filename().string();
-  OPLAT_TRY(bytes, base::read_file(path, kMostBytes));
+  OPLAT_TRY(bytes, base::read_file(path, kMaxBytes));
   OPLAT_TRY(codec, table::make_codec(kPaddleslim));
   OPLAT_TRY(setting, codec->setting(name, ""));
   setting.precision = precision_of(bytes, question.precision);
@@ -59,14 +59,10 @@ Result<Pickle> open_pickle(const fs::path& path, const predict::Question& questi
   return Pickle{path, std::move(bytes), device.value_or(path.stem().string()), setting};
 }
 
-Result<table::ForeignRead> rows_of(const Pickle& pickle, bool skip_bad_rows) {
-  OPLAT_TRY(codec, table::make_codec(kPaddleslim));
-  return codec->read(pickle.bytes, {pickle.path.string(), pickle.setting.precision, skip_bad_rows});
-}
-
 Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash, bool skip_bad_rows) {
-  OPLAT_TRY(read, rows_of(pickle, skip_bad_rows));
-  return ForeignImport{pickle.setting, {std::string(kPaddleslim), pickle.path.filename().string(), hash}, std::move(read.file), pickle.device};
+  OPLAT_TRY(codec, table::make_codec(kPaddleslim));
+  OPLAT_TRY(read, codec->read(pickle.bytes, {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
+  return ForeignImport{pickle.setting, {std::string(kPaddleslim), pickle.path.filename().string(), hash}, std::move(read), pickle.device};
 }
 
 /// Whatever decides the table's content.
@@ -92,12 +88,7 @@ Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wis
   }
   OPLAT_TRY(pickle, open_pickle(path, wish.question));
   const base::Hash128 hash = base::hash128(pickle.bytes);
-  // Said each time, also by a table that was kept.
-  if (wish.skip_bad_rows) {
-    OPLAT_TRY(read, rows_of(pickle, true));
-    warn_of_skipped(pickle.path, read.skipped, read.notes, warnings);
-  }
-  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash, [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); }},
+  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash, [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); }, wish.skip_bad_rows},
                              {wish.loudness, wish.calibrate, false}, warnings));
   return AnyTable{path, true, std::move(kept)};
 }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/kept_table.hpp"
-#include "oplat/plan/records.hpp"
-#include "oplat/predict/prediction.hpp"
+#include "plan/records.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::cli {
 

@@ -8,34 +8,34 @@
 
 #include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/measure/environment.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "measure/environment.hpp"
 
 namespace oplat::cli {
 namespace {
 
 /// No machine repeats itself better than that.
-constexpr double kLeastTargetError = 0.001;
+constexpr double kMinTargetError = 0.001;
 
 using Clock = std::chrono::steady_clock;
 
 /// Opening a large model takes some seconds.
-constexpr std::chrono::seconds kLeastDeadline{20};
+constexpr std::chrono::seconds kMinDeadline{20};
 
 /// A worker that hangs does not hang far beyond the budget.
 std::chrono::seconds deadline_within(double budget_seconds, Clock::duration elapsed, std::chrono::seconds usual) {
   const double left = budget_seconds - std::chrono::duration<double>(elapsed).count();
   if (left >= static_cast<double>(usual.count())) return usual;
-  return std::max(kLeastDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
+  return std::max(kMinDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
 }
 
-class CampaignProgress final : public profile::Progress {
+class CampaignProgress final : public measure::Progress {
  public:
   explicit CampaignProgress(ProgressBar& bar) : bar_(bar) {}
-  void update(const profile::ProgressState& state) override {
-    const char* phase = state.phase == profile::Phase::Preparing ? "preparing" : state.phase == profile::Phase::Measuring ? "measuring" : "finishing";
+  void update(const measure::ProgressState& state) override {
+    const char* phase = state.phase == measure::Phase::Preparing ? "preparing" : state.phase == measure::Phase::Measuring ? "measuring" : "finishing";
     bar_.update(phase, state.done, state.total, state.eta_seconds.value_or(-1), state.state.empty() ? state.current : state.state + " " + state.current);
   }
   void notice(const std::string& message) override { bar_.note("oplat: " + message); }
@@ -61,7 +61,7 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std
     request.inputs = inputs;
     request.setting = session.setting;
     OPLAT_TRY(plan, ask_plan(session, request));
-    profile::ModelTarget target;
+    measure::ModelTarget target;
     target.path = path;
     target.name = plan.model;
     target.plan_identity = plan.identity;
@@ -107,7 +107,7 @@ Result<double> parse_target_error(std::string_view text) {
   if (percent) digits.remove_suffix(1);
   const auto number = base::parse_double(digits);
   const double share = number ? *number / (percent ? 100 : 1) : 0;
-  if (!(share >= kLeastTargetError && share <= 1)) {
+  if (!(share >= kMinTargetError && share <= 1)) {
     return fail(Code::Usage, "--target-error {}: expected a share of the time from 0.1% to 100%, such as 5% or 0.05", base::printable(text));
   }
   return share;
@@ -162,11 +162,11 @@ Status check_replay(const table::Table& table, const RuntimeSession& session) {
 
 }  // namespace
 
-Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
+Result<measure::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
   OPLAT_CHECK(check_replay(table, session));
-  profile::CampaignRequest request;
+  measure::CampaignRequest request;
   request.device = session.device;
   request.setting = session.setting;
   request.keys = keys;
@@ -190,10 +190,10 @@ Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::
     OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
     return std::unique_ptr<measure::Instrument>(std::move(worker));
   };
-  return profile::run(request, table, factory, progress);
+  return measure::run(request, table, factory, progress);
 }
 
-void print_budget_end(const profile::Summary& summary, std::string_view way_on) {
+void print_budget_end(const measure::Summary& summary, std::string_view way_on) {
   const std::int64_t left = summary.kernels.left + summary.models.left;
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;

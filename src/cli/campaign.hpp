@@ -8,8 +8,8 @@
 
 #include "cli/options.hpp"
 #include "cli/runtime_session.hpp"
-#include "oplat/profile/campaign.hpp"
-#include "oplat/table/table.hpp"
+#include "measure/campaign.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 
@@ -17,7 +17,7 @@ namespace oplat::cli {
 struct PlannedModel {
   std::string path;
   table::Plan plan;
-  profile::ModelTarget target;
+  measure::ModelTarget target;
 };
 
 /// Asks the runtime for the plan of each model.
@@ -52,12 +52,12 @@ struct CampaignFlags {
 /// Code::Usage where the budget is no duration or the target error none.
 Result<CampaignFlags> campaign_flags(const CampaignOptions& options);
 /// Runs a campaign in fresh workers of the session's kind; draws progress.
-Result<profile::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
+Result<measure::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness);
 
 /// Says on stderr what a budget that ended has left unmeasured, if anything, and how to go on.
-void print_budget_end(const profile::Summary& summary, std::string_view way_on);
+void print_budget_end(const measure::Summary& summary, std::string_view way_on);
 
 /// Whole-model rows of these models in `table`, in their order; nothing where the table holds none with a time.
 Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,

@@ -9,8 +9,8 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/interrupt.hpp"
-#include "oplat/estimate/accuracy.hpp"
+#include "base/interrupt.hpp"
+#include "estimate/accuracy.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -30,15 +30,15 @@ struct Flags {
 };
 
 Result<estimate::Split> read_groups(const std::string& path) {
-  constexpr std::size_t kMostGroups = 1000;
+  constexpr std::size_t kMaxGroups = 1000;
   OPLAT_TRY(groups, read_groups_file(path, "key"));
   estimate::Split split;
   split.kind = estimate::Split::Kind::Groups;
   std::map<std::string, std::size_t> numbers;
   for (const auto& [key, group] : groups) split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
   split.folds = numbers.size();
-  if (numbers.empty() || numbers.size() > kMostGroups) {
-    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(), kMostGroups);
+  if (numbers.empty() || numbers.size() > kMaxGroups) {
+    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(), kMaxGroups);
   }
   return split;
 }

@@ -10,8 +10,8 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/estimate/sanity.hpp"
+#include "base/text.hpp"
+#include "estimate/sanity.hpp"
 
 namespace oplat::cli {
 namespace {

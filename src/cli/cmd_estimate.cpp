@@ -7,7 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/predict/population.hpp"
-#include "oplat/table/exchange.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "predict/population.hpp"
+#include "table/exchange.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/predict/fit.hpp"
+#include "predict/fit.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -9,15 +9,15 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/table/exchange.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "table/exchange.hpp"
 
 namespace oplat::cli {
 namespace {
 
 /// A file of a few million rows; the largest library known has 100,000.
-constexpr std::uint64_t kMostBytes = std::uint64_t{128} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{128} << 20;
 
 struct Flags {
   std::string file;
@@ -83,7 +83,7 @@ Result<int> run(const Flags& flags) {
   }
   OPLAT_TRY(setting, codec->setting(request.origin.name, flags.precision));
 
-  OPLAT_TRY(bytes, base::read_file(flags.file, kMostBytes));
+  OPLAT_TRY(bytes, base::read_file(flags.file, kMaxBytes));
   request.origin.hash = base::hash128(bytes);
   OPLAT_TRY(read, codec->read(bytes, {flags.file, setting.precision, flags.skip_bad_rows}));
   // What rows leave unsaid is of the precision that the others say.

@@ -11,7 +11,7 @@
 #include "cli/lut_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {

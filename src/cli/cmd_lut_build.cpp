@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat lut build: measure the operators of Caffe2 nets and write them as a look-up table.
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <unordered_set>
 
 #include "cli/campaign.hpp"
@@ -13,17 +11,17 @@
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/space/expansion.hpp"
-#include "oplat/table/exchange.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/few_lines.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "search/expansion.hpp"
+#include "table/exchange.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::cli {
 namespace {
 
-constexpr std::size_t kMostNamed = 10;
+constexpr std::size_t kMaxNamed = 10;
 
 struct Flags {
   std::vector<std::string> models;
@@ -62,10 +60,10 @@ Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
 /// The distinct kernels of a search space, in the usual spelling.
 Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
   OPLAT_TRY(space, read_space({file, {}}));
-  OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
+  OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
   std::vector<ir::LutQuery> queries;
   for (const std::string& text : keys) {
-    OPLAT_TRY(query, space::query_of(text));
+    OPLAT_TRY(query, search::query_of(text));
     queries.push_back(std::move(query));
   }
   return queries;
@@ -129,7 +127,7 @@ std::string reason_of(const std::vector<table::StoredRow>& rows) {
 struct Lines {
   std::string text;
   std::size_t records = 0;
-  base::FewLines missing{kMostNamed};  ///< with the reason
+  base::FewLines missing{kMaxNamed};  ///< with the reason
 };
 
 /// A line for every operator with a time, at its hottest cache state, as the original's loop over one operator has it.
@@ -161,13 +159,8 @@ Result<int> run(const Flags& flags) {
     return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
   }
   if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
-  OPLAT_CHECK(refuse_to_replace(flags.out, flags.queries));
+  for (const std::string& input : {flags.queries, flags.table}) OPLAT_CHECK(refuse_to_replace(flags.out, input));
   for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
-  // Neither need be there yet.
-  std::error_code error;
-  const auto place = [&](const std::string& file) { return std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error); };
-  if (!flags.table.empty() && place(flags.table) == place(flags.out))
-    return fail(Code::Usage, "--out {}: is the table, too; give another name", base::printable(flags.out, 400));
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));

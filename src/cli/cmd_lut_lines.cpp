@@ -12,15 +12,15 @@
 #include "cli/lut_files.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/few_lines.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
-constexpr std::size_t kMostInput = std::size_t{512} << 20;
-constexpr std::size_t kMostNamed = 10;
+constexpr std::size_t kMaxInput = std::size_t{512} << 20;
+constexpr std::size_t kMaxNamed = 10;
 
 /// A line of the command line or of standard input, with words for where it stands.
 struct Given {
@@ -33,7 +33,7 @@ Result<std::string> read_stdin() {
   std::vector<char> piece(std::size_t{1} << 16);
   while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), stdin)) {
     text.append(piece.data(), got);
-    if (text.size() > kMostInput) return fail(Code::Input, "standard input: more than {} bytes", kMostInput);
+    if (text.size() > kMaxInput) return fail(Code::Input, "standard input: more than {} bytes", kMaxInput);
   }
   return text;
 }
@@ -100,7 +100,7 @@ Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
   const table::LutIndex index(file.lut.records);
   std::string text;
-  base::FewLines missing(kMostNamed);
+  base::FewLines missing(kMaxNamed);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const auto found = find_with_fallback(index, questions[i].query, questions[i].device);
     for (const std::uint32_t at : found) add_line(text, file.lut.records[at].text);

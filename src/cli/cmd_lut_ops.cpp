@@ -9,8 +9,8 @@
 #include "cli/module_lines.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Answers = std::vector<std::optional<ModuleTable::Answer>>;
 
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMaxNamed = 5;
 
 struct Flags {
   std::string file;
@@ -94,7 +94,7 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const
 
 Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
   std::set<std::string> seen;
-  base::FewLines missing(kMostNamed);
+  base::FewLines missing(kMaxNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (answers[i] || !seen.insert(lines[i].key).second) continue;
     missing.add(fmt::format("line {}: {}", lines[i].line, base::printable(lines[i].key, 400)));

@@ -7,7 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 namespace oplat::cli {
 namespace {

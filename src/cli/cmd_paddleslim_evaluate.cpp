@@ -12,18 +12,18 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/table/codec.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
+#include "formats/format_reader.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kMostTable = std::uint64_t{128} << 20;
-constexpr std::size_t kMostNamed = 20;
+constexpr std::uint64_t kMaxTable = std::uint64_t{128} << 20;
+constexpr std::size_t kMaxNamed = 20;
 constexpr double kNsPerMs = 1e6;
 
 struct Flags {
@@ -40,7 +40,7 @@ struct Flags {
 using Times = std::unordered_map<std::string, double>;  ///< operator's text -> ns
 
 Result<Times> read_times(const Flags& flags, std::vector<std::string>& warnings) {
-  OPLAT_TRY(bytes, base::read_file(flags.table, kMostTable));
+  OPLAT_TRY(bytes, base::read_file(flags.table, kMaxTable));
   OPLAT_TRY(codec, table::make_codec("paddle-evaluator"));
   OPLAT_TRY(read, codec->read(bytes, {flags.table, "fp32", flags.skip_bad_rows}));
   for (const std::string& note : read.notes) warnings.push_back(fmt::format("{}: {}: left out", flags.table, note));
@@ -121,7 +121,7 @@ std::string text_of(const Flags& flags, const EvaluatorQuestions& questions, con
 }
 
 Status require_answers(const Flags& flags, const Answers& answers) {
-  base::FewLines missing(kMostNamed);
+  base::FewLines missing(kMaxNamed);
   for (const std::string& text : answers.order) {
     const Answer& answer = answers.of.at(text);
     if (!answer.ns) missing.add(fmt::format("{} x {}", answer.count, text));

@@ -14,7 +14,7 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/rule_choice.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/output.hpp"
 #include "cli/paddle_table.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/runtimes/protocol.hpp"
+#include "base/units.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -9,10 +9,10 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -50,7 +50,7 @@ void keep_first_of_equals(std::vector<std::string>& keys) {
   std::erase_if(keys, [&](const std::string& key) { return !seen.insert(key).second; });
 }
 
-std::string counts_text(const profile::Counts& c) {
+std::string counts_text(const measure::Counts& c) {
   std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
   if (c.wide + c.few > 0) text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise, c.wide, c.few);
   if (c.failed > 0) text += fmt::format(", {} failed", c.failed);
@@ -60,12 +60,12 @@ std::string counts_text(const profile::Counts& c) {
   return text;
 }
 
-nlohmann::ordered_json counts_json(const profile::Counts& c) {
+nlohmann::ordered_json counts_json(const measure::Counts& c) {
   return {{"total", c.total}, {"precise", c.precise}, {"wide", c.wide}, {"few_blocks", c.few}, {"failed", c.failed},
           {"unsupported", c.unsupported}, {"skipped", c.skipped}, {"left", c.left}};
 }
 
-void print_summary(const Flags& flags, const profile::Summary& s) {
+void print_summary(const Flags& flags, const measure::Summary& s) {
   if (flags.json) {
     nlohmann::ordered_json refusals = nlohmann::ordered_json::array();
     for (const auto& r : s.refusals) refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
@@ -103,7 +103,7 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;
   for (const PlannedModel& model : planned) plans.push_back(model.plan);
-  for (std::string& key : profile::keys_of(plans)) keys.push_back(std::move(key));
+  for (std::string& key : measure::keys_of(plans)) keys.push_back(std::move(key));
   keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
   print_summary(flags, summary);

@@ -7,7 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "oplat/plan/rules.hpp"
+#include "plan/rules.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/runtimes/worker_client.hpp"
+#include "base/text.hpp"
+#include "runtimes/worker_client.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 namespace oplat::cli {
 
@@ -12,13 +12,13 @@ void add_space_options(const Command& command, SpaceOptions& to) {
   command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)").required();
   command
       .add_option("--resolution", to.resolutions, "height and width of the image, instead of the file's (repeatable)")
-      .range(std::int64_t{1}, space::kMostResolution)
+      .range(std::int64_t{1}, search::kMaxResolution)
       .repeatable();
 }
 
-Result<space::SearchSpace> read_space(const SpaceOptions& options) {
+Result<search::SearchSpace> read_space(const SpaceOptions& options) {
   OPLAT_TRY(source, base::Source::open(options.file));
-  OPLAT_TRY(read, space::read_space(source));
+  OPLAT_TRY(read, search::read_space(source));
   if (options.resolutions.empty()) return std::move(read);
   read.resolutions.clear();
   for (const std::int64_t one : options.resolutions) {

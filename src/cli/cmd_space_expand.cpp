@@ -6,8 +6,8 @@
 #include "cli/options.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/space/expansion.hpp"
-#include "oplat/table/lut.hpp"
+#include "search/expansion.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -22,14 +22,14 @@ struct Flags {
 Result<int> run(const Flags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
   OPLAT_TRY(space, read_space(flags.space));
-  OPLAT_TRY(keys, space::keys_of(space, space.resolutions));
+  OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
   std::string text;
   for (const std::string& key : keys) {
     if (!flags.queries) {
       text += key + "\n";
       continue;
     }
-    OPLAT_TRY(query, space::query_of(key));
+    OPLAT_TRY(query, search::query_of(key));
     text += table::lut_question_line(query, "");
   }
   OPLAT_CHECK(put_text(flags.out, text));

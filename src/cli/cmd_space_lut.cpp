@@ -11,16 +11,16 @@
 #include "cli/runtime_session.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/space/write.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "search/write.hpp"
 
 namespace oplat::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> kForms = {"csv", "json", "npz"};
-constexpr std::size_t kMostNamedKeys = 5;
+constexpr std::size_t kMaxNamedKeys = 5;
 
 struct Flags {
   SpaceOptions space;
@@ -50,23 +50,23 @@ Result<std::string_view> form_of(const Flags& flags) {
   return fail(Code::Usage, "--out {}: end the name in .csv, .json or .npz", base::printable(flags.out));
 }
 
-Result<std::string> written(const space::SpaceLatencies& latencies, std::string_view form) {
-  if (form == "json") return space::to_json(latencies);
-  if (form == "csv") return space::to_csv(latencies);
-  return space::to_npz(latencies);
+Result<std::string> written(const search::SpaceLatencies& latencies, std::string_view form) {
+  if (form == "json") return search::to_json(latencies);
+  if (form == "csv") return search::to_csv(latencies);
+  return search::to_npz(latencies);
 }
 
 /// What a network takes whatever it chooses, and the fastest and slowest choice of every layer summed up.
-void print_summary(const space::SpaceLatencies& latencies) {
-  for (const space::ResolutionLatencies& timed : latencies.resolutions) {
+void print_summary(const search::SpaceLatencies& latencies) {
+  for (const search::ResolutionLatencies& timed : latencies.resolutions) {
     double least = timed.overhead_ns;
     double most = timed.overhead_ns;
     std::size_t blocks = 0;
     std::size_t without = 0;
-    for (const std::vector<space::CellLatency>& cells : timed.cells) {
+    for (const std::vector<search::CellLatency>& cells : timed.cells) {
       std::optional<double> low;
       std::optional<double> high;
-      for (const space::CellLatency& cell : cells) {
+      for (const search::CellLatency& cell : cells) {
         without += cell.ns ? 0U : 1U;
         if (!cell.ns) continue;
         low = low ? std::min(*low, *cell.ns) : *cell.ns;
@@ -84,9 +84,9 @@ void print_summary(const space::SpaceLatencies& latencies) {
   }
 }
 
-Status require_complete(const space::SpaceLatencies& latencies, const Flags& flags) {
+Status require_complete(const search::SpaceLatencies& latencies, const Flags& flags) {
   if (latencies.missing.empty()) return {};
-  base::FewLines keys(kMostNamedKeys);
+  base::FewLines keys(kMaxNamedKeys);
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
   return fail(
       Code::Missing,
@@ -103,12 +103,12 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));
-  space::Options options;
+  search::Options options;
   options.level = flags.level;
   options.missing = missing;
   options.profile = estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
   options.reuse_bytes = flags.reuse_bytes;
-  OPLAT_TRY(latencies, space::time_space(table, selection, space, space.resolutions, options));
+  OPLAT_TRY(latencies, search::time_space(table, selection, space, space.resolutions, options));
   OPLAT_TRY(text, written(latencies, form));
   OPLAT_CHECK(put_text(flags.out, text));
   if (!flags.loudness.quiet) print_summary(latencies);

@@ -5,7 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 namespace {

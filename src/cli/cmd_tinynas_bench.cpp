@@ -11,8 +11,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/units.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 namespace {

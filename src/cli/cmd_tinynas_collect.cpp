@@ -5,8 +5,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 namespace {

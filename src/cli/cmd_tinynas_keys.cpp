@@ -7,8 +7,8 @@
 #include "cli/runtime_session.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/formats/tinynas.hpp"
-#include "oplat/ir/executed_conv.hpp"
+#include "formats/tinynas.hpp"
+#include "ir/executed_conv.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -16,14 +16,14 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
 /// A message names this many convolutions without an answer.
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMaxNamed = 5;
 
 struct Flags {
   std::string structure;
@@ -196,7 +196,7 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const L
 /// Code::Missing that names the convolutions without an answer.
 Status require_answers(const std::vector<ConvPrediction>& predictions) {
   std::size_t asked = 0;
-  base::FewLines missing(kMostNamed);
+  base::FewLines missing(kMaxNamed);
   for (const ConvPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {

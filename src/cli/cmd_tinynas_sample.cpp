@@ -5,7 +5,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/predict/validation.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "predict/validation.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -11,11 +11,11 @@
 #include "cli/progress.hpp"
 #include "cli/question.hpp"
 #include "cli/runtime_session.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/predict/population.hpp"
-#include "oplat/profile/verify.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "predict/population.hpp"
+#include "measure/verify.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -32,11 +32,11 @@ struct Flags {
   Loudness loudness;
 };
 
-class VerifyProgress final : public profile::Progress {
+class VerifyProgress final : public measure::Progress {
  public:
   explicit VerifyProgress(const Loudness& loudness) : bar_(loudness) {}
-  void update(const profile::ProgressState& state) override {
-    const bool measuring = state.phase == profile::Phase::Measuring;
+  void update(const measure::ProgressState& state) override {
+    const bool measuring = state.phase == measure::Phase::Measuring;
     bar_.update(measuring ? "measuring" : "preparing", state.done, state.total, state.eta_seconds.value_or(-1),
                 state.state + " " + state.current);
   }
@@ -139,7 +139,7 @@ Result<RunOptions> options_of(const Flags& flags, const std::string& worker, con
   return options;
 }
 
-report::Verification::Row row_of(const profile::RowCheck& check) {
+report::Verification::Row row_of(const measure::RowCheck& check) {
   report::Verification::Row row;
   row.key = check.row.key;
   row.op = check.row.op;
@@ -157,11 +157,11 @@ report::Verification::Row row_of(const profile::RowCheck& check) {
   return row;
 }
 
-report::Verification report_of(const profile::Verification& found, const predict::Selection& selection,
+report::Verification report_of(const measure::Verification& found, const predict::Selection& selection,
                                const measure::ReferenceMedians& recorded) {
-  const profile::Judgement& judgement = found.judgement;
+  const measure::Judgement& judgement = found.judgement;
   report::Verification report;
-  report.verdict = profile::name(judgement.verdict);
+  report.verdict = measure::name(judgement.verdict);
   report.reasons = judgement.reasons;
   report.compared = judgement.compared;
   report.refused = judgement.refused;
@@ -213,14 +213,14 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(options, options_of(flags, worker, selection.setting));
   OPLAT_TRY(session, start_runtime(options, flags.loudness));
   session.worker.reset();  // it would stand idle beside those that measure
-  OPLAT_TRY(rows, profile::choose_rows(table, selection.device_id, selection.setting_ids, flags.rows, flags.seed));
+  OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids, flags.rows, flags.seed));
   if (rows.empty()) {
     return fail(Code::Refused, "{}: holds no kernels that were timed on {} under {}; measure some with oplat profile",
                 flags.table, base::printable(selection.device.name), table::describe(selection.setting));
   }
-  OPLAT_TRY(recorded, profile::recorded_references(table, selection.device_id, selection.setting_ids));
+  OPLAT_TRY(recorded, measure::recorded_references(table, selection.device_id, selection.setting_ids));
 
-  profile::VerifyRequest request;
+  measure::VerifyRequest request;
   request.campaign.device = selection.device;
   request.campaign.setting = session.setting;
   request.campaign.seed = flags.seed;
@@ -235,7 +235,7 @@ Result<int> run(const Flags& flags) {
   };
   auto verification = [&] {
     VerifyProgress progress(flags.loudness);
-    return profile::verify(request, rows, scratch, factory, progress);
+    return measure::verify(request, rows, scratch, factory, progress);
   }();
   if (!verification) return fail(std::move(verification).error());
   if (verification->interrupted) return fail(Code::Interrupted, "stopped; {} was only read", flags.table);
@@ -249,7 +249,7 @@ Result<int> run(const Flags& flags) {
                 report.refused > 0 ? "no row could be measured again; the reasons stand above"
                                    : "the budget ended before a row was measured; give more with --budget");
   }
-  if (verification->judgement.verdict == profile::TableVerdict::Same) return kDone;
+  if (verification->judgement.verdict == measure::TableVerdict::Same) return kDone;
   return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
 }
 

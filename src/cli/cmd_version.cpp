@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat version
 #include "cli/command.hpp"
-#include "oplat/base/version.hpp"
+#include "base/version.hpp"
 
 namespace oplat::cli {
 

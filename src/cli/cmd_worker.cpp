@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "oplat/runtimes/serve.hpp"
+#include "runtimes/serve.hpp"
 
 namespace oplat::cli {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace CLI {
 class App;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <variant>
 
-#include "oplat/predict/prediction.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "cli/conv_library.hpp"
 #include "cli/conv_questions.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/estimate/learned.hpp"
-#include "oplat/predict/population.hpp"
-#include "oplat/table/table.hpp"
+#include "base/result.hpp"
+#include "estimate/learned.hpp"
+#include "predict/population.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <system_error>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/codec.hpp"
-#include "oplat/table/tinynas_library.hpp"
+#include "base/text.hpp"
+#include "table/codec.hpp"
+#include "table/tinynas_library.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -64,7 +64,7 @@ Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows
   OPLAT_TRY(codec, table::make_codec(kFormat));
   OPLAT_TRY(setting, codec->setting(name, library.precision));
   OPLAT_TRY(read, codec->read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
-  return ForeignImport{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read.file)};
+  return ForeignImport{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
 }
 
 }  // namespace
@@ -114,13 +114,8 @@ Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& libr
 
 Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
                                 std::vector<std::string>& warnings) {
-  // Said each time, also by a table that was kept.
-  if (skip_bad_rows) {
-    OPLAT_TRY(read, table::read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
-    warn_of_skipped(library.path, read.skipped, read.notes, warnings);
-  }
   return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate), base::hash128(library.bytes),
-                     [&] { return read_import(library, skip_bad_rows); }},
+                     [&] { return read_import(library, skip_bad_rows); }, skip_bad_rows},
                     wish, warnings);
 }
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "cli/kept_table.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/estimate/original.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "estimate/original.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

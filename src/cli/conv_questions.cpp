@@ -7,7 +7,7 @@
 #include <numeric>
 #include <string_view>
 
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/result.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 

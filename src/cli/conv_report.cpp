@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/graph.hpp"
+#include "base/result.hpp"
+#include "ir/graph.hpp"
 
 namespace oplat::cli {
 

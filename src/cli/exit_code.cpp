@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "oplat/base/interrupt.hpp"
+#include "base/interrupt.hpp"
 
 namespace oplat::cli {
 

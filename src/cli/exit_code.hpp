@@ -2,7 +2,7 @@
 /// Exit codes of the command line: a contract (docs/command-line.md).
 #pragma once
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::cli {
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/groups_file.hpp"
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 26;
 
 }  // namespace
 
 Result<std::map<std::string, std::string>> read_groups_file(const std::string& path, std::string_view name) {
-  OPLAT_TRY(text, base::read_file(path, kMostBytes));
+  OPLAT_TRY(text, base::read_file(path, kMaxBytes));
   std::map<std::string, std::string> groups;
   std::int64_t line_number = 0;
   for (std::string& line : base::split(text, '\n')) {

@@ -35,7 +35,7 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
     device.name = import.device;
     OPLAT_TRY(device_id, table.put_device(device));
     OPLAT_TRY(setting_id, table.put_setting(import.setting));
-    return table.add_foreign(device_id, setting_id, import.origin, import.file).map([](table::FileId) {});
+    return table.add_foreign(device_id, setting_id, import.origin, import.read.file).map([](table::FileId) {});
   }));
   return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
 }
@@ -112,13 +112,22 @@ Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const K
 }  // namespace
 
 Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std::vector<std::string>& warnings) {
+  std::optional<ForeignImport> import;
+  if (source.skips_bad_rows) {
+    OPLAT_TRY(read, source.read());
+    warn_of_skipped(source.path, read.read.skipped, read.read.notes, warnings);
+    import = std::move(read);
+  }
   const auto folder = cache_folder();
   if (folder) {
     OPLAT_TRY(kept, table_in_cache(*folder / source.name, source, wish, warnings));
     if (kept) return KeptTable{std::nullopt, std::move(*kept)};
   }
-  OPLAT_TRY(import, source.read());
-  const Status written = folder ? keep_table(*folder / source.name, import, wish)
+  if (!import) {
+    OPLAT_TRY(read, source.read());
+    import = std::move(read);
+  }
+  const Status written = folder ? keep_table(*folder / source.name, *import, wish)
                                 : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
   if (written) {
     OPLAT_TRY(table, table::Table::open(*folder / source.name, table::Mode::Read));
@@ -128,7 +137,7 @@ Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std
   warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}", source.path.string(),
                                  written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-table"));
-  OPLAT_CHECK(write_table(temporary.path() / source.name, import, wish));
+  OPLAT_CHECK(write_table(temporary.path() / source.name, *import, wish));
   OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read));
   return KeptTable{std::move(temporary), std::move(table)};
 }

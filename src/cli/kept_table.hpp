@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/result.hpp"
+#include "table/codec.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 
@@ -33,7 +34,7 @@ struct KeptTable {
 struct ForeignImport {
   table::Setting setting;
   table::ForeignOrigin origin;
-  table::ForeignFile file;
+  table::ForeignRead read;
   std::string device = "library";  ///< that the rows are filed under
 };
 
@@ -43,6 +44,7 @@ struct KeptSource {
   std::string name;            ///< of the table: another one for whatever decides its content
   base::Hash128 hash;          ///< of the file's bytes, as ForeignOrigin has it
   std::function<Result<ForeignImport>()> read;
+  bool skips_bad_rows = false;  ///< then the file is read each time, so that those left out are named, whatever is kept
 };
 
 /// The table of this name in $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use. One that is damaged is

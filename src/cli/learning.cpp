@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <chrono>
 
-#include "oplat/base/interrupt.hpp"
-#include "oplat/base/parallel.hpp"
+#include "base/interrupt.hpp"
+#include "base/parallel.hpp"
 
 namespace oplat::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kMostJobs = 256;
+constexpr int kMaxJobs = 256;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -33,7 +33,7 @@ void add_set_aside(const Command& command, bool& to) {
 void add_learn_options(const Command& command, LearnOptions& to) {
   command.add_option("--seed", to.seed, "of what is random in learning").capture_default_str();
   command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them)")
-      .range(1, kMostJobs)
+      .range(1, kMaxJobs)
       .type_name("N");
   add_calibrate(command, to.calibrate);
 }
@@ -58,7 +58,7 @@ std::function<bool(int, int)> learning_progress(ProgressBar& bar, table::Table* 
 estimate::LearnRequest learn_request(const LearnOptions& options) {
   estimate::LearnRequest request;
   request.seed = options.seed;
-  request.threads = options.jobs > 0 ? options.jobs : std::min(base::usable_cores(), kMostJobs);
+  request.threads = options.jobs > 0 ? options.jobs : std::min(base::usable_cores(), kMaxJobs);
   request.calibrate = options.calibrate;
   request.set_aside = options.set_aside;
   return request;

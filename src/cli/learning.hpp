@@ -9,9 +9,9 @@
 
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/estimate/learned.hpp"
-#include "oplat/table/table.hpp"
+#include "base/result.hpp"
+#include "estimate/learned.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

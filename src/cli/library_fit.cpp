@@ -3,7 +3,7 @@
 #include "cli/library_fit.hpp"
 
 #include "cli/learning.hpp"
-#include "oplat/predict/population.hpp"
+#include "predict/population.hpp"
 
 namespace oplat::cli {
 
@@ -16,7 +16,7 @@ Result<bool> has_fit(const table::Table& table) {
     if (age == estimate::FitAge::Current) return true;
   }
   OPLAT_TRY(population, table.population_of(selection.device_id, setting));
-  return population.timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned);
+  return population.timings < static_cast<std::int64_t>(estimate::kMinRowsLearned);
 }
 
 Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness) {

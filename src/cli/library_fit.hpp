@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/options.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/table/table.hpp"
+#include "base/result.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/codec.hpp"
+#include "base/text.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -102,7 +102,7 @@ Result<KeptTable> lut_table(const LutFile& file, const std::string& device, cons
     if (rows.file.rows.empty()) {
       return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it", file.path.string(), base::printable(device));
     }
-    return ForeignImport{setting, {"lut", file.path.filename().string(), hash}, std::move(rows.file)};
+    return ForeignImport{setting, {"lut", file.path.filename().string(), hash}, std::move(rows)};
   };
   const std::string name = fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
   return kept_table({file.path, name, hash, read}, wish, warnings);

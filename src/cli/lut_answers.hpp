@@ -13,8 +13,8 @@
 #include "cli/lut_files.hpp"
 #include "cli/lut_nets.hpp"
 #include "cli/kept_table.hpp"
-#include "oplat/predict/prediction.hpp"
-#include "oplat/table/lut_rows.hpp"
+#include "predict/prediction.hpp"
+#include "table/lut_rows.hpp"
 
 namespace oplat::cli {
 

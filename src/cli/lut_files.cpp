@@ -8,8 +8,8 @@
 
 #include "cli/lut_nets.hpp"
 #include "cli/zip_file.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A million records and more.
-constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
 
 }  // namespace
 
@@ -38,11 +38,11 @@ Result<fs::path> find_lut(const std::string& folder, const std::string& device) 
 Result<LutFile> open_lut(const fs::path& path, bool skip_bad_rows) {
   LutFile file;
   file.path = path;
-  OPLAT_TRY(bytes, base::read_file(path, kMostBytes));
+  OPLAT_TRY(bytes, base::read_file(path, kMaxBytes));
   file.bytes = std::move(bytes);
   OPLAT_CHECK(refuse_lfs_pointer(file.bytes, path.string()));
   if (is_zip(file.bytes)) {
-    OPLAT_TRY(unpacked, unzip(file.bytes, ".json", kMostBytes, path.string()));
+    OPLAT_TRY(unpacked, unzip(file.bytes, ".json", kMaxBytes, path.string()));
     file.bytes = std::move(unpacked);
   }
   OPLAT_TRY(lut, table::read_lut(file.bytes, path.string(), skip_bad_rows));

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "oplat/base/result.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/result.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::cli {
 

@@ -6,31 +6,31 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/caffe2.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "formats/caffe2.hpp"
 
 namespace oplat::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostRank = 16;
-constexpr std::int64_t kMostDim = std::int64_t{1} << 40;
+constexpr std::size_t kMaxRank = 16;
+constexpr std::int64_t kMaxDim = std::int64_t{1} << 40;
 constexpr std::string_view kLfsHead = "version https://git-lfs.github.com/spec/";
-constexpr std::uintmax_t kMostPointer = 1024;
+constexpr std::uintmax_t kMaxPointer = 1024;
 
 Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohmann::json& list) {
   const auto bad = [&] {
     return fail(Code::Usage, "--input_dims: {} is {} where a list of at most {} sizes from 1 on is expected",
-                base::printable(name), base::printable(list.dump(-1, ' ', true)), kMostRank);
+                base::printable(name), base::printable(list.dump(-1, ' ', true)), kMaxRank);
   };
-  if (!list.is_array() || list.empty() || list.size() > kMostRank) return bad();
+  if (!list.is_array() || list.empty() || list.size() > kMaxRank) return bad();
   std::vector<std::int64_t> dims;
   for (const nlohmann::json& dim : list) {
     if (!dim.is_number_integer()) return bad();
     const auto size = dim.get<std::int64_t>();
-    if (size < 1 || size > kMostDim) return bad();
+    if (size < 1 || size > kMaxDim) return bad();
     dims.push_back(size);
   }
   return dims;
@@ -40,8 +40,8 @@ Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohman
 bool is_lfs_pointer(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
-  if (error || size > kMostPointer) return false;
-  const auto bytes = base::read_file(path, kMostPointer);
+  if (error || size > kMaxPointer) return false;
+  const auto bytes = base::read_file(path, kMaxPointer);
   return bytes && bytes->starts_with(kLfsHead);
 }
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/ir/lut_query.hpp"
+#include "base/result.hpp"
+#include "formats/format_reader.hpp"
+#include "ir/lut_query.hpp"
 
 namespace oplat::cli {
 

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostNamed = 10;
+constexpr std::size_t kMaxNamed = 10;
 
 std::string between(const estimate::Bounds& interval, double level) {
   return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low, interval.high);
@@ -93,7 +93,7 @@ ordered_json lut_document(const LutPrediction& prediction) {
 
 Status require_answers(std::span<const LutPrediction> predictions) {
   std::size_t asked = 0;
-  base::FewLines missing(kMostNamed);
+  base::FewLines missing(kMaxNamed);
   for (const LutPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {

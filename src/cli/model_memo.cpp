@@ -8,9 +8,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "oplat/base/files.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/plan/identity.hpp"
+#include "base/files.hpp"
+#include "formats/format_reader.hpp"
+#include "plan/identity.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "oplat/base/result.hpp"
-#include "oplat/table/table.hpp"
+#include "base/result.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

@@ -7,16 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-constexpr std::size_t kMostLineBytes = 1 << 20;
-constexpr std::size_t kMostShapes = 16;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
+constexpr std::size_t kMaxLineBytes = 1 << 20;
+constexpr std::size_t kMaxShapes = 16;
 
 std::string shown(const Json& json) {
   return base::printable(json.dump(-1, ' ', true, Json::error_handler_t::replace));
@@ -24,7 +24,7 @@ std::string shown(const Json& json) {
 
 /// Whether lists and objects are nested deeper than any line of ours: messages print what was found, level by level.
 bool too_deep(std::string_view text) {
-  constexpr int kMostDepth = 8;
+  constexpr int kMaxDepth = 8;
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -34,7 +34,7 @@ bool too_deep(std::string_view text) {
     } else if (c == '"') {
       quoted = !quoted;
     } else if (!quoted && (c == '[' || c == '{')) {
-      if (++depth > kMostDepth) return true;
+      if (++depth > kMaxDepth) return true;
     } else if (!quoted && (c == ']' || c == '}')) {
       --depth;
     }
@@ -64,7 +64,7 @@ Result<ir::Value> value_of(const Json& json) {
 
 Result<std::vector<std::vector<std::int64_t>>> shapes_of(const Json& json) {
   std::vector<std::vector<std::int64_t>> shapes;
-  bool good = json.is_array() && json.size() <= kMostShapes;
+  bool good = json.is_array() && json.size() <= kMaxShapes;
   for (auto shape = json.begin(); good && shape != json.end(); ++shape) {
     good = shape->is_array();
     auto& dims = shapes.emplace_back();
@@ -128,8 +128,8 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
 }  // namespace
 
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table) {
-  if (source.bytes().size() > kMostBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(), source.bytes().size(), kMostBytes);
+  if (source.bytes().size() > kMaxBytes)
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(), source.bytes().size(), kMaxBytes);
   std::vector<ModuleLine> lines;
   std::string_view left = source.bytes();
   for (std::size_t number = 1; !left.empty(); ++number) {
@@ -138,8 +138,8 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
     left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", source.name(), number);
-    if (text.size() > kMostLineBytes)
-      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(), kMostLineBytes);
+    if (text.size() > kMaxLineBytes)
+      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(), kMaxLineBytes);
     if (too_deep(text)) return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));

@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/ir/module_query.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "ir/module_query.hpp"
 
 namespace oplat::cli {
 

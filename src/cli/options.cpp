@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 

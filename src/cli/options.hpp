@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/base/result.hpp"
+#include "formats/format_reader.hpp"
+#include "base/result.hpp"
 
 namespace oplat::cli {
 

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "oplat/report/renderer.hpp"
+#include "report/renderer.hpp"
 
 namespace oplat::cli {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/options.hpp"
-#include "oplat/report/report_model.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::cli {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/result.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
 
 namespace oplat::cli {
 

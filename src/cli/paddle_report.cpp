@@ -7,16 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/ir/spelling.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "ir/spelling.hpp"
 
 namespace oplat::cli {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-constexpr std::size_t kMostListed = 1000;
-constexpr std::size_t kMostText = 400;
+constexpr std::size_t kMaxListed = 1000;
+constexpr std::size_t kMaxText = 400;
 
 /// Calls of one run of a text, in order of first appearance.
 struct Calls {
@@ -70,7 +70,7 @@ std::string coverage_text(const predict::Prediction& prediction) {
   if (!views.empty()) {
     std::vector<std::string> types;
     for (const Calls& calls : calls_of(views, type_of)) types.push_back(calls.text);
-    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views), base::printable(base::join(types, ", "), kMostText));
+    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views), base::printable(base::join(types, ", "), kMaxText));
   }
   return text + "\n";
 }
@@ -91,8 +91,8 @@ std::string operators_text(const predict::Prediction& prediction) {
   std::string text = "\n";
   for (const auto& kernel : prediction.kernels) {
     const std::string ms = kernel.latency_ns ? base::float_text(*kernel.latency_ns / kNsPerMs) : "-";
-    text += fmt::format("{}\t{}x\t{} ms\t{}\t{}\n", base::printable(paddle_text(kernel.key), kMostText), kernel.count, ms, estimate::name(kernel.source),
-                        base::printable(kernel.why, kMostText));
+    text += fmt::format("{}\t{}x\t{} ms\t{}\t{}\n", base::printable(paddle_text(kernel.key), kMaxText), kernel.count, ms, estimate::name(kernel.source),
+                        base::printable(kernel.why, kMaxText));
   }
   return text;
 }
@@ -115,8 +115,8 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
     text += fmt::format("{:.0f} % between {} and {}\n", 100 * prediction.level, base::duration_text(prediction.interval->lo_ns),
                         base::duration_text(prediction.interval->hi_ns));
   }
-  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMostText), prediction.batch,
-                      base::printable(prediction.device.name), base::printable(table::describe(prediction.setting), kMostText),
+  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxText), prediction.batch,
+                      base::printable(prediction.device.name), base::printable(table::describe(prediction.setting), kMaxText),
                       base::printable(prediction.plan_source));
   for (const predict::Mismatch& one : prediction.mismatch) {
     text += fmt::format("mismatch: {}: asked {}, the table is of {}\n", one.field, base::printable(one.asked), base::printable(one.used));
@@ -131,10 +131,10 @@ Status require_keys(const predict::Prediction& prediction, bool estimated) {
   const auto missing = those(prediction, [](const auto& kernel) { return !kernel.latency_ns; });
   const std::vector<Calls> calls = calls_of(missing, [](const auto& kernel) { return paddle_text(kernel.key); });
   std::string lines;
-  for (std::size_t i = 0; i < std::min(calls.size(), kMostListed); ++i) {
-    lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMostText));
+  for (std::size_t i = 0; i < std::min(calls.size(), kMaxListed); ++i) {
+    lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMaxText));
   }
-  if (calls.size() > kMostListed) lines += fmt::format("\n  and {} more", calls.size() - kMostListed);
+  if (calls.size() > kMaxListed) lines += fmt::format("\n  and {} more", calls.size() - kMaxListed);
   return fail(Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(), calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
               estimated ? ", and nothing in it tells of such operators" : "; --op-predictor on estimates what it lacks", lines);
 }

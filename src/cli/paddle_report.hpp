@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "oplat/predict/prediction.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::cli {
 

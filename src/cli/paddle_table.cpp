@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "oplat/base/units.hpp"
+#include "base/units.hpp"
 
 namespace oplat::cli {
 namespace {

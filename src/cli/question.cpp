@@ -12,10 +12,10 @@
 #include "cli/model_memo.hpp"
 #include "cli/rule_choice.hpp"
 #include "cli/runtime_session.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/plan/identity.hpp"
-#include "oplat/plan/rules.hpp"
-#include "oplat/runtimes/worker_client.hpp"
+#include "base/text.hpp"
+#include "plan/identity.hpp"
+#include "plan/rules.hpp"
+#include "runtimes/worker_client.hpp"
 
 namespace oplat::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "cli/options.hpp"
-#include "oplat/predict/prediction.hpp"
-#include "oplat/table/table.hpp"
+#include "predict/prediction.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

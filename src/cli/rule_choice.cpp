@@ -6,11 +6,11 @@
 
 #include "cli/any_table.hpp"
 #include "cli/rules_plan.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/paddle.hpp"
-#include "oplat/ir/paddle.hpp"
-#include "oplat/ir/paddle_key.hpp"
-#include "oplat/plan/rules.hpp"
+#include "base/text.hpp"
+#include "formats/paddle.hpp"
+#include "ir/paddle.hpp"
+#include "ir/paddle_key.hpp"
+#include "plan/rules.hpp"
 
 namespace oplat::cli {
 namespace {

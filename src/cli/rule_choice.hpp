@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/plan/records.hpp"
-#include "oplat/predict/prediction.hpp"
+#include "formats/format_reader.hpp"
+#include "plan/records.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::cli {
 

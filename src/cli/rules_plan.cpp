@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "oplat/base/text.hpp"
-#include "oplat/plan/identity.hpp"
+#include "base/text.hpp"
+#include "plan/identity.hpp"
 
 namespace oplat::cli {
 namespace {

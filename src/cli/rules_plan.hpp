@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/plan/rules.hpp"
+#include "formats/format_reader.hpp"
+#include "plan/rules.hpp"
 
 namespace oplat::cli {
 

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "oplat/base/interrupt.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/plan/identity.hpp"
-#include "oplat/profile/device_facts.hpp"
+#include "base/interrupt.hpp"
+#include "base/text.hpp"
+#include "plan/identity.hpp"
+#include "measure/device_facts.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -25,11 +25,11 @@ std::int64_t worker_memory_limit(std::int64_t threads) {
 #else
   constexpr std::int64_t kBase = std::int64_t{1} << 30;
   constexpr std::int64_t kPerThread = std::int64_t{80} << 20;
-  constexpr std::int64_t kMostSlack = std::int64_t{4} << 30;
+  constexpr std::int64_t kMaxSlack = std::int64_t{4} << 30;
   const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES);
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return 0;
-  return pages * page + std::min(kBase + threads * kPerThread, kMostSlack);
+  return pages * page + std::min(kBase + threads * kPerThread, kMaxSlack);
 #endif
 }
 
@@ -109,7 +109,7 @@ Status check_device(const table::Table& table, const table::Device& device) {
   for (const auto& [id, recorded] : devices) {
     if (recorded.name != device.name) continue;
     std::vector<std::string> differences;
-    for (const auto& fact : profile::differing_facts(recorded, device)) {
+    for (const auto& fact : measure::differing_facts(recorded, device)) {
       differences.push_back(fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
     }
     if (differences.empty()) continue;

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/options.hpp"
-#include "oplat/runtimes/worker_client.hpp"
-#include "oplat/table/table.hpp"
+#include "runtimes/worker_client.hpp"
+#include "table/table.hpp"
 
 namespace oplat::cli {
 

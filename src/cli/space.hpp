@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "oplat/space/search_space.hpp"
+#include "search/search_space.hpp"
 
 namespace oplat::cli {
 
@@ -18,7 +18,7 @@ struct SpaceOptions {
 /// SPACE and --resolution.
 void add_space_options(const Command& command, SpaceOptions& to);
 /// The space, its resolutions replaced by those asked for.
-Result<space::SearchSpace> read_space(const SpaceOptions& options);
+Result<search::SearchSpace> read_space(const SpaceOptions& options);
 
 void add_space_expand(const Command& group);
 void add_space_lut(const Command& group);

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 
@@ -18,8 +18,11 @@ Status put_text(const std::string& file, std::string_view text) {
 }
 
 Status refuse_to_replace(const std::string& file, const std::string& input) {
+  if (file.empty() || input.empty()) return {};
   std::error_code error;
-  if (file.empty() || input.empty() || !std::filesystem::equivalent(file, input, error) || error) return {};
+  const auto place = [&](const std::string& path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error); };
+  // The second tells hard links.
+  if (place(file) != place(input) && !std::filesystem::equivalent(file, input, error)) return {};
   return fail(Code::Usage, "--out {}: is the file that is read; give another name", base::printable(file, 400));
 }
 

@@ -8,12 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
 
-constexpr zip_int64_t kMostEntries = 10'000;
+constexpr zip_int64_t kMaxEntries = 10'000;
 
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -45,7 +45,7 @@ Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes, std
 
 Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::string_view shown) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
-  if (count > kMostEntries) return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count, kMostEntries);
+  if (count > kMaxEntries) return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count, kMaxEntries);
   std::vector<zip_uint64_t> found;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::cli {
 

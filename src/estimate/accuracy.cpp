@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fit without, ask for, compare.
-#include "oplat/estimate/accuracy.hpp"
+#include "estimate/accuracy.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -14,8 +14,8 @@
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/estimate/sanity.hpp"
+#include "base/text.hpp"
+#include "estimate/sanity.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "oplat/estimate/accuracy.hpp"
-#include "oplat/ir/description.hpp"
+#include "estimate/accuracy.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 

@@ -8,18 +8,18 @@
 #include <set>
 #include <unordered_set>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/estimate/sampler.hpp"
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/table/tinynas_library.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "estimate/sampler.hpp"
+#include "ir/conv_tuple.hpp"
+#include "table/tinynas_library.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 constexpr std::uint32_t kOneIn = 10;
 constexpr double kLargestShare = 0.2;
-constexpr std::int64_t kMostFolds = 1000;
+constexpr std::int64_t kMaxFolds = 1000;
 
 /// CRC-32 of IEEE 802.3, as zlib has it.
 std::uint32_t crc32(std::string_view text) {
@@ -87,7 +87,7 @@ Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double per
 }  // namespace
 
 std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
-  constexpr std::size_t kMostValues = 16;
+  constexpr std::size_t kMaxValues = 16;
   if (split.kind == Split::Kind::Groups) return "; none of its keys is that of a row with known sizes";
   for (const auto& [field, value] : split.levels) {
     std::set<double> values;
@@ -96,7 +96,7 @@ std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
     }
     if (values.empty()) return fmt::format("; no row has the field {}, which is one of convolutions", field);
     if (values.contains(value)) continue;
-    const std::vector<double> first(values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(kMostValues, values.size()))));
+    const std::vector<double> first(values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(kMaxValues, values.size()))));
     return fmt::format("; {} of its rows is {}{}", field, fmt::join(first, ", "), values.size() > first.size() ? ", ..." : "");
   }
   return fmt::format("; it holds out none of {} rows", rows.size());
@@ -133,7 +133,7 @@ Result<Split> parse_split(std::string_view text) {
   }
   if (text.starts_with("folds:")) {
     const auto count = base::parse_int(text.substr(6));
-    if (!count || *count < 2 || *count > kMostFolds) return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMostFolds);
+    if (!count || *count < 2 || *count > kMaxFolds) return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMaxFolds);
     split.kind = Split::Kind::Folds;
     split.folds = static_cast<std::size_t>(*count);
     return split;

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/estimate/accuracy.hpp"
-#include "oplat/ir/description.hpp"
+#include "estimate/accuracy.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 

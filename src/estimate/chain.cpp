@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The list of estimators, most trusted first.
-#include "oplat/estimate/chain.hpp"
+#include "estimate/chain.hpp"
 
 #include <algorithm>
 
-#include "oplat/estimate/physics.hpp"
+#include "estimate/physics.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Names of sources, and what every estimator checks before it answers.
-#include "oplat/estimate/estimate.hpp"
+#include "estimate/estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "oplat/estimate/estimator.hpp"
+#include "estimate/estimator.hpp"
 
 namespace oplat::estimate {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Exact look-up: the rows of one key, whatever their cache states, made into one estimate.
-#include "oplat/estimate/exact.hpp"
+#include "estimate/exact.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
 #include "estimate/row_spread.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/estimate/sanity.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/ir/spelling.hpp"
-#include "oplat/ir/work.hpp"
+#include "base/hash.hpp"
+#include "base/units.hpp"
+#include "estimate/sanity.hpp"
+#include "ir/key.hpp"
+#include "ir/spelling.hpp"
+#include "ir/work.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 /// Rate from memory that the measuring protocol counts on where it decides about the cold state.
 constexpr double kMemoryBytesPerNs = 10.0;
 /// The largest ratio of cold to hot seen for one kernel bounds what an unmeasured state can hide.
-constexpr double kMostStateRatio = 3.6;
+constexpr double kMaxStateRatio = 3.6;
 
 /// How far the logarithms of times lie apart that differ in whether the key says the batch: 0.06 to 0.18 by operator
 /// in PaddleSlim's table of an RK3288, rows left aside that cannot be true.
@@ -45,7 +45,7 @@ double sd_of_median(const table::Timing& timing) {
   const bool has_interval = timing.ci_low_ns > 0 && timing.ci_high_ns > timing.ci_low_ns && std::isfinite(timing.ci_high_ns) &&
                             timing.ci_level > 0 && timing.ci_level < 1;
   const double sd = has_interval ? std::log(timing.ci_high_ns / timing.ci_low_ns) / (2 * two_sided_quantile(timing.ci_level)) : timing.sd_log;
-  return std::isfinite(sd) ? std::clamp(sd, 0.0, kMostSd) : kMostSd;
+  return std::isfinite(sd) ? std::clamp(sd, 0.0, kMaxSd) : kMaxSd;
 }
 
 std::optional<Usable> usable(const table::StoredRow& stored) {
@@ -75,7 +75,7 @@ double weight_bytes(std::string_view key) {
 /// How wrong one state can be about the other: the weights' way from memory is in one of the two times.
 double other_state_sd(double bytes, double median_ns, double distance) {
   if (bytes < kWeightsThatMatter) return 0;
-  return distance * std::log(std::min(1 + bytes / kMemoryBytesPerNs / median_ns, kMostStateRatio));
+  return distance * std::log(std::min(1 + bytes / kMemoryBytesPerNs / median_ns, kMaxStateRatio));
 }
 
 Estimate from_stateless(const std::vector<Usable>& rows) {
@@ -181,7 +181,7 @@ struct KeyHash {
   std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
 };
 
-constexpr std::size_t kMostKnown = 1'000'000;
+constexpr std::size_t kMaxKnown = 1'000'000;
 constexpr std::size_t kLookupsBeforeReading = 500;
 
 /// There is nothing to fit or to save; what was looked up is kept.
@@ -200,7 +200,7 @@ class Exact final : public Estimator {
       if (at == known_.end()) {
         OPLAT_TRY(known, look_up(queries[i].key));
         if (!known.found && hashes_ && !ir::has_spellings(queries[i].key)) continue;  // as quick to find out once more
-        if (known_.size() >= kMostKnown) known_.clear();
+        if (known_.size() >= kMaxKnown) known_.clear();
         at = known_.emplace(std::string(queries[i].key), std::move(known)).first;
       }
       if (at->second.found) answers[i] = answer_from(at->second, rows_.curve, queries[i]);

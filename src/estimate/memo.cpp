@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A map by the hash of key and footprint.
-#include "oplat/estimate/memo.hpp"
+#include "estimate/memo.hpp"
 
 #include <bit>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -30,7 +30,7 @@ void Memo::recall(std::span<const Query> queries, std::span<std::optional<Estima
 
 void Memo::keep(std::span<const Query> queries, std::span<const std::optional<Estimate>> answers) {
   const std::lock_guard lock(mutex_);
-  if (answers_.size() + queries.size() > kMostAnswers) answers_.clear();
+  if (answers_.size() + queries.size() > kMaxAnswers) answers_.clear();
   for (std::size_t i = 0; i < queries.size(); ++i) {
     if (answers[i] && !queries[i].explain) answers_.emplace(identity(queries[i]), *answers[i]);
   }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Roofline of the rows: what the device was seen to achieve bounds what it was not yet asked.
-#include "oplat/estimate/physics.hpp"
+#include "estimate/physics.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/ir/work.hpp"
+#include "base/hash.hpp"
+#include "ir/work.hpp"
 
 namespace oplat::estimate {
 namespace {
 
-struct Point {
+struct RooflinePoint {
   std::optional<double> flops;
   double bytes = 0;
   double ns = 0;
 };
 
 /// Nothing unless every size is known and something is moved.
-std::optional<Point> count(const ir::Key& key) {
+std::optional<RooflinePoint> count(const ir::Key& key) {
   const ir::Work work = ir::work(key);
   if (!work.complete || !std::isfinite(work.bytes()) || work.bytes() <= 0) return std::nullopt;
-  Point point{work.flops, work.bytes(), 0};
+  RooflinePoint point{work.flops, work.bytes(), 0};
   if (point.flops && (!std::isfinite(*point.flops) || *point.flops < 0)) point.flops.reset();
   return point;
 }
 
-double bound_ns(const Roofline& roofline, const Point& point) {
+double bound_ns(const Roofline& roofline, const RooflinePoint& point) {
   double ns = point.bytes / roofline.bytes_per_ns;
   if (point.flops && roofline.flops_per_ns) ns = std::max(ns, *point.flops / *roofline.flops_per_ns);
   return roofline.overhead_ns + ns;
@@ -112,7 +112,7 @@ class Physics final : public Estimator {
 }  // namespace
 
 std::optional<Roofline> fit_roofline(std::span<const Sample> samples) {
-  std::vector<Point> points;
+  std::vector<RooflinePoint> points;
   for (const Sample& sample : samples) {
     const auto key = ir::parse(sample.key);
     if (!key) continue;
@@ -126,15 +126,15 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples) {
 
   Roofline roofline;
   roofline.rows = static_cast<std::int64_t>(points.size());
-  roofline.overhead_ns = kMostOverheadNs;
-  for (const Point& point : points) {
+  roofline.overhead_ns = kMaxOverheadNs;
+  for (const RooflinePoint& point : points) {
     roofline.overhead_ns = std::min(roofline.overhead_ns, point.ns);
     roofline.bytes_per_ns = std::max(roofline.bytes_per_ns, point.bytes / point.ns);
     if (point.flops && *point.flops > 0)
       roofline.flops_per_ns = std::max(roofline.flops_per_ns.value_or(0), *point.flops / point.ns);
   }
   std::vector<double> ratios;
-  for (const Point& point : points) ratios.push_back(std::log(point.ns / bound_ns(roofline, point)));
+  for (const RooflinePoint& point : points) ratios.push_back(std::log(point.ns / bound_ns(roofline, point)));
   const double middle = median(ratios);
   double squares = 0;
   for (const double ratio : ratios) squares += std::pow(ratio - middle, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Interpolation between cache states, saturating at both ends.
-#include "oplat/estimate/reuse.hpp"
+#include "estimate/reuse.hpp"
 
 #include <algorithm>
 #include <cmath>

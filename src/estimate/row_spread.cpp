@@ -6,26 +6,26 @@
 #include <cmath>
 
 #include "estimate/learned/calibration.hpp"
-#include "oplat/base/bytes.hpp"
-#include "oplat/estimate/estimate.hpp"
+#include "base/bytes.hpp"
+#include "estimate/estimate.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 /// Fewer say little of the largest of their errors.
-constexpr std::size_t kLeastPerBand = 100;
-constexpr std::size_t kMostBands = 8;
+constexpr std::size_t kMinPerBand = 100;
+constexpr std::size_t kMaxBands = 8;
 /// Times are told in steps, and rows that agree by chance are still single looks at a machine.
-constexpr double kLeastSd = 0.005;
+constexpr double kMinSd = 0.005;
 constexpr std::size_t kBandBytes = 16;
 
 }  // namespace
 
 std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
-  if (rows.size() < kLeastPerBand) return std::nullopt;
+  if (rows.size() < kMinPerBand) return std::nullopt;
   std::vector<LeftOutRow> sorted(rows.begin(), rows.end());
   std::sort(sorted.begin(), sorted.end(), [](const LeftOutRow& a, const LeftOutRow& b) { return a.log_ns < b.log_ns; });
-  const std::size_t bands = std::clamp<std::size_t>(sorted.size() / kLeastPerBand, 1, kMostBands);
+  const std::size_t bands = std::clamp<std::size_t>(sorted.size() / kMinPerBand, 1, kMaxBands);
   RowSpread spread;
   for (std::size_t band = 0; band < bands; ++band) {
     const std::size_t begin = sorted.size() * band / bands;
@@ -33,7 +33,7 @@ std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
     std::vector<float> errors;
     for (std::size_t i = begin; i < end; ++i) errors.push_back(static_cast<float>(sorted[i].error));
     const double sd_log = static_cast<double>(spread_factor(errors, std::vector<float>(errors.size(), 1)));
-    spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(sd_log, kLeastSd, kMostSd)});
+    spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(sd_log, kMinSd, kMaxSd)});
   }
   return spread;
 }
@@ -59,7 +59,7 @@ std::optional<RowSpread> RowSpread::load(std::string_view bytes) {
   RowSpread spread;
   for (std::size_t i = 0; i < count; ++i) {
     const Band band{reader.f64(), reader.f64()};
-    if (!std::isfinite(band.log_ns) || !(band.sd_log > 0) || !(band.sd_log <= kMostSd)) return std::nullopt;
+    if (!std::isfinite(band.log_ns) || !(band.sd_log > 0) || !(band.sd_log <= kMaxSd)) return std::nullopt;
     spread.bands_.push_back(band);
   }
   if (!reader.done() || spread.bands_.empty()) return std::nullopt;

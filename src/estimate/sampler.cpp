@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rounds of choosing.
-#include "oplat/estimate/sampler.hpp"
+#include "estimate/sampler.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,9 +17,9 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kMostAtRandom = 500;
+constexpr std::size_t kMaxAtRandom = 500;
 /// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes longer than measuring.
-constexpr std::size_t kMostLeastKnown = 3000;
+constexpr std::size_t kMaxLeastKnown = 3000;
 /// Candidates that a round looks at.
 constexpr std::size_t kLookedAt = 6000;
 constexpr std::size_t kDisputed = 20'000;
@@ -35,20 +35,20 @@ constexpr std::size_t kLeavesOfSizes = 4;
 constexpr std::uint32_t kRowsPerLeafOfSizes = 20;
 constexpr double kColumnShareOfSizes = 0.5;
 /// Errors below this are luck, where rows are few.
-constexpr float kLeastError = 0.02F;
+constexpr float kMinError = 0.02F;
 
 using Goals = std::array<std::size_t, 5>;
 
 /// Numbers of candidates asked after which models are learned anew.
 Goals goals_of(std::size_t budget) {
   if (budget <= kFew) {
-    const std::size_t start = std::min(budget, std::max(kLeastRowsLearned, budget / 6));
+    const std::size_t start = std::min(budget, std::max(kMinRowsLearned, budget / 6));
     Goals goals;
     for (std::size_t i = 0; i < goals.size(); ++i) goals[i] = start + i * (budget - start) / (goals.size() - 1);
     return goals;
   }
-  const std::size_t start = std::min(kMostAtRandom, budget / 3);
-  const std::size_t known = std::min(2 * budget / 3, start + kMostLeastKnown);
+  const std::size_t start = std::min(kMaxAtRandom, budget / 3);
+  const std::size_t known = std::min(2 * budget / 3, start + kMaxLeastKnown);
   return {start, (start + known) / 2, known, (known + budget) / 2, budget};
 }
 
@@ -121,7 +121,7 @@ Status Sampler::plan() {
   const std::size_t round = static_cast<std::size_t>(
       std::upper_bound(goals.begin(), goals.end() - 1, asked_) - goals.begin());
   const std::size_t count = goals[round] - asked_;
-  if (round == 0 || in_state(State::Told).size() < kLeastRowsLearned) {
+  if (round == 0 || in_state(State::Told).size() < kMinRowsLearned) {
     plan_at_random(count);
     return {};
   }
@@ -203,7 +203,7 @@ Status Sampler::plan_most_telling(std::size_t count) {
   const Gaussian smooth = Gaussian::learn(known, all.u, options);
   std::vector<float> sizes;
   for (std::size_t i = 0; i < all.told.size(); ++i) {
-    sizes.push_back(std::log(static_cast<float>(std::abs(smooth.left_out()[i].mean - all.u[i])) + kLeastError));
+    sizes.push_back(std::log(static_cast<float>(std::abs(smooth.left_out()[i].mean - all.u[i])) + kMinError));
   }
   BoostOptions boosting;
   boosting.trees = std::max(1, static_cast<int>(request_.effort * kTreesOfSizes));

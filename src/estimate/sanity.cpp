@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Bounds from the best rows, and rows of unknown batch against the others.
-#include "oplat/estimate/sanity.hpp"
+#include "estimate/sanity.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,24 +9,24 @@
 #include <unordered_map>
 
 #include "estimate/sanity_sizes.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/description.hpp"
-#include "oplat/ir/moved_work.hpp"
+#include "base/units.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/description.hpp"
+#include "ir/moved_work.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 /// Rates that one row in a hundred reaches, and three at least, are no slips.
 constexpr double kBestShare = 0.01;
-constexpr std::size_t kLeastBest = 3;
-constexpr std::size_t kLeastRows = 30;
+constexpr std::size_t kMinBest = 3;
+constexpr std::size_t kMinSanityRows = 30;
 constexpr double kFlopsMargin = 1.5;
 constexpr double kBytesMargin = 3;
 /// Multiplications that Winograd's F(6x6, 3x3) saves.
-constexpr double kMostSaved = 5.0625;
+constexpr double kMaxSaved = 5.0625;
 /// Pairs that are compared with each other; a table of so many rows of unknown batch is none that anybody measured.
-constexpr std::size_t kMostPairs = 20'000'000;
+constexpr std::size_t kMaxPairs = 20'000'000;
 
 /// They move none of their bytes, or few.
 constexpr std::array<std::string_view, 9> kStill = {"shape",  "reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range",
@@ -76,7 +76,7 @@ double least_operations(const ir::Key& key, double flops) {
   if (!description || !description->contraction) return flops;
   const ir::Contraction& product = *description->contraction;
   if (product.stride != 1 || product.in_c == 1) return flops;
-  return flops / std::clamp(product.kernel_h * product.kernel_w, 1.0, kMostSaved);
+  return flops / std::clamp(product.kernel_h * product.kernel_w, 1.0, kMaxSaved);
 }
 
 Facts facts_of(const CheckedRow& row) {
@@ -107,8 +107,8 @@ Facts facts_of(const CheckedRow& row) {
 }
 
 std::optional<double> best_rate(std::vector<double> rates, double margin) {
-  if (rates.size() < kLeastRows) return std::nullopt;
-  const auto at = std::max(kLeastBest, static_cast<std::size_t>(kBestShare * static_cast<double>(rates.size()))) - 1;
+  if (rates.size() < kMinSanityRows) return std::nullopt;
+  const auto at = std::max(kMinBest, static_cast<std::size_t>(kBestShare * static_cast<double>(rates.size()))) - 1;
   std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(at), rates.end(), std::greater<>());
   return margin * rates[at];
 }
@@ -203,7 +203,7 @@ class Checker {
     std::size_t pairs = 0;
     for (auto& [name, group] : groups) {
       pairs += group.unknown.size() * (group.known.size() + group.unknown.size());
-      if (pairs > kMostPairs) return;
+      if (pairs > kMaxPairs) return;
       for (const std::size_t row : group.unknown) {
         const auto other = std::find_if(group.known.begin(), group.known.end(), [&](std::size_t one) { return clash(row, one); });
         if (other != group.known.end()) blame(row, Fault::Order, clash_text(row, *other));
@@ -240,7 +240,7 @@ class Checker {
 };
 
 /// "paddle_lite:swish"
-std::string_view operator_of(std::string_view key) { return key.substr(0, key.find_first_of("{/@")); }
+std::string_view operator_of_text(std::string_view key) { return key.substr(0, key.find_first_of("{/@")); }
 
 bool batch_unknown(std::string_view key) {
   auto parsed = ir::parse(key);
@@ -289,13 +289,13 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples) {
   std::erase_if(candidates, [&](const auto& candidate) { return suspect[candidate.first] || own.contains(candidate.second); });
   // Where rows of known batch are many, others add the noise of another campaign and little else.
   std::unordered_map<std::string_view, std::ptrdiff_t> surplus;
-  for (const auto& [i, key] : candidates) ++surplus[operator_of(key)];
+  for (const auto& [i, key] : candidates) ++surplus[operator_of_text(key)];
   for (const Sample& sample : samples) {
-    if (const auto at = surplus.find(operator_of(sample.key)); at != surplus.end() && !batch_unknown(sample.key)) --at->second;
+    if (const auto at = surplus.find(operator_of_text(sample.key)); at != surplus.end() && !batch_unknown(sample.key)) --at->second;
   }
   std::vector<Sample> out;
   for (auto& [i, key] : candidates) {
-    if (surplus.at(operator_of(key)) <= 0) continue;
+    if (surplus.at(operator_of_text(key)) <= 0) continue;
     out.push_back(samples[i]);
     out.back().key = std::move(key);
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::estimate {
 

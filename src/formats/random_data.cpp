@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Seeded data.
-#include "oplat/formats/random_data.hpp"
+#include "formats/random_data.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::formats {
 namespace {

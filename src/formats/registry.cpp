@@ -2,11 +2,11 @@
 /// The list of readers and the choice among them.
 #include <array>
 
-#include "oplat/base/text.hpp"
-#include "oplat/formats/caffe2.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/formats/onnx.hpp"
-#include "oplat/formats/paddle.hpp"
+#include "base/text.hpp"
+#include "formats/caffe2.hpp"
+#include "formats/format_reader.hpp"
+#include "formats/onnx.hpp"
+#include "formats/paddle.hpp"
 
 namespace oplat::formats {
 

@@ -5,14 +5,14 @@
 #include <limits>
 #include <optional>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::ir {
 namespace {
 
 /// An argument is a few numbers; embedded weights have no business in a table of latencies.
-constexpr std::size_t kMostBytes = 1U << 16;
+constexpr std::size_t kMaxBytes = 1U << 16;
 
 /// Infinite where 32 bits do not reach.
 float narrowed(double value) {
@@ -60,8 +60,8 @@ class ArgumentParser {
   explicit ArgumentParser(std::string_view text) : text_(text) {}
 
   Result<NamedValue> run() {
-    if (text_.size() > kMostBytes)
-      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMostBytes);
+    if (text_.size() > kMaxBytes)
+      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMaxBytes);
     for (skip(); at_ < text_.size(); skip()) {
       if (!field()) {
         return fail(Code::Input, "argument: '{}' is no protobuf text of an Argument: at byte {} expected {}",

@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "ir/operators/arguments.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir::caffe2 {
 namespace {
 
-constexpr std::size_t kMostOperands = 4096;
-constexpr std::size_t kMostRank = 16;
+constexpr std::size_t kMaxOperands = 4096;
+constexpr std::size_t kMaxRank = 16;
 
 }  // namespace
 
@@ -20,9 +20,9 @@ std::string text(const Numbers& numbers) { return fmt::format("[{}]", fmt::join(
 Result<Call> Call::of(Key& key) {
   Call call(key);
   if (key.operands.empty()) return fail(Code::Input, "{}: has no operand", base::printable(key.op));
-  if (key.operands.size() > kMostOperands) {
+  if (key.operands.size() > kMaxOperands) {
     return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op), key.operands.size(),
-                kMostOperands);
+                kMaxOperands);
   }
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const TensorEntry* tensor = key.operand(i);
@@ -31,13 +31,13 @@ Result<Call> Call::of(Key& key) {
     }
     Numbers dims;
     for (const Dim& dim : tensor->shape.dims) {
-      if (!dim || *dim < 1 || *dim > kMostSize) {
+      if (!dim || *dim < 1 || *dim > kMaxSize) {
         return fail(Code::Input, "{}: operand {} has a dimension of {}, expected 1 to {}", base::printable(key.op), i,
-                    dim ? std::to_string(*dim) : "unknown size", kMostSize);
+                    dim ? std::to_string(*dim) : "unknown size", kMaxSize);
       }
       dims.push_back(*dim);
     }
-    if (dims.size() > kMostRank || !tensor->shape.elements()) {
+    if (dims.size() > kMaxRank || !tensor->shape.elements()) {
       return fail(Code::Input, "{}: operand {} has the shape {}, which is too large", base::printable(key.op), i,
                   text(dims));
     }
@@ -77,7 +77,7 @@ Result<std::optional<Numbers>> Call::take_integers(std::string_view name, std::i
   const List* list = value->list();
   if (list == nullptr) return fail(Code::Input, "{}: argument {} is no list of integers", op(), name);
   if (list->empty()) return std::optional<Numbers>();
-  if (list->size() > 2 * kMostRank) {
+  if (list->size() > 2 * kMaxRank) {
     return fail(Code::Input, "{}: argument {} holds {} numbers, more than any shape has", op(), name, list->size());
   }
   Numbers numbers;
@@ -133,8 +133,8 @@ Status Call::finish(Dtype dtype, const Numbers& dims) {
   TensorEntry entry;
   entry.dtype = dtype;
   entry.shape = Shape::of(dims);
-  const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMostSize; });
-  if (!sound || dims.size() > kMostRank || !entry.shape.elements()) {
+  const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxSize; });
+  if (!sound || dims.size() > kMaxRank || !entry.shape.elements()) {
     return fail(Code::Input, "{}: its result would have the shape {}", op(), text(dims));
   }
   key_.results = {Entry(std::move(entry))};

@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/result.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir::caffe2 {
 
 using Numbers = std::vector<std::int64_t>;
 
 /// Bound on dimensions and arguments that count something, so that no sum or product of two leaves 63 bits.
-inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
 
 /// "[1,3,224,224]"
 std::string text(const Numbers& numbers);

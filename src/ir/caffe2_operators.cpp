@@ -7,8 +7,8 @@
 
 #include "ir/caffe2_call.hpp"
 #include "ir/image.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::ir {
 namespace caffe2 {
@@ -45,7 +45,7 @@ Status convolution(Call& call) {
   OPLAT_CHECK(call.count_operands(2, 3));
   OPLAT_TRY(image, take_image(call));
   OPLAT_TRY(window, take_window(call, image.sizes));
-  OPLAT_TRY(given, call.take_integer("group", 1, kMostSize));
+  OPLAT_TRY(given, call.take_integer("group", 1, kMaxSize));
   const std::int64_t group = given.value_or(1);
   call.set("group", group);
   const Numbers& filter = call.dims(1);
@@ -93,8 +93,8 @@ Status settle_order(Call& call) {
 Status fully_connected(Call& call) {
   OPLAT_CHECK(call.count_operands(2, 3));
   OPLAT_CHECK(settle_order(call));
-  OPLAT_TRY(given, call.take_integer("axis", -kMostSize, kMostSize));
-  OPLAT_TRY(given_w, call.take_integer("axis_w", -kMostSize, kMostSize));
+  OPLAT_TRY(given, call.take_integer("axis", -kMaxSize, kMaxSize));
+  OPLAT_TRY(given_w, call.take_integer("axis_w", -kMaxSize, kMaxSize));
   const Numbers& x = call.dims(0);
   const Numbers& w = call.dims(1);
   OPLAT_TRY(at, call.axis(given.value_or(1), x.size(), true));
@@ -148,7 +148,7 @@ Status dequantise(Call& call) {
 }
 
 Status softmax(Call& call) {
-  OPLAT_TRY(given, call.take_integer("axis", -kMostSize, kMostSize));
+  OPLAT_TRY(given, call.take_integer("axis", -kMaxSize, kMaxSize));
   OPLAT_TRY(at, call.axis(given.value_or(1), call.dims(0).size(), true));
   call.set("axis", static_cast<std::int64_t>(at));
   return unary(call);
@@ -174,7 +174,7 @@ Status binary(Call& call) {
   OPLAT_CHECK(call.count_operands(2, 2));
   OPLAT_CHECK(settle_order(call));
   OPLAT_TRY(legacy, call.take_integer("broadcast", 0, 1));
-  OPLAT_TRY(given, call.take_integer("axis", -kMostSize, kMostSize));
+  OPLAT_TRY(given, call.take_integer("axis", -kMaxSize, kMaxSize));
   Numbers a = call.dims(0);
   Numbers b = call.dims(1);
   const auto apart = [&] {
@@ -207,7 +207,7 @@ Status binary(Call& call) {
 Status channel_shuffle(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_TRY(image, take_image(call));
-  OPLAT_TRY(group, call.take_integer("group", 1, kMostSize));
+  OPLAT_TRY(group, call.take_integer("group", 1, kMaxSize));
   // Older nets treat it as a convolution of kernel 1.
   for (const char* name : {"kernel", "stride", "pad"}) call.drop(name);
   if (!group || image.channels % *group != 0) {
@@ -243,7 +243,7 @@ Status reorder(Call& call) {
 
 Status concat(Call& call) {
   OPLAT_TRY(order, call.take_word("order"));
-  OPLAT_TRY(given, call.take_integer("axis", -kMostSize, kMostSize));
+  OPLAT_TRY(given, call.take_integer("axis", -kMaxSize, kMaxSize));
   OPLAT_TRY(added, call.take_integer("add_axis", 0, 1));
   const bool add_axis = added.value_or(0) == 1;
   // Without an order, Int8Concat joins along the first dimension, Concat along the second.
@@ -273,7 +273,7 @@ Status concat(Call& call) {
 Status reshape(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 2));
   OPLAT_CHECK(settle_order(call));
-  OPLAT_TRY(shape, call.take_integers("shape", -1, kMostSize));
+  OPLAT_TRY(shape, call.take_integers("shape", -1, kMaxSize));
   if (!shape) return fail(Code::Input, "{}: no argument holds the shape that it makes", call.op());
   const Numbers& x = call.dims(0);
   const std::int64_t elements = product(x);
@@ -306,7 +306,7 @@ Status reshape(Call& call) {
 Status flatten(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_CHECK(settle_order(call));
-  OPLAT_TRY(given, call.take_integer("axis", -kMostSize, kMostSize));
+  OPLAT_TRY(given, call.take_integer("axis", -kMaxSize, kMaxSize));
   const Numbers& x = call.dims(0);
   OPLAT_TRY(at, call.axis(given.value_or(1), x.size(), true));
   call.set("axis", static_cast<std::int64_t>(at));
@@ -323,7 +323,7 @@ Status resize(Call& call) {
     OPLAT_TRY(given, call.take_real(names[i]));
     const double scale = given.value_or(1.0);
     const double size = std::floor(static_cast<double>(image.sizes[i]) * scale);
-    if (!(size >= 1 && size <= static_cast<double>(kMostSize))) {
+    if (!(size >= 1 && size <= static_cast<double>(kMaxSize))) {
       return fail(Code::Input, "{}: {} is {}, which makes {} of {}", call.op(), names[i], scale, size, image.sizes[i]);
     }
     image.sizes[i] = static_cast<std::int64_t>(size);
@@ -336,7 +336,7 @@ Status transpose(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_CHECK(settle_order(call));
   const Numbers& x = call.dims(0);
-  OPLAT_TRY(given, call.take_integers("axes", 0, kMostSize));
+  OPLAT_TRY(given, call.take_integers("axes", 0, kMaxSize));
   Numbers axes(x.size());
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   Numbers sorted = given.value_or(axes);

@@ -14,10 +14,10 @@ enum LegacyPad : std::int64_t { kNotSet = 0, kValid = 1, kSame = 2, kCaffePoolin
 /// One property of a window under its three names; nothing where none is given.
 Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name, std::int64_t least,
                                               std::size_t spatial) {
-  OPLAT_TRY(list, call.take_integers(name + "s", least, kMostSize));
-  OPLAT_TRY(scalar, call.take_integer(name, least, kMostSize));
-  OPLAT_TRY(height, call.take_integer(name + "_h", least, kMostSize));
-  OPLAT_TRY(width, call.take_integer(name + "_w", least, kMostSize));
+  OPLAT_TRY(list, call.take_integers(name + "s", least, kMaxSize));
+  OPLAT_TRY(scalar, call.take_integer(name, least, kMaxSize));
+  OPLAT_TRY(height, call.take_integer(name + "_h", least, kMaxSize));
+  OPLAT_TRY(width, call.take_integer(name + "_w", least, kMaxSize));
   if (height.has_value() != width.has_value() || (height && spatial != 2)) {
     return fail(Code::Input, "{}: arguments {}_h and {}_w belong together, over an image of two dimensions", call.op(),
                 name, name);
@@ -37,11 +37,11 @@ Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& nam
 }
 
 Result<std::optional<Numbers>> take_pads(Call& call, std::size_t spatial) {
-  OPLAT_TRY(list, call.take_integers("pads", 0, kMostSize));
-  OPLAT_TRY(scalar, call.take_integer("pad", 0, kMostSize));
+  OPLAT_TRY(list, call.take_integers("pads", 0, kMaxSize));
+  OPLAT_TRY(scalar, call.take_integer("pad", 0, kMaxSize));
   Numbers sides;
   for (const std::string_view name : {"pad_t", "pad_l", "pad_b", "pad_r"}) {
-    OPLAT_TRY(side, call.take_integer(name, 0, kMostSize));
+    OPLAT_TRY(side, call.take_integer(name, 0, kMaxSize));
     if (side) sides.push_back(*side);
   }
   if (!sides.empty() && (sides.size() != 4 || spatial != 2)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The catalogue: the list of its families, look-up, and the canonical form of keys.
-#include "oplat/ir/catalogue.hpp"
+#include "ir/catalogue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 namespace {

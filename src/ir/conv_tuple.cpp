@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Convolutions of TinyNAS's libraries as keys and back.
-#include "oplat/ir/conv_tuple.hpp"
+#include "ir/conv_tuple.hpp"
 
 #include <array>
 #include <charconv>

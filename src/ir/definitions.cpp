@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/ir/catalogue.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Descriptions of operators that the catalogue gives no numbers of their own.
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
 
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/spelling.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/spelling.hpp"
 
 namespace oplat::ir {
 namespace {
 
 /// A shape is no longer a point in a space where so many numbers vary.
-constexpr std::size_t kMostNumbers = 64;
+constexpr std::size_t kMaxNumbers = 64;
 
 class General {
  public:
@@ -28,7 +28,7 @@ class General {
     for (const Entry& entry : key_.operands) add(entry);
     d.slice += "->";
     for (const Entry& entry : key_.results) add(entry);
-    if (!known_ || d.numbers.size() > kMostNumbers) return std::nullopt;
+    if (!known_ || d.numbers.size() > kMaxNumbers) return std::nullopt;
     return std::move(d);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The names, sizes and kinds of element types.
-#include "oplat/ir/dtype.hpp"
+#include "ir/dtype.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tuples as kernels of ONNX Runtime's blocked layout and back.
-#include "oplat/ir/executed_conv.hpp"
+#include "ir/executed_conv.hpp"
 
 #include <array>
 
 namespace oplat::ir {
 namespace {
 
-constexpr std::string_view kDomain = "com.microsoft.nchwc";
-constexpr std::string_view kOp = "Conv";
+constexpr std::string_view kExecutedConvDomain = "com.microsoft.nchwc";
+constexpr std::string_view kExecutedConvOp = "Conv";
 constexpr std::int64_t kSince = 1;
 constexpr std::size_t kOperands = 3;  // input, filters, bias; the residual is a fourth
 /// Keeps every product of two sizes in 63 bits.
-constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
 
 using Dims = std::array<std::int64_t, 4>;
 
@@ -40,7 +40,7 @@ std::optional<Dims> dims_of(const TensorEntry* entry) {
   if (entry->shape.dims.size() != 4) return std::nullopt;
   Dims dims{};
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (!entry->shape.dims[i] || *entry->shape.dims[i] > kMostSize) return std::nullopt;
+    if (!entry->shape.dims[i] || *entry->shape.dims[i] > kMaxSize) return std::nullopt;
     dims[i] = *entry->shape.dims[i];
   }
   return dims;
@@ -51,7 +51,7 @@ std::optional<std::int64_t> first_of(const Key& key, std::string_view name) {
   const Value* value = key.attribute(name);
   const List* list = value == nullptr ? nullptr : value->list();
   const std::int64_t* number = list == nullptr || list->empty() ? nullptr : list->front().integer();
-  if (number == nullptr || *number < 1 || *number > kMostSize) return std::nullopt;
+  if (number == nullptr || *number < 1 || *number > kMaxSize) return std::nullopt;
   return *number;
 }
 
@@ -69,8 +69,8 @@ Key kernel_of(const ConvTuple& conv) {
   const bool depthwise = conv.type == ConvType::Depthwise;
   const std::int64_t in_c = depthwise ? conv.out_c : conv.in_c;
   Key key;
-  key.domain = kDomain;
-  key.op = kOp;
+  key.domain = kExecutedConvDomain;
+  key.op = kExecutedConvOp;
   key.since = kSince;
   key.attributes = attributes_of(conv, depthwise ? conv.out_c : 1);
   key.operands.emplace_back(tensor(false, {conv.batch, in_c, conv.in_h, conv.in_w}));
@@ -92,7 +92,7 @@ Key kernel_of(const ConvTuple& conv) {
 Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block) {
   const bool depthwise = conv.type == ConvType::Depthwise;
   for (const std::int64_t size : {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
-    if (size < 1 || size > kMostSize) return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMostSize);
+    if (size < 1 || size > kMaxSize) return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxSize);
   }
   if (conv.group != 1) return fail(Code::Missing, "{} groups, which no library knows", conv.group);
   if (conv.kernel % 2 == 0) return fail(Code::Missing, "an even kernel, {}, which no padding centres", conv.kernel);

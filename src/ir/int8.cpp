@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/ir/int8.hpp"
+#include "ir/int8.hpp"
 
 namespace oplat::ir {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keys as values: look-ups in them, sorting, hashing.
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 #include <algorithm>
 

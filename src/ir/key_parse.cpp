@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "ir/key_text.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -3,8 +3,8 @@
 #include <charconv>
 
 #include "ir/key_text.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// Most keys are shorter.
 constexpr std::size_t kUsualBytes = 256;
 /// Of an integer of 64 bits, with its sign.
-constexpr std::size_t kMostDigits = 20;
+constexpr std::size_t kMaxDigits = 20;
 
 class Printer {
  public:
@@ -47,8 +47,8 @@ class Printer {
  private:
   template <class Integer>
   void integer(Integer number) {
-    char digits[kMostDigits];
-    out_.append(digits, std::to_chars(digits, digits + kMostDigits, number).ptr);
+    char digits[kMaxDigits];
+    out_.append(digits, std::to_chars(digits, digits + kMaxDigits, number).ptr);
   }
 
   void bare_or_quoted(const std::string& text, bool bare) {

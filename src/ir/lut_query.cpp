@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators as runtime_lut names them, and keys.
-#include "oplat/ir/lut_query.hpp"
+#include "ir/lut_query.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::ir {
 namespace {

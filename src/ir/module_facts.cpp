@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "module_operators.hpp"
+#include "ir/module_operators.hpp"
 
 namespace oplat::ir {
 

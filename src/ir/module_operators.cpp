@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The list of operators.
-#include "module_operators.hpp"
+#include "ir/module_operators.hpp"
 
 #include <array>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 namespace modules {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/module_query.hpp"
+#include "ir/module_query.hpp"
 
 namespace oplat::ir::modules {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Layers of PyTorch: arguments made canonical and checked against shapes.
-#include "oplat/ir/module_query.hpp"
+#include "ir/module_query.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "module_operators.hpp"
-#include "oplat/base/text.hpp"
+#include "ir/module_operators.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 
@@ -15,10 +15,10 @@ using namespace modules;
 namespace {
 
 /// No tensor of a network is longer in one direction.
-constexpr std::int64_t kMostDim = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxDim = std::int64_t{1} << 31;
 /// ... and no argument is larger; products of two of them stay far below 63 bits.
-constexpr std::int64_t kMostArgument = std::int64_t{1} << 28;
-constexpr std::size_t kMostRank = 16;
+constexpr std::int64_t kMaxArgument = std::int64_t{1} << 28;
+constexpr std::size_t kMaxRank = 16;
 
 /// What an argument is where it is left out, if that depends on others.
 const Value* follows(Kind kind, std::string_view name, const std::vector<NamedValue>& args) {
@@ -30,10 +30,10 @@ const Value* follows(Kind kind, std::string_view name, const std::vector<NamedVa
 Result<std::int64_t> number(const Parameter& parameter, const Value& value) {
   const std::int64_t* found = value.integer();
   const bool truth = parameter.name == "bias" || parameter.name == "ceil_mode";
-  if (found != nullptr && *found >= parameter.least && *found <= (truth ? 1 : kMostArgument)) return *found;
+  if (found != nullptr && *found >= parameter.least && *found <= (truth ? 1 : kMaxArgument)) return *found;
   return fail(Code::Input, "'{}' is {}; expected {}", parameter.name,
               found != nullptr ? fmt::format("{}", *found) : "no whole number",
-              truth ? "true or false" : fmt::format("a number from {} to {}", parameter.least, kMostArgument));
+              truth ? "true or false" : fmt::format("a number from {} to {}", parameter.least, kMaxArgument));
 }
 
 Result<Value> spread(const Operator& op, const Parameter& parameter, const Value& value) {
@@ -61,14 +61,14 @@ Status check_shapes(const Operator& op, const ModuleQuery& query) {
     const std::size_t least = op.kind == Kind::Linear ? 1 : op.kind == Kind::MatMul ? 2 : 3;
     if (mapped
             ? shape.size() != op.axes + 2
-            : shape.size() < least || shape.size() > kMostRank || (op.kind == Kind::Attention && shape.size() != 3)) {
+            : shape.size() < least || shape.size() > kMaxRank || (op.kind == Kind::Attention && shape.size() != 3)) {
       return fail(Code::Input, "an input of [{}]; {} expects {}", fmt::join(shape, ","), op.name,
                   mapped                       ? fmt::format("[batch, channels] and {} more dimensions", op.axes)
                   : op.kind == Kind::Attention ? "[steps, batch, features]"
                                                : fmt::format("at least {} dimensions", least));
     }
     for (const std::int64_t dim : shape) {
-      if (dim < 1 || dim > kMostDim)
+      if (dim < 1 || dim > kMaxDim)
         return fail(Code::Input, "an input of [{}]: {} is no dimension", fmt::join(shape, ","), dim);
     }
     OPLAT_CHECK(product(shape));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators that pick.
-#include "oplat/ir/moved_work.hpp"
+#include "ir/moved_work.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The operators by domain and name.
-#include "oplat/ir/movement.hpp"
+#include "ir/movement.hpp"
 
 #include <array>
 #include <map>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fused nodes of Paddle-Lite as keys: one line an operator says which slots and attributes make its key.
-#include "oplat/ir/paddle_kernel.hpp"
+#include "ir/paddle_kernel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 namespace {

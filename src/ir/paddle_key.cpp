@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Key texts of PaddleSlim's latency tables, read and written by the same templates.
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_key.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "ir/paddle_templates.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 
@@ -15,7 +15,7 @@ using paddle::Field, paddle::Kind, paddle::Rule, paddle::rule_of, paddle::kBitLe
 
 namespace {
 
-constexpr std::string_view kDomain = "paddle_lite";
+constexpr std::string_view kPaddleLiteDomain = "paddle_lite";
 constexpr std::string_view kOther = "other";
 /// Precisions of products, and how texts and printed keys alike state them.
 constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "fp16", "int8"};
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 3> kStated = {"bit_length=None", "bit_len
 /// What PaddleSlim prints for an attribute that an operator does not have.
 constexpr const char* kNone = "None";
 /// Longer texts name no operator that anybody runs; they are kept as they are.
-constexpr std::size_t kMostText = std::size_t{1} << 16;
+constexpr std::size_t kMaxText = std::size_t{1} << 16;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -55,7 +55,7 @@ class Reader {
 
   std::optional<Key> run() {
     Key key;
-    key.domain = kDomain;
+    key.domain = kPaddleLiteDomain;
     const std::string_view type = rest_.substr(0, rest_.find(' '));
     const Rule* rule = is_word(type) ? rule_of(type) : nullptr;
     if (rule == nullptr) return std::nullopt;
@@ -287,7 +287,7 @@ class Writer {
 Key other(std::string_view text) {
   const TensorEntry unknown{Dtype::Any, false, Shape{false, {}}, std::nullopt};
   Key key;
-  key.domain = kDomain;
+  key.domain = kPaddleLiteDomain;
   key.op = kOther;
   key.attributes.emplace_back("text", Value(std::string(text)));
   key.operands.emplace_back(unknown);
@@ -326,14 +326,14 @@ bool covers(const Key& told, const Key& key) {
 }  // namespace
 
 Key paddle_key_of(std::string_view text, Dtype dtype) {
-  if (text.size() > kMostText) return other(text);
+  if (text.size() > kMaxText) return other(text);
   auto key = Reader(text, dtype).run();
   if (!key || Writer(*key).run() != text) return other(text);
   return *std::move(key);
 }
 
 std::optional<std::string> paddle_text_of(const Key& key) {
-  if (key.domain != kDomain) return std::nullopt;
+  if (key.domain != kPaddleLiteDomain) return std::nullopt;
   if (key.op == kOther) {
     const Value* text = key.attribute("text");
     if (text == nullptr || text->text() == nullptr || !(paddle_key_of(*text->text()) == key)) return std::nullopt;
@@ -341,13 +341,13 @@ std::optional<std::string> paddle_text_of(const Key& key) {
   }
   if (key.since || !key.tags.empty()) return std::nullopt;
   auto text = Writer(key).run();
-  if (!text || text->size() > kMostText) return std::nullopt;
+  if (!text || text->size() > kMaxText) return std::nullopt;
   const auto again = Reader(*text, Dtype::F32).run();
   if (!again || !covers(*again, key)) return std::nullopt;
   return text;
 }
 
-bool is_paddle_text_alone(const Key& key) { return key.domain == kDomain && key.op == kOther; }
+bool is_paddle_text_alone(const Key& key) { return key.domain == kPaddleLiteDomain && key.op == kOther; }
 
 bool states_paddle_precision(std::string_view text, std::string_view precision) {
   const auto at = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
@@ -357,7 +357,7 @@ bool states_paddle_precision(std::string_view text, std::string_view precision) 
 std::span<const std::string_view> paddle_precisions() { return kPrecisions; }
 
 Key paddle_in_precision(Key key, Dtype precision) {
-  const Rule* rule = key.domain == kDomain ? rule_of(key.op) : nullptr;
+  const Rule* rule = key.domain == kPaddleLiteDomain ? rule_of(key.op) : nullptr;
   if (rule == nullptr) return key;
   const auto each = [](std::vector<Entry>& entries, const auto& set) {
     for (Entry& entry : entries)

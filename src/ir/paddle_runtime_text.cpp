@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From Paddle's own operators (PIR) to those of Paddle-Lite, which the tables name.
-#include "oplat/ir/paddle_runtime_text.hpp"
+#include "ir/paddle_runtime_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::ir {
 namespace {

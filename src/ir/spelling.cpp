@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Spellings of the one such system so far: PaddleSlim's tables of Paddle-Lite's operators.
-#include "oplat/ir/spelling.hpp"
+#include "ir/spelling.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::ir {
 namespace {

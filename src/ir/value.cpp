@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values of keys: construction and equality.
-#include "oplat/ir/value.hpp"
+#include "ir/value.hpp"
 
 #include <bit>
 #include <cmath>

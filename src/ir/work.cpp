@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Bytes and floating-point operations of a kernel.
-#include "oplat/ir/work.hpp"
+#include "ir/work.hpp"
 
 #include <cmath>
 
 #include "ir/operators/arguments.hpp"
-#include "oplat/ir/catalogue.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "oplat/measure/instrument.hpp"
+#include "measure/instrument.hpp"
 
 namespace oplat::measure {
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/random.hpp"
-#include "oplat/measure/statistics.hpp"
+#include "base/random.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {
 
-constexpr std::size_t kMostExact = 100;
+constexpr std::size_t kMaxExact = 100;
 
 /// powers[i] = (i / n)^exponent, i = 0..n.
 std::vector<double> powers_of_shares(std::size_t n, std::size_t exponent) {
@@ -125,7 +125,7 @@ std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> bl
   if (blocks.size() < 2 || resamples < 1) return std::nullopt;
   std::map<std::int64_t, std::vector<double>> by_process;
   for (const BlockValue& block : blocks) by_process[block.process].push_back(block.value);
-  if (by_process.size() == blocks.size() && blocks.size() <= kMostExact) {
+  if (by_process.size() == blocks.size() && blocks.size() <= kMaxExact) {
     std::vector<double> values;
     for (const BlockValue& block : blocks) values.push_back(block.value);
     return exact_interval(std::move(values), level);

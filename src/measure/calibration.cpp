@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The choice of k.
-#include "oplat/measure/calibration.hpp"
+#include "measure/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>

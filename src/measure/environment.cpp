@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reads /proc and /sys.
-#include "oplat/measure/environment.hpp"
+#include "measure/environment.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -10,23 +10,23 @@
 #include <fstream>
 #include <optional>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/base/version.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "base/version.hpp"
 
 namespace oplat::measure {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostLine = 256;
+constexpr std::size_t kMaxLine = 256;
 
 /// First line of a file of the kernel's, without its end; nothing where absent or empty.
 std::optional<std::string> first_line(const fs::path& path) {
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line) || line.empty()) return std::nullopt;
-  return line.substr(0, kMostLine);
+  return line.substr(0, kMaxLine);
 }
 
 /// "madvise" of "always [madvise] never".
@@ -39,7 +39,7 @@ std::optional<std::string> bracketed(const std::optional<std::string>& line) {
 }
 
 void put(table::Environment& environment, const char* name, const std::optional<std::string>& value) {
-  if (value) environment.facts[name] = base::printable(*value, kMostLine);
+  if (value) environment.facts[name] = base::printable(*value, kMaxLine);
 }
 
 std::string hostname_hash() {
@@ -72,7 +72,7 @@ table::Environment probe_environment(const fs::path& root) {
   environment.started_at = utc_text(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   if (const auto load = first_line(root / "proc/loadavg")) {
     environment.load_average = base::parse_double(load->substr(0, load->find(' '))).value_or(0);
-    environment.facts["load_average"] = base::printable(*load, kMostLine);
+    environment.facts["load_average"] = base::printable(*load, kMaxLine);
   }
   const fs::path devices = root / "sys/devices/system";
   put(environment, "clock_source", first_line(devices / "clocksource/clocksource0/current_clocksource"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Calibration, T1 and Tk, and the slope of one block.
-#include "oplat/measure/kernel_block.hpp"
+#include "measure/kernel_block.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "measure/block_reply.hpp"
-#include "oplat/base/random.hpp"
-#include "oplat/base/units.hpp"
-#include "oplat/measure/statistics.hpp"
+#include "base/random.hpp"
+#include "base/units.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -21,20 +21,20 @@ constexpr nanoseconds kBlock{50'000'000};
 // The scrub of a cold block takes milliseconds a round.
 constexpr nanoseconds kColdBlock{100'000'000};
 constexpr nanoseconds kCalibration{10'000'000};
-constexpr std::int64_t kLeastRounds = 5;
+constexpr std::int64_t kMinRounds = 5;
 constexpr double kWarmupNs = 25e6;
-constexpr std::int64_t kMostWarmupRounds = 5;
+constexpr std::int64_t kMaxWarmupRounds = 5;
 constexpr std::int64_t kEmptyCallCopies = 64;
-constexpr std::size_t kMostTopologyText = 32;
+constexpr std::size_t kMaxTopologyText = 32;
 
 /// Why no value came: the three refusals of a kernel, without the value.
-using Refusal = std::variant<table::Unsupported, table::Skipped, table::Failed>;
+using BlockRefusal = std::variant<table::Unsupported, table::Skipped, table::Failed>;
 
-KernelBlockOutcome as_outcome(Refusal refusal) {
+KernelBlockOutcome as_outcome(BlockRefusal refusal) {
   return std::visit([](auto& reason) -> KernelBlockOutcome { return std::move(reason); }, refusal);
 }
 
-using Handled = std::variant<OpenHandle, Refusal>;
+using Handled = std::variant<OpenHandle, BlockRefusal>;
 
 Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& request, std::int64_t copies) {
   OpenRequest open;
@@ -46,9 +46,9 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   open.seed = request.seed;
   OPLAT_TRY(outcome, instrument.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome)) return Handled(OpenHandle(instrument, std::move(*opened)));
-  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Handled(Refusal(std::move(*unsupported)));
-  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Handled(Refusal(std::move(*skipped)));
-  return Handled(Refusal(std::move(std::get<table::Failed>(outcome))));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Handled(BlockRefusal(std::move(*unsupported)));
+  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Handled(BlockRefusal(std::move(*skipped)));
+  return Handled(BlockRefusal(std::move(std::get<table::Failed>(outcome))));
 }
 
 /// Of the weights of the waking copy: others than those that are to be cold.
@@ -71,7 +71,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   BlockRequest block;
   block.handles = std::move(handles);
   block.duration = state.kind == CacheState::Cold ? kColdBlock : kBlock;
-  block.least_rounds = kLeastRounds;
+  block.least_rounds = kMinRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
   block.alone = request.setting.threads == 1;
@@ -79,7 +79,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   if (waker) block.wake = waker->id();
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
   const double rounds = state.scrub_bytes > 0 ? 1 : kWarmupNs / std::max(round_ns, 1.0);
-  block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMostWarmupRounds)));
+  block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMaxWarmupRounds)));
   return block;
 }
 
@@ -106,7 +106,7 @@ KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, c
   result.block = block_facts(timed.samples);
   result.block.value_ns = value_ns;
   result.method.copies = copies;
-  result.method.topology = topology.substr(0, kMostTopologyText);
+  result.method.topology = topology.substr(0, kMaxTopologyText);
   return result;
 }
 
@@ -175,7 +175,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
   const double kernel_ns = request.expected_ns.value_or(one_ns);
   for (int attempt = 0;; ++attempt) {
     OPLAT_TRY(handled, open_many(instrument, request, copies, kernel_ns, rule));
-    if (auto* refusal = std::get_if<Refusal>(&handled)) {
+    if (auto* refusal = std::get_if<BlockRefusal>(&handled)) {
       // Copies may need more memory than the worker grants; fewer give a noisier slope instead of none.
       if (std::holds_alternative<table::Skipped>(*refusal) && attempt == 0 && copies > 2) {
         copies = std::max<std::int64_t>(2, copies / 4);
@@ -207,7 +207,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
 Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const KernelBlockRequest& request,
                                                 const CopyRule& rule) {
   OPLAT_TRY(first, open_copies(instrument, request, 1));
-  if (auto* refusal = std::get_if<Refusal>(&first)) return as_outcome(std::move(*refusal));
+  if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
   const auto& one = std::get<OpenHandle>(first);
   OPLAT_TRY(waker, open_waker(instrument, request));
   const double empty_ns = request.empty_call_ns.value_or(0);

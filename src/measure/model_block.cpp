@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// First call, which is no steady one, and a block of calls of a whole model.
-#include "oplat/measure/model_block.hpp"
+#include "measure/model_block.hpp"
 
 #include <chrono>
 
 #include "measure/block_reply.hpp"
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {
 
 constexpr std::chrono::nanoseconds kModelBlock{300'000'000};
-constexpr std::int64_t kLeastCalls = 5;
+constexpr std::int64_t kMinCalls = 5;
 
 BlockRequest first_call(Handle model) {
   BlockRequest block;
@@ -48,7 +48,7 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   BlockRequest block;
   block.handles = {model.id()};
   block.duration = kModelBlock;
-  block.least_rounds = kLeastCalls;
+  block.least_rounds = kMinCalls;
   block.alone = request.setting.threads == 1;
   block.apart = request.setting.threads;
   OPLAT_TRY(calls, checked_block(instrument, block));

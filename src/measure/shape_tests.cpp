@@ -5,13 +5,13 @@
 #include <numbers>
 #include <vector>
 
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {
 
-constexpr std::size_t kMostExact = 100;
-constexpr std::size_t kLeastSplit = 8;
+constexpr std::size_t kMaxExact = 100;
+constexpr std::size_t kMinSplit = 8;
 
 /// P(inversions <= most) of a random order of n distinct values.
 double inversions_at_most(std::size_t n, std::size_t most) {
@@ -61,7 +61,7 @@ double mann_kendall_p(std::span<const double> values) {
     }
   }
   const bool ties = rising + falling < n * (n - 1) / 2;
-  if (!ties && n <= kMostExact) return std::min(1.0, 2 * inversions_at_most(n, std::min(rising, falling)));
+  if (!ties && n <= kMaxExact) return std::min(1.0, 2 * inversions_at_most(n, std::min(rising, falling)));
 
   const auto count = static_cast<double>(n);
   const double variance = (count * (count - 1) * (2 * count + 5) - tie_correction(values)) / 18;
@@ -72,7 +72,7 @@ double mann_kendall_p(std::span<const double> values) {
 
 std::optional<TwoModes> split_in_two(std::span<const double> values) {
   const std::size_t n = values.size();
-  if (n < kLeastSplit) return std::nullopt;
+  if (n < kMinSplit) return std::nullopt;
   std::vector<double> logs;
   for (double v : values) {
     if (!(v > 0)) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Order statistics, spread, slope, and the summary of a row's blocks.
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,7 @@ Interval row_interval(double centre, std::span<const double> values, std::span<c
     return {values[0] * std::exp(-reach), values[0] * std::exp(reach)};
   }
   Interval interval = *log_t_interval(values, level, kRowPrior);
-  if (values.size() >= kLeastBootstrapBlocks) {
+  if (values.size() >= kMinBootstrapBlocks) {
     const Interval resampled = *bootstrap_median_interval(units, level, seed);
     interval = {std::min(interval.low, resampled.low), std::max(interval.high, resampled.high)};
   }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The stop rule and the flags of a row.
-#include "oplat/measure/stopping.hpp"
+#include "measure/stopping.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {
 
-constexpr double kMostSwitchesPerRound = 0.05;
-constexpr double kMostReferenceRatio = 1.5;
+constexpr double kMaxSwitchesPerRound = 0.05;
+constexpr double kMaxReferenceRatio = 1.5;
 constexpr double kTrendP = 0.01;
-constexpr std::size_t kLeastUsedBlocks = 3;
+constexpr std::size_t kMinUsedBlocks = 3;
 
 bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
-  return value && usual && *value > kMostReferenceRatio * *usual;
+  return value && usual && *value > kMaxReferenceRatio * *usual;
 }
 
 /// Too few blocks say little about their spread, and Student's quantile of few is far too wide to extrapolate from.
-constexpr std::int64_t kLeastExtrapolated = 4;
+constexpr std::int64_t kMinExtrapolated = 4;
 
 std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment, const std::optional<double>& width,
                              const StopRule& rule) {
   if (assessment.done) return blocks;
-  if (!width || blocks < kLeastExtrapolated) return std::max(rule.least_blocks, blocks + 1);
+  if (!width || blocks < kMinExtrapolated) return std::max(rule.least_blocks, blocks + 1);
   const double ratio = *width / rule.target(assessment.timing->median_ns);
   const double wanted = std::ceil(static_cast<double>(blocks) * ratio * ratio);
   const auto least = static_cast<double>(std::max(rule.least_blocks, blocks + 1));
@@ -56,14 +56,14 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, 
       if (degrees[i] <= most) used.push_back(blocks[i]);
     }
   }
-  if (used.size() < kLeastUsedBlocks) used.assign(blocks.begin(), blocks.end());
+  if (used.size() < kMinUsedBlocks) used.assign(blocks.begin(), blocks.end());
   return used;
 }
 
 }  // namespace
 
 std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians) {
-  if (static_cast<double>(block.switches) > kMostSwitchesPerRound * static_cast<double>(block.rounds)) {
+  if (static_cast<double>(block.switches) > kMaxSwitchesPerRound * static_cast<double>(block.rounds)) {
     return "involuntary switches";
   }
   if (block.steal_ticks > 0) return "stolen ticks";

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Two rows, one ratio, one verdict.
-#include "oplat/measure/verdict.hpp"
+#include "measure/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 namespace oplat::measure {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Hashes of models and of questions about them.
-#include "oplat/plan/identity.hpp"
+#include "plan/identity.hpp"
 
-#include "oplat/base/hash.hpp"
+#include "base/hash.hpp"
 
 namespace oplat::plan {
 

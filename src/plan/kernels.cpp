@@ -4,10 +4,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/work.hpp"
-#include "oplat/plan/plan.hpp"
+#include "base/text.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/work.hpp"
+#include "plan/plan.hpp"
 #include "plan/liveness.hpp"
 
 namespace oplat::plan {

@@ -2,7 +2,7 @@
 /// Buffers and their last readers.
 #include "plan/liveness.hpp"
 
-#include "oplat/ir/catalogue.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::plan {
 namespace {

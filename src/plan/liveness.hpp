@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "oplat/ir/graph.hpp"
+#include "ir/graph.hpp"
 
 namespace oplat::plan {
 

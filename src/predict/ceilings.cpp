@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The best rates among rows.
-#include "oplat/predict/ceilings.hpp"
+#include "predict/ceilings.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <unordered_set>
 
-#include "oplat/ir/moved_work.hpp"
-#include "oplat/plan/records.hpp"
+#include "ir/moved_work.hpp"
+#include "plan/records.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -22,7 +22,7 @@ constexpr double kLongInNodes = 5;
 constexpr double kDrivenOut = 1.5;
 constexpr std::size_t kFewRates = 20;
 /// Rows of fewer operations a byte (casts, activations) are held up by their bytes on any device: they say nothing of its arithmetic.
-constexpr double kLeastIntensity = 1;
+constexpr double kMinIntensity = 1;
 
 struct Measured {
   bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
@@ -134,9 +134,9 @@ class Gatherer {
 /// The largest id up to which rows seem to stand, at most 2^40: they count up from 1 and are not removed. To count rows
 /// would be to read the whole of an index.
 Result<table::RowId> last_row(const table::Table& table) {
-  constexpr table::RowId kMostRows = table::RowId{1} << 40;
+  constexpr table::RowId kMaxRows = table::RowId{1} << 40;
   table::RowId held = 0, free = 1;
-  while (free < kMostRows) {
+  while (free < kMaxRows) {
     OPLAT_TRY(row, table.row(free));
     if (!row) break;
     held = free;
@@ -185,7 +185,7 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
   const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
   std::map<ir::Dtype, std::vector<double>> rates;
   for (const Measured& row : known)
-    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) >= kLeastIntensity * row.work.bytes())
+    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) >= kMinIntensity * row.work.bytes())
       rates[*row.dtype].push_back(*row.work.flops / row.ns);
   for (auto& [dtype, some] : rates) ceilings.flops_per_ns[dtype] = best(std::move(some));
   ceilings.memory = memory_levels(known, shortest_ns, device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// latency = c0 + c1 n + c2 bytes of results + sum scale_i count_i t_i, and what follows from it.
-#include "compose.hpp"
+#include "predict/compose.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "load.hpp"
-#include "oplat/base/text.hpp"
+#include "predict/load.hpp"
+#include "base/text.hpp"
 
 namespace oplat::predict {
 

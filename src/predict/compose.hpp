@@ -2,7 +2,7 @@
 /// From kernels to a model: coefficients, sum, shares and spread.
 #pragma once
 
-#include "oplat/predict/prediction.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::predict {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A composition as JSON text and back.
-#include "oplat/predict/composition_fit.hpp"
+#include "predict/composition_fit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostScores = 100'000;
-constexpr double kMostNs = 1e15;
-constexpr double kMostBytes = 1e18;
-constexpr double kMostSpread = 5;
+constexpr std::size_t kMaxScores = 100'000;
+constexpr double kMaxNs = 1e15;
+constexpr double kMaxBytes = 1e18;
+constexpr double kMaxSpread = 5;
 
 Json ramp_json(const estimate::Ramp& ramp) { return {{"lo_bytes", ramp.lo_bytes}, {"hi_bytes", ramp.hi_bytes}}; }
 
@@ -34,7 +34,7 @@ class Reader {
       complain(name, "is absent");
       return {};
     }
-    estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMostBytes), number(*at, "hi_bytes", 1, kMostBytes)};
+    estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMaxBytes), number(*at, "hi_bytes", 1, kMaxBytes)};
     if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not rise");
     return ramp;
   }
@@ -77,12 +77,12 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
   Reader reader;
-  fit.c0_ns = reader.number(json, "c0_ns", 0, kMostNs);
-  fit.c1_ns = reader.number(json, "c1_ns", -kMostNs, kMostNs);
-  if (steps_back < 1) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMostNs);
-  if (steps_back < 3) fit.scale = reader.number(json, "scale", kLeastScale, kMostScale);
-  fit.scale_int8 = steps_back < 2 ? reader.number(json, "scale_int8", kLeastScale, kMostScale) : fit.scale;
-  fit.sd_log = reader.number(json, "sd_log", 0, kMostSpread);
+  fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
+  fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
+  if (steps_back < 1) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 3) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  fit.scale_int8 = steps_back < 2 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+  fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
     fit.curve.emplace();
@@ -91,7 +91,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
     if (curve->is_object() && own != curve->end() && !own->is_null()) fit.curve->own = reader.ramp(*curve, "own");
   }
   const auto scores = json.find("scores");
-  if (scores == json.end() || !scores->is_array() || scores->size() > kMostScores) return bad("\"scores\" is no list");
+  if (scores == json.end() || !scores->is_array() || scores->size() > kMaxScores) return bad("\"scores\" is no list");
   for (const Json& score : *scores) {
     if (!score.is_number() || !(score.get<double>() >= 0) || !std::isfinite(score.get<double>())) return bad("a score is no number >= 0");
     fit.scores.push_back(score.get<double>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From kernels with times to rates, bounds, shares of the variance and sums of moved data.
-#include "oplat/predict/diagnosis.hpp"
+#include "predict/diagnosis.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "oplat/ir/moved_work.hpp"
+#include "ir/moved_work.hpp"
 
 namespace oplat::predict {
 
@@ -19,14 +19,14 @@ using estimate::Source;
 namespace {
 
 /// A bound that explains half of the time is what holds the kernel up, whatever the rest is.
-constexpr double kMostOfTheTime = 0.5;
+constexpr double kMaxOfTheTime = 0.5;
 /// Below this, to call a kernel held up by its operations or bytes would mislead.
-constexpr double kLeastShare = 0.1;
+constexpr double kMinShare = 0.1;
 /// The measuring rule is content with +-5 % at 95 % for short kernels: this standard deviation.
 constexpr double kWellMeasuredSd = 0.05 / 1.96;
 
 /// All executions of one key: they share rows, and so time and error.
-struct Distinct {
+struct DistinctKernel {
   std::size_t first = 0;
   std::int64_t count = 0;
   std::size_t places = 0;
@@ -35,7 +35,7 @@ struct Distinct {
 };
 
 struct Grouped {
-  std::vector<Distinct> distinct;
+  std::vector<DistinctKernel> distinct;
   std::vector<std::size_t> of;  ///< beside Prediction::kernels
 };
 
@@ -45,7 +45,7 @@ Grouped group(const Prediction& prediction) {
   for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
     const auto [at, added] = place_of.emplace(prediction.kernels[i].key, grouped.distinct.size());
     if (added) grouped.distinct.push_back({i, 0, 0, 0, 0});
-    Distinct& one = grouped.distinct[at->second];
+    DistinctKernel& one = grouped.distinct[at->second];
     one.count += prediction.kernels[i].count;
     one.places += 1;
     grouped.of.push_back(at->second);
@@ -68,16 +68,16 @@ std::optional<double> memory_ns(const ir::Work& work, const Ceilings& ceilings, 
 
 void set_bound(KernelDiagnosis& diagnosis, Bound bound, double bound_ns, double ns) {
   diagnosis.bound_share = bound_ns / ns;
-  if (*diagnosis.bound_share >= kLeastShare) diagnosis.bound = bound;
+  if (*diagnosis.bound_share >= kMinShare) diagnosis.bound = bound;
 }
 
 void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& work, const Ceilings& ceilings,
                 double reuse_bytes, double ns) {
-  if (ceilings.node_ns && *ceilings.node_ns >= kMostOfTheTime * ns)
+  if (ceilings.node_ns && *ceilings.node_ns >= kMaxOfTheTime * ns)
     return set_bound(diagnosis, Bound::Overhead, *ceilings.node_ns, ns);
   const auto bytes_ns = work.complete ? memory_ns(work, ceilings, reuse_bytes) : std::nullopt;
   if (!work.flops) {
-    if (bytes_ns && *bytes_ns >= kMostOfTheTime * ns) set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
+    if (bytes_ns && *bytes_ns >= kMaxOfTheTime * ns) set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
     return;
   }
   std::optional<double> flops_ns;
@@ -126,18 +126,18 @@ Remedy remedy_for(const KernelPrediction& kernel) {
   return kernel.sd_log.value_or(0) > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
 }
 
-/// Takes the formula of total_spread() apart. Fills Distinct::uncertainty_share.
-std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<Distinct>& distinct) {
+/// Takes the formula of total_spread() apart. Fills DistinctKernel::uncertainty_share.
+std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
   std::map<std::string_view, double> linear;
-  for (Distinct& one : distinct) {
+  for (DistinctKernel& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
     one.part = prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
     linear[kernel.group] += one.part;
   }
   Uncertainty sum;
-  for (Distinct& one : distinct) {
+  for (DistinctKernel& one : distinct) {
     const std::string& group = prediction.kernels[one.first].group;
     if (one.part == 0) continue;
     const double rho = correlation(group, prediction.composition.measured_correlation);
@@ -152,7 +152,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
   sum.kernels /= variance;
   sum.composition /= variance;
   sum.mismatch /= variance;
-  for (Distinct& one : distinct) {
+  for (DistinctKernel& one : distinct) {
     one.uncertainty_share /= variance;
     if (one.uncertainty_share > 0)
       sum.most.push_back({one.first, one.count, one.places, one.uncertainty_share,
@@ -195,7 +195,7 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   diagnosis.uncertainty = take_apart(prediction, grouped.distinct);
 
   std::vector<KernelDiagnosis> of_key;
-  for (const Distinct& one : grouped.distinct) {
+  for (const DistinctKernel& one : grouped.distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     const auto key = ir::parse(kernel.key);
     of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes) : KernelDiagnosis());
@@ -203,7 +203,7 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   std::map<std::pair<ir::Movement, std::optional<bool>>, MovementSum> moved;
   for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
     const KernelPrediction& kernel = prediction.kernels[i];
-    const Distinct& one = grouped.distinct[grouped.of[i]];
+    const DistinctKernel& one = grouped.distinct[grouped.of[i]];
     KernelDiagnosis& diagnosed = diagnosis.kernels.emplace_back(of_key[grouped.of[i]]);
     if (diagnosed.movement) {
       diagnosed.put_in = put_in(*diagnosed.movement, kernel);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From whole models in a table to a composition: curves tried, groups left out, intervals calibrated.
-#include "oplat/predict/fit.hpp"
+#include "predict/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "compose.hpp"
-#include "fit_sums.hpp"
-#include "oplat/predict/prediction.hpp"
-#include "oplat/base/text.hpp"
+#include "predict/compose.hpp"
+#include "predict/fit_sums.hpp"
+#include "predict/prediction.hpp"
+#include "base/text.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -23,7 +23,7 @@ constexpr double kOwnFactors[] = {1, 0.5, 2};
 constexpr double kGainPerMove = 0.04;
 
 /// Models that a message names.
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMaxNamed = 5;
 
 struct Curve {
   std::optional<estimate::ReuseCurve> curve;
@@ -57,7 +57,7 @@ std::vector<Curve> curves_of(const table::Device& device) {
 }
 
 /// A model that can take part, with its sum under every curve.
-struct Candidate {
+struct FitCandidate {
   table::StoredModelRow row;
   table::Timing measured;
   table::Plan plan;
@@ -106,15 +106,15 @@ class Fitting {
   };
 
   Status collect();
-  Status add_sums(Candidate& candidate);
-  [[nodiscard]] std::vector<const Candidate*> without(const std::set<std::string>& groups) const;
-  [[nodiscard]] Fitted fit(const std::vector<const Candidate*>& models) const;
-  [[nodiscard]] ErrorTerm error_of(const Candidate& model, const Fitted& fitted) const;
+  Status add_sums(FitCandidate& candidate);
+  [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
+  [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
+  [[nodiscard]] ErrorTerm error_of(const FitCandidate& model, const Fitted& fitted) const;
   /// Correlation, spread and scores from errors of models that were each left out.
   [[nodiscard]] CompositionFit calibrated(const Fitted& fitted, const std::vector<ErrorTerm>& errors) const;
-  [[nodiscard]] std::vector<ErrorTerm> errors_left_out(const std::vector<const Candidate*>& models,
+  [[nodiscard]] std::vector<ErrorTerm> errors_left_out(const std::vector<const FitCandidate*>& models,
                                                        const std::set<std::string>& already) const;
-  Result<LeftOutModel> leave_out(const Candidate& model) const;
+  Result<LeftOutModel> leave_out(const FitCandidate& model) const;
   /// For the message that too few can take part: those that were measured, but too widely. Empty where there are none.
   [[nodiscard]] std::string too_wide() const;
 
@@ -124,11 +124,11 @@ class Fitting {
   std::vector<Curve> curves_;
   std::vector<Predictor> predictors_;  ///< one for each curve
   Coefficients prior_;
-  std::vector<Candidate> models_;
+  std::vector<FitCandidate> models_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
 
-Status Fitting::add_sums(Candidate& candidate) {
+Status Fitting::add_sums(FitCandidate& candidate) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
   for (const Predictor& predictor : predictors_) {
     OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
@@ -164,7 +164,7 @@ Status Fitting::collect() {
       excluded_.emplace_back(row.row.name, "the table holds no plan of it");
       continue;
     }
-    Candidate candidate;
+    FitCandidate candidate;
     candidate.row = row;
     candidate.measured = *timing;
     candidate.plan = std::move(*plan);
@@ -181,17 +181,17 @@ Status Fitting::collect() {
   return {};
 }
 
-std::vector<const Candidate*> Fitting::without(const std::set<std::string>& groups) const {
-  std::vector<const Candidate*> models;
-  for (const Candidate& model : models_) {
+std::vector<const FitCandidate*> Fitting::without(const std::set<std::string>& groups) const {
+  std::vector<const FitCandidate*> models;
+  for (const FitCandidate& model : models_) {
     if (model.calibrates && groups.count(model.group) == 0) models.push_back(&model);
   }
   return models;
 }
 
-Fitting::Fitted Fitting::fit(const std::vector<const Candidate*>& models) const {
+Fitting::Fitted Fitting::fit(const std::vector<const FitCandidate*>& models) const {
   std::vector<double> measured;
-  for (const Candidate* model : models) measured.push_back(model->measured.median_ns);
+  for (const FitCandidate* model : models) measured.push_back(model->measured.median_ns);
   Fitted best;
   double least = 0;
   std::vector<KernelSum> sums(models.size());
@@ -207,7 +207,7 @@ Fitting::Fitted Fitting::fit(const std::vector<const Candidate*>& models) const 
   return best;
 }
 
-ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const {
+ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) const {
   const KernelSum& sum = model.sums[fitted.curve];
   // A prior of hardly any models could drive the sum of a tiny one below zero.
   const double predicted = std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
@@ -221,11 +221,11 @@ ErrorTerm Fitting::error_of(const Candidate& model, const Fitted& fitted) const 
   return error;
 }
 
-std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const Candidate*>& models,
+std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandidate*>& models,
                                                 const std::set<std::string>& already) const {
   std::map<std::string, Fitted> fits;
   std::vector<ErrorTerm> errors;
-  for (const Candidate* model : models) {
+  for (const FitCandidate* model : models) {
     auto at = fits.find(model->group);
     if (at == fits.end()) {
       std::set<std::string> out = already;
@@ -255,7 +255,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<Error
   return fit;
 }
 
-Result<LeftOutModel> Fitting::leave_out(const Candidate& model) const {
+Result<LeftOutModel> Fitting::leave_out(const FitCandidate& model) const {
   const std::set<std::string> out = {model.group};
   const auto others = without(out);
   const Fitted fitted = fit(others);
@@ -277,11 +277,11 @@ Result<LeftOutModel> Fitting::leave_out(const Candidate& model) const {
 
 std::string Fitting::too_wide() const {
   std::vector<std::string> wide;
-  for (const Candidate& model : models_) {
+  for (const FitCandidate& model : models_) {
     if (!model.calibrates) wide.push_back(fmt::format("{} (+-{:.1f} %)", base::printable(model.row.row.name), 100 * model.half_width));
   }
   if (wide.empty()) return {};
-  const std::size_t more = wide.size() - std::min(wide.size(), kMostNamed);
+  const std::size_t more = wide.size() - std::min(wide.size(), kMaxNamed);
   wide.resize(wide.size() - more);
   return fmt::format("{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width {}): measure them further or allow for more; or ",
                      base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "", 100 * request_.most_half_width, request_.most_half_width);
@@ -292,23 +292,23 @@ Result<FitResult> Fitting::run() {
   prior_.c0_ns = empty.value_or(0);
   OPLAT_CHECK(collect());
   std::set<std::string> groups;
-  for (const Candidate* model : without({})) groups.insert(model->group);
-  if (groups.size() < kLeastFitGroups) {
+  for (const FitCandidate* model : without({})) groups.insert(model->group);
+  if (groups.size() < kMinFitGroups) {
     return fail(Code::Refused,
                 "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure more of them with their kernels: oplat profile --model "
                 "MODEL --table {} --runtime {}",
-                table_.path().string(), groups.size(), table::describe(selection_.setting), kLeastFitGroups, too_wide(), table_.path().string(),
+                table_.path().string(), groups.size(), table::describe(selection_.setting), kMinFitGroups, too_wide(), table_.path().string(),
                 selection_.setting.runtime);
   }
   FitResult result;
   const auto all = without({});
   result.fit = calibrated(fit(all), errors_left_out(all, {}));
-  for (const Candidate& model : models_) {
+  for (const FitCandidate& model : models_) {
     OPLAT_TRY(left, leave_out(model));
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;
-  result.under_load = std::count_if(all.begin(), all.end(), [](const Candidate* model) { return model->row.row.method.has(table::kUnderLoad); });
+  result.under_load = std::count_if(all.begin(), all.end(), [](const FitCandidate* model) { return model->row.row.method.has(table::kUnderLoad); });
   return result;
 }
 

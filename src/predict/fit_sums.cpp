@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reweighted least squares, and a grid for the spread.
-#include "fit_sums.hpp"
+#include "predict/fit_sums.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "oplat/predict/composition_fit.hpp"
+#include "predict/composition_fit.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kHuber = 0.03;
 constexpr int kSteps = 30;
 /// How far c0 may be from the empty call, c1 and c2 from 0 and scale from 1 or from scale_int8 before the pull counts like one model that is 3 % off.
 constexpr double kPriorShareOfC0 = 0.5;
-constexpr double kLeastPriorNs = 200;
+constexpr double kMinPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
 /// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing with ONNX Runtime, 30 and some 20 us with Paddle.
 constexpr double kPriorC1ShareOfC0 = 0.25;
@@ -69,7 +69,7 @@ class Equations {
       x = solve(is_zero);
     }
     const double scale = 1 + x[kScale];
-    return {x[kC0], x[kC1], x[kC2], std::clamp(scale, kLeastScale, kMostScale), std::clamp(scale + x[kScaleInt8], kLeastScale, kMostScale)};
+    return {x[kC0], x[kC1], x[kC2], std::clamp(scale, kMinScale, kMaxScale), std::clamp(scale + x[kScaleInt8], kMinScale, kMaxScale)};
   }
 
  private:
@@ -105,7 +105,7 @@ class Equations {
 
 FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior) {
   Coefficients c = prior;
-  const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kLeastPriorNs);
+  const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kMinPriorNs);
   const double c1_far = std::max(kPriorC1ShareOfC0 * prior.c0_ns, kPriorC1Ns);
   for (int step = 0; step < kSteps; ++step) {
     Equations equations;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Counts over settings, and the sentences.
-#include "load.hpp"
+#include "predict/load.hpp"
 
 #include <set>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::predict {
 

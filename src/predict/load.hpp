@@ -2,7 +2,7 @@
 /// What a prediction says of the load under which its rows were measured: no interval knows of it.
 #pragma once
 
-#include "oplat/predict/prediction.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::predict {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Selection of the rows that answer a question.
-#include "oplat/predict/population.hpp"
+#include "predict/population.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -17,7 +17,7 @@ constexpr double kOtherHardwareSd = 0.7;
 constexpr double kOtherDetailSd = 0.1;
 constexpr const char* kNotSet = "(not set)";
 /// A stranger's table may hold thousands of settings; a message names this many values of one field.
-constexpr std::size_t kMostListed = 12;
+constexpr std::size_t kMaxListed = 12;
 
 struct Candidate {
   table::PopulationOutline outline;
@@ -125,8 +125,8 @@ bool same_but_build(const Candidate& a, const Candidate& b) {
 std::string list_values(const std::set<std::string>& values) {
   std::vector<std::string> parts;
   for (const std::string& value : values) {
-    if (parts.size() == kMostListed) {
-      parts.push_back(fmt::format("{} more", values.size() - kMostListed));
+    if (parts.size() == kMaxListed) {
+      parts.push_back(fmt::format("{} more", values.size() - kMaxListed));
       break;
     }
     parts.push_back(shown(value));

@@ -7,14 +7,14 @@
 #include <unordered_set>
 #include <variant>
 
-#include "compose.hpp"
-#include "load.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/few_lines.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/estimate/chain.hpp"
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/spelling.hpp"
+#include "predict/compose.hpp"
+#include "predict/load.hpp"
+#include "base/hash.hpp"
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
+#include "estimate/chain.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/spelling.hpp"
 
 namespace oplat::predict {
 
@@ -23,7 +23,7 @@ using estimate::Source;
 namespace {
 
 /// A message names this many keys; all of them stand in Prediction::missing.
-constexpr std::size_t kMostNamedKeys = 5;
+constexpr std::size_t kMaxNamedKeys = 5;
 
 /// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
 bool names_a_view(std::string_view key) {
@@ -111,6 +111,7 @@ struct Predictor::Impl {
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
   mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
+  mutable std::optional<std::string> hint;              ///< fit_hint(), which reads the whole fit, once asked for
   std::unique_ptr<estimate::Estimator> exact;           ///< for views
   estimate::Estimate view;
   Composition composition;
@@ -139,13 +140,13 @@ struct Predictor::Impl {
       OPLAT_TRY(population, table->population_of(rows.device, setting));
       timings += population.timings;
     }
-    if (timings < static_cast<std::int64_t>(estimate::kLeastRowsLearned)) {
-      return fmt::format("; estimates are learned from {} rows at least, here are {}", estimate::kLeastRowsLearned, timings);
+    if (timings < static_cast<std::int64_t>(estimate::kMinRowsLearned)) {
+      return fmt::format("; estimates are learned from {} rows at least, here are {}", estimate::kMinRowsLearned, timings);
     }
-    OPLAT_TRY(kernels, different_kernels(estimate::kLeastRowsLearned));
-    if (kernels < estimate::kLeastRowsLearned) {
+    OPLAT_TRY(kernels, different_kernels(estimate::kMinRowsLearned));
+    if (kernels < estimate::kMinRowsLearned) {
       return fmt::format("; estimates are learned from rows of {} different kernels at least, here are {} of {}",
-                         estimate::kLeastRowsLearned, timings, kernels);
+                         estimate::kMinRowsLearned, timings, kernels);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     const std::string path = base::printable(table->path().string(), 400);
@@ -253,8 +254,11 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   }
   std::string hint;
   if (any_open(answers)) {
-    OPLAT_TRY(found, impl_->fit_hint());
-    hint = std::move(found);
+    if (!impl_->hint) {
+      OPLAT_TRY(found, impl_->fit_hint());
+      impl_->hint = std::move(found);
+    }
+    hint = *impl_->hint;
   }
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
@@ -338,7 +342,7 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 
 Status require_complete(const Prediction& prediction) {
   if (prediction.latency_ns) return {};
-  base::FewLines keys(kMostNamedKeys);
+  base::FewLines keys(kMaxNamedKeys);
   for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device elsewhere its own profiler, "

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Correlated spread of a sum, quantiles, intervals.
-#include "oplat/predict/spread.hpp"
+#include "predict/spread.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
 
-#include "oplat/estimate/estimate.hpp"
+#include "estimate/estimate.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -15,12 +15,12 @@ namespace {
 /// Continued fraction of the incomplete beta function by Lentz's method (Abramowitz and Stegun 26.5.8).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
-  constexpr int kMostSteps = 500;
+  constexpr int kMaxSteps = 500;
   double c = 1;
   double d = 1 - (a + b) * x / (a + 1);
   d = 1 / (std::abs(d) < kTiny ? kTiny : d);
   double value = d;
-  for (int m = 1; m <= kMostSteps; ++m) {
+  for (int m = 1; m <= kMaxSteps; ++m) {
     for (const double step : {m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
                               -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))}) {
       d = 1 + step * d;
@@ -106,7 +106,7 @@ double interval_quantile(double level, const Calibration& calibration) {
   const double p = 0.5 + 0.5 * level;
   const double q = calibration.models < 2 ? normal_quantile(p) : student_quantile(p, calibration.models - 1);
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
-  if (n < kLeastConformalModels) return q;
+  if (n < kMinConformalModels) return q;
   // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;
   if (place > static_cast<double>(n)) return std::max(q, calibration.scores.back());

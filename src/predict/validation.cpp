@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How well predictions agree with measurements.
-#include "oplat/predict/validation.hpp"
+#include "predict/validation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "oplat/report/report_model.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::report {
 
 namespace {
 
 constexpr std::size_t kBytesPerRow = 1024;
-constexpr std::size_t kMostListedBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxListedBytes = std::size_t{4} << 30;
 
 }  // namespace
 
@@ -77,7 +77,7 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& row) {
     // Rows share keys in the file but not in memory: a stranger's table of one long key must not fill it.
     bytes += row.row.key.size() + kBytesPerRow;
-    if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMostListedBytes) {
+    if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes) {
       listing.cut = true;
       return false;
     }

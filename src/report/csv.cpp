@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Quoting of comma-separated values.
-#include "csv.hpp"
+#include "report/csv.hpp"
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::report {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Error lines; networks have other columns and stand in the other forms.
-#include "csv_accuracy.hpp"
+#include "report/csv_accuracy.hpp"
 
 #include <initializer_list>
 #include <span>
 #include <string>
 
-#include "csv.hpp"
+#include "report/csv.hpp"
 
 namespace oplat::report {
 namespace {

@@ -3,11 +3,11 @@
 #include <initializer_list>
 #include <ostream>
 
-#include "csv.hpp"
-#include "csv_accuracy.hpp"
-#include "csv_verification.hpp"
-#include "oplat/base/text.hpp"
-#include "renderers.hpp"
+#include "report/csv.hpp"
+#include "report/csv_accuracy.hpp"
+#include "report/csv_verification.hpp"
+#include "base/text.hpp"
+#include "report/renderers.hpp"
 
 namespace oplat::report {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rows, as measured then and now.
-#include "csv_verification.hpp"
+#include "report/csv_verification.hpp"
 
 #include <initializer_list>
 #include <span>
 #include <string>
 
-#include "csv.hpp"
+#include "report/csv.hpp"
 
 namespace oplat::report {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Models left out of a fit, beside their measurement.
-#include "oplat/report/fit_report.hpp"
+#include "report/fit_report.hpp"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The document of `oplat accuracy --json`.
-#include "json_accuracy.hpp"
+#include "report/json_accuracy.hpp"
 
 namespace oplat::report {
 

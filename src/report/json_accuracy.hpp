@@ -2,7 +2,7 @@
 /// oplat.accuracy/1 (docs/estimators.md).
 #pragma once
 
-#include "json_values.hpp"
+#include "report/json_values.hpp"
 
 namespace oplat::report {
 

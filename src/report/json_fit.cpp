@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The document of `oplat fit --json`.
-#include "json_fit.hpp"
+#include "report/json_fit.hpp"
 
 namespace oplat::report {
 namespace {

@@ -2,7 +2,7 @@
 /// oplat.fit/1 (docs/command-line.md).
 #pragma once
 
-#include "json_values.hpp"
+#include "report/json_values.hpp"
 
 namespace oplat::report {
 

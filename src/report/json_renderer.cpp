@@ -2,17 +2,17 @@
 /// One JSON document per report; each names its schema.
 #include <ostream>
 
-#include "json_values.hpp"
-#include "json_accuracy.hpp"
-#include "json_fit.hpp"
-#include "json_verification.hpp"
-#include "renderers.hpp"
+#include "report/json_values.hpp"
+#include "report/json_accuracy.hpp"
+#include "report/json_fit.hpp"
+#include "report/json_verification.hpp"
+#include "report/renderers.hpp"
 
 namespace oplat::report {
 namespace {
 
 /// Kernels named in "uncertainty"; every kernel's share stands beside it.
-constexpr std::size_t kMostUncertain = 5;
+constexpr std::size_t kMaxUncertain = 5;
 
 template <class Name>
 Json word(const std::optional<Name>& value) {
@@ -41,7 +41,7 @@ Json uncertainty_of(const PredictionReport& report) {
   if (!uncertainty) return nullptr;
   Json most = Json::array();
   for (const predict::UncertainKernel& one : uncertainty->most) {
-    if (most.size() == kMostUncertain) break;
+    if (most.size() == kMaxUncertain) break;
     most.push_back({{"key", report.prediction.kernels.at(one.first).key},
                     {"count", one.count},
                     {"share", one.share},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values of other layers as JSON.
-#include "json_values.hpp"
+#include "report/json_values.hpp"
 
 namespace oplat::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "oplat/report/report_model.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::report {
 

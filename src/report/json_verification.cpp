@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The document of `oplat verify --json`.
-#include "json_verification.hpp"
+#include "report/json_verification.hpp"
 
 namespace oplat::report {
 namespace {

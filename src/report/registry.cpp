@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/text.hpp"
-#include "renderers.hpp"
+#include "base/text.hpp"
+#include "report/renderers.hpp"
 
 namespace oplat::report {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "oplat/report/renderer.hpp"
+#include "report/renderer.hpp"
 
 namespace oplat::report {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What was asked, errors of the rows held out, errors of networks made of them.
-#include "text_accuracy.hpp"
+#include "report/text_accuracy.hpp"
 
 #include <ostream>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "text_table.hpp"
-#include "text_values.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/text_table.hpp"
+#include "report/text_values.hpp"
 
 namespace oplat::report {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "oplat/report/report_model.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::report {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Of the sum: coefficients first, then each model predicted without its group, then what was left aside. Then what the
 /// kernels' own rows taught.
-#include "text_fit.hpp"
+#include "report/text_fit.hpp"
 
 #include <ostream>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "text_table.hpp"
-#include "text_values.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/text_table.hpp"
+#include "report/text_values.hpp"
 
 namespace oplat::report {
 namespace {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Predictions, estimates and validations for people.
-#include "text_prediction.hpp"
+#include "report/text_prediction.hpp"
 
 #include <map>
 #include <ostream>
 #include <vector>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "text_table.hpp"
-#include "text_values.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/text_table.hpp"
+#include "report/text_values.hpp"
 
 namespace oplat::report {
 namespace {
 
 constexpr std::size_t kCostliest = 5;
-constexpr std::size_t kMostUncertain = 3;
+constexpr std::size_t kUncertainShown = 3;
 /// A part of the variance that is worth a word: without it the interval would be a tenth narrower.
 constexpr double kMuch = 0.2;
 /// ... and of a single kernel.
 constexpr double kSome = 0.05;
 constexpr std::size_t kShortKey = 100;
-constexpr std::size_t kWholeKey = 1 << 16;
+constexpr std::size_t kPredictionWholeKey = 1 << 16;
 constexpr std::size_t kLongName = 48;
 
 std::string name_text(std::string_view name, std::size_t most = kLongName) {
@@ -72,8 +72,8 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
     table.add({name_text(kernel.name), std::to_string(kernel.count), time_text(kernel.latency_ns),
                percent_of_spread(kernel.sd_log), share, rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s),
                bound_text(more), more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
-               std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),
-               base::printable(kernel.key, kWholeKey)});
+               std::string(estimate::name(kernel.source)), base::printable(kernel.why, kPredictionWholeKey),
+               base::printable(kernel.key, kPredictionWholeKey)});
   }
   if (!table.empty()) table.print(out);
 }
@@ -126,7 +126,7 @@ void print_costliest(const PredictionReport& report, std::ostream& out) {
 /// What would narrow the interval, by what makes it wide.
 void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty, bool measures_here, std::ostream& out) {
   bool measure = false, more_blocks = false;
-  for (std::size_t i = 0; i < uncertainty.most.size() && i < kMostUncertain; ++i) {
+  for (std::size_t i = 0; i < uncertainty.most.size() && i < kUncertainShown; ++i) {
     if (uncertainty.most[i].share < kSome) break;
     measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
     more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
@@ -161,7 +161,7 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
                    {"to do"},
                    {"name"},
                    {"key"}});
-  for (std::size_t i = 0; i < uncertainty->most.size() && i < kMostUncertain; ++i) {
+  for (std::size_t i = 0; i < uncertainty->most.size() && i < kUncertainShown; ++i) {
     const predict::UncertainKernel& one = uncertainty->most[i];
     const auto& kernel = p.kernels.at(one.first);
     table.add({share_text(one.share), percent_of_spread(kernel.sd_log), std::to_string(one.count),
@@ -221,7 +221,7 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   print_movement(report.diagnosis, out);
   if (!p.missing.empty()) {
     out << "\n" << paint.alarm("missing kernels") << "\n";
-    for (const auto& key : p.missing) out << "  " << base::printable(key, kWholeKey) << "\n";
+    for (const auto& key : p.missing) out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
   }
   if (options.per_op) {
     out << "\nkernels in order of execution\n";
@@ -244,8 +244,8 @@ void print_estimates(const EstimateListing& listing, const Options& options, std
       const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {}, kernel.floor_ns.value_or(0));
       latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level) : time_text(kernel.latency_ns);
     }
-    table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kWholeKey),
-               base::printable(kernel.key, kWholeKey)});
+    table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kPredictionWholeKey),
+               base::printable(kernel.key, kPredictionWholeKey)});
   }
   table.print(out);
 }

@@ -2,24 +2,24 @@
 /// Reports for people; those about plans and tables are here, the longer ones in text_prediction.cpp.
 #include <ostream>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "renderers.hpp"
-#include "text_prediction.hpp"
-#include "text_table.hpp"
-#include "text_values.hpp"
-#include "text_accuracy.hpp"
-#include "text_fit.hpp"
-#include "text_verification.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/renderers.hpp"
+#include "report/text_prediction.hpp"
+#include "report/text_table.hpp"
+#include "report/text_values.hpp"
+#include "report/text_accuracy.hpp"
+#include "report/text_fit.hpp"
+#include "report/text_verification.hpp"
 
 namespace oplat::report {
 namespace {
 
 constexpr std::size_t kWholeKey = 1 << 16;
 
-class Writer {
+class TextWriter {
  public:
-  Writer(const Options& options, std::ostream& out) : options_(options), out_(out) {}
+  TextWriter(const Options& options, std::ostream& out) : options_(options), out_(out) {}
 
   void operator()(const PredictionReport& report) { print_prediction(report, options_, out_); }
   void operator()(const predict::Validation& validation) { print_validation(validation, options_, out_); }
@@ -108,7 +108,7 @@ class Writer {
 class Text final : public Renderer {
   std::string_view do_name() const override { return "text"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
-    std::visit(Writer(model.options, out), model.subject);
+    std::visit(TextWriter(model.options, out), model.subject);
     return {};
   }
 };

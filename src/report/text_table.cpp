@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Aligned columns.
-#include "text_table.hpp"
+#include "report/text_table.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Numbers as people read them.
-#include "text_values.hpp"
+#include "report/text_values.hpp"
 
 #include <fmt/format.h>
 
-#include "oplat/base/units.hpp"
+#include "base/units.hpp"
 
 namespace oplat::report {
 

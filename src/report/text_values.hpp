@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/report/report_model.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::report {
 

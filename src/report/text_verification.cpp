@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Verdict first, then why, then what moved, then row by row.
-#include "text_verification.hpp"
+#include "report/text_verification.hpp"
 
 #include <cmath>
 
-#include "oplat/base/text.hpp"
-#include "oplat/base/units.hpp"
-#include "text_table.hpp"
-#include "text_values.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "report/text_table.hpp"
+#include "report/text_values.hpp"
 
 namespace oplat::report {
 namespace {
 
-constexpr std::size_t kMostMoved = 8;
+constexpr std::size_t kMaxMoved = 8;
 constexpr std::size_t kWholeKey = 1 << 16;
 
 std::string ratio_text(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
@@ -40,7 +40,7 @@ void print_moved(const Verification& v, std::ostream& out) {
   std::size_t more = 0;
   for (const auto& one : v.classes) {
     if (!one.moved) continue;
-    if (moved.size() == kMostMoved) {
+    if (moved.size() == kMaxMoved) {
       ++more;
       continue;
     }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 #include "runtimes/messages.hpp"
 #include "runtimes/rounds_alone.hpp"
 
@@ -24,7 +24,7 @@ constexpr std::int32_t kComputeRepeats = 5;
 constexpr std::int32_t kMemoryRepeats = 3;
 // Several times what a sleeping thread takes to be on its CPU again.
 constexpr std::int64_t kWakeNs = 200'000;
-constexpr std::int64_t kLeastLoadNs = 50'000'000;
+constexpr std::int64_t kMinLoadNs = 50'000'000;
 // Between two looks whether the cores are apart; each takes some 0.3 ms.
 constexpr std::chrono::milliseconds kApartEvery{20};
 // Of the counters' ticks, where the system does not say: 100 a second.
@@ -67,7 +67,7 @@ class BlockLoop {
   BlockLoop(Worker& worker, const BlockRequest& request) : worker_(worker), request_(request), rounds_(request) {
     samples_.ns.resize(request.handles.size());
     const auto handles = static_cast<std::int64_t>(request.handles.size());
-    most_rounds_ = std::min(request.most_rounds, kMostSamples / handles);
+    most_rounds_ = std::min(request.most_rounds, kMaxSamples / handles);
     if (worker.virtual_time()) most_rounds_ = std::min(most_rounds_, std::max(kVirtualRounds, request.least_rounds));
   }
 
@@ -109,7 +109,7 @@ class BlockLoop {
     if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
     samples_.steal_ticks += std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
     // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
-    if (elapsed_ns < kLeastLoadNs) return std::nullopt;
+    if (elapsed_ns < kMinLoadNs) return std::nullopt;
     const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
     samples_.other_load = shared + std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
     return std::nullopt;

@@ -2,9 +2,9 @@
 /// The timed block that all C++ workers share.
 #pragma once
 
-#include "oplat/base/result.hpp"
-#include "oplat/measure/instrument.hpp"
-#include "oplat/runtimes/protocol.hpp"
+#include "base/result.hpp"
+#include "measure/instrument.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
 

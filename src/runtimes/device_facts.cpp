@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/device_facts.hpp"
 
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 namespace oplat::runtimes {
 

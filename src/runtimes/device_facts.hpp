@@ -2,7 +2,7 @@
 /// This machine as a table::Device.
 #pragma once
 
-#include "oplat/table/records.hpp"
+#include "table/records.hpp"
 
 namespace oplat::runtimes {
 

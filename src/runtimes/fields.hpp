@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes {
 
@@ -24,14 +24,14 @@ enum class Need { Required, Optional };
 class Fields {
  public:
   using Json = nlohmann::json;
-  static constexpr std::size_t kMostText = std::size_t{1} << 20;
-  static constexpr std::size_t kMostEntries = 65'536;
+  static constexpr std::size_t kMaxText = std::size_t{1} << 20;
+  static constexpr std::size_t kMaxEntries = 65'536;
 
   Fields(const Json& json, std::string_view place) : json_(json), place_(place) {
     if (!json.is_object()) complain("", std::string("expected an object, found ") + json.type_name());
   }
 
-  void text(const char* name, std::string& to, Need need, std::size_t most = kMostText) {
+  void text(const char* name, std::string& to, Need need, std::size_t most = kMaxText) {
     const Json* value = find(name, need);
     if (value != nullptr) take_text(name, *value, to, most);
   }
@@ -76,13 +76,13 @@ class Fields {
   }
   void texts(const char* name, std::vector<std::string>& to, Need need) {
     const Json* value = find(name, need);
-    if (value == nullptr || !is_list(name, *value, kMostEntries)) return;
+    if (value == nullptr || !is_list(name, *value, kMaxEntries)) return;
     to.clear();
-    for (const Json& entry : *value) take_text(name, entry, to.emplace_back(), kMostText);
+    for (const Json& entry : *value) take_text(name, entry, to.emplace_back(), kMaxText);
   }
   void text_map(const char* name, std::map<std::string, std::string>& to) {
     each_member(name,
-                [&](const std::string& member, const Json& value) { take_text(name, value, to[member], kMostText); });
+                [&](const std::string& member, const Json& value) { take_text(name, value, to[member], kMaxText); });
   }
   void integers_map(const char* name, std::map<std::string, std::vector<std::int64_t>>& to, std::int64_t low,
                     std::int64_t high, std::size_t most) {
@@ -96,7 +96,7 @@ class Fields {
     const Json* value = find(name, Need::Optional);
     if (value == nullptr) return;
     if (!value->is_object()) return complain(name, std::string("expected an object, found ") + value->type_name());
-    if (value->size() > kMostEntries) return complain(name, "has too many members");
+    if (value->size() > kMaxEntries) return complain(name, "has too many members");
     for (const auto& [member, entry] : value->items()) visit(member, entry);
   }
   /// A field of any type, or nullptr.

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes {
 

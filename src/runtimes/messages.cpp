@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 #include "runtimes/base64.hpp"
 #include "runtimes/fields.hpp"
 
@@ -24,16 +24,16 @@ using measure::OpenRequest;
 using measure::Topology;
 
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-constexpr std::int64_t kMostThreads = 65'536;
-constexpr std::int64_t kMostCopies = 65'536;
-constexpr std::int64_t kMostRounds = 10'000'000;
-constexpr std::int64_t kMostDurationNs = std::int64_t{3600} * 1'000'000'000;
-constexpr std::int64_t kMostDim = std::int64_t{1} << 40;
-constexpr std::size_t kMostRank = 64;
-constexpr std::size_t kMostHandles = 4096;
-constexpr std::size_t kMostKernels = 1'000'000;
-constexpr std::size_t kMostReason = 65'536;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxThreads = 65'536;
+constexpr std::int64_t kMaxCopies = 65'536;
+constexpr std::int64_t kMaxRounds = 10'000'000;
+constexpr std::int64_t kMaxDurationNs = std::int64_t{3600} * 1'000'000'000;
+constexpr std::int64_t kMaxDim = std::int64_t{1} << 40;
+constexpr std::size_t kMaxRank = 64;
+constexpr std::size_t kMaxHandles = 4096;
+constexpr std::size_t kMaxKernels = 1'000'000;
+constexpr std::size_t kMaxReason = 65'536;
 
 constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{
     {{Topology::Auto, "auto"}, {Topology::Chain, "chain"}, {Topology::Fan, "fan"}, {Topology::Single, "single"}}};
@@ -52,7 +52,7 @@ Json or_null(const std::optional<T>& value) {
 void take_batch(Fields& fields, std::optional<std::int64_t>& batch) {
   std::int64_t found = 0;
   if (fields.find("batch", Need::Optional) == nullptr) return;
-  fields.integer("batch", found, Need::Optional, 1, kMostDim);
+  fields.integer("batch", found, Need::Optional, 1, kMaxDim);
   batch = found;
 }
 
@@ -74,11 +74,11 @@ Result<table::Device> decode_device(const Json& json) {
   fields.text("name", device.name, Need::Required, 1024);
   fields.text("cpu", device.cpu, Need::Optional, 1024);
   fields.text("architecture", device.architecture, Need::Optional, 1024);
-  fields.integer("cores", device.cores, Need::Optional, 0, kMostThreads);
-  fields.integer("memory_bytes", device.memory_bytes, Need::Optional, 0, kMostBytes);
-  fields.integer("l1d_bytes", device.l1d_bytes, Need::Optional, 0, kMostBytes);
-  fields.integer("l2_bytes", device.l2_bytes, Need::Optional, 0, kMostBytes);
-  fields.integer("llc_bytes", device.llc_bytes, Need::Optional, 0, kMostBytes);
+  fields.integer("cores", device.cores, Need::Optional, 0, kMaxThreads);
+  fields.integer("memory_bytes", device.memory_bytes, Need::Optional, 0, kMaxBytes);
+  fields.integer("l1d_bytes", device.l1d_bytes, Need::Optional, 0, kMaxBytes);
+  fields.integer("l2_bytes", device.l2_bytes, Need::Optional, 0, kMaxBytes);
+  fields.integer("llc_bytes", device.llc_bytes, Need::Optional, 0, kMaxBytes);
   fields.text("isa", device.isa, Need::Optional, 65'536);
   return finish(fields, std::move(device));
 }
@@ -95,7 +95,7 @@ Result<table::Setting> decode_setting(const Json& json) {
   fields.text("version", setting.version, Need::Optional, 1024);
   fields.text("build", setting.build, Need::Optional, 4096);
   fields.text("precision", setting.precision, Need::Optional, 1024);
-  fields.integer("threads", setting.threads, Need::Optional, 1, kMostThreads);
+  fields.integer("threads", setting.threads, Need::Optional, 1, kMaxThreads);
   fields.text_map("options", setting.options);
   return finish(fields, std::move(setting));
 }
@@ -125,7 +125,7 @@ Result<table::PlanKernel> decode_kernel(const Json& json) {
 /// The reason under the only member of {"unsupported": ...}, {"skipped": ...} or {"failed": ...}.
 std::string take_reason(Fields& fields, const char* name) {
   std::string reason;
-  fields.text(name, reason, Need::Required, kMostReason);
+  fields.text(name, reason, Need::Required, kMaxReason);
   if (!fields.error() && reason.empty()) fields.complain(name, "gives no reason");
   return reason;
 }
@@ -174,7 +174,7 @@ Result<Hello> decode_hello(const Json& json) {
     fields.part("options", decode_option(value), hello.options[name]);
   });
   fields.texts("precisions", hello.precisions, Need::Optional);
-  fields.integer("most_threads", hello.most_threads, Need::Optional, 1, kMostThreads);
+  fields.integer("most_threads", hello.most_threads, Need::Optional, 1, kMaxThreads);
   if (const Json* device = fields.find("device", Need::Required)) {
     fields.part("device", decode_device(*device), hello.device);
   }
@@ -195,7 +195,7 @@ Result<PlanRequest> decode_plan_request(const Json& json) {
   PlanRequest request;
   Fields fields(json, "plan");
   fields.text("model", request.model, Need::Required, 65'536);
-  fields.integers_map("shapes", request.shapes, 0, kMostDim, kMostRank);
+  fields.integers_map("shapes", request.shapes, 0, kMaxDim, kMaxRank);
   take_batch(fields, request.batch);
   fields.text_map("inputs", request.inputs);
   if (const Json* setting = fields.find("setting", Need::Required)) {
@@ -222,11 +222,11 @@ Result<table::Plan> decode_plan(const Json& json) {
   fields.text("model", plan.model, Need::Optional, 65'536);
   fields.text("identity", plan.identity, Need::Optional, 1024);
   fields.text("source", plan.source, Need::Optional, 1024);
-  fields.integer("batch", plan.batch, Need::Optional, 1, kMostDim);
+  fields.integer("batch", plan.batch, Need::Optional, 1, kMaxDim);
   fields.number("weight_bytes", plan.weight_bytes, Need::Optional);
   fields.number("activation_bytes", plan.activation_bytes, Need::Optional);
   const Json* kernels = fields.find("kernels", Need::Required);
-  if (kernels != nullptr && fields.is_list("kernels", *kernels, kMostKernels)) {
+  if (kernels != nullptr && fields.is_list("kernels", *kernels, kMaxKernels)) {
     for (std::size_t i = 0; i < kernels->size() && !fields.error(); ++i) {
       const std::string place = fmt::format("kernels[{}]", i);
       fields.part(place.c_str(), decode_kernel((*kernels)[i]), plan.kernels.emplace_back());
@@ -247,9 +247,9 @@ Result<PutRequest> decode_put_request(const Json& json) {
   take_hexadecimal(fields, "folder", request.folder);
   take_hexadecimal(fields, "hash", request.hash);
   fields.text("name", request.name, Need::Required, 255);
-  fields.integer("size", request.size, Need::Required, 0, kMostBytes);
-  fields.integer("offset", request.offset, Need::Required, 0, kMostBytes);
-  fields.text("data", data, Need::Required, (kMostPieceBytes + 2) / 3 * 4);
+  fields.integer("size", request.size, Need::Required, 0, kMaxBytes);
+  fields.integer("offset", request.offset, Need::Required, 0, kMaxBytes);
+  fields.text("data", data, Need::Required, (kMaxPieceBytes + 2) / 3 * 4);
   if (auto bytes = base64_decode(data)) {
     request.bytes = std::move(*bytes);
   } else {
@@ -291,13 +291,13 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.text("key", request.key, Need::Optional);
   fields.text("model", request.model, Need::Optional, 65'536);
   if (request.key.empty() == request.model.empty()) fields.complain("key", "or \"model\": exactly one must be given");
-  fields.integers_map("shapes", request.shapes, 0, kMostDim, kMostRank);
+  fields.integers_map("shapes", request.shapes, 0, kMaxDim, kMaxRank);
   take_batch(fields, request.batch);
   fields.text_map("inputs", request.inputs);
   if (const Json* setting = fields.find("setting", Need::Required)) {
     fields.part("setting", decode_setting(*setting), request.setting);
   }
-  fields.integer("copies", request.copies, Need::Optional, 1, kMostCopies);
+  fields.integer("copies", request.copies, Need::Optional, 1, kMaxCopies);
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
@@ -327,7 +327,7 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
     Opened opened;
     Fields inner(*found, "opened");
     inner.integer("handle", opened.handle, Need::Required, 0, std::numeric_limits<std::int32_t>::max());
-    inner.integer("bytes", opened.bytes, Need::Optional, 0, kMostBytes);
+    inner.integer("bytes", opened.bytes, Need::Optional, 0, kMaxBytes);
     inner.text("topology", opened.topology, Need::Required, 64);
     const bool known = opened.topology == "chain" || opened.topology == "fan" || opened.topology == "single";
     if (!known) inner.complain("topology", "expected chain, fan or single");
@@ -381,17 +381,17 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   std::int64_t duration_ns = request.duration.count();
   std::int64_t patience_ns = request.patience.count();
   Fields fields(json, "block");
-  fields.integers("handles", request.handles, Need::Required, 0, kAny, kMostHandles);
-  fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMostDurationNs);
-  fields.integer("most_rounds", request.most_rounds, Need::Optional, 1, kMostRounds);
-  fields.integer("least_rounds", request.least_rounds, Need::Optional, 1, kMostRounds);
-  fields.integer("warmup_rounds", request.warmup_rounds, Need::Optional, 0, kMostRounds);
-  fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMostBytes);
-  fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMostThreads);
+  fields.integers("handles", request.handles, Need::Required, 0, kAny, kMaxHandles);
+  fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMaxDurationNs);
+  fields.integer("most_rounds", request.most_rounds, Need::Optional, 1, kMaxRounds);
+  fields.integer("least_rounds", request.least_rounds, Need::Optional, 1, kMaxRounds);
+  fields.integer("warmup_rounds", request.warmup_rounds, Need::Optional, 0, kMaxRounds);
+  fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMaxBytes);
+  fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMaxThreads);
   fields.boolean("references", request.references, Need::Optional);
   fields.boolean("alone", request.alone, Need::Optional);
-  fields.integer("apart", request.apart, Need::Optional, 1, kMostThreads);
-  fields.integer("patience_ns", patience_ns, Need::Optional, 0, kMostDurationNs);
+  fields.integer("apart", request.apart, Need::Optional, 1, kMaxThreads);
+  fields.integer("patience_ns", patience_ns, Need::Optional, 0, kMaxDurationNs);
   take_cores(fields, request.best_cores);
   if (const Json* wake = fields.find("wake", Need::Optional); wake != nullptr && !wake->is_null()) {
     fields.integer("wake", request.wake.emplace(), Need::Required, 0, kAny);
@@ -400,8 +400,8 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   request.patience = std::chrono::nanoseconds(patience_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
   if (request.least_rounds > request.most_rounds) fields.complain("least_rounds", "is above \"most_rounds\"");
-  if (handles > 0 && request.least_rounds > kMostSamples / handles) {
-    fields.complain("least_rounds", fmt::format("asks for more than {} times in one answer", kMostSamples));
+  if (handles > 0 && request.least_rounds > kMaxSamples / handles) {
+    fields.complain("least_rounds", fmt::format("asks for more than {} times in one answer", kMaxSamples));
   }
   return finish(fields, std::move(request));
 }
@@ -436,7 +436,7 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
       inner.complain("ns", fmt::format("holds {} lists for {} handles", lists->size(), handles));
     }
     for (const Json& list : *lists) {
-      if (inner.error() || !inner.is_list("ns", list, static_cast<std::size_t>(kMostSamples))) break;
+      if (inner.error() || !inner.is_list("ns", list, static_cast<std::size_t>(kMaxSamples))) break;
       if (list.size() != lists->front().size()) inner.complain("ns", "holds lists of different lengths");
       auto& times = samples.ns.emplace_back();
       times.reserve(list.size());

@@ -8,19 +8,19 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/base/result.hpp"
-#include "oplat/measure/instrument.hpp"
-#include "oplat/runtimes/protocol.hpp"
-#include "oplat/table/records.hpp"
+#include "base/result.hpp"
+#include "measure/instrument.hpp"
+#include "runtimes/protocol.hpp"
+#include "table/records.hpp"
 
 namespace oplat::runtimes {
 
 using Json = nlohmann::json;
 
 /// Times that one answer may hold in all; a block ends by rounds before it has more, so that its line fits.
-inline constexpr std::int64_t kMostSamples = 400'000;
+inline constexpr std::int64_t kMaxSamples = 400'000;
 /// Bytes of a file that one `put` may carry.
-inline constexpr std::size_t kMostPieceBytes = std::size_t{8} << 20;
+inline constexpr std::size_t kMaxPieceBytes = std::size_t{8} << 20;
 
 Json encode(const Hello& hello);
 Json encode(const PlanRequest& request);

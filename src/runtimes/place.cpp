@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 namespace oplat::runtimes {
 namespace {

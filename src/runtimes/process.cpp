@@ -22,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes {
 namespace {

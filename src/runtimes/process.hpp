@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/result.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes {
 

@@ -2,7 +2,7 @@
 /// The runtimes that this executable can be a worker of.
 #include <algorithm>
 
-#include "oplat/runtimes/protocol.hpp"
+#include "runtimes/protocol.hpp"
 #include "runtimes/reference/reference.hpp"
 #include "runtimes/replay/replay.hpp"
 #ifdef OPLAT_WITH_ONNXRUNTIME

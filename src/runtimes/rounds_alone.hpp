@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "oplat/measure/instrument.hpp"
+#include "measure/instrument.hpp"
 
 namespace oplat::runtimes {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -19,8 +19,8 @@ constexpr std::array<std::pair<Code, std::string_view>, 9> kCodes{{{Code::Usage,
                                                                    {Code::Interrupted, "interrupted"},
                                                                    {Code::Internal, "internal"}}};
 /// Deepest nesting of a message; ours need seven.
-constexpr int kMostDepth = 32;
-constexpr std::size_t kMostMessage = 65'536;
+constexpr int kMaxDepth = 32;
+constexpr std::size_t kMaxMessage = 65'536;
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -35,7 +35,7 @@ bool nested_too_deep(std::string_view line) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > kMostDepth) return true;
+      if (++depth > kMaxDepth) return true;
     } else if (c == ']' || c == '}') {
       --depth;
     }
@@ -46,7 +46,7 @@ bool nested_too_deep(std::string_view line) {
 Result<Json> parse_line(std::string_view line) {
   // The parser takes a NUL for the end of its input and would not see what follows.
   if (line.find('\0') != std::string_view::npos) return fail(Code::Input, "a line with NUL bytes");
-  if (nested_too_deep(line)) return fail(Code::Input, "a line nested deeper than {}", kMostDepth);
+  if (nested_too_deep(line)) return fail(Code::Input, "a line nested deeper than {}", kMaxDepth);
   Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) return fail(Code::Input, "no JSON: \"{}\"", base::printable(line, 60));
   if (!json.is_object()) return fail(Code::Input, "no JSON object: \"{}\"", base::printable(line, 60));
@@ -63,7 +63,7 @@ Error decode_error(const Json& json) {
   const auto message = json.find("message");
   if (message != json.end() && message->is_string()) {
     error.message = message->get<std::string>();
-    if (error.message.size() > kMostMessage) error.message.resize(kMostMessage);
+    if (error.message.size() > kMaxMessage) error.message.resize(kMaxMessage);
   }
   const auto data = json.find("data");
   if (data == json.end() || !data->is_object()) return error;

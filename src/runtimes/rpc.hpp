@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes {
 

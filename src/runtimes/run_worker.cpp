@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/text.hpp"
-#include "oplat/runtimes/serve.hpp"
+#include "base/text.hpp"
+#include "runtimes/serve.hpp"
 #include "runtimes/programs.hpp"
 
 namespace oplat::runtimes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/runtimes/serve.hpp"
+#include "runtimes/serve.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "runtimes/block_loop.hpp"
 #include "runtimes/line_buffer.hpp"
 #include "runtimes/messages.hpp"
@@ -134,14 +134,14 @@ void prepare_process() {
 std::string too_long_line(std::size_t bytes) {
   return error_line(
       nullptr, RpcError::InvalidRequest,
-      Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}", bytes, kMostLineBytes)});
+      Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}", bytes, kMaxLineBytes)});
 }
 
 /// Reads requests and writes what `reply` makes of each, until it says to stop.
 template <class Respond>
 int serve_lines(int protocol_fd, const Respond& respond) {
   prepare_process();
-  LineBuffer lines(kMostLineBytes);
+  LineBuffer lines(kMaxLineBytes);
   while (true) {
     const auto line = lines.take();
     if (!line) {
@@ -182,10 +182,10 @@ int serve(Worker& worker, int protocol_fd) {
     auto result = dispatch_safely(worker, request);
     if (!result) return error_line(request.id, result.error().number, result.error().error);
     std::string line = result_line(request.id, *result);
-    if (line.size() <= kMostLineBytes) return line;
+    if (line.size() <= kMaxLineBytes) return line;
     return error_line(
         request.id, RpcError::Ours,
-        Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}", line.size(), kMostLineBytes)});
+        Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}", line.size(), kMaxLineBytes)});
   });
 }
 

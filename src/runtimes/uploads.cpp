@@ -11,9 +11,9 @@
 #include <string>
 #include <system_error>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes {
 namespace fs = std::filesystem;
@@ -78,8 +78,8 @@ Result<PutOutcome> Uploads::put(const PutRequest& request) const {
   OPLAT_CHECK(check_hexadecimal(request.hash));
   OPLAT_CHECK(check_name(request.name));
   const auto length = static_cast<std::int64_t>(request.bytes.size());
-  if (request.size < 0 || request.size > kMostFileBytes) {
-    return fail(Code::Input, "put: {} is larger than {} bytes", request.name, kMostFileBytes);
+  if (request.size < 0 || request.size > kMaxFileBytes) {
+    return fail(Code::Input, "put: {} is larger than {} bytes", request.name, kMaxFileBytes);
   }
   if (request.offset < 0 || request.offset > request.size - length) {
     return fail(Code::Input, "put: a piece beyond the end of {}", request.name);

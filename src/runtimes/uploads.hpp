@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "oplat/base/result.hpp"
-#include "oplat/runtimes/protocol.hpp"
+#include "base/result.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
 
 class Uploads {
  public:
   /// Largest file that is taken.
-  static constexpr std::int64_t kMostFileBytes = std::int64_t{32} << 30;
+  static constexpr std::int64_t kMaxFileBytes = std::int64_t{32} << 30;
 
   explicit Uploads(std::filesystem::path root) : root_(std::move(root)) {}
   /// $XDG_CACHE_HOME/oplat/uploads, else ~/.cache/oplat/uploads. Code::Runtime where neither is known.

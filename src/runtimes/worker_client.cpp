@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/runtimes/worker_client.hpp"
+#include "runtimes/worker_client.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -11,8 +11,8 @@
 #include <utility>
 #include <variant>
 
-#include "oplat/base/interrupt.hpp"
-#include "oplat/base/text.hpp"
+#include "base/interrupt.hpp"
+#include "base/text.hpp"
 #include "runtimes/line_buffer.hpp"
 #include "runtimes/messages.hpp"
 #include "runtimes/process.hpp"
@@ -50,7 +50,7 @@ struct WorkerClient::Impl {
   WorkerOptions options;
   Hello hello;
   std::unique_ptr<Process> process;
-  LineBuffer lines{kMostLineBytes};
+  LineBuffer lines{kMaxLineBytes};
   std::int64_t next_id = 1;
   std::int64_t generation = 0;
   std::string why_dead = "it was never started";
@@ -80,7 +80,7 @@ Lost WorkerClient::Impl::lose(std::string reason) {
     process->finish();
     process.reset();
   }
-  lines = LineBuffer(kMostLineBytes);
+  lines = LineBuffer(kMaxLineBytes);
   why_dead = reason;
   return Lost{std::move(reason)};
 }
@@ -144,7 +144,7 @@ Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, 
       if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
       return std::get<Json>(std::move(*reply));
     }
-    if (lines.too_long()) return lose(fmt::format("worker sent rubbish: a line longer than {} bytes", kMostLineBytes));
+    if (lines.too_long()) return lose(fmt::format("worker sent rubbish: a line longer than {} bytes", kMaxLineBytes));
     if (!reads) return lose_by_end();
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     if (left.count() <= 0) {
@@ -175,8 +175,8 @@ Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& param
   }
   const std::int64_t id = next_id++;
   std::string line = request_line(id, method, params);
-  if (line.size() > kMostLineBytes) {
-    return Error{Code::Usage, fmt::format("a request of {} bytes is longer than {}", line.size(), kMostLineBytes)};
+  if (line.size() > kMaxLineBytes) {
+    return Error{Code::Usage, fmt::format("a request of {} bytes is longer than {}", line.size(), kMaxLineBytes)};
   }
   line += '\n';
   if (!receive() && lines.empty()) return lose_by_end();

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/sqlite.hpp"
 
 namespace oplat::table {

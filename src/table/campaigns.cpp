@@ -2,7 +2,7 @@
 /// Campaigns and the environments in which they ran.
 #include <charconv>
 
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/json_text.hpp"

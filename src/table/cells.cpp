@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
@@ -93,8 +93,8 @@ std::string Cells::text(int column) {
   // The pointer must be asked for before the length: asking may convert the cell.
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.handle(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle(), column));
-  if (size > kMostText) {
-    bad(column, fmt::format("{} bytes of text; at most {} are allowed", size, kMostText));
+  if (size > kMaxText) {
+    bad(column, fmt::format("{} bytes of text; at most {} are allowed", size, kMaxText));
     return {};
   }
   return data == nullptr ? std::string() : std::string(data, size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Importing once, exporting what was imported and what was measured since.
-#include "oplat/table/exchange.hpp"
+#include "table/exchange.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,12 +9,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
 
-constexpr std::size_t kMostLeftKeys = 10;
+constexpr std::size_t kMaxLeftKeys = 10;
 
 /// What of an earlier import bears on this one.
 struct Standing {
@@ -63,7 +63,7 @@ Result<std::vector<StoredRow>> hottest(const Table& table, DeviceId device, Sett
   for (StoredRow& stored : rows) {
     const Row& row = stored.row;
     if (!codec.accepts(row.key, std::holds_alternative<Timing>(row.outcome))) {
-      if (exported.left_keys.size() < kMostLeftKeys) exported.left_keys.push_back(row.key);
+      if (exported.left_keys.size() < kMaxLeftKeys) exported.left_keys.push_back(row.key);
       ++exported.left_out;
       continue;
     }

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/limits.hpp"
@@ -75,7 +75,7 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
   const std::string_view rows_hash = cells.blob(2, kHashBytes);
   // A tool may have written it as text, which the cast makes bytes of.
   const std::string_view blob = cells.bytes(3);
-  if (blob.size() > kMostFit) cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMostFit));
+  if (blob.size() > kMaxFit) cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMaxFit));
   OPLAT_CHECK(cells.status());
   found.fit.blob = blob;
   const std::string noted(rows_hash);  // of the statement's memory
@@ -86,8 +86,8 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
 
 Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
   OPLAT_CHECK(validate_text("format", fit.format));
-  if (fit.blob.size() > kMostFit) {
-    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}", base::printable(fit.format), fit.blob.size(), kMostFit);
+  if (fit.blob.size() > kMaxFit) {
+    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}", base::printable(fit.format), fit.blob.size(), kMaxFit);
   }
   return impl_->write([&]() -> Status {
     Database& database = *impl_->database;

@@ -2,7 +2,7 @@
 /// What rows that go mean to the fits that were made of them.
 #pragma once
 
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/sqlite.hpp"
 
 namespace oplat::table {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/table/table.hpp"
+#include "base/hash.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/fits.hpp"
 #include "table/impl.hpp"
@@ -21,8 +21,8 @@ namespace {
 constexpr std::string_view kLargeCache = "PRAGMA cache_size = -131072";  // KiB
 
 Status validate_bytes(std::string_view what, std::string_view bytes) {
-  if (bytes.size() <= kMostForeignText) return {};
-  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(), kMostForeignText);
+  if (bytes.size() <= kMaxForeignText) return {};
+  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(), kMaxForeignText);
 }
 
 Status validate(const ForeignOrigin& origin, const ForeignFile& file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Devices and settings: what rows are measured on and under.
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/json_text.hpp"

@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "table/table.hpp"
 #include "table/lease.hpp"
 #include "table/migrate.hpp"
 #include "table/sqlite.hpp"

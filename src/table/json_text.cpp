@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {

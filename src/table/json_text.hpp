@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/table/records.hpp"
+#include "base/result.hpp"
+#include "table/records.hpp"
 
 namespace oplat::table {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How much of a table was measured on a busy machine.
-#include "oplat/base/text.hpp"
-#include "oplat/table/table.hpp"
+#include "base/text.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <span>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 #include "table/sqlite.hpp"
 
 namespace oplat::table {

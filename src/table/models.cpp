@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whole models: their measurements, and the memory of their files' hashes.
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/outcome.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 #define OPLAT_SELECT_MODEL_ROW \
   "SELECT id, plan_identity, device, setting, campaign, name, batch, " OPLAT_OUTCOME_COLUMNS " FROM model_row "
-constexpr int kFirstOutcomeColumn = 7;
+constexpr int kModelOutcomeColumn = 7;
 
 Result<StoredModelRow> read_model_row(const Statement& statement) {
   Cells cells(statement, "model_row");
@@ -23,8 +23,8 @@ Result<StoredModelRow> read_model_row(const Statement& statement) {
   stored.campaign = cells.optional_integer(4);
   stored.row.name = cells.text(5);
   stored.row.batch = cells.count(6);
-  stored.row.outcome = read_outcome(cells, kFirstOutcomeColumn);
-  stored.row.method = read_method(cells, kFirstOutcomeColumn);
+  stored.row.outcome = read_outcome(cells, kModelOutcomeColumn);
+  stored.row.method = read_method(cells, kModelOutcomeColumn);
   OPLAT_CHECK(cells.status());
   return stored;
 }

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/codec.hpp"
+#include "base/text.hpp"
+#include "table/codec.hpp"
 #include "table/lease.hpp"
 #include "table/schema.hpp"
 

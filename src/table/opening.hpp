@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "oplat/base/files.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "table/table.hpp"
 #include "table/migrate.hpp"
 #include "table/sqlite.hpp"
 

@@ -2,7 +2,7 @@
 /// Outcomes to cells and back.
 #include "table/outcome.hpp"
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "table/json_text.hpp"
 #include "table/validate.hpp"
 

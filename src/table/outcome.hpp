@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "oplat/table/records.hpp"
+#include "table/records.hpp"
 #include "table/cells.hpp"
 #include "table/sqlite.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Plans: the kernels of a model in execution order.
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/limits.hpp"
@@ -55,7 +55,7 @@ Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
   while (true) {
     OPLAT_TRY(line, statement.step());
     if (!line) return kernels;
-    if (kernels.size() >= kMostPlanKernels) return database.corrupt("plan {}: too many kernels", plan);
+    if (kernels.size() >= kMaxPlanKernels) return database.corrupt("plan {}: too many kernels", plan);
     Cells cells(statement, "plan_kernel");
     const std::int64_t position = cells.count(1);
     PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5)};

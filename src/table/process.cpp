@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {

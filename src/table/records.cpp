@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How records are called in messages.
-#include "oplat/table/records.hpp"
+#include "table/records.hpp"
 
 #include <fmt/format.h>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 

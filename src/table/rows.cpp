@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/table/table.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/outcome.hpp"
@@ -107,7 +107,7 @@ Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId dev
     rows = std::move(found);
     std::stable_sort(rows.begin(), rows.end(), state_before);
   }
-  if (impl_->rows_memo.size() >= kMostMemo) impl_->rows_memo.clear();
+  if (impl_->rows_memo.size() >= kMaxMemo) impl_->rows_memo.clear();
   impl_->rows_memo.emplace(std::move(question), rows);
   return rows;
 }

@@ -2,7 +2,7 @@
 /// Lines of the table `row` joined with their kernels, as several questions read them.
 #pragma once
 
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 #include "table/outcome.hpp"
 #include "table/sqlite.hpp"
 

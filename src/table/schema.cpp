@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
@@ -205,7 +205,7 @@ constexpr SchemaObject kObjects[] = {
 };
 
 // More objects than any version of ours has; the check itself must not be made long.
-constexpr std::size_t kMostObjects = 200;
+constexpr std::size_t kMaxObjects = 200;
 
 struct Found {
   std::string type;
@@ -227,7 +227,7 @@ Result<std::map<std::string, Found>> objects_of(Database& database) {
     if (!row) return objects;
     std::string name = cell_text(statement, 0);
     Found found{cell_text(statement, 1), cell_text(statement, 3), sqlite3_column_int64(statement.handle(), 2)};
-    if (objects.size() >= kMostObjects) return database.corrupt("more than {} tables and indexes", kMostObjects);
+    if (objects.size() >= kMaxObjects) return database.corrupt("more than {} tables and indexes", kMaxObjects);
     if (found.type != "table" && found.type != "index") {
       return database.corrupt("holds the {} {}; tables of oplat have tables and indexes only",
                               base::printable(found.type), base::printable(name));

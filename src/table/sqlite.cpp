@@ -17,7 +17,7 @@ constexpr int kBusyTimeoutMs = 3000;
 // A damaged or malicious B-tree can name one page many times, so that a scan of a small file never ends. An honest scan
 // takes about 30 virtual-machine steps per row of at least 4 bytes.
 constexpr std::int64_t kWorkPerByte = 20;
-constexpr std::int64_t kLeastWork = 10'000'000;
+constexpr std::int64_t kMinWork = 10'000'000;
 constexpr int kProgressStep = 10'000;
 
 Code meaning(int extended, bool writable) {
@@ -167,7 +167,7 @@ void Database::harden() {
   set(SQLITE_DBCONFIG_DQS_DDL, 0);
   set(SQLITE_DBCONFIG_ENABLE_FKEY, 1);
   const auto limit = [this](int what, int most) { sqlite3_limit(handle_, what, most); };
-  limit(SQLITE_LIMIT_LENGTH, static_cast<int>(kMostCell));
+  limit(SQLITE_LIMIT_LENGTH, static_cast<int>(kMaxCell));
   limit(SQLITE_LIMIT_SQL_LENGTH, 100'000);
   limit(SQLITE_LIMIT_COLUMN, 100);
   limit(SQLITE_LIMIT_EXPR_DEPTH, 100);
@@ -187,7 +187,7 @@ void Database::harden() {
 std::int64_t Database::work_for_file() const {
   std::error_code no_size;
   const auto size = std::filesystem::file_size(file_, no_size);
-  return kLeastWork + (no_size ? 0 : static_cast<std::int64_t>(size) * kWorkPerByte);
+  return kMinWork + (no_size ? 0 : static_cast<std::int64_t>(size) * kWorkPerByte);
 }
 
 int Database::on_progress(void* self) {

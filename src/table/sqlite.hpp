@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::table {
 

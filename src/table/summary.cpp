@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/table.hpp"
+#include "base/text.hpp"
+#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 
@@ -74,11 +74,11 @@ Result<std::optional<Pair>> pair_after(Database& database, const Pair& at) {
   return read_pair(later_device.add(at.first));
 }
 
-constexpr std::size_t kMostFindings = 100;
+constexpr std::size_t kMaxFindings = 100;
 
 Status add_findings(Database& database, std::string_view sql, std::vector<std::string>& findings) {
   OPLAT_TRY(statement, database.prepare(sql));
-  while (findings.size() < kMostFindings) {
+  while (findings.size() < kMaxFindings) {
     OPLAT_TRY(line, statement.step());
     if (!line) return {};
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement.handle(), 0));

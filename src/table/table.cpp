@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Opening and closing a table, its transactions, and the kernels that all records hang on.
-#include "oplat/table/table.hpp"
+#include "table/table.hpp"
 
 #include <unistd.h>
 
 #include <chrono>
 #include <utility>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/interrupt.hpp"
+#include "base/hash.hpp"
+#include "base/interrupt.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/opening.hpp"
@@ -133,7 +133,7 @@ Result<std::optional<KernelId>> Table::Impl::find_kernel(std::string_view key) {
   const std::string found = cells.text(1);
   OPLAT_CHECK(cells.status());
   if (found != key) return database->corrupt("kernel {}: its hash is not that of its key", cells.id());
-  if (kernel_memo.size() >= kMostMemo) kernel_memo.clear();
+  if (kernel_memo.size() >= kMaxMemo) kernel_memo.clear();
   kernel_memo.emplace(text, cells.id());
   return std::optional(cells.id());
 }
@@ -146,7 +146,7 @@ Result<KernelId> Table::Impl::put_kernel(std::string_view key) {
   statement.add_blob({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).add(key);
   OPLAT_CHECK(statement.run());
   const KernelId id = sqlite3_last_insert_rowid(database->handle());
-  if (kernel_memo.size() >= kMostMemo) kernel_memo.clear();
+  if (kernel_memo.size() >= kMaxMemo) kernel_memo.clear();
   kernel_memo.emplace(std::string(key), id);
   return id;
 }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "table/limits.hpp"
 
 namespace oplat::table {
@@ -31,8 +31,8 @@ struct OutcomeCheck {
 }  // namespace
 
 Status validate_text(std::string_view what, std::string_view text) {
-  if (text.size() <= kMostText) return {};
-  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(), kMostText);
+  if (text.size() <= kMaxText) return {};
+  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(), kMaxText);
 }
 
 Status validate_number(std::string_view what, double value) {

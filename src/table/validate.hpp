@@ -5,12 +5,12 @@
 #include <optional>
 #include <string_view>
 
-#include "oplat/base/result.hpp"
-#include "oplat/table/records.hpp"
+#include "base/result.hpp"
+#include "table/records.hpp"
 
 namespace oplat::table {
 
-/// Code::Input, naming `what`, where a text is longer than kMostText.
+/// Code::Input, naming `what`, where a text is longer than kMaxText.
 Status validate_text(std::string_view what, std::string_view text);
 /// Code::Input where a number is negative, infinite or NaN.
 Status validate_number(std::string_view what, double value);

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "device/runtime_fixture.hpp"
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 namespace oplat::device_test {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "device/runtime_fixture.hpp"
-#include "oplat/base/files.hpp"
-#include "oplat/formats/onnx.hpp"
-#include "oplat/ir/catalogue.hpp"
+#include "base/files.hpp"
+#include "formats/onnx.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::device_test {
 namespace {

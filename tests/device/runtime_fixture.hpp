@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "oplat/runtimes/worker_client.hpp"
+#include "runtimes/worker_client.hpp"
 
 namespace oplat::device_test {
 

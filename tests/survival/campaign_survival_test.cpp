@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "oplat/base/files.hpp"
-#include "oplat/profile/campaign.hpp"
-#include "oplat/runtimes/worker_client.hpp"
+#include "base/files.hpp"
+#include "measure/campaign.hpp"
+#include "runtimes/worker_client.hpp"
 
 namespace oplat {
 namespace {
@@ -35,8 +35,8 @@ class CampaignSurvival : public testing::Test {
     options_.request_deadline = std::chrono::seconds(3);
   }
 
-  profile::Summary profile(std::vector<std::string> keys) {
-    profile::CampaignRequest request;
+  measure::Summary profile(std::vector<std::string> keys) {
+    measure::CampaignRequest request;
     request.device.name = "bench";
     request.setting.runtime = "misbehaving";
     request.setting.version = "1";
@@ -45,10 +45,10 @@ class CampaignSurvival : public testing::Test {
       OPLAT_TRY(worker, runtimes::WorkerClient::start("misbehaving", options_));
       return std::unique_ptr<measure::Instrument>(std::move(worker));
     };
-    profile::SilentProgress progress;
-    auto summary = profile::run(request, *table_, factory, progress);
+    measure::SilentProgress progress;
+    auto summary = measure::run(request, *table_, factory, progress);
     EXPECT_TRUE(summary) << summary.error().message;
-    return summary ? *std::move(summary) : profile::Summary{};
+    return summary ? *std::move(summary) : measure::Summary{};
   }
 
   /// The outcomes of the only row of `key`.
@@ -78,7 +78,7 @@ class CampaignSurvival : public testing::Test {
 };
 
 TEST_F(CampaignSurvival, AHangingKernelIsFailedByTheTimeLimitAndTheOthersAreMeasured) {
-  const profile::Summary summary = profile({kGood, kHangs, kGoodToo});
+  const measure::Summary summary = profile({kGood, kHangs, kGoodToo});
   const table::Outcome hung = outcome(kHangs);
   ASSERT_TRUE(std::holds_alternative<table::Failed>(hung));
   EXPECT_THAT(std::get<table::Failed>(hung).reason, StartsWith("time limit"));
@@ -90,7 +90,7 @@ TEST_F(CampaignSurvival, AHangingKernelIsFailedByTheTimeLimitAndTheOthersAreMeas
 
 TEST_F(CampaignSurvival, AKernelBeyondTheMemoryLimitIsFailedAndTheOthersAreMeasured) {
   options_.memory_limit_bytes = std::int64_t{2} << 30;
-  const profile::Summary summary = profile({kGood, kHuge, kGoodToo});
+  const measure::Summary summary = profile({kGood, kHuge, kGoodToo});
   const table::Outcome huge = outcome(kHuge);
   ASSERT_TRUE(std::holds_alternative<table::Failed>(huge));
   EXPECT_THAT(std::get<table::Failed>(huge).reason, HasSubstr("MemoryError"));

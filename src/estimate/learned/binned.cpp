@@ -8,7 +8,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kMostValueBins = Binned::kBins - 1;
+constexpr std::size_t kMaxValueBins = Binned::kBins - 1;
 
 /// Between two neighbouring values, so that neither lies on it.
 float between(float low, float high) {
@@ -22,13 +22,13 @@ std::vector<float> cuts(const std::vector<float>& sorted) {
   std::size_t distinct = 1;
   for (std::size_t i = 1; i < sorted.size(); ++i) distinct += sorted[i] != sorted[i - 1] ? 1 : 0;
   std::size_t rows_left = sorted.size();
-  std::size_t bins_left = kMostValueBins;
+  std::size_t bins_left = kMaxValueBins;
   std::size_t in_bin = 0;
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     ++in_bin;
     if (sorted[i] == sorted[i - 1]) continue;
-    if (distinct > kMostValueBins && in_bin * bins_left < rows_left) continue;
-    if (all.size() + 1 == kMostValueBins) break;
+    if (distinct > kMaxValueBins && in_bin * bins_left < rows_left) continue;
+    if (all.size() + 1 == kMaxValueBins) break;
     all.push_back(between(sorted[i - 1], sorted[i]));
     rows_left -= in_bin;
     --bins_left;

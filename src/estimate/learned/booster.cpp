@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "estimate/learned/grower.hpp"
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -15,18 +15,18 @@ namespace {
 /// Rows at random are left out a fold at a time. The more are left out of a trial, the more it errs, and questions come to all
 /// rows: so where rows abound a fold is small. Of the grid, where most questions fall, a fourth of them is asked then, in
 /// several folds, so that the 90th percentile of a band's errors is no luck of the draw; of twins a tenth; of a small table, up to half.
-constexpr std::uint64_t kLeastFolds = 10;
-constexpr std::uint64_t kMostFolds = 40;
+constexpr std::uint64_t kMinFolds = 10;
+constexpr std::uint64_t kCalibrationFolds = 40;
 constexpr std::uint64_t kRowsOfAFold = 2000;
 constexpr std::uint64_t kGridPartAsked = 4;
 constexpr std::uint64_t kTwinPartAsked = 10;
-constexpr std::uint64_t kLeastTried = 2;
-constexpr std::uint64_t kMostTriedOfFew = 5;
+constexpr std::uint64_t kMinTried = 2;
+constexpr std::uint64_t kMaxTriedOfFew = 5;
 constexpr std::uint64_t kRowsAsked = 1000;
 /// More would say more, and take longer: each is a fit of its own.
 constexpr std::size_t kLevelsTried = 4;
 constexpr std::size_t kPairsTried = 4;
-constexpr double kLargestShare = 0.2;
+constexpr double kLargestCalibrationShare = 0.2;
 /// Half the width of a 90 % interval in standard deviations.
 constexpr double k90 = 1.6448536269514722;
 
@@ -56,9 +56,9 @@ struct Folds {
 
 /// One in `part` of the folds is tried where rows abound, more where they are few.
 Folds folds_of(std::uint64_t sites, std::uint64_t part) {
-  const std::uint64_t count = std::clamp(sites / kRowsOfAFold, kLeastFolds, kMostFolds);
-  const std::uint64_t few = std::min(kRowsAsked * count / std::max<std::uint64_t>(1, sites), kMostTriedOfFew);
-  return {count, std::max({kLeastTried, count / part, few})};
+  const std::uint64_t count = std::clamp(sites / kRowsOfAFold, kMinFolds, kCalibrationFolds);
+  const std::uint64_t few = std::min(kRowsAsked * count / std::max<std::uint64_t>(1, sites), kMaxTriedOfFew);
+  return {count, std::max({kMinTried, count / part, few})};
 }
 
 HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns, std::optional<std::uint32_t> twin_axis,
@@ -130,7 +130,7 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
       case PatternKind::Beyond: {
         std::vector<double> sorted(work.begin(), work.end());
         std::sort(sorted.begin(), sorted.end());
-        const double limit = sorted[static_cast<std::size_t>((1 - kLargestShare) * static_cast<double>(sorted.size() - 1))];
+        const double limit = sorted[static_cast<std::size_t>((1 - kLargestCalibrationShare) * static_cast<double>(sorted.size() - 1))];
         HoldOut held;
         held.patterns = {pattern, {PatternKind::Shape, 0}};
         for (std::size_t i = 0; i < work.size(); ++i) {
@@ -183,7 +183,7 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
 float spread_factor(std::span<const float> errors, std::span<const float> scales, double share) {
   std::vector<float> scores;
   for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
-  return scores.empty() ? 0 : std::min(kMostSpreadFactor, static_cast<float>(quantile(std::move(scores), share) / k90));
+  return scores.empty() ? 0 : std::min(kMaxSpreadFactor, static_cast<float>(quantile(std::move(scores), share) / k90));
 }
 
 float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share) {

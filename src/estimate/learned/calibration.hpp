@@ -56,10 +56,10 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before);
 
 /// Of a fit; a larger one is damage. Where nearly all answers are exact and a few are not, scales are next to nothing and the factor
 /// is large: 0.003 is the least scale, and an answer e^30 times too long is none that counts.
-inline constexpr float kMostSpreadFactor = 1e4F;
-inline bool is_spread_factor(float value) { return value >= 0 && value <= kMostSpreadFactor; }
+inline constexpr float kMaxSpreadFactor = 1e4F;
+inline bool is_spread_factor(float value) { return value >= 0 && value <= kMaxSpreadFactor; }
 
-/// The factor f with which |error| <= 1.645 f scale holds for a share of the trials; kMostSpreadFactor at most.
+/// The factor f with which |error| <= 1.645 f scale holds for a share of the trials; kMaxSpreadFactor at most.
 float spread_factor(std::span<const float> errors, std::span<const float> scales, double share = 0.9);
 /// The largest factor of any of the hold-outs that the trials come from.
 float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share = 0.9);

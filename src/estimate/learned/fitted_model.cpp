@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "oplat/base/bytes.hpp"
-#include "oplat/base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 enum class Kind : std::uint32_t { Grid = 0, Sparse = 1 };
 
 /// A grid of more rows has neighbours enough, and a process over them would take too long.
-constexpr std::size_t kMostSparseRows = 20'000;
-constexpr std::uint64_t kOneIn = 10;
+constexpr std::size_t kMaxSparseRows = 20'000;
+constexpr std::uint64_t kCheckOneIn = 10;
 /// Which model is better shows long before either is as good as it gets.
 constexpr double kEffortOfTrial = 0.3;
 /// The fit's progress, in thousandths: the two trials, then the model that proved better.
@@ -53,7 +53,7 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   std::vector<double> rest_ns;
   std::vector<std::size_t> asked;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (base::mix_seed(request.seed, i) % kOneIn == 0) {
+    if (base::mix_seed(request.seed, i) % kCheckOneIn == 0) {
       asked.push_back(i);
     } else {
       rest.push_back(rows[i]);
@@ -77,13 +77,12 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   return error_of(*sparse, rows, log_ns, asked) < error_of(*grid, rows, log_ns, asked);
 }
 
-/// Takes the number of the kind off the bytes.
+/// Takes the number of the kind off the bytes. Code::Refused for one that only a newer oplat can have made.
 Result<Kind> kind_of(std::string_view& bytes) {
   base::ByteReader reader(bytes);
   const std::uint32_t kind = reader.u32();
-  if (!reader.ok() || kind > static_cast<std::uint32_t>(Kind::Sparse)) {
-    return fail(Code::Input, "learned fit: is of no kind that is known; run oplat fit again");
-  }
+  if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
+  if (kind > static_cast<std::uint32_t>(Kind::Sparse)) return fail(Code::Refused, "learned fit: is of no kind that is known; run oplat fit again");
   bytes.remove_prefix(sizeof kind);
   return static_cast<Kind>(kind);
 }
@@ -93,11 +92,11 @@ Result<Kind> kind_of(std::string_view& bytes) {
 Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                      const LearnRequest& request) {
   bool sparse = false;
-  if (rows.size() <= kMostSparseRows) {
+  if (rows.size() <= kMaxSparseRows) {
     OPLAT_TRY(better, sparse_is_better(rows, log_ns, request));
     sparse = better;
   }
-  const LearnRequest rest = part_of(request, rows.size() <= kMostSparseRows ? kTrials : 0, kWhole);
+  const LearnRequest rest = part_of(request, rows.size() <= kMaxSparseRows ? kTrials : 0, kWhole);
   if (sparse) {
     OPLAT_TRY(model, SparseModel::fit(rows, log_ns, rest));
     return FittedModel(std::move(model));
@@ -133,10 +132,10 @@ std::string FittedModel::save() const {
 }
 
 Result<FitAge> FittedModel::age_of(std::string_view bytes) {
-  base::ByteReader reader(bytes);
-  if (reader.u32() > static_cast<std::uint32_t>(Kind::Sparse)) return FitAge::Newer;
-  OPLAT_TRY(kind, kind_of(bytes));
-  return kind == Kind::Sparse ? SparseModel::age_of(bytes) : GridModel::age_of(bytes);
+  const auto kind = kind_of(bytes);
+  if (!kind && kind.error().code == Code::Refused) return FitAge::Newer;
+  if (!kind) return fail(kind.error());
+  return *kind == Kind::Sparse ? SparseModel::age_of(bytes) : GridModel::age_of(bytes);
 }
 
 Result<FittedModel> FittedModel::load(std::string_view bytes) {

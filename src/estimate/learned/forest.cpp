@@ -6,13 +6,13 @@
 #include <cmath>
 #include <limits>
 
-#include "oplat/base/bytes.hpp"
+#include "base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 /// Offsets within a tree are 16 bits wide.
-constexpr std::size_t kMostNodes = 0xffff;
+constexpr std::size_t kMaxNodes = 0xffff;
 constexpr std::size_t kNodeBytes = 8;
 
 Error broken(std::string_view what) { return {Code::Input, fmt::format("forest: {}", what)}; }
@@ -29,7 +29,7 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
 }
 
 Status Forest::add(const TrainedTree& tree) {
-  if (tree.nodes.empty() || tree.nodes.size() > kMostNodes) return fail(broken("a tree of no or too many nodes"));
+  if (tree.nodes.empty() || tree.nodes.size() > kMaxNodes) return fail(broken("a tree of no or too many nodes"));
   const std::size_t root = nodes_.size();
   roots_.push_back(static_cast<std::uint32_t>(root));
   nodes_.emplace_back();

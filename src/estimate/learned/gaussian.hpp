@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "estimate/learned/smooth_kernel.hpp"
-#include "oplat/base/bytes.hpp"
-#include "oplat/base/result.hpp"
+#include "base/bytes.hpp"
+#include "base/result.hpp"
 
 namespace oplat::estimate {
 

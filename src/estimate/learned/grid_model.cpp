@@ -10,20 +10,20 @@
 
 #include "estimate/learned/row_weights.hpp"
 #include "estimate/learned/spread.hpp"
-#include "oplat/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 /// Trees of the patterns in which most questions come, and of the others.
-constexpr int kMostTrees = 1800;
+constexpr int kMaxTrees = 1800;
 constexpr int kFewerTrees = 300;
 constexpr int kQuickTrees = 40;
 /// Few rows say what they can in fewer trees.
 constexpr std::size_t kSitesPerTree = 20;
 /// Fewer trees take larger steps, up to the largest that is any good.
 constexpr double kRateTimesTrees = 29;
-constexpr double kMostRate = 0.07;
+constexpr double kMaxRate = 0.07;
 constexpr double kQuickRate = 0.2;
 /// Columns drawn for each tree: few trees must see more of them.
 constexpr double kColumnShare = 0.2;
@@ -31,12 +31,12 @@ constexpr double kFewerColumnShare = 0.5;
 constexpr double kQuickColumnShare = 0.5;
 /// Rows drawn for each tree.
 constexpr double kRowShare = 0.7;
-constexpr std::size_t kMostLeaves = 400;
+constexpr std::size_t kMaxLeaves = 400;
 constexpr std::size_t kFewerLeaves = 255;
 constexpr std::size_t kQuickLeaves = 255;
-constexpr std::size_t kLeastLeaves = 4;
+constexpr std::size_t kMinLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
-constexpr std::size_t kLeastTrials = 20;
+constexpr std::size_t kMinTrials = 20;
 /// What tells how sure an answer is where neighbours are few.
 constexpr std::size_t kFarSpreadFeatures = 8;
 /// Between two calls of the progress, which may draw on a terminal.
@@ -65,7 +65,7 @@ bool is_in(const Pattern& pattern, std::span<const Pattern> patterns) {
 }
 
 int trees_of(const Pattern& pattern, std::size_t sites, double effort) {
-  const int common = std::clamp(static_cast<int>(sites / kSitesPerTree), kFewerTrees, kMostTrees);
+  const int common = std::clamp(static_cast<int>(sites / kSitesPerTree), kFewerTrees, kMaxTrees);
   return static_cast<int>(effort * (is_common(pattern) ? common : kFewerTrees));
 }
 
@@ -186,8 +186,8 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
 
 Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                  const LearnRequest& options) {
-  if (rows.size() < kLeastRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRowsLearned);
+  if (rows.size() < kMinRowsLearned) {
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kMinRowsLearned);
   }
   Sites sites;
   Matrix shapes;
@@ -271,7 +271,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
                                               Steps& steps) const {
   std::vector<Trial> trials;
   const Sites rest = without(sites, held.rows);
-  if (rest.log_ns.size() < kLeastRowsLearned) return trials;
+  if (rest.log_ns.size() < kMinRowsLearned) return trials;
   // Of rows at random, a question sees all rows but itself (and its twin): what a fit lacks is what is asked of it, and hardly ever
   // its neighbours, of which a fold would hide some from most of its rows. Only the trees learn without the fold.
   const GridModel* whole = is_common(held.patterns.front()) ? this : nullptr;
@@ -329,7 +329,7 @@ std::size_t GridModel::spread_columns(const Pattern& pattern) const { return is_
 
 Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options) {
   const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
-  if (found == models_.end() || trials.size() < kLeastTrials) return {};
+  if (found == models_.end() || trials.size() < kMinTrials) return {};
   PatternModel& model = *found;
   const bool common = is_common(pattern);
   if (!common) model.shape_share = best_shape_share(trials, default_shape_share(pattern.kind));
@@ -376,7 +376,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
     times.push_back(neighbours_->u(number) + row[kLogReferenceFeature]);
     ++used;
   }
-  if (used < kLeastRowsLearned) return std::nullopt;
+  if (used < kMinRowsLearned) return std::nullopt;
   x.rows = used;
   x.values.resize(used * columns);
 
@@ -386,9 +386,9 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
   boosting.trees = trees_of(pattern, sites(), options.effort);
-  boosting.rate = std::min(kMostRate, kRateTimesTrees / std::max(1, boosting.trees));
+  boosting.rate = std::min(kMaxRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
-  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, is_common(pattern) ? kMostLeaves : kFewerLeaves);
+  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves, is_common(pattern) ? kMaxLeaves : kFewerLeaves);
   boosting.column_share = is_common(pattern) ? kColumnShare : kFewerColumnShare;
   boosting.row_share = kRowShare;
   // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
@@ -398,7 +398,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.trees = kQuickTrees;
   boosting.rate = kQuickRate;
   boosting.column_share = kQuickColumnShare;
-  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kLeastLeaves, kQuickLeaves);
+  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves, kQuickLeaves);
   OPLAT_TRY(quick, boost(x, y, boosting));
   model.quick = std::move(quick);
   model.shape_share.share = default_shape_share(pattern.kind);

@@ -20,7 +20,7 @@
 #include "estimate/learned/sites.hpp"
 #include "estimate/learned/steps.hpp"
 #include "estimate/row_spread.hpp"
-#include "oplat/estimate/learned.hpp"
+#include "estimate/learned.hpp"
 
 namespace oplat::estimate {
 
@@ -42,6 +42,7 @@ class GridModel {
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
+  /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
   static Result<GridModel> load(std::string_view bytes);
   /// Of such bytes; a checksum is all that is looked at of most of them.
   static Result<FitAge> age_of(std::string_view bytes);

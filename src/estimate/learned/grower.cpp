@@ -8,7 +8,7 @@ namespace oplat::estimate {
 namespace {
 
 /// A split that gains less is rounding.
-constexpr float kLeastGain = 1e-9F;
+constexpr float kMinGain = 1e-9F;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> 
   while (leaves_.size() < options_.leaves) {
     const auto best = std::max_element(leaves_.begin(), leaves_.end(),
                                        [](const Leaf& a, const Leaf& b) { return a.best.gain < b.best.gain; });
-    if (best->best.gain <= kLeastGain) break;
+    if (best->best.gain <= kMinGain) break;
     split(static_cast<std::size_t>(best - leaves_.begin()));
   }
   for (const Leaf& leaf : leaves_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The estimator over a fit record of the table.
-#include "oplat/estimate/learned.hpp"
+#include "estimate/learned.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include "estimate/learned/median.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
-#include "oplat/base/bytes.hpp"
-#include "oplat/estimate/sanity.hpp"
+#include "base/bytes.hpp"
+#include "estimate/sanity.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -31,6 +31,7 @@ struct Fitted {
   FittedModel model;
 };
 
+/// Code::Refused where a newer oplat made it.
 Result<Fitted> read(std::string_view bytes) {
   base::ByteReader reader(bytes);
   std::array<std::optional<double>, kStates> reuse_bytes;
@@ -46,7 +47,7 @@ Result<Fitted> read(std::string_view bytes) {
 Estimate estimate_of(const LearnedAnswer& answer) {
   Estimate estimate;
   estimate.median_ns = std::exp(answer.log_ns);
-  estimate.sd_log = std::min(answer.sd_log, kMostSd);
+  estimate.sd_log = std::min(answer.sd_log, kMaxSd);
   const bool far = answer.pattern.kind >= PatternKind::Beyond || answer.outside > 0;
   estimate.source = far ? Source::Learned : Source::Interpolated;
   estimate.group = far ? "learned" : "interpolated";
@@ -83,7 +84,7 @@ std::string_view evidence(PatternKind kind) {
 }
 
 /// Why names so many of them.
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMaxNamed = 3;
 
 /// "groups 4 where all rows of its kind have 1, batch 256 where they reach 128": the numbers that lie beyond the rows of its slice, where
 /// they have names.
@@ -92,7 +93,7 @@ std::string beyond_text(const std::vector<Beyond>& beyond, const ir::Description
   std::size_t named = 0;
   for (const Beyond& each : beyond) {
     const std::string_view name = ir::number_name(description, each.number);
-    if (name.empty() || named == kMostNamed) continue;
+    if (name.empty() || named == kMaxNamed) continue;
     const std::string rows = each.low == each.high  ? fmt::format("all rows of its kind have {:.4g}", each.low)
                              : each.value > each.high ? fmt::format("rows of its kind reach {:.4g}", each.high)
                                                       : fmt::format("rows of its kind begin at {:.4g}", each.low);
@@ -114,11 +115,9 @@ class Learned final : public Estimator {
     if (!asked_) {
       OPLAT_TRY(found, rows_.table->find_fit(kLearnedFormat, rows_.device, rows_.settings.front()));
       if (found && found->current) {
-        OPLAT_TRY(age, age_of_fit(found->fit.blob));
-        if (age != FitAge::Newer) {
-          OPLAT_TRY(fitted, read(found->fit.blob));
-          fitted_ = std::make_unique<Fitted>(std::move(fitted));
-        }
+        auto fitted = read(found->fit.blob);
+        if (!fitted && fitted.error().code != Code::Refused) return fail(fitted.error());
+        if (fitted) fitted_ = std::make_unique<Fitted>(std::move(*fitted));
       }
       asked_ = true;
     }
@@ -202,11 +201,11 @@ Result<FitAge> age_of_fit(std::string_view blob) {
 }
 
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
-  OPLAT_TRY(read, read_samples_in_states(rows));
+  OPLAT_TRY(samples, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   std::array<std::vector<double>, kStates> footprints;
-  for (const Sample& sample : teaching(read, request.set_aside).samples) {
+  for (const Sample& sample : teaching(samples, request.set_aside).samples) {
     auto description = description_of(sample);
     if (!description) continue;
     descriptions.push_back(std::move(*description));

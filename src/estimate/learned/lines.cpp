@@ -91,12 +91,12 @@ Neighbours Lines::along(const Point& point, std::size_t axis) const {
 
 Surroundings Lines::around(const Point& point) const {
   const std::uint64_t hash = hash_of(point, axes_);
-  std::array<std::uint64_t, kMostAxes> lines;
+  std::array<std::uint64_t, kMaxAxes> lines;
   for (std::size_t axis = 0; axis < axes_; ++axis) {
     lines[axis] = line_of(hash, axis, point.at[axis]);
     __builtin_prefetch(&buckets_[lines[axis] & (buckets_.size() - 1)]);
   }
-  std::array<const Bucket*, kMostAxes> found;
+  std::array<const Bucket*, kMaxAxes> found;
   for (std::size_t axis = 0; axis < axes_; ++axis) {
     found[axis] = find(lines[axis]);
     if (found[axis] != nullptr) __builtin_prefetch(&entries_[found[axis]->begin]);

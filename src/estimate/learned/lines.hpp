@@ -32,7 +32,7 @@ struct Neighbours {
   [[nodiscard]] bool both() const { return low && high; }
 };
 
-using Surroundings = std::array<Neighbours, kMostAxes>;
+using Surroundings = std::array<Neighbours, kMaxAxes>;
 
 class Lines {
  public:

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "estimate/learned/space.hpp"
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 

@@ -4,16 +4,16 @@
 
 #include <cmath>
 
-#include "oplat/base/hash.hpp"
+#include "base/hash.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 constexpr std::size_t kChecksumBytes = 8;
 /// No device has more; a damaged number may be any.
-constexpr std::uint32_t kMostProcessors = 100'000;
+constexpr std::uint32_t kMaxProcessors = 100'000;
 /// A unit of work that takes thirty years is damage.
-constexpr double kMostNs = 1e18;
+constexpr double kMaxNs = 1e18;
 
 bool positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -44,12 +44,12 @@ std::string sealed(base::ByteWriter writer) {
 }
 
 Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format) {
-  base::ByteReader reader(bytes);
-  if (reader.text() != format.magic) return fail(format.broken("is none"));
-  const std::uint32_t number = reader.u32();
-  if (reader.ok() && number > format.number) return FitAge::Newer;
-  OPLAT_CHECK(unsealed(bytes, format).map([](std::string_view) {}));
-  return number < format.number ? FitAge::Older : FitAge::Current;
+  const auto body = unsealed(bytes, format);
+  if (!body && body.error().code == Code::Refused) return FitAge::Newer;
+  if (!body) return fail(body.error());
+  base::ByteReader reader(*body);
+  reader.text();  // the magic, which unsealed() has seen
+  return reader.u32() < format.number ? FitAge::Older : FitAge::Current;
 }
 
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format) {
@@ -58,7 +58,8 @@ Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& for
   base::ByteReader reader(body);
   if (reader.text() != format.magic) return fail(format.broken("is none"));
   if (const std::uint32_t number = reader.u32(); number < format.oldest || number > format.number) {
-    return fail(format.broken(fmt::format("is of format {}, known is {}", number, format.number)));
+    const Error other = format.broken(fmt::format("is of format {}, known is {}", number, format.number));
+    return fail(number > format.number ? Code::Refused : other.code, "{}", other.message);
   }
   base::ByteReader checksum(bytes.substr(body.size()));
   if (checksum.u64() != base::hash64(body)) return fail(format.broken("its checksum does not fit its bytes"));
@@ -74,7 +75,7 @@ Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format)
   head.machine.bytes_per_ns = reader.f64();
   const std::uint32_t processors = reader.u32();
   if (!positive(head.machine.overhead_ns) || !positive(head.machine.flops_per_ns) ||
-      !positive(head.machine.bytes_per_ns) || processors == 0 || processors > kMostProcessors)
+      !positive(head.machine.bytes_per_ns) || processors == 0 || processors > kMaxProcessors)
     return fail(format.broken("a rate that is no positive number"));
   head.machine.processors = static_cast<std::int32_t>(processors);
   auto space = Space::load(reader.text());
@@ -87,7 +88,7 @@ Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& fo
   Reference reference;
   for (double& ns : reference.ns_per_unit) {
     ns = reader.f64();
-    if (!(ns >= 0 && ns <= kMostNs)) return fail(format.broken("a reference that is none"));
+    if (!(ns >= 0 && ns <= kMaxNs)) return fail(format.broken("a reference that is none"));
   }
   // Before fits said so, it stood for all work.
   const std::uint32_t of_all_work = says_of_what ? reader.u32() : 1;

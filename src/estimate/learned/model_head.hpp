@@ -9,9 +9,9 @@
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/reference.hpp"
 #include "estimate/learned/space.hpp"
-#include "oplat/base/bytes.hpp"
-#include "oplat/base/result.hpp"
-#include "oplat/estimate/learned.hpp"
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "estimate/learned.hpp"
 
 namespace oplat::estimate {
 
@@ -37,7 +37,8 @@ void write_reference(base::ByteWriter& writer, const Reference& reference);
 std::string sealed(base::ByteWriter writer);
 /// By magic, format and checksum. Code::Input where they are damaged, or of a format too old to be read.
 Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format);
-/// The bytes before the checksum. Code::Input where it does not fit, or where magic or format are others.
+/// The bytes before the checksum. Code::Refused where the format is newer, which comes first; Code::Input where the checksum does not fit,
+/// or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);

@@ -16,10 +16,10 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 /// Corrected estimates are tried at so many sites, evenly spread: enough for a median, and a fit is read in a moment.
 constexpr std::size_t kSitesTried = 10'000;
-constexpr double kLeastCorrectedError = 5e-3;
+constexpr double kMinCorrectedError = 5e-3;
 /// Residuals beyond this say that the neighbour is of another kind, not how rough the axis is.
-constexpr double kMostResidual = 1.0;
-constexpr double kLeastError = 1e-2;
+constexpr double kMaxResidual = 1.0;
+constexpr double kMinError = 1e-2;
 
 double square(double value) { return value * value; }
 
@@ -69,8 +69,8 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
   }
   for (std::vector<float>& each : sizes) {
     double sum = 0;
-    for (const float size : each) sum += square(std::min<double>(size, kMostResidual));
-    errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kLeastError));
+    for (const float size : each) sum += square(std::min<double>(size, kMaxResidual));
+    errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kMinError));
     typical_.push_back(each.empty() ? 1 : upper_median(std::move(each)));
   }
   learn_corrected_errors();
@@ -93,7 +93,7 @@ void NeighbourFeatures::learn_corrected_errors() {
       if (!std::isnan(residual)) sizes[axis].push_back(std::abs(residual));
     }
   }
-  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(upper_median(std::move(each))) + square(kLeastCorrectedError));
+  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(upper_median(std::move(each))) + square(kMinCorrectedError));
 }
 
 void NeighbourFeatures::prefetch(const Surroundings& around) const {

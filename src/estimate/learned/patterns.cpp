@@ -13,10 +13,10 @@ namespace {
 /// A twin whose copy errs by more than so many times what the median axis does, in the median as in the root mean square, does not deserve
 /// a model of its own. Which of the two a twin keeps to hangs on the device: fused sums are cheap in most rows of the V100 in fp32 and dear
 /// in a few; in fp16 they cost something in most and never much.
-constexpr double kMostTwinError = 1.5;
+constexpr double kMaxTwinError = 1.5;
 
 /// A fit of a stranger may have levels without number; grids have some dozens.
-constexpr std::size_t kMostLevelsTried = 4096;
+constexpr std::size_t kMaxLevelsTried = 4096;
 
 bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
 
@@ -51,8 +51,8 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   }
   std::vector<Pattern> patterns;
   if (typical.size() >= 2) {
-    const double most_typical = kMostTwinError * upper_median(std::move(typical));
-    const double most_square = kMostTwinError * kMostTwinError * upper_median(std::move(squares));
+    const double most_typical = kMaxTwinError * upper_median(std::move(typical));
+    const double most_square = kMaxTwinError * kMaxTwinError * upper_median(std::move(squares));
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       const bool flag = lines.most_levels(axis) == 2;
@@ -102,7 +102,7 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   } else {
     for (const auto& [first, second] : pairs_of(lines)) {
       const auto levels = lines.levels(point.slice, first);
-      for (const double level : levels.first(std::min(levels.size(), kMostLevelsTried))) {
+      for (const double level : levels.first(std::min(levels.size(), kMaxLevelsTried))) {
         Point moved = point;
         moved.at[first] = level;
         if (!lines.along(moved, second).any()) continue;

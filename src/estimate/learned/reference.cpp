@@ -20,7 +20,7 @@ constexpr int kRounds = 12;
 /// Seven unknowns settle long before.
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
-constexpr double kLeastShare = 1e-3;
+constexpr double kMinShare = 1e-3;
 
 /// To the power at which parts add up.
 Parts parts_of(const ir::Description& description) {
@@ -104,7 +104,7 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
     Normal normal;
     for (std::size_t i = 0; i < parts.size(); ++i) normal.add(parts[i], times[i], 1 / (times[i] * fitted[i]));
     improve(normal, solution);
-    for (std::size_t i = 0; i < parts.size(); ++i) fitted[i] = std::max(sum_of(parts[i], solution), kLeastShare * times[i]);
+    for (std::size_t i = 0; i < parts.size(); ++i) fitted[i] = std::max(sum_of(parts[i], solution), kMinShare * times[i]);
   }
   Reference reference;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {

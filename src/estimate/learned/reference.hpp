@@ -7,7 +7,7 @@
 #include <span>
 
 #include "estimate/learned/machine.hpp"
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 

@@ -10,17 +10,17 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kMostBands = 20;
+constexpr std::size_t kMaxBands = 20;
 /// So many rows tell a median deviation.
 constexpr std::size_t kRowsPerBand = 200;
 /// Deviations below this are luck: no row is trusted more than that.
-constexpr float kLeastDeviation = 0.003F;
+constexpr float kMinDeviation = 0.003F;
 
 }  // namespace
 
 std::vector<float> row_weights(std::span<const float> log_ns, std::span<const float> deviations) {
   const std::size_t count = log_ns.size();
-  const std::size_t bands = std::min(kMostBands, count / kRowsPerBand);
+  const std::size_t bands = std::min(kMaxBands, count / kRowsPerBand);
   if (bands < 2) return {};
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
@@ -35,7 +35,7 @@ std::vector<float> row_weights(std::span<const float> log_ns, std::span<const fl
     for (std::size_t i = begin; i < end; ++i) sizes.push_back(std::abs(deviations[order[i]]));
     const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
     std::nth_element(sizes.begin(), middle, sizes.end());
-    const float deviation = std::max(*middle, kLeastDeviation);
+    const float deviation = std::max(*middle, kMinDeviation);
     const float weight = 1 / (deviation * deviation);
     for (std::size_t i = begin; i < end; ++i) weights[order[i]] = weight;
     sum += static_cast<double>(weight) * static_cast<double>(end - begin);

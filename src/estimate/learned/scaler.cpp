@@ -13,7 +13,7 @@ namespace {
 constexpr float kNoLogarithm = -50;
 /// Far beyond the rows everything is equally far.
 constexpr float kFarthest = 50;
-constexpr double kLeastDeviation = 1e-6;
+constexpr double kMinFeatureDeviation = 1e-6;
 
 std::optional<Scaler::Column> learn_column(const Matrix& shapes, std::size_t feature) {
   std::optional<float> least;
@@ -37,7 +37,7 @@ std::optional<Scaler::Column> learn_column(const Matrix& shapes, std::size_t fea
   }
   const double mean = sum / count;
   const double deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
-  if (deviation < kLeastDeviation) return std::nullopt;
+  if (deviation < kMinFeatureDeviation) return std::nullopt;
   column.mean = static_cast<float>(mean + *least);
   column.scale = static_cast<float>(1 / deviation);
   return column;

@@ -9,14 +9,14 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoFeature = std::numeric_limits<float>::quiet_NaN();
 
 class Writer {
  public:
   explicit Writer(std::span<float> out) : out_(out) {}
   void put(double value) { out_[at_++] = static_cast<float>(value); }
   void skip(std::size_t count) {
-    std::fill_n(out_.begin() + static_cast<std::ptrdiff_t>(at_), count, kNone);
+    std::fill_n(out_.begin() + static_cast<std::ptrdiff_t>(at_), count, kNoFeature);
     at_ += count;
   }
 
@@ -105,7 +105,7 @@ void shape_features(const ir::Description& description, const Point& point, std:
                     double log_reference, std::span<float> out) {
   Writer writer(out);
   writer.put(point.slice);
-  for (std::size_t i = 0; i < kMostAxes; ++i) {
+  for (std::size_t i = 0; i < kMaxAxes; ++i) {
     if (i < axes) {
       writer.put(point.at[i]);
     } else {

@@ -16,10 +16,10 @@ inline constexpr std::size_t kTileFeatures = 3 * kTileCount;
 inline constexpr std::size_t kWinogradFeatures = 3;
 inline constexpr std::size_t kDivisibilityFeatures = 3 + 8;
 inline constexpr std::size_t kShapeFeatures =
-    1 + kMostAxes + kSizeFeatures + kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures;
+    1 + kMaxAxes + kSizeFeatures + kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures;
 
 /// Numbers of two of them: ln of the reference in ns, ln(time of computing over time of moving data).
-inline constexpr std::size_t kLogReferenceFeature = 1 + kMostAxes + 6;
+inline constexpr std::size_t kLogReferenceFeature = 1 + kMaxAxes + 6;
 inline constexpr std::size_t kComputeOverMemoryFeature = kLogReferenceFeature + 1;
 
 /// Writes kShapeFeatures numbers; NaN where the operator sums no products. `axes` says how many coordinates count,

@@ -7,8 +7,8 @@
 #include <map>
 #include <numbers>
 
-#include "oplat/base/result.hpp"
-#include "oplat/base/text.hpp"
+#include "base/result.hpp"
+#include "base/text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -20,9 +20,9 @@ constexpr double kStrangeSpread = 0.42;
 /// Beyond the rows a model is a guess: for each doubling this comes to the spread. Models of a V100's small convolutions
 /// were off by 0.2 to 0.6 a doubling when they were asked for larger ones.
 constexpr double kSpreadPerDoubling = 0.35;
-constexpr double kMostOutside = 10;
+constexpr double kMaxOutside = 10;
 /// Of a stranger's fit. No table has so many rows, and each slice has one at least.
-constexpr std::size_t kMostSlices = 1'000'000;
+constexpr std::size_t kMaxSlices = 1'000'000;
 
 struct Varying {
   std::vector<const ir::Description*> rows;
@@ -44,7 +44,7 @@ bool repeats(const Varying& slice, std::size_t number, std::size_t earlier) {
 
 std::vector<std::uint32_t> own_axes(const Varying& slice) {
   std::vector<std::uint32_t> axes;
-  for (std::size_t i = 0; i < slice.numbers && axes.size() < kMostAxes; ++i) {
+  for (std::size_t i = 0; i < slice.numbers && axes.size() < kMaxAxes; ++i) {
     if (!varies(slice, i)) continue;
     const bool known = std::any_of(axes.begin(), axes.end(), [&](std::uint32_t axis) { return repeats(slice, i, axis); });
     if (!known) axes.push_back(static_cast<std::uint32_t>(i));
@@ -104,7 +104,7 @@ Space Space::learn(std::span<const ir::Description> rows) {
     }
   }
   std::sort(shared.begin(), shared.end());
-  if (shared.size() > kMostAxes) shared.resize(kMostAxes);
+  if (shared.size() > kMaxAxes) shared.resize(kMaxAxes);
 
   Space space;
   for (const auto& [text, group] : groups) {
@@ -194,7 +194,7 @@ std::optional<Point> Space::place(const ir::Description& description) const {
     const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
     point.outside += doublings_beyond(coordinate(description.numbers[each.number]), usual, usual);
   }
-  point.outside = std::min(point.outside, kMostOutside);
+  point.outside = std::min(point.outside, kMaxOutside);
   return point;
 }
 
@@ -228,7 +228,7 @@ bool Space::Slice::read(const std::vector<std::string>& words) {
     if (!number || sign == std::string_view::npos) return false;
     if (word[sign] == ':') {
       const std::size_t second = word.find(':', sign + 1);
-      if (axes.size() == kMostAxes || second == std::string_view::npos) return false;
+      if (axes.size() == kMaxAxes || second == std::string_view::npos) return false;
       const auto low = base::parse_double(word.substr(sign + 1, second - sign - 1));
       const auto high = base::parse_double(word.substr(second + 1));
       if (!low || !high || !(*low <= *high)) return false;
@@ -254,7 +254,7 @@ std::optional<Space> Space::load(std::string_view text) {
     if (tab == std::string::npos) return std::nullopt;
     Slice slice;
     if (!slice.read(base::split(std::string_view(line).substr(0, tab), ' '))) return std::nullopt;
-    if (space.slices_.contains(line.substr(tab + 1)) || space.slices_.size() == kMostSlices) return std::nullopt;
+    if (space.slices_.contains(line.substr(tab + 1)) || space.slices_.size() == kMaxSlices) return std::nullopt;
     space.add(line.substr(tab + 1), std::move(slice));
   }
   return space;

@@ -10,16 +10,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 
-inline constexpr std::size_t kMostAxes = 12;
+inline constexpr std::size_t kMaxAxes = 12;
 
 /// Coordinates are logarithms, so that what doubles a size is one step wherever it starts.
 struct Point {
   std::uint32_t slice = 0;
-  std::array<double, kMostAxes> at{};  ///< axes that the slice does not have stay 0
+  std::array<double, kMaxAxes> at{};  ///< axes that the slice does not have stay 0
   /// Differs from every row in what all rows have in common, so that nothing measured stands next to it.
   bool strange = false;
   /// How far it lies beyond the least and the largest number that any row of the slice has, in doublings, over all axes.
@@ -41,7 +41,7 @@ double spread_at(const Point& point, double sd_log);
 class Space {
  public:
   /// Axes of the catalogue's numbers are the same in all slices: those that vary in any. In other slices each number that
-  /// varies and does not merely repeat another is one, up to kMostAxes.
+  /// varies and does not merely repeat another is one, up to kMaxAxes.
   static Space learn(std::span<const ir::Description> rows);
 
   [[nodiscard]] std::size_t axes() const { return axes_; }

@@ -8,7 +8,7 @@
 
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/sites.hpp"
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::size_t kFoldsOfMany = 3;
 constexpr std::size_t kMany = 3000;
 constexpr int kTreesOfSpread = 40;
 /// Errors below this are luck.
-constexpr float kLeastError = 0.003F;
+constexpr float kMinError = 0.003F;
 constexpr int kShareSteps = 10;
 
 BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
@@ -120,14 +120,14 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, st
 
 Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
                                      const LearnRequest& options) {
-  if (rows.size() < kLeastRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kLeastRowsLearned);
+  if (rows.size() < kMinRowsLearned) {
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kMinRowsLearned);
   }
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
-  if (sites.u.size() < kLeastRowsLearned) {
+  if (sites.u.size() < kMinRowsLearned) {
     return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(),
-                kLeastRowsLearned);
+                kMinRowsLearned);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
@@ -211,7 +211,7 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const 
     std::copy(features.begin(), features.end(), x.row(i).begin());
     errors.push_back(mixed(left_out.values[i]) - rows.truth[i]);
     quick_errors.push_back(left_out.values[i][kTrees] - rows.truth[i]);
-    y.push_back(std::log(std::abs(errors.back()) + kLeastError));
+    y.push_back(std::log(std::abs(errors.back()) + kMinError));
     left_out_.push_back({rows.truth[i] + rows.shapes.row(i)[kLogReferenceFeature], errors.back()});
   }
   BoostOptions boosting;

@@ -6,7 +6,7 @@
 #include "estimate/learned/model_head.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sparse_model.hpp"
-#include "oplat/base/bytes.hpp"
+#include "base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -15,11 +15,11 @@ constexpr ModelFormat kFormat{"oplat.sparse", 3, "sparse fit", 2};
 /// Fits of before are relative to the machine's bound.
 constexpr std::uint32_t kFirstWithReference = 3;
 
-tl::unexpected<Error> broken(std::string_view what) { return fail(kFormat.broken(what)); }
+tl::unexpected<Error> broken_sparse(std::string_view what) { return fail(kFormat.broken(what)); }
 
 Result<Forest> read_forest(base::ByteReader& reader) {
   auto forest = Forest::load(reader.text());
-  if (!forest) return broken(forest.error().message);
+  if (!forest) return broken_sparse(forest.error().message);
   return forest;
 }
 
@@ -67,18 +67,18 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
     column.scale = reader.f32();
     if (column.feature >= kShapeFeatures || !std::isfinite(column.least) || !std::isfinite(column.mean) ||
         !std::isfinite(column.scale))
-      return broken("a column that is none");
+      return broken_sparse("a column that is none");
   }
   model.scaler_ = Scaler(std::move(columns));
   OPLAT_TRY(gaussian, Gaussian::load(reader));
-  if (gaussian.columns() != model.scaler_.columns().size()) return broken("a smooth model of other columns");
+  if (gaussian.columns() != model.scaler_.columns().size()) return broken_sparse("a smooth model of other columns");
   model.gaussian_ = std::move(gaussian);
   OPLAT_TRY(trees, read_forest(reader));
   OPLAT_TRY(correction, read_forest(reader));
   float sum = 0;
   for (float& share : model.shares_) {
     share = reader.f32();
-    if (!(share >= 0 && share <= 1)) return broken("a share that is none");
+    if (!(share >= 0 && share <= 1)) return broken_sparse("a share that is none");
     sum += share;
   }
   OPLAT_TRY(spread, read_forest(reader));
@@ -88,12 +88,12 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
       correction.features() > kCorrectionFeatures ||
       spread.features() > kSpreadFeatures)
-    return broken("forests of other features");
-  if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_)) return broken("a spread that is none");
+    return broken_sparse("forests of other features");
+  if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_)) return broken_sparse("a spread that is none");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);
   model.spread_ = std::move(spread);
-  if (!reader.done()) return broken("is cut off, or longer than it says");
+  if (!reader.done()) return broken_sparse("is cut off, or longer than it says");
   return model;
 }
 

@@ -16,16 +16,16 @@ namespace {
 
 constexpr std::size_t kParts = 6;
 /// Trees that were shown a single hold-out say nothing that holds for another.
-constexpr std::size_t kLeastHoldOutsLeftOut = 3;
+constexpr std::size_t kMinHoldOutsLeftOut = 3;
 constexpr double kShare = 0.9;
 /// Errors below this are luck.
-constexpr float kLeastError = 0.003F;
+constexpr float kMinSpreadError = 0.003F;
 /// A band of fewer answers says little of its own: the 90th percentile of so many is some 1 % off in rank.
-constexpr std::size_t kLeastPerBand = 1000;
-constexpr std::size_t kMostBands = 8;
+constexpr std::size_t kMinPerBand = 1000;
+constexpr std::size_t kMaxSpreadBands = 8;
 constexpr std::size_t kErrorsPerLeaf = 100;
-constexpr std::size_t kLeastLeaves = 4;
-constexpr std::uint32_t kLeastErrors = 30;
+constexpr std::size_t kMinLeaves = 4;
+constexpr std::uint32_t kMinErrors = 30;
 
 /// The share of the trials that intervals must hold so that 90 % of what is asked lies inside. What is asked is of a hold-out more:
 /// the fewer were tried, the larger the odds that it is worse than any. Of one 95 %, of two 93.3 %, of very many 90 %.
@@ -42,14 +42,14 @@ Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const 
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (but && parts[i] == *but) continue;
     std::copy(answers[i].features.begin(), answers[i].features.end(), x.row(y.size()).begin());
-    y.push_back(std::log(std::abs(answers[i].error) + kLeastError));
+    y.push_back(std::log(std::abs(answers[i].error) + kMinSpreadError));
   }
   x.rows = y.size();
   x.values.resize(x.rows * x.columns);
   BoostOptions boosting;
   boosting.trees = options.trees;
-  boosting.leaves = std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kLeastLeaves, options.most_leaves);
-  boosting.least_rows = kLeastErrors;
+  boosting.leaves = std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.most_leaves);
+  boosting.least_rows = kMinErrors;
   boosting.column_share = options.column_share;
   boosting.seed = options.seed;
   return boost(x, y, boosting);
@@ -79,7 +79,7 @@ TrainedTree steps_of(std::uint32_t feature, std::span<const float> limits, std::
 
 /// Makes the scales of all bands of a feature cover alike; gives the tree that does so.
 TrainedTree even_out(std::span<const Judged> answers, std::uint32_t feature, std::span<float> scales) {
-  const std::size_t bands = std::clamp<std::size_t>(answers.size() / kLeastPerBand, 1, kMostBands);
+  const std::size_t bands = std::clamp<std::size_t>(answers.size() / kMinPerBand, 1, kMaxSpreadBands);
   const auto at = [&](std::size_t i) { return answers[i].features[feature]; };
   std::vector<std::size_t> order(answers.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -112,7 +112,7 @@ Result<Spread> learn_spread(std::span<const Judged> answers, const SpreadOptions
   std::vector<std::size_t> hold_outs;
   for (const Judged& answer : answers) hold_outs.push_back(options.banded ? 0 : answer.hold_out);
   const std::set<std::size_t> different(hold_outs.begin(), hold_outs.end());
-  const bool left_out_whole = different.size() >= kLeastHoldOutsLeftOut;
+  const bool left_out_whole = different.size() >= kMinHoldOutsLeftOut;
   std::vector<std::size_t> parts(hold_outs);
   for (std::size_t i = 0; i < answers.size() && !left_out_whole; ++i) parts[i] = i % kParts;
   std::vector<float> scales(answers.size());

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "oplat/estimate/estimator.hpp"
-#include "oplat/estimate/reuse.hpp"
-#include "oplat/ir/description.hpp"
+#include "estimate/estimator.hpp"
+#include "estimate/reuse.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::estimate {
 

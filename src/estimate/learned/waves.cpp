@@ -19,13 +19,13 @@ using Eigen::VectorXd;
 
 /// Rows that the search looks at, evenly spread, and how few are too few.
 constexpr std::size_t kRowsLookedAt = 2000;
-constexpr std::size_t kLeastRows = 200;
-constexpr std::int32_t kMostAtOnce = 400;
+constexpr std::size_t kMinRows = 200;
+constexpr std::int32_t kMaxAtOnce = 400;
 /// Numbers are tried one by one up to here, then in steps of a fortieth.
 constexpr std::int32_t kOneByOne = 200;
 constexpr std::int32_t kCoarser = 40;
 /// Share of the squares that waves must explain: this, and what as many columns of noise would, with a margin.
-constexpr double kLeastGain = 0.02;
+constexpr double kMinGain = 0.02;
 constexpr double kMargin = 2;
 /// Numbers that leave hardly more unexplained than the best one are as good: multiples of the truth do.
 constexpr double kTie = 0.01;
@@ -68,7 +68,7 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (dealt_out(rows[i]) && space.place(rows[i])) usable.push_back(i);
   }
-  if (usable.size() < kLeastRows) return 1;
+  if (usable.size() < kMinRows) return 1;
   usable = evenly(std::move(usable));
   machine.processors = 1;
   Matrix shapes(usable.size(), kShapeFeatures);
@@ -89,11 +89,11 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   const auto left = [&](const MatrixXd& x) { return MatrixXd(x - base * decomposed.solve(base.transpose() * x)); };
   const VectorXd unexplained = left(u);
 
-  const double share = kLeastGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
+  const double share = kMinGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
   const double most = (1 - share) * unexplained.squaredNorm();
   double least = most;
   std::vector<std::pair<std::int32_t, double>> errors;
-  for (std::int32_t at_once = 2; at_once <= kMostAtOnce; at_once += at_once < kOneByOne ? 1 : at_once / kCoarser) {
+  for (std::int32_t at_once = 2; at_once <= kMaxAtOnce; at_once += at_once < kOneByOne ? 1 : at_once / kCoarser) {
     const double error = (unexplained - explained(left(waves_of(products, at_once)), unexplained)).squaredNorm();
     errors.emplace_back(at_once, error);
     least = std::min(least, error);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/space.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::estimate {
 

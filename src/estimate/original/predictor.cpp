@@ -9,7 +9,7 @@
 
 #include "estimate/original/line.hpp"
 #include "estimate/original/slice.hpp"
-#include "oplat/estimate/original.hpp"
+#include "estimate/original.hpp"
 
 namespace oplat::estimate {
 namespace {

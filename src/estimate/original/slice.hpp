@@ -8,7 +8,7 @@
 
 #include "estimate/original/delaunay.hpp"
 #include "estimate/original/nearest.hpp"
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::estimate {
 

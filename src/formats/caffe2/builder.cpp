@@ -8,14 +8,14 @@
 #include <unordered_set>
 
 #include "formats/caffe2/uses.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
 
-constexpr std::int64_t kMostDim = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxDim = std::int64_t{1} << 30;
 
 std::optional<Dims> known_dims(const ir::Shape& shape) {
   if (!shape.ranked) return std::nullopt;
@@ -33,22 +33,22 @@ bool is_ascii(std::string_view text) {
 
 /// Whether an argument belongs into a key: keys hold text as JSON strings, which know no other bytes, and no weights.
 bool fits_key(const ir::NamedValue& argument) {
-  constexpr std::size_t kMostElements = 64;
-  constexpr std::size_t kMostBytes = 4096;
+  constexpr std::size_t kMaxElements = 64;
+  constexpr std::size_t kMaxBytes = 4096;
   const auto plain = [](const ir::Value& v) {
-    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMostBytes);
+    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMaxBytes);
   };
   const ir::List* list = argument.second.list();
   return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&
-         (list == nullptr || (list->size() <= kMostElements && std::all_of(list->begin(), list->end(), plain)));
+         (list == nullptr || (list->size() <= kMaxElements && std::all_of(list->begin(), list->end(), plain)));
 }
 
 std::string names_text(const std::vector<std::string>& names) {
   if (names.empty()) return "none";
-  constexpr std::size_t kMostNames = 8;
+  constexpr std::size_t kMaxNames = 8;
   std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) shown.push_back(base::printable(names[i]));
-  if (names.size() > kMostNames) shown.push_back(fmt::format("and {} more", names.size() - kMostNames));
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) shown.push_back(base::printable(names[i]));
+  if (names.size() > kMaxNames) shown.push_back(fmt::format("and {} more", names.size() - kMaxNames));
   return base::join(shown, ", ");
 }
 
@@ -139,7 +139,7 @@ class Builder {
     };
     if (const auto given = options_.shapes.find(blob); given != options_.shapes.end()) {
       const Dims& dims = given->second;
-      const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMostDim; });
+      const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxDim; });
       if (!sound || !ir::Shape::of(dims).elements()) return refuse(dims, "dimensions are from 1 to 2^30");
       if (options_.batch && (dims.empty() || dims.front() != *options_.batch)) {
         return refuse(dims, fmt::format("contradicts --batch {}", *options_.batch));
@@ -151,7 +151,7 @@ class Builder {
     if (noted != nullptr && options_.batch && !noted->empty()) {
       Dims dims = *noted;
       dims.front() = *options_.batch;
-      if (dims.front() < 1 || dims.front() > kMostDim || !ir::Shape::of(dims).elements()) {
+      if (dims.front() < 1 || dims.front() > kMaxDim || !ir::Shape::of(dims).elements()) {
         return fail(Code::Usage, "{}: --batch {}: expected 1 to 2^30", file_, dims.front());
       }
       return dims;

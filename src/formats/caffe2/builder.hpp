@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "formats/caffe2/net.hpp"
-#include "oplat/ir/graph.hpp"
-#include "oplat/ir/lut_query.hpp"
+#include "ir/graph.hpp"
+#include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
 

@@ -3,17 +3,17 @@
 #include <filesystem>
 
 #include "formats/caffe2/net.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/lut_query.hpp"
+#include "base/text.hpp"
+#include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
 
-constexpr std::int64_t kMostDim = std::int64_t{1} << 30;
-constexpr int kMostRank = 16;
+constexpr std::int64_t kMaxCompanionDim = std::int64_t{1} << 30;
+constexpr int kMaxRank = 16;
 /// Enough for the shape that a Reshape reads.
-constexpr int kMostValues = kMostRank;
-constexpr std::uint64_t kMostDrawingBytes = std::uint64_t{256} << 20;
+constexpr int kMaxValues = kMaxRank;
+constexpr std::uint64_t kMaxDrawingBytes = std::uint64_t{256} << 20;
 
 struct Fill {
   std::string_view op;
@@ -47,9 +47,9 @@ const Fill* find_fill(std::string_view op) {
 }
 
 bool is_sound(const Dims& dims) {
-  if (dims.size() > kMostRank) return false;
+  if (dims.size() > kMaxRank) return false;
   for (const std::int64_t dim : dims) {
-    if (dim < 1 || dim > kMostDim) return false;
+    if (dim < 1 || dim > kMaxCompanionDim) return false;
   }
   return ir::Shape::of(dims).elements().has_value();
 }
@@ -87,7 +87,7 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, 
       } else if (argument.name() == "dtype" && !fill->dtype && argument.has_i()) {
         const bool small = argument.i() >= 0 && argument.i() < 64;
         parameter.dtype = small ? ir::dtype_of_caffe2(static_cast<int>(argument.i())) : std::nullopt;
-      } else if (argument.name() == "values" && argument.ints_size() > 0 && argument.ints_size() <= kMostValues) {
+      } else if (argument.name() == "values" && argument.ints_size() > 0 && argument.ints_size() <= kMaxValues) {
         parameter.values = Dims(argument.ints().begin(), argument.ints().end());
       }
     }
@@ -95,7 +95,7 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, 
     if (!is_sound(parameter.dims)) {
       return fail(Code::Input, "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}",
                   name, i, base::printable(op.type()), base::printable(op.output(0)), fmt::join(parameter.dims, ","),
-                  kMostDim);
+                  kMaxCompanionDim);
     }
     parameters[op.output(0)] = std::move(parameter);
   }
@@ -121,7 +121,7 @@ Result<Companions> read_companions(const base::Source& source) {
   for (const std::string& name : companions.found) {
     OPLAT_TRY(path, source.sibling_path(name));
     if (name.ends_with(".svg")) {
-      OPLAT_TRY(svg, base::read_file(path, kMostDrawingBytes));
+      OPLAT_TRY(svg, base::read_file(path, kMaxDrawingBytes));
       OPLAT_TRY(drawing, read_drawing(path.string(), svg));
       companions.drawing = std::move(drawing);
     } else {

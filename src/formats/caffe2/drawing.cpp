@@ -2,14 +2,14 @@
 /// A drawing of the net by Graphviz, whose nodes are titled `blob\n[64, 224, 224, 3]0`: name, shape, and how often the
 /// blob was written before. Only the titles are looked at.
 #include "formats/caffe2/net.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
 
-constexpr std::size_t kMostTitleBytes = 4096;
-constexpr std::size_t kMostRank = 16;
-constexpr std::int64_t kMostDim = std::int64_t{1} << 30;
+constexpr std::size_t kMaxTitleBytes = 4096;
+constexpr std::size_t kMaxDrawnRank = 16;
+constexpr std::int64_t kMaxDrawnDim = std::int64_t{1} << 30;
 
 /// The entities that Graphviz writes.
 std::string unescaped(std::string_view text) {
@@ -34,7 +34,7 @@ std::optional<Dims> dims_of(std::string_view list) {
   for (std::string part : base::split(list, ',')) {
     part.erase(0, part.find_first_not_of(' ') == std::string::npos ? part.size() : part.find_first_not_of(' '));
     const auto dim = base::parse_int(part);
-    if (!dim || *dim < 1 || *dim > kMostDim || dims.size() == kMostRank) return std::nullopt;
+    if (!dim || *dim < 1 || *dim > kMaxDrawnDim || dims.size() == kMaxDrawnRank) return std::nullopt;
     dims.push_back(*dim);
   }
   if (!ir::Shape::of(dims).elements()) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<Dims> dims_of(std::string_view list) {
 
 /// A blob's title; nothing for an operator's, or one that says no shape.
 void add_title(std::string_view title, Drawing& drawing) {
-  if (title.size() > kMostTitleBytes) return;
+  if (title.size() > kMaxTitleBytes) return;
   const std::size_t mark = title.rfind("\\n[");
   const std::size_t end = title.rfind(']');
   if (mark == std::string_view::npos || end == std::string_view::npos || end < mark + 3) return;

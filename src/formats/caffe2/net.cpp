@@ -9,16 +9,16 @@
 
 #include <limits>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
 
 /// Messages in messages, known or not: a NetDef is three deep.
-constexpr int kMostDepth = 32;
+constexpr int kMaxDepth = 32;
 /// A text net lists parameters only by name; this is some million operators.
-constexpr std::size_t kMostTextBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxTextBytes = std::size_t{256} << 20;
 
 /// Reads tags and lengths of a message without understanding it.
 class Fields {
@@ -126,15 +126,15 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 };
 
 Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) {
-  if (bytes.size() > kMostTextBytes) {
+  if (bytes.size() > kMaxTextBytes) {
     return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name, bytes.size(),
-                kMostTextBytes);
+                kMaxTextBytes);
   }
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);
   parser.AllowUnknownField(true);
-  parser.SetRecursionLimit(kMostDepth);
+  parser.SetRecursionLimit(kMaxDepth);
   wire::Net net;
   if (!parser.ParseFromString(bytes, &net)) {
     return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: {}", name, base::printable(error.text, 200));
@@ -148,7 +148,7 @@ Result<wire::Net> parse_binary(const std::string& name, const std::string& bytes
   }
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetRecursionLimit(kMostDepth);
+  coded.SetRecursionLimit(kMaxDepth);
   wire::Net net;
   if (!net.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}",

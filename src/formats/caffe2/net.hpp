@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "caffe2/caffe2.pb.h"
-#include "oplat/base/files.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/files.hpp"
+#include "formats/format_reader.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::formats::caffe2 {
 

@@ -3,9 +3,9 @@
 #include <map>
 
 #include "formats/caffe2/builder.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/caffe2.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "formats/caffe2.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {

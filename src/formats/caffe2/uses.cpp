@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -18,14 +18,14 @@ ir::Dtype expected_dtype(std::string_view op, int operand) {
 }
 
 /// Of operands, results or arguments of one operator; the largest Concat of real nets joins some hundreds.
-constexpr int kMostParts = 4096;
+constexpr int kMaxParts = 4096;
 
 Status check_operator(const std::string& file, const wire::Net& net, int i) {
   const wire::Operator& op = net.op(i);
   if (op.type().empty()) return fail(Code::Input, "{}: operator {} has no type", file, i);
-  if (op.input_size() > kMostParts || op.output_size() > kMostParts || op.arg_size() > kMostParts) {
+  if (op.input_size() > kMaxParts || op.output_size() > kMaxParts || op.arg_size() > kMaxParts) {
     return fail(Code::Input, "{} has {} operands, {} results and {} arguments, expected at most {} each",
-                place(file, net, i), op.input_size(), op.output_size(), op.arg_size(), kMostParts);
+                place(file, net, i), op.input_size(), op.output_size(), op.arg_size(), kMaxParts);
   }
   std::set<std::string> outputs;
   for (const std::string& blob : op.output()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/caffe2/net.hpp"
-#include "oplat/ir/dtype.hpp"
+#include "ir/dtype.hpp"
 
 namespace oplat::formats::caffe2 {
 

@@ -6,7 +6,7 @@
 
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
@@ -39,7 +39,7 @@ struct Files {
   std::int64_t left = 0;                     // bytes that tensors may still take
 };
 // Tied weights may share bytes; a small file that thousands of tensors point at would fill the memory.
-constexpr std::int64_t kMostShares = 8;
+constexpr std::int64_t kMaxShares = 8;
 
 Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
   const std::string location = entry(tensor, "location");
@@ -63,7 +63,7 @@ Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
                     *length, *offset, size));
   }
   if (*length > files.left)
-    return wrong(fmt::format("the model's tensors take its bytes more than {} times over", kMostShares));
+    return wrong(fmt::format("the model's tensors take its bytes more than {} times over", kMaxShares));
   files.left -= *length;
   tensor.set_raw_data(data.substr(static_cast<std::size_t>(*offset), static_cast<std::size_t>(*length)));
   tensor.clear_external_data();
@@ -115,7 +115,7 @@ Status take_in_external_data(wire::Model& model, const base::Source& source) {
   Files files;
   for (const std::string& name : external_files(model)) {
     OPLAT_TRY(bytes, source.sibling(name));
-    files.left += kMostShares * static_cast<std::int64_t>(bytes.size());
+    files.left += kMaxShares * static_cast<std::int64_t>(bytes.size());
     files.bytes.emplace(name, std::move(bytes));
   }
   return take_in_graph(*model.mutable_graph(), files, source.name());

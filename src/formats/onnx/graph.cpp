@@ -7,14 +7,14 @@
 
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/catalogue.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
 
-constexpr int kMostDepth = 32;               // of nested bodies: far beyond real models, below any stack
+constexpr int kMaxDepth = 32;               // of nested bodies: far beyond real models, below any stack
 constexpr std::int64_t kSmallIntegers = 64;  // DESIGN: integer constants of up to 64 elements are printed
 constexpr std::int64_t kSmallFloats = 16;
 
@@ -103,7 +103,7 @@ class Builder {
   }
 
   Result<ir::Graph> build(int depth) {
-    if (depth > kMostDepth) return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMostDepth);
+    if (depth > kMaxDepth) return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxDepth);
     for (const wire::Tensor& tensor : source_.initializer()) add_constant(tensor.name(), tensor);
     for (const wire::ValueInfo& info : source_.input()) {
       const bool initialised = ids_.contains(info.name());

@@ -5,16 +5,16 @@
 
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/random_data.hpp"
-#include "oplat/ir/catalogue.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "formats/random_data.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
 
 constexpr std::int64_t kDefaultOpset = 17;  // of the tail's Shape, where the kernel is of another domain
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
 constexpr std::int64_t kPrintedElements = 64;  // integer constants up to this size stand in keys with their value
 constexpr int kInt64 = 7;                      // TensorProto.DataType of Shape's result
 
@@ -203,7 +203,7 @@ class KernelWriter {
     choose_wiring();
     for (std::int64_t copy = 0; copy < options_.copies; ++copy) OPLAT_CHECK(add_copy(copy));
     OPLAT_CHECK(add_tail());
-    if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMostBytes)) {
+    if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMaxBytes)) {
       return fail(Code::Refused, "a kernel model of {} MiB is above protobuf's limit", model_.ByteSizeLong() >> 20U);
     }
     out_.bytes = model_.SerializeAsString();
@@ -250,7 +250,7 @@ class KernelWriter {
       if (!bits) return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
       if (!count) return fail(Code::Refused, "operand {} holds more elements than can be counted", i);
       std::int64_t bytes = 0;
-      if (__builtin_mul_overflow(*count, *bits / 8 + 1, &bytes) || bytes > kMostBytes) {
+      if (__builtin_mul_overflow(*count, *bits / 8 + 1, &bytes) || bytes > kMaxBytes) {
         return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can", i, *count);
       }
       if (entry.constant && lacks_value(i, entry, *count)) {
@@ -260,7 +260,7 @@ class KernelWriter {
       if (entry.constant) {
         per_copy_[i] = options_.distinct_weights && !entry.value && *count > 1;
         const std::int64_t copies = per_copy_[i] ? options_.copies : 1;
-        if (__builtin_mul_overflow(bytes, copies, &bytes) || (total += bytes) > kMostBytes) {
+        if (__builtin_mul_overflow(bytes, copies, &bytes) || (total += bytes) > kMaxBytes) {
           return fail(Code::Refused, "{} copies of its weights need more than 2 GiB", options_.copies);
         }
         operand_names_[i] = indexed("w", i);

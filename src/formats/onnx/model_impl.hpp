@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "onnx/onnx.pb.h"
-#include "oplat/formats/onnx.hpp"
+#include "formats/onnx.hpp"
 
 namespace oplat::formats::onnx {
 

@@ -6,7 +6,7 @@
 
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::onnx {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "onnx/onnx.pb.h"
-#include "oplat/base/result.hpp"
-#include "oplat/ir/dtype.hpp"
-#include "oplat/ir/value.hpp"
+#include "base/result.hpp"
+#include "ir/dtype.hpp"
+#include "ir/value.hpp"
 
 namespace oplat::formats::onnx {
 

@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/paddle.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "ir/paddle.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -103,11 +103,11 @@ class Builder {
 
   Result<ir::TensorId> add_parameter(const std::string& where, const std::string& name, const Variable& variable) {
     const auto& dims = variable.dims;
-    const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMostDim; });
+    const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxDim; });
     const auto elements = ir::Shape::of(dims).elements();
-    if (!sound || !elements || dims.size() > kMostRank || !variable.dtype) {
+    if (!sound || !elements || dims.size() > kMaxRank || !variable.dtype) {
       return fail(Code::Input, "{} reads the parameter '{}' of the shape {}, expected dimensions from 0 to {}", where,
-                  base::printable(name), dims_text(dims), kMostDim);
+                  base::printable(name), dims_text(dims), kMaxDim);
     }
     const ir::TensorId id = define(name, variable.dtype, dims);
     ir::TensorInfo& info = tensor(id);
@@ -239,8 +239,8 @@ class Builder {
   void add_result(const std::string& name, const Variable& variable, const ir::PaddleTensor* inferred, std::size_t op,
                   const std::string& why) {
     const bool bounded =
-        variable.dims.size() <= kMostRank &&
-        std::all_of(variable.dims.begin(), variable.dims.end(), [](auto d) { return d >= 0 && d <= kMostDim; });
+        variable.dims.size() <= kMaxRank &&
+        std::all_of(variable.dims.begin(), variable.dims.end(), [](auto d) { return d >= 0 && d <= kMaxDim; });
     const auto elements = bounded && variable.dtype ? ir::Shape::of(variable.dims).elements() : std::nullopt;
     // What older versions call [1] has no dimensions today: as the program has it.
     const bool same = inferred != nullptr && elements && *elements == ir::Shape::of(inferred->dims).elements();

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/paddle/program.hpp"
-#include "oplat/ir/graph.hpp"
+#include "ir/graph.hpp"
 
 namespace oplat::formats::paddle {
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "formats/paddle/program.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 #include "paddle/program.pb.h"
 
 namespace oplat::formats::paddle {
@@ -17,7 +17,7 @@ namespace {
 namespace wire = ::oplat::paddle;
 
 /// Programs nest a handful of messages; strangers' need not go deeper.
-constexpr int kMostDepth = 32;
+constexpr int kMaxDepth = 32;
 
 /// Values of VarType::Type that hold tensors.
 enum HolderType : int { kDense = 7, kSelectedRows = 8, kArray = 13 };
@@ -137,8 +137,8 @@ Result<std::vector<Argument>> arguments_of(const std::string& where,
   std::size_t count = 0;
   for (const wire::Slot& slot : slots) {
     count += static_cast<std::size_t>(slot.arguments_size());
-    if (count > kMostParts || list.size() > kMostParts) {
-      return fail(Code::Input, "{} has more than {} operands or results", where, kMostParts);
+    if (count > kMaxParts || list.size() > kMaxParts) {
+      return fail(Code::Input, "{} has more than {} operands or results", where, kMaxParts);
     }
     if (slot.arguments_size() == 0) continue;
     list.push_back({.slot = slot.parameter(), .variables = {slot.arguments().begin(), slot.arguments().end()}});
@@ -155,8 +155,8 @@ Result<Operator> operator_of(const std::string& file, std::size_t index, const w
   OPLAT_TRY(outputs, arguments_of(where, source.outputs()));
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
-  if (static_cast<std::size_t>(source.attrs_size()) > kMostParts) {
-    return fail(Code::Input, "{} has {} attributes, more than {}", where, source.attrs_size(), kMostParts);
+  if (static_cast<std::size_t>(source.attrs_size()) > kMaxParts) {
+    return fail(Code::Input, "{} has {} attributes, more than {}", where, source.attrs_size(), kMaxParts);
   }
   for (const wire::Attribute& each : source.attrs()) {
     if (each.type() < kInt || each.type() > kScalars) {
@@ -206,10 +206,10 @@ Status check_bounds(const std::string& file, const wire::Program& program) {
     operators += static_cast<std::size_t>(block.ops_size());
     variables += static_cast<std::size_t>(block.vars_size());
   }
-  if (static_cast<std::size_t>(program.blocks_size()) > kMostBodies || operators > kMostOperators ||
-      variables > kMostVariables) {
+  if (static_cast<std::size_t>(program.blocks_size()) > kMaxBodies || operators > kMaxOperators ||
+      variables > kMaxVariables) {
     return fail(Code::Input, "{}: {} blocks, {} operators and {} variables, more than {}, {} and {}", file,
-                program.blocks_size(), operators, variables, kMostBodies, kMostOperators, kMostVariables);
+                program.blocks_size(), operators, variables, kMaxBodies, kMaxOperators, kMaxVariables);
   }
   if (operators == 0) return fail(Code::Input, "{}: the program holds no operators", file);
   return {};
@@ -236,7 +236,7 @@ Result<Program> parse_desc(const std::string& name, const std::string& bytes) {
   }
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
-  coded.SetRecursionLimit(kMostDepth);
+  coded.SetRecursionLimit(kMaxDepth);
   wire::Program source;
   if (!source.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return fail(Code::Input,

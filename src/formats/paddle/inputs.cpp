@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/paddle/builder.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -50,7 +50,7 @@ Status give_shape(const std::string& file, Input& input, const Dims& dims) {
     return refuse(fmt::format("the input has {} dimensions: {}", input.declared.size(), dims_text(input.declared)));
   }
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 1 || dims[i] > kMostDim) return refuse("dimensions are from 1 to 2^30");
+    if (dims[i] < 1 || dims[i] > kMaxDim) return refuse("dimensions are from 1 to 2^30");
     if (input.declared[i] != -1 && input.declared[i] != dims[i]) {
       return refuse(fmt::format("the program fixes dimension {} to {}", i, input.declared[i]));
     }
@@ -60,7 +60,7 @@ Status give_shape(const std::string& file, Input& input, const Dims& dims) {
 }
 
 Status give_batch(const std::string& file, std::vector<Input>& inputs, std::int64_t batch) {
-  if (batch < 1 || batch > kMostDim) return fail(Code::Usage, "{}: --batch {}: expected 1 to 2^30", file, batch);
+  if (batch < 1 || batch > kMaxDim) return fail(Code::Usage, "{}: --batch {}: expected 1 to 2^30", file, batch);
   bool taken = false;
   for (Input& input : inputs) {
     if (input.dims.empty()) continue;
@@ -88,10 +88,10 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
     }
     const Dims& dims = described->second.dims;
     const bool sound =
-        std::all_of(dims.begin(), dims.end(), [](auto d) { return d == -1 || (d >= 1 && d <= kMostDim); });
-    if (!sound || dims.size() > kMostRank) {
+        std::all_of(dims.begin(), dims.end(), [](auto d) { return d == -1 || (d >= 1 && d <= kMaxDim); });
+    if (!sound || dims.size() > kMaxRank) {
       return fail(Code::Input, "{}: input '{}' has the shape {}, expected dimensions from 1 to {} or -1", file,
-                  base::printable(name), dims_text(dims), kMostDim);
+                  base::printable(name), dims_text(dims), kMaxDim);
     }
     inputs.push_back({.name = name, .declared = dims, .dims = dims});
   }

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "formats/paddle/program.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -79,9 +79,9 @@ Status check_parameters(const base::Source& source, const Program& program) {
     std::error_code error;
     const std::uint64_t size = fs::file_size(path, error);
     if (error) return fail(Code::Input, "{}: cannot read its length: {}", path.string(), error.message());
-    constexpr std::uint64_t kMostPointer = 1024;
-    if (size <= kMostPointer) {
-      OPLAT_TRY(bytes, base::read_file(path, kMostPointer));
+    constexpr std::uint64_t kMaxPointer = 1024;
+    if (size <= kMaxPointer) {
+      OPLAT_TRY(bytes, base::read_file(path, kMaxPointer));
       if (bytes.starts_with("version https://git-lfs")) {
         return fail(Code::Input, "{}: a Git LFS pointer, not the parameters; fetch it with 'git lfs pull'",
                     path.string());

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 /// Types within types of lists, regions within regions: real programs stay below 40.
-constexpr std::size_t kMostDepth = 128;
-constexpr std::size_t kMostElements = 1 << 16;
+constexpr std::size_t kMaxPirDepth = 128;
+constexpr std::size_t kMaxElements = 1 << 16;
 
 template <class T>
 std::optional<T> get(dom::element element) {
@@ -100,7 +100,7 @@ class Reader {
 
   Result<std::vector<PirOperator>> run(const std::string& bytes) {
     dom::parser parser;
-    if (parser.allocate(bytes.size(), kMostDepth) != simdjson::SUCCESS) {
+    if (parser.allocate(bytes.size(), kMaxPirDepth) != simdjson::SUCCESS) {
       return fail(Code::Input, "{}: {} bytes of JSON, too much to read", file_, bytes.size());
     }
     dom::element document;
@@ -113,8 +113,8 @@ class Reader {
     for (const dom::element element : ops) {
       OPLAT_TRY(op, operator_of(operators.size(), element));
       operators.push_back(std::move(op));
-      if (operators.size() > kMostVariables)
-        return fail(Code::Input, "{}: more than {} operators", file_, kMostVariables);
+      if (operators.size() > kMaxVariables)
+        return fail(Code::Input, "{}: more than {} operators", file_, kMaxVariables);
     }
     if (operators.empty()) return fail(Code::Input, "{}: the program holds no operators", file_);
     return operators;
@@ -175,8 +175,8 @@ class Reader {
         op.results.push_back(std::move(result));
       }
     }
-    if (op.operands.size() > kMostParts || op.results.size() > kMostParts) {
-      return fail(Code::Input, "{} has more than {} operands or results", where, kMostParts);
+    if (op.operands.size() > kMaxParts || op.results.size() > kMaxParts) {
+      return fail(Code::Input, "{} has more than {} operands or results", where, kMaxParts);
     }
     OPLAT_CHECK(read_attributes(where, *object, op));
     return op;
@@ -191,8 +191,8 @@ class Reader {
       const auto value = attribute ? member<dom::object>(*attribute, "AT") : std::nullopt;
       if (!name || !value) return fail(Code::Input, "{}: an attribute without a name \"N\" and a value \"AT\"", where);
       op.attributes.emplace_back(std::string(*name), value_of(*value, 0));
-      if (op.attributes.size() > kMostParts)
-        return fail(Code::Input, "{} has more than {} attributes", where, kMostParts);
+      if (op.attributes.size() > kMaxParts)
+        return fail(Code::Input, "{} has more than {} attributes", where, kMaxParts);
     }
     return {};
   }
@@ -243,7 +243,7 @@ class Reader {
         if (!inner) return fail(Code::Input, "{}: a list of something else than types", where);
         OPLAT_TRY(element, type_of(where, *inner, 1));
         type.tensors.push_back(std::move(element.tensors.front()));
-        if (type.tensors.size() > kMostParts) return fail(Code::Input, "{}: a list of more than {}", where, kMostParts);
+        if (type.tensors.size() > kMaxParts) return fail(Code::Input, "{}: a list of more than {}", where, kMaxParts);
       }
       return type;
     }
@@ -258,8 +258,8 @@ class Reader {
     if (!variable.dtype) return fail(Code::Input, "{}: a tensor of elements of an unknown type", where);
     for (const dom::element each : *dims) {
       const auto dim = get<std::int64_t>(each);
-      if (!dim || variable.dims.size() >= kMostRank) {
-        return fail(Code::Input, "{}: dimensions that are no list of at most {} integers", where, kMostRank);
+      if (!dim || variable.dims.size() >= kMaxRank) {
+        return fail(Code::Input, "{}: dimensions that are no list of at most {} integers", where, kMaxRank);
       }
       variable.dims.push_back(*dim);
     }
@@ -273,7 +273,7 @@ class Reader {
     if (object["D"].get(data) != simdjson::SUCCESS) return {};
     if (kind == "a_array" || kind == "a_intarray" || kind == "a_scalar") {
       const auto elements = get<dom::array>(data);
-      if (!elements || elements->size() > kMostElements || depth > 2) return {};
+      if (!elements || elements->size() > kMaxElements || depth > 2) return {};
       if (kind == "a_scalar") return scalar_of(*elements);
       ir::List list;
       for (const dom::element each : *elements) {

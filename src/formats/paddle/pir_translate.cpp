@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "formats/paddle/pir.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/text.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -62,8 +62,8 @@ class Translator {
     const auto found = values_.find(id);
     if (found != values_.end()) {
       handed_out_ += found->second.size();
-      if (handed_out_ > kMostVariables)
-        return fail(Code::Input, "{}: more than {} operands before it", place, kMostVariables);
+      if (handed_out_ > kMaxVariables)
+        return fail(Code::Input, "{}: more than {} operands before it", place, kMaxVariables);
       return found->second;
     }
     return fail(Code::Input,
@@ -127,7 +127,7 @@ class Translator {
       for (const std::int64_t id : op.operands) {
         OPLAT_TRY(names, variables_of(place, id));
         all.insert(all.end(), names.begin(), names.end());
-        if (all.size() > kMostParts) return fail(Code::Input, "{}: more than {} values in a list", place, kMostParts);
+        if (all.size() > kMaxParts) return fail(Code::Input, "{}: more than {} values in a list", place, kMaxParts);
       }
       if (!values_.try_emplace(op.results[0].id, std::move(all)).second) {
         return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place, op.results[0].id);
@@ -207,8 +207,8 @@ class Translator {
               [](const auto& a, const auto& b) { return a.first < b.first; });
     note_constant(source, op);
     block_.operators.push_back(std::move(op));
-    if (block_.operators.size() > kMostOperators)
-      return fail(Code::Input, "{}: more than {} operators", file_, kMostOperators);
+    if (block_.operators.size() > kMaxOperators)
+      return fail(Code::Input, "{}: more than {} operators", file_, kMaxOperators);
     return {};
   }
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/files.hpp"
+#include "formats/format_reader.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::formats::paddle {
 
@@ -55,12 +55,12 @@ struct Program {
 };
 
 /// Bounds that no real program comes near.
-inline constexpr std::int64_t kMostDim = std::int64_t{1} << 30;
-inline constexpr std::size_t kMostRank = 16;
-inline constexpr std::size_t kMostOperators = 200'000;
-inline constexpr std::size_t kMostVariables = 1'000'000;
-inline constexpr std::size_t kMostParts = 4096;  ///< operands, results or attributes of one operator
-inline constexpr std::size_t kMostBodies = 256;
+inline constexpr std::int64_t kMaxDim = std::int64_t{1} << 30;
+inline constexpr std::size_t kMaxRank = 16;
+inline constexpr std::size_t kMaxOperators = 200'000;
+inline constexpr std::size_t kMaxVariables = 1'000'000;
+inline constexpr std::size_t kMaxParts = 4096;  ///< operands, results or attributes of one operator
+inline constexpr std::size_t kMaxBodies = 256;
 
 /// How sure one can be that the bytes are a program, 0 to 100.
 int probe_desc(std::string_view bytes);

@@ -6,13 +6,13 @@
 #include <unordered_map>
 
 #include "formats/paddle/program.hpp"
-#include "oplat/formats/paddle.hpp"
+#include "formats/paddle.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
 
 /// Filters of more elements belong to no network.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxPrunedElements = std::int64_t{1} << 28;
 
 const ir::Value* attribute(const Operator& op, std::string_view name) {
   const auto found = std::find_if(op.attributes.begin(), op.attributes.end(), [&](const ir::NamedValue& each) { return each.first == name; });
@@ -40,7 +40,7 @@ const std::string* filter_of(const Operator& op) {
 bool is_pointwise(const Variable& filter) {
   const Dims& dims = filter.dims;
   return is_parameter(filter) && filter.dtype == ir::Dtype::F32 && dims.size() == 4 && dims[2] == 1 && dims[3] == 1 && dims[0] > 0 && dims[1] > 0 &&
-         dims[0] <= kMostElements / dims[1];
+         dims[0] <= kMaxPrunedElements / dims[1];
 }
 
 /// Share of zeros among the elements that end at `end`; nothing where the file ends before.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Paddle behind the FormatReader seam.
-#include "oplat/formats/paddle.hpp"
+#include "formats/paddle.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "formats/paddle/program.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -71,8 +71,8 @@ constexpr std::array<std::string_view, 41> kSilent = {
 };
 
 bool is_plain_text(std::string_view text) {
-  constexpr std::size_t kMostBytes = 1024;
-  return text.size() <= kMostBytes &&
+  constexpr std::size_t kMaxBytes = 1024;
+  return text.size() <= kMaxBytes &&
          std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
@@ -93,7 +93,7 @@ std::optional<int> number_of(ir::Dtype dtype) {
 }
 
 bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
-  constexpr std::size_t kMostElements = 64;
+  constexpr std::size_t kMaxElements = 64;
   const auto& [name, value] = attribute;
   if (std::find(kSilent.begin(), kSilent.end(), name) != kSilent.end()) return false;
   // Everything that is exported is for inference; two operators do something else in training, and say so.
@@ -101,7 +101,7 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
   if (value.unknown() || !is_plain_text(name) || !is_plain(value)) return false;
   const ir::List* list = value.list();
   return list == nullptr ||
-         (list->size() <= kMostElements &&
+         (list->size() <= kMaxElements &&
           std::all_of(list->begin(), list->end(), [](const auto& v) { return !v.unknown() && is_plain(v); }));
 }
 

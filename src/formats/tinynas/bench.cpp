@@ -2,7 +2,7 @@
 /// The script that measures samples with TensorRT's trtexec.
 #include <algorithm>
 
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {

@@ -4,21 +4,21 @@
 #include <cmath>
 
 #include "formats/tinynas/lines.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::int64_t kMostSize = 1'000'000;
+constexpr std::int64_t kMaxSize = 1'000'000;
 constexpr std::size_t kTestFields = 8;
 constexpr std::size_t kLibraryFields = 9;
 constexpr std::size_t kSampleFields = kLibraryFields + 1;
 
 Status read_size(std::string_view name, std::string_view text, std::int64_t& to) {
   const auto value = base::parse_int(text);
-  if (!value || *value < 1 || *value > kMostSize) {
-    return fail(Code::Input, "{} is '{}'; expected an integer from 1 to {}", name, base::printable(text, 24), kMostSize);
+  if (!value || *value < 1 || *value > kMaxSize) {
+    return fail(Code::Input, "{} is '{}'; expected an integer from 1 to {}", name, base::printable(text, 24), kMaxSize);
   }
   to = *value;
   return {};

@@ -5,7 +5,7 @@
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::int64_t kMostSize = 1'000'000;  // as lists of convolutions may hold
+constexpr std::int64_t kMaxCorrectedSize = 1'000'000;  // as lists of convolutions may hold
 
 class CorrectedWalk {
  public:
@@ -78,7 +78,7 @@ class CorrectedWalk {
                    step.padding);
     }
     size_ = room / step.stride + 1;
-    if (size_ > kMostSize) {
+    if (size_ > kMaxCorrectedSize) {
       return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name, size_, size_, step.padding);
     }
     return ExecutedConv{tuple, step.padding};

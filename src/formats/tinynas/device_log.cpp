@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Device logs into library lines.
-#include <algorithm>
 #include <map>
+#include <set>
 
 #include "formats/tinynas/lines.hpp"
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::size_t kMostNotes = 20;
+constexpr std::size_t kMaxNotes = 20;
 constexpr std::string_view kIteration = "iter-";
 constexpr std::string_view kTime = "run time_ms:";
 constexpr std::string_view kUnit = "ms";
 constexpr std::string_view kFailure = "failed: ";
-constexpr std::size_t kMostDigits = 18;
-constexpr std::size_t kMostSampleBytes = 1024;
-constexpr std::size_t kMostQuoted = 60;
+constexpr std::size_t kMaxDigits = 18;
+constexpr std::size_t kMaxSampleBytes = 1024;
+constexpr std::size_t kMaxQuoted = 60;
 /// Bad lines beyond so many have a text that says less: only the first few are shown, and a log may have millions.
-constexpr std::size_t kMostBadTexts = 1000;
-constexpr std::size_t kMostOfReason = 200;
+constexpr std::size_t kMaxBadTexts = 1000;
+constexpr std::size_t kMaxOfReason = 200;
 /// What is less would be 0 in six decimals.
-constexpr double kLeastInDecimals = 5e-7;
+constexpr double kMinInDecimals = 5e-7;
 constexpr double kNsPerMs = 1e6;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -49,7 +49,7 @@ Iteration read_iteration(std::string_view from_here, bool at_start) {
     out.wrong = "no number behind 'iter-'";
     return out;
   }
-  if (digits > kMostDigits) {
+  if (digits > kMaxDigits) {
     out.wrong = "a number of more than 18 digits";
     return out;
   }
@@ -72,10 +72,10 @@ class Collector {
       return {};
     });
     close();
-    std::vector<BadLine> bad = std::move(nameless_bad_);
-    for (auto& [number, one] : bad_) bad.push_back(std::move(one));
-    std::stable_sort(bad.begin(), bad.end(), [](const BadLine& a, const BadLine& b) { return a.line < b.line; });
-    for (BadLine& one : bad) add(out_.bad, bad_count_, one.text.empty() ? fmt::format("line {}: no sample", one.line) : std::move(one.text));
+    for (BadLine& one : bad_) {
+      if (one.number && stands_again(*one.number, one.line)) continue;
+      add(out_.bad, bad_count_, one.text.empty() ? fmt::format("line {}: no sample", one.line) : std::move(one.text));
+    }
     bad_count_ += more_bad_;
     for (const Row& row : rows_) {
       out_.library += library_key_text(row.conv);
@@ -91,6 +91,7 @@ class Collector {
  private:
   struct BadLine {
     std::size_t line = 0;
+    std::optional<std::int64_t> number;
     std::string text;
   };
   struct Row {
@@ -103,14 +104,14 @@ class Collector {
 
   /// As read_log.py prints it, but for what it would print as 0.
   static std::string text_of(double ms) {
-    return ms > kLeastInDecimals ? fmt::format("{:.6f}", ms) : fmt::format("{:.6g}", ms);
+    return ms > kMinInDecimals ? fmt::format("{:.6f}", ms) : fmt::format("{:.6g}", ms);
   }
 
   static void add(std::vector<std::string>& list, std::size_t& count, std::string text) {
-    if (++count <= kMostNotes) list.push_back(std::move(text));
+    if (++count <= kMaxNotes) list.push_back(std::move(text));
   }
   static void finish(std::vector<std::string>& list, std::size_t count) {
-    if (count > kMostNotes) list.push_back(fmt::format("and {} more", count - kMostNotes));
+    if (count > kMaxNotes) list.push_back(fmt::format("and {} more", count - kMaxNotes));
   }
   template <class... Args>
   void note(std::size_t line, fmt::format_string<Args...> format, Args&&... args) {
@@ -146,7 +147,7 @@ class Collector {
 
   /// An "iter-" that begins no sample.
   void take_other(const Iteration& iteration, std::size_t line) {
-    const std::string found = base::printable(iteration.from_here, kMostQuoted);
+    const std::string found = base::printable(iteration.from_here, kMaxQuoted);
     if (iteration.announces) {
       malformed(iteration.number, line,
                 fmt::format("{}: '{}'; expected 'iter-N: {}'", iteration.wrong, found, kSampleForm));
@@ -156,25 +157,31 @@ class Collector {
   }
 
   void malformed(std::optional<std::int64_t> number, std::size_t line, std::string_view what) {
-    std::string text = ++bad_texts_ <= kMostBadTexts ? fmt::format("line {}: {}{}", line, number ? fmt::format("iter-{}: ", *number) : "", what) : std::string();
-    if (number) {
-      bad_.emplace(*number, BadLine{line, std::move(text)});
-    } else if (nameless_bad_.size() < kMostBadTexts) {
-      nameless_bad_.push_back({line, std::move(text)});
+    if (number) bad_numbers_.insert(*number);
+    if (bad_.size() < kMaxBadTexts) {
+      bad_.push_back({line, number, fmt::format("line {}: {}{}", line, number ? fmt::format("iter-{}: ", *number) : "", what)});
+    } else if (number) {
+      bad_.push_back({line, number, {}});
     } else {
       ++more_bad_;
     }
   }
 
+  /// Whether a sample of the number stands in this line or a later one.
+  [[nodiscard]] bool stands_again(std::int64_t number, std::size_t line) const {
+    const auto known = by_number_.find(number);
+    return known != by_number_.end() && rows_[known->second].line >= line;
+  }
+
   void take_sample(const Iteration& iteration, std::size_t line) {
     const std::int64_t number = *iteration.number;
-    const auto conv = iteration.rest.size() > kMostSampleBytes ? fail(Code::Input, "{} bytes; expected '{}'", iteration.rest.size(), kSampleForm)
+    const auto conv = iteration.rest.size() > kMaxSampleBytes ? fail(Code::Input, "{} bytes; expected '{}'", iteration.rest.size(), kSampleForm)
                                                                : tuple_of_sample_fields(words(iteration.rest));
     if (!conv) {
       malformed(number, line, conv.error().message);
       return;
     }
-    if (bad_.erase(number) > 0) note(line, "iter-{} stands here again, after a line that held no sample", number);
+    if (bad_numbers_.erase(number) > 0) note(line, "iter-{} stands here again, after a line that held no sample", number);
     const auto known = by_number_.find(number);
     if (known != by_number_.end() && !rows_[known->second].ms && rows_[known->second].conv == *conv) {
       ++out_.repeated;
@@ -217,7 +224,7 @@ class Collector {
 
   /// "failed: time limit of 600 s", as the script for trtexec writes it. The measured program may print the word, too, and a time then.
   void take_failure(std::string_view reason) {
-    if (open_ && failure_.empty()) failure_ = base::printable(reason, kMostOfReason);
+    if (open_ && failure_.empty()) failure_ = base::printable(reason, kMaxOfReason);
   }
 
   void close() {
@@ -230,10 +237,9 @@ class Collector {
 
   std::vector<Row> rows_;
   std::map<std::int64_t, std::size_t> by_number_;
-  std::multimap<std::int64_t, BadLine> bad_;  ///< by the number of the sample, which may come again
-  std::vector<BadLine> nameless_bad_;
-  std::size_t bad_texts_ = 0;
-  std::size_t more_bad_ = 0;  ///< nameless ones that are only counted
+  std::vector<BadLine> bad_;              ///< by line
+  std::set<std::int64_t> bad_numbers_;    ///< of those whose sample has not come again yet
+  std::size_t more_bad_ = 0;              ///< lines without a number that are only counted
   std::optional<std::size_t> open_;
   std::string failure_;  ///< of the open sample: why it failed, unless a time follows all the same
   std::size_t note_count_ = 0;

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/conv_tuple.hpp"
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "ir/conv_tuple.hpp"
 
 namespace oplat::formats::tinynas {
 
@@ -16,8 +17,7 @@ namespace oplat::formats::tinynas {
 /// first error. A last line without its end counts; a byte order mark before the first line is passed over.
 template <class Take>
 Status for_each_line(std::string_view text, Take take) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.starts_with(base::kByteOrderMark)) text.remove_prefix(base::kByteOrderMark.size());
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

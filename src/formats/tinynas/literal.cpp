@@ -6,22 +6,22 @@
 #include <array>
 #include <optional>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;
-constexpr std::size_t kMostDepth = 64;
-constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxValues = 1'000'000;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_literal_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name(char c) { return is_name_start(c) || is_digit(c); }
+bool is_name(char c) { return is_name_start(c) || is_literal_digit(c); }
 
 /// Value of a digit in any base up to 16, or 99.
 int digit_value(char c) {
-  if (is_digit(c)) return c - '0';
+  if (is_literal_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return 99;
@@ -51,10 +51,10 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   Result<Literal> parse() {
-    if (text_.size() > kMostBytes) {
+    if (text_.size() > kMaxBytes) {
       return fail(Code::Input, "1:1: {} bytes, more than the 16 MiB that a literal may have", text_.size());
     }
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+    if (text_.starts_with(base::kByteOrderMark)) at_ = base::kByteOrderMark.size();
     skip_blanks();
     if (at_end()) return error(at_, "the text is empty; expected a literal");
     const std::size_t start = at_;
@@ -120,19 +120,19 @@ class Parser {
   }
 
   Result<Literal> value(std::size_t depth) {
-    if (depth > kMostDepth) return error(at_, "nested deeper than {} levels", kMostDepth);
-    if (++values_ > kMostValues) return error(at_, "more than {} values", kMostValues);
+    if (depth > kMaxDepth) return error(at_, "nested deeper than {} levels", kMaxDepth);
+    if (++values_ > kMaxValues) return error(at_, "more than {} values", kMaxValues);
     const std::size_t start = at_;
     const char c = peek();
     if (at_end()) return unexpected("a literal");
     if (c == '[' || c == '(') return bracketed(depth);
     if (c == '{') return braced(depth);
     if (c == '\'' || c == '"') return string(start);
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number(false);
+    if (is_literal_digit(c) || (c == '.' && is_literal_digit(peek(1)))) return number(false);
     if (c == '+' || c == '-') {
       ++at_;
       skip_blanks();
-      if (!is_digit(peek()) && !(peek() == '.' && is_digit(peek(1)))) {
+      if (!is_literal_digit(peek()) && !(peek() == '.' && is_literal_digit(peek(1)))) {
         at_ = start;
         return unexpected("a number after the sign");
       }
@@ -300,12 +300,12 @@ class Parser {
       text += digits(10);
     }
     if ((peek() == 'e' || peek() == 'E') &&
-        (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
+        (is_literal_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_literal_digit(peek(2))))) {
       real = true;
       text += 'e';
       ++at_;
       if (peek() == '-') text += '-';
-      if (!is_digit(peek())) ++at_;
+      if (!is_literal_digit(peek())) ++at_;
       text += digits(10);
     }
     if (!real) {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::formats::tinynas {
 

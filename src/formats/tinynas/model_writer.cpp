@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "formats/onnx/types.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/formats/random_data.hpp"
+#include "base/hash.hpp"
+#include "formats/random_data.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
@@ -16,10 +16,10 @@ namespace wire = onnx::wire;
 
 constexpr std::int64_t kIrVersion = 8;
 constexpr std::int64_t kOpset = 17;
-constexpr double kMostBytes = 0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is no weight
+constexpr double kMaxWrittenBytes = 0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is no weight
 constexpr float kEpsilon = 1e-5F;
 constexpr float kLeak = 0.01F;  // PyTorch's default
-constexpr float kMostOfRelu6 = 6;
+constexpr float kMaxOfRelu6 = 6;
 constexpr std::uint64_t kSeed = 1;
 // AttributeProto.type
 constexpr int kFloat = 1;
@@ -76,7 +76,7 @@ ModelWriter::Name ModelWriter::weights(const std::string& name, const std::vecto
   for (const std::int64_t dim : dims) count *= static_cast<double>(dim);
   weight_bytes_ += count * sizeof(float);
   // Too much is an error of finish(); it is not made first.
-  if (weight_bytes_ > kMostBytes) return name;
+  if (weight_bytes_ > kMaxWrittenBytes) return name;
   wire::Tensor& tensor = *model_.mutable_graph()->add_initializer();
   tensor.set_name(name);
   tensor.set_data_type(onnx::onnx_type_of(ir::Dtype::F32));
@@ -126,7 +126,7 @@ ModelWriter::Name ModelWriter::activation(const std::string& name, const Name& x
         tensor.set_raw_data(raw);
         return tensor_name;
       };
-      node(name, "Clip", {x, scalar(name + ".min", 0), scalar(name + ".max", kMostOfRelu6)});
+      node(name, "Clip", {x, scalar(name + ".min", 0), scalar(name + ".max", kMaxOfRelu6)});
       break;
     }
   }
@@ -159,7 +159,7 @@ ModelWriter::Name ModelWriter::average_pool(const std::string& name, const Name&
 }
 
 Result<std::string> ModelWriter::finish(const Name& x, const std::vector<std::int64_t>& dims) {
-  if (weight_bytes_ > kMostBytes) {
+  if (weight_bytes_ > kMaxWrittenBytes) {
     return fail(Code::Input, "its weights take {:.1f} GiB, more than the 2 GiB of an ONNX file", weight_bytes_ * 0x1p-30);
   }
   // The last node's result gets the name, so that nothing is copied.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "onnx/onnx.pb.h"
-#include "oplat/base/result.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/result.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 

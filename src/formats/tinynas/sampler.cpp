@@ -6,25 +6,25 @@
 #include <map>
 
 #include "formats/tinynas/lines.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::int64_t kMostSize = 1'000'000;
-constexpr std::int64_t kMostGridPoints = 100'000;
-constexpr double kMostCombinations = 1e7;
-constexpr double kMostRatio = 1e6;
+constexpr std::int64_t kMaxSize = 1'000'000;
+constexpr std::int64_t kMaxGridPoints = 100'000;
+constexpr double kMaxCombinations = 1e7;
+constexpr double kMaxRatio = 1e6;
 
 // The original's limits: elements of the input and the output, multiply-adds.
-constexpr double kMostElements = 128.0 * 240 * 240 * 128;
-constexpr double kMostMultiplyAdds = 78.0 * 78 * 3072 * 3072 * 4;
+constexpr double kMaxElements = 128.0 * 240 * 240 * 128;
+constexpr double kMaxMultiplyAdds = 78.0 * 78 * 3072 * 3072 * 4;
 constexpr std::int64_t kImageChannels = 3;
-constexpr std::int64_t kMostChannelsOfImages = 256;
-constexpr std::int64_t kLeastChannels = 8;
-constexpr std::int64_t kMostChannels = 4096;
-constexpr std::int64_t kMostDepthwiseKernel = 7;
+constexpr std::int64_t kMaxChannelsOfImages = 256;
+constexpr std::int64_t kMinChannels = 8;
+constexpr std::int64_t kMaxChannels = 4096;
+constexpr std::int64_t kMaxDepthwiseKernel = 7;
 
 /// key -> values of config.in, with the checks that every key has.
 class ConfigReader {
@@ -85,7 +85,7 @@ class ConfigReader {
     std::vector<double> out;
     for (const std::string& text : entry.values) {
       const auto value = base::parse_double(text);
-      if (!value || !(*value > 0) || !(*value <= kMostRatio)) {
+      if (!value || !(*value > 0) || !(*value <= kMaxRatio)) {
         return fail(Code::Input, "{}:{}: channel_ratio is '{}'; expected positive numbers, In_C / Out_C", source_.name(), entry.line,
                     base::printable(text, 24));
       }
@@ -111,20 +111,20 @@ bool valid(const ir::ConvTuple& conv, const SamplingRules& rules) {
   if (conv.in_c % rules.channel_multiple != 0 || conv.out_c % rules.channel_multiple != 0) return false;
   const bool depthwise = conv.type == ir::ConvType::Depthwise;
   if (!depthwise) {
-    if (conv.in_c != kImageChannels && conv.in_c < kLeastChannels) return false;
-    if (conv.in_c > kMostChannels || conv.out_c > kMostChannels) return false;
-    if (conv.in_c == kImageChannels && conv.out_c > kMostChannelsOfImages) return false;
+    if (conv.in_c != kImageChannels && conv.in_c < kMinChannels) return false;
+    if (conv.in_c > kMaxChannels || conv.out_c > kMaxChannels) return false;
+    if (conv.in_c == kImageChannels && conv.out_c > kMaxChannelsOfImages) return false;
   }
   if (conv.stride == 2 && conv.in_h % 2 != 0) return false;
-  if (depthwise && (conv.in_c != conv.out_c || conv.fused || conv.kernel > kMostDepthwiseKernel)) return false;
+  if (depthwise && (conv.in_c != conv.out_c || conv.fused || conv.kernel > kMaxDepthwiseKernel)) return false;
   const auto size = static_cast<double>(conv.in_h);
   const double pixels = static_cast<double>(conv.batch) * size * size;
   const double inputs = pixels * static_cast<double>(conv.in_c);
   // The original divides the output for stride 2 only.
   const double outputs = pixels * static_cast<double>(conv.out_c) / (conv.stride == 2 ? 4 : 1);
-  if (inputs > kMostElements || outputs > kMostElements) return false;
+  if (inputs > kMaxElements || outputs > kMaxElements) return false;
   const double filter = static_cast<double>(conv.kernel) * static_cast<double>(conv.kernel);
-  return outputs * filter * (depthwise ? 1.0 : static_cast<double>(conv.in_c)) <= kMostMultiplyAdds;
+  return outputs * filter * (depthwise ? 1.0 : static_cast<double>(conv.in_c)) <= kMaxMultiplyAdds;
 }
 
 template <class T>
@@ -139,16 +139,16 @@ Result<SamplingSpace> read_sampling_space(const base::Source& source) {
   ConfigReader reader(source);
   OPLAT_CHECK(reader.read());
   SamplingSpace space;
-  OPLAT_TRY(batch, reader.integers("batch", 1, kMostSize));
+  OPLAT_TRY(batch, reader.integers("batch", 1, kMaxSize));
   OPLAT_TRY(fused, reader.integers("elmt_fused", 0, 1));
-  OPLAT_TRY(kernel, reader.integers("filter_size", 1, kMostSize));
-  OPLAT_TRY(out_c, reader.integers("output_channel", 1, kMostSize));
-  OPLAT_TRY(stride, reader.integers("stride", 1, kMostSize));
+  OPLAT_TRY(kernel, reader.integers("filter_size", 1, kMaxSize));
+  OPLAT_TRY(out_c, reader.integers("output_channel", 1, kMaxSize));
+  OPLAT_TRY(stride, reader.integers("stride", 1, kMaxSize));
   OPLAT_TRY(type, reader.integers("type", 0, 1));
   OPLAT_TRY(ratio, reader.ratios());
-  OPLAT_TRY(min_size, reader.integer("min_feature_size", 1, kMostSize));
-  OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMostSize));
-  OPLAT_TRY(sizes, reader.integer("number_feature_size", 1, kMostGridPoints));
+  OPLAT_TRY(min_size, reader.integer("min_feature_size", 1, kMaxSize));
+  OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMaxSize));
+  OPLAT_TRY(sizes, reader.integer("number_feature_size", 1, kMaxGridPoints));
   if (min_size > max_size) {
     return fail(Code::Input, "{}: min_feature_size {} is larger than max_feature_size {}", source.name(), min_size, max_size);
   }
@@ -177,8 +177,8 @@ Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const Samp
   for (const auto* axis : {&space.batch, &space.fused, &space.kernel, &space.out_c, &space.stride, &space.type}) {
     combinations *= static_cast<double>(axis->size());
   }
-  if (combinations > kMostCombinations) {
-    return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations, kMostCombinations);
+  if (combinations > kMaxCombinations) {
+    return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations, kMaxCombinations);
   }
   std::vector<ir::ConvTuple> out;
   const auto add_ratios = [&](ir::ConvTuple conv) {

@@ -5,17 +5,17 @@
 
 #include "formats/tinynas/literal.hpp"
 #include "formats/tinynas/walk.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::size_t kMostBlocks = 10'000;
-constexpr std::int64_t kMostChannels = 1'000'000;
-constexpr std::int64_t kMostKernel = 10'000;
-constexpr std::int64_t kMostRepeat = 10'000;
-constexpr std::int64_t kMostInnerBlocks = 50'000;
+constexpr std::size_t kMaxBlocks = 10'000;
+constexpr std::int64_t kMaxStructureChannels = 1'000'000;
+constexpr std::int64_t kMaxKernel = 10'000;
+constexpr std::int64_t kMaxRepeat = 10'000;
+constexpr std::int64_t kMaxInnerBlocks = 50'000;
 
 struct ClassInfo {
   std::string_view name;
@@ -130,19 +130,19 @@ class BlockReader {
   }
 
   Status read_sizes(const ClassInfo& info) {
-    OPLAT_CHECK(required("in", 1, kMostChannels, block_.in));
-    OPLAT_CHECK(required("out", 1, kMostChannels, block_.out));
-    OPLAT_CHECK(required("k", 1, kMostKernel, block_.kernel));
+    OPLAT_CHECK(required("in", 1, kMaxStructureChannels, block_.in));
+    OPLAT_CHECK(required("out", 1, kMaxStructureChannels, block_.out));
+    OPLAT_CHECK(required("k", 1, kMaxKernel, block_.kernel));
     if (info.three_d) {
       std::int64_t frames = 1;
-      OPLAT_CHECK(required("kt", 1, kMostKernel, frames));
+      OPLAT_CHECK(required("kt", 1, kMaxKernel, frames));
     }
     const bool residual = info.kind != BlockKind::Conv;
-    OPLAT_TRY(stride, integer("s", 1, residual ? 2 : kMostKernel));
+    OPLAT_TRY(stride, integer("s", 1, residual ? 2 : kMaxKernel));
     block_.stride = stride.value_or(1);
-    if (residual) OPLAT_CHECK(required("btn", 1, kMostChannels, block_.bottleneck));
-    if (info.super) OPLAT_CHECK(required("L", 0, kMostRepeat, block_.repeat));
-    OPLAT_TRY(group, integer("g", 1, kMostChannels));
+    if (residual) OPLAT_CHECK(required("btn", 1, kMaxStructureChannels, block_.bottleneck));
+    if (info.super) OPLAT_CHECK(required("L", 0, kMaxRepeat, block_.repeat));
+    OPLAT_TRY(group, integer("g", 1, kMaxStructureChannels));
     block_.group = group.value_or(1);
     return {};
   }
@@ -158,8 +158,8 @@ class BlockReader {
                          *one->integer() == *all->items[1].integer();
       if (!equal) return error("'p' differs between the axes; only square paddings are read");
     }
-    if (one->integer() == nullptr || *one->integer() < 0 || *one->integer() > kMostKernel) {
-      return error("'p' is {}; expected an integer from 0 to {}", found->shown(), kMostKernel);
+    if (one->integer() == nullptr || *one->integer() < 0 || *one->integer() > kMaxKernel) {
+      return error("'p' is {}; expected an integer from 0 to {}", found->shown(), kMaxKernel);
     }
     block_.padding = *one->integer();
     return {};
@@ -227,8 +227,8 @@ Result<const Literal*> block_list(const base::Source& source, const Literal& lit
   const Literal::Sequence* blocks = list->sequence();
   if (blocks == nullptr || blocks->kind == '{') return wrong(*list, "expected a list of blocks");
   if (blocks->items.empty()) return wrong(*list, "expected at least one block");
-  if (blocks->items.size() > kMostBlocks) {
-    return fail(Code::Input, "{}: {} blocks, more than {}", source.name(), blocks->items.size(), kMostBlocks);
+  if (blocks->items.size() > kMaxBlocks) {
+    return fail(Code::Input, "{}: {} blocks, more than {}", source.name(), blocks->items.size(), kMaxBlocks);
   }
   return list;
 }
@@ -253,9 +253,9 @@ Result<Structure> read_structure(const base::Source& source) {
     if (!structure.blocks.empty() && structure.blocks.front().three_d != block.three_d) {
       return fail(Code::Input, "{}: 2-D and 3-D blocks in one structure", block_place(structure, block));
     }
-    if ((inner_blocks += block.repeat) > kMostInnerBlocks) {
+    if ((inner_blocks += block.repeat) > kMaxInnerBlocks) {
       return fail(Code::Input, "{}: more than {} inner blocks (L) up to here", block_place(structure, block),
-                  kMostInnerBlocks);
+                  kMaxInnerBlocks);
     }
     structure.blocks.push_back(std::move(block));
   }

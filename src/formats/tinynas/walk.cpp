@@ -7,7 +7,7 @@
 namespace oplat::formats::tinynas {
 namespace {
 
-constexpr std::int64_t kMostResolution = 1'000'000;
+constexpr std::int64_t kMaxResolution = 1'000'000;
 
 std::vector<Step> steps_of(const Block& block, std::int64_t in, std::int64_t stride) {
   const std::int64_t k = block.kernel;
@@ -94,8 +94,8 @@ Result<std::vector<NamedConv>> corrected_convolutions(const Structure& structure
 }  // namespace
 
 Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int64_t resolution, Rules rules) {
-  if (resolution < 1 || resolution > kMostResolution) {
-    return fail(Code::Usage, "a resolution of {}; expected 1 to {}", resolution, kMostResolution);
+  if (resolution < 1 || resolution > kMaxResolution) {
+    return fail(Code::Usage, "a resolution of {}; expected 1 to {}", resolution, kMaxResolution);
   }
   OPLAT_TRY(convs, rules == Rules::Original ? original_convolutions(structure, resolution) : corrected_convolutions(structure, resolution));
   if (convs.empty()) return fail(Code::Input, "{}: no convolution", structure.name);

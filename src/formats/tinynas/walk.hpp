@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/formats/tinynas.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir::ops {
 

@@ -2,7 +2,7 @@
 /// Caffe2's operators, keys of which are made by ir/caffe2.hpp. Counted as their ONNX kin: two operations for a
 /// multiply-add, nothing for bias, activation and requantisation fused into a convolution or product. None is a view:
 /// Caffe2 copies in Reshape, Flatten and Dropout unless the net writes in place.
-#include "oplat/ir/caffe2.hpp"
+#include "ir/caffe2.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
@@ -74,7 +74,7 @@ std::optional<double> flops_sum(const Key& key) {
   return *results * static_cast<double>(key.operands.size() - 1);
 }
 
-constexpr int kSoftmax = 5;
+constexpr int kCaffe2Softmax = 5;
 
 }  // namespace
 
@@ -95,7 +95,7 @@ std::vector<OperatorInfo> caffe2() {
        "Sigmoid", "Sub", "Tanh"},
       flops_per_result<1>);
   add({"Int8Dequantize", "Int8Quantize", "SpatialBN"}, flops_per_result<2>);
-  add({"Int8Softmax", "Softmax"}, flops_per_result<kSoftmax>);
+  add({"Int8Softmax", "Softmax"}, flops_per_result<kCaffe2Softmax>);
   add({"ChannelShuffle", "Concat", "Copy", "Dropout", "Flatten", "Int8ChannelShuffle", "Int8Concat", "Int8Flatten",
        "Int8Reshape", "Int8ResizeNearest", "Int8Transpose", "NCHW2NHWC", "NHWC2NCHW", "Reshape", "ResizeNearest",
        "Transpose"},

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "ir/operators/arguments.hpp"
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::ir::ops {
 

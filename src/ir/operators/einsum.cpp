@@ -6,7 +6,7 @@
 
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir::ops {
 namespace {

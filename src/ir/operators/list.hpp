@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "oplat/ir/catalogue.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::ir::ops {
 

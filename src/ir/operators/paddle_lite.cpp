@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
 
-constexpr std::string_view kFunctions[] = {
+constexpr std::string_view kLiteFunctions[] = {
     "hard_swish", "relu", "relu6", "leaky_relu", "prelu", "elu", "selu", "celu", "tanh", "swish", "silu", "mish", "softplus",
     "softsign", "hard_sigmoid", "sigmoid", "gelu", "clip", "sqrt", "rsqrt", "exp", "log", "log1p", "abs", "square", "pow",
     "sin", "cos", "erf", "floor", "ceil", "round", "reciprocal", "sign", "scale", "cast", "calib", "calib_once", "sum",
@@ -61,10 +61,10 @@ std::optional<Description> describe_conv(const Key& key) {
 }
 
 // Operations for each result; of normalisations and softmax as ONNX's (normalisation.cpp).
-constexpr int kSoftmax = 5;
+constexpr int kLiteSoftmax = 5;
 constexpr int kNormalisation = 7;
 /// Square, sum, scaling by the root.
-constexpr int kLpNorm = 3;
+constexpr int kLiteLpNorm = 3;
 /// A multiply-add for each of two, four, eight or sixteen neighbours.
 constexpr int kLinear = 4, kBilinear = 8, kTrilinear = 16, kBicubic = 32;
 
@@ -110,14 +110,14 @@ std::vector<OperatorInfo> paddle_lite() {
   add(Names{"bmm"}, flops_paddle_matmul);
   add(Names{"lstm", "gru", "gru_unit"}, flops_paddle_recurrence);
   add(Names{"layer_norm", "instance_norm", "group_norm"}, flops_per_result<kNormalisation>);
-  add(Names{"softmax", "log_softmax"}, flops_per_result<kSoftmax>);
-  add(Names{"norm", "l2_normalize"}, flops_per_result<kLpNorm>);
+  add(Names{"softmax", "log_softmax"}, flops_per_result<kLiteSoftmax>);
+  add(Names{"norm", "l2_normalize"}, flops_per_result<kLiteLpNorm>);
   add(Names{"sync_batch_norm", "affine_channel"}, flops_per_result<2>);
   add(Names{"linear_interp", "linear_interp_v2"}, flops_per_result<kLinear>);
   add(Names{"bilinear_interp", "bilinear_interp_v2", "grid_sampler"}, flops_per_result<kBilinear>);
   add(Names{"trilinear_interp", "trilinear_interp_v2"}, flops_per_result<kTrilinear>);
   add(Names{"bicubic_interp", "bicubic_interp_v2"}, flops_per_result<kBicubic>);
-  add(kFunctions, flops_per_result<1>);
+  add(kLiteFunctions, flops_per_result<1>);
   add(kReductions, flops_per_operand<1>);
   add(kMoving, no_flops);
   for (const std::string_view op : kViews) {

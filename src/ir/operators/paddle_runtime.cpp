@@ -12,7 +12,7 @@ namespace oplat::ir::ops {
 namespace {
 
 /// Under the names that the description knows. Paddings are one number an axis, or two.
-std::optional<Description> describe_conv(const Key& key) {
+std::optional<Description> describe_paddle_conv(const Key& key) {
   Key named = key;
   set_attribute(named, "group", integer(key, "groups").value_or(1));
   if (const auto paddings = integers(key, "paddings")) {
@@ -32,10 +32,10 @@ std::optional<double> flops_product(const Key& key) {
 }
 
 // As Paddle-Lite's (paddle_lite.cpp).
-constexpr int kSoftmax = 5, kLayerNorm = 7, kBilinear = 8;
+constexpr int kPaddleSoftmax = 5, kPaddleLayerNorm = 7, kPaddleBilinear = 8;
 
 /// The kernel is a constant operand; none where it covers the whole image.
-std::optional<double> flops_pool(const Key& key) {
+std::optional<double> flops_paddle_pool(const Key& key) {
   const auto operands = elements(key.operand(0));
   const auto results = elements(key.result(0));
   if (!operands || !results) return std::nullopt;
@@ -64,21 +64,21 @@ std::vector<OperatorInfo> paddle_runtime() {
         list.push_back({.domain = domain, .op = name, .flops = flops, .describe = describe});
       }
     };
-    add({"conv2d", "depthwise_conv2d", "fused_conv2d"}, flops_per_filter<1>, describe_conv);
+    add({"conv2d", "depthwise_conv2d", "fused_conv2d"}, flops_per_filter<1>, describe_paddle_conv);
     add({"conv3d"}, flops_per_filter<1>);
     add({"conv2d_transpose", "conv2d_transpose_bias", "depthwise_conv2d_transpose", "conv3d_transpose"}, flops_per_spread<1>);
     add({"fc"}, flops_product);
     add({"matmul", "fused_matmul"}, flops_paddle_matmul);
-    add({"pool2d"}, flops_pool);
+    add({"pool2d"}, flops_paddle_pool);
     add({"batch_norm"}, flops_per_result<2>);
     add({"add", "subtract", "multiply", "divide", "maximum", "minimum", "relu", "relu6", "hardswish", "hardsigmoid", "swish", "silu",
          "sigmoid", "tanh", "sqrt", "leaky_relu", "scale", "dropout", "gelu", "mish", "rsqrt", "exp", "abs", "floor", "clip",
          "elementwise_pow"},
         flops_per_result<1>);
-    add({"softmax"}, flops_per_result<kSoftmax>);
-    add({"layer_norm"}, flops_per_result<kLayerNorm>);
+    add({"softmax"}, flops_per_result<kPaddleSoftmax>);
+    add({"layer_norm"}, flops_per_result<kPaddleLayerNorm>);
     add({"mean"}, flops_per_operand<1>);
-    add({"bilinear_interp"}, flops_per_result<kBilinear>);
+    add({"bilinear_interp"}, flops_per_result<kPaddleBilinear>);
     add({"nearest_interp", "slice", "fused_transpose", "concat", "split", "shuffle_channel", "transpose", "reshape", "flatten", "squeeze", "unsqueeze"}, no_flops);
   }
   return list;

@@ -21,7 +21,7 @@ void canonicalise_qlinear(Key& key) {
 
 void canonicalise_nhwc(Key& key) { canonicalise_window(key, {.channels_last = true}); }
 
-std::optional<double> flops_pool(const Key& key) {
+std::optional<double> flops_pooling(const Key& key) {
   const auto results = elements(key.result(0));
   const auto kernel = integers(key, "kernel_shape");
   if (!results || !kernel) return std::nullopt;
@@ -34,22 +34,22 @@ std::optional<double> flops_pool(const Key& key) {
 
 std::vector<OperatorInfo> pooling() {
   return {
-      {.domain = "", .op = "MaxPool", .canonicalise = canonicalise_pool<10>, .flops = flops_pool},
-      {.domain = "", .op = "AveragePool", .canonicalise = canonicalise_pool<19>, .flops = flops_pool},
-      {.domain = "", .op = "LpPool", .canonicalise = canonicalise_pool<18>, .flops = flops_pool},
+      {.domain = "", .op = "MaxPool", .canonicalise = canonicalise_pool<10>, .flops = flops_pooling},
+      {.domain = "", .op = "AveragePool", .canonicalise = canonicalise_pool<19>, .flops = flops_pooling},
+      {.domain = "", .op = "LpPool", .canonicalise = canonicalise_pool<18>, .flops = flops_pooling},
       {.domain = "", .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
       {.domain = "", .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
       {.domain = "", .op = "GlobalLpPool", .flops = flops_per_operand<1>},
-      {.domain = kNchwc, .op = "MaxPool", .canonicalise = canonicalise_pool<1>, .flops = flops_pool},
-      {.domain = kNchwc, .op = "AveragePool", .canonicalise = canonicalise_pool<1>, .flops = flops_pool},
+      {.domain = kNchwc, .op = "MaxPool", .canonicalise = canonicalise_pool<1>, .flops = flops_pooling},
+      {.domain = kNchwc, .op = "AveragePool", .canonicalise = canonicalise_pool<1>, .flops = flops_pooling},
       {.domain = kNchwc, .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
       {.domain = kNchwc, .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
-      {.domain = kContrib, .op = "NhwcMaxPool", .canonicalise = canonicalise_nhwc, .flops = flops_pool},
+      {.domain = kContrib, .op = "NhwcMaxPool", .canonicalise = canonicalise_nhwc, .flops = flops_pooling},
       {.domain = kContrib,
        .op = "QLinearAveragePool",
        .unprinted_operands = {2, 4},
        .canonicalise = canonicalise_qlinear,
-       .flops = flops_pool},
+       .flops = flops_pooling},
       {.domain = kContrib,
        .op = "QLinearGlobalAveragePool",
        .unprinted_operands = {2, 4},

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir::ops {
 

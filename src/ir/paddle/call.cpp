@@ -6,7 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir {
 namespace paddle {
@@ -133,7 +133,7 @@ Result<std::size_t> Call::axis(std::int64_t axis, std::size_t rank, bool past_en
 
 void Call::give(std::string_view slot, Numbers dims, std::optional<Numbers> values) {
   const bool fits =
-      values && values->size() <= kMostValues && static_cast<std::int64_t>(values->size()) == product(dims);
+      values && values->size() <= kMaxValues && static_cast<std::int64_t>(values->size()) == product(dims);
   if (!fits) values.reset();
   given_[std::string(slot)].push_back({.dims = std::move(dims), .values = std::move(values)});
 }
@@ -142,8 +142,8 @@ Result<PaddleSlots> Call::finish() {
   for (const auto& [slot, tensors] : given_) {
     for (const PaddleTensor& tensor : tensors) {
       const bool sound =
-          std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t d) { return d >= 0 && d <= kMostSize; });
-      if (!sound || tensor.dims.size() > kMostRank || !Shape::of(tensor.dims).elements()) {
+          std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t d) { return d >= 0 && d <= kMaxSize; });
+      if (!sound || tensor.dims.size() > kMaxRank || !Shape::of(tensor.dims).elements()) {
         return fail(Code::Input, "{}: its result {} would have the shape {}", op(), slot, text(tensor.dims));
       }
     }

@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/paddle.hpp"
+#include "ir/paddle.hpp"
 
 namespace oplat::ir::paddle {
 
 using Numbers = std::vector<std::int64_t>;
 
 /// Bound on dimensions and attributes that count something, so that no sum or product of two leaves 63 bits.
-inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
-inline constexpr std::size_t kMostRank = 16;
+inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
+inline constexpr std::size_t kMaxRank = 16;
 /// Integers whose values are followed: enough for shapes and index lists.
-inline constexpr std::size_t kMostValues = 64;
+inline constexpr std::size_t kMaxValues = 64;
 
 /// "[1,3,224,224]"
 std::string text(const Numbers& numbers);
@@ -38,7 +38,7 @@ class Call {
 
   /// Code::Input where it is of another kind or out of range.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view name, std::int64_t otherwise,
-                                             std::int64_t least = -kMostSize, std::int64_t most = kMostSize) const;
+                                             std::int64_t least = -kMaxSize, std::int64_t most = kMaxSize) const;
   /// Nothing where it is absent; a single number is a list of one.
   [[nodiscard]] Result<std::optional<Numbers>> integers(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name, bool otherwise) const;

@@ -19,7 +19,7 @@ Status yolo_box(Call& call) {
   OPLAT_TRY(x, image(call, "X"));
   OPLAT_TRY(anchors, call.integers("anchors"));
   OPLAT_TRY(classes, call.integer("class_num", 0, 0));
-  const auto boxes = static_cast<std::int64_t>(anchors ? anchors->size() / 2 : 0) * std::min(x[2] * x[3], kMostSize);
+  const auto boxes = static_cast<std::int64_t>(anchors ? anchors->size() / 2 : 0) * std::min(x[2] * x[3], kMaxSize);
   call.give("Boxes", {x[0], boxes, 4});
   call.give("Scores", {x[0], boxes, classes});
   return {};
@@ -102,7 +102,7 @@ Status box_clip(Call& call) {
   return {};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kDetectionOperators = {
     Operator{"yolo_box", yolo_box},        Operator{"prior_box", prior_box},     Operator{"anchor_generator", anchors},
     Operator{"box_coder", box_coder},      Operator{"multiclass_nms", suppress}, Operator{"multiclass_nms2", suppress},
     Operator{"multiclass_nms3", suppress}, Operator{"matrix_nms", suppress},     Operator{"roi_align", align},
@@ -111,6 +111,6 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::span<const Operator> detection_operators() { return kOperators; }
+std::span<const Operator> detection_operators() { return kDetectionOperators; }
 
 }  // namespace oplat::ir::paddle

@@ -248,7 +248,7 @@ constexpr std::string_view kBinary[] = {
     "fmax",
 };
 
-constexpr std::array kOthers = {
+constexpr std::array kElementwiseOthers = {
     Operator{"where", choose},
     Operator{"sum", sum},
     Operator{"cast", copy},
@@ -269,7 +269,7 @@ constexpr std::array kOthers = {
 
 std::span<const Operator> elementwise_operators() {
   static const std::vector<Operator> kAll = [] {
-    std::vector<Operator> all(kOthers.begin(), kOthers.end());
+    std::vector<Operator> all(kElementwiseOthers.begin(), kElementwiseOthers.end());
     for (const std::string_view name : kUnary) all.push_back({name, unary});
     for (const std::string_view name : kQuantisers) all.push_back({name, unary});
     for (const std::string_view name : kBinary) all.push_back({name, binary});

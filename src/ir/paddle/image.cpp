@@ -6,7 +6,7 @@
 
 #include "ir/image.hpp"
 #include "ir/paddle/call.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir::paddle {
 namespace {
@@ -41,7 +41,7 @@ Result<Numbers> per_dimension(const Call& call, std::string_view name, std::size
   OPLAT_TRY(given, call.integers(name));
   Numbers numbers = given.value_or(Numbers(count, otherwise));
   if (numbers.size() == 1) numbers.resize(count, numbers.front());
-  const bool sound = std::all_of(numbers.begin(), numbers.end(), [&](auto n) { return n >= least && n <= kMostSize; });
+  const bool sound = std::all_of(numbers.begin(), numbers.end(), [&](auto n) { return n >= least && n <= kMaxSize; });
   if (numbers.size() != count || !sound) {
     return fail(Code::Input, "{}: attribute {} is {}, expected {} numbers from {}", call.op(), name, text(numbers),
                 count, least);
@@ -80,7 +80,7 @@ Status pad(const Call& call, const Numbers& sizes, bool may_dilate, std::vector<
   for (std::size_t i = 0; i < count; ++i) {
     slides[i].before = pads.size() == count ? pads[i] : pads[2 * i];
     slides[i].after = pads.size() == count ? pads[i] : pads[2 * i + 1];
-    if (std::abs(slides[i].before) > kMostSize || std::abs(slides[i].after) > kMostSize) {
+    if (std::abs(slides[i].before) > kMaxSize || std::abs(slides[i].after) > kMaxSize) {
       return fail(Code::Input, "{}: attribute paddings is {}", call.op(), text(pads));
     }
   }
@@ -206,7 +206,7 @@ Status interpolate(Call& call) {
   } else if (factors.size() == count) {
     for (std::size_t i = 0; i < count; ++i) {
       const double size = static_cast<double>(image.sizes[i]) * factors[i];
-      if (!(size < static_cast<double>(kMostSize))) return fail(Code::Input, "{}: scaled by {}", call.op(), factors[i]);
+      if (!(size < static_cast<double>(kMaxSize))) return fail(Code::Input, "{}: scaled by {}", call.op(), factors[i]);
       image.sizes[i] = static_cast<std::int64_t>(size);
     }
   } else {
@@ -234,7 +234,7 @@ Status pad_image(Call& call) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at = 2 * (outer_first ? i : count - 1 - i);
     image.sizes[i] +=
-        std::clamp((*pads)[at], -kMostSize, kMostSize) + std::clamp((*pads)[at + 1], -kMostSize, kMostSize);
+        std::clamp((*pads)[at], -kMaxSize, kMaxSize) + std::clamp((*pads)[at + 1], -kMaxSize, kMaxSize);
   }
   call.give("Out", image.dims());
   return {};
@@ -270,7 +270,7 @@ Status grid_sample(Call& call) {
   return {};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kImageOperators = {
     Operator{"conv2d", convolution},
     Operator{"depthwise_conv2d", convolution},
     Operator{"conv3d", convolution},
@@ -304,6 +304,6 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::span<const Operator> image_operators() { return kOperators; }
+std::span<const Operator> image_operators() { return kImageOperators; }
 
 }  // namespace oplat::ir::paddle

@@ -14,11 +14,11 @@ Status reshape(Call& call) {
   OPLAT_TRY(given, call.numbers("ShapeTensor", "Shape", "shape"));
   if (!given) return fail(Code::Input, "{}: nothing says the shape", call.op());
   Numbers dims = *given;
-  if (dims.size() > kMostRank) return fail(Code::Input, "{}: {} dimensions", call.op(), dims.size());
+  if (dims.size() > kMaxRank) return fail(Code::Input, "{}: {} dimensions", call.op(), dims.size());
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0 && i < x->dims.size()) dims[i] = x->dims[i];
-    if (dims[i] < -1 || dims[i] > kMostSize || (dims[i] == -1 && open)) {
+    if (dims[i] < -1 || dims[i] > kMaxSize || (dims[i] == -1 && open)) {
       return fail(Code::Input, "{}: {} into the shape {}", call.op(), text(x->dims), text(*given));
     }
     if (dims[i] == -1) open = i, dims[i] = 1;
@@ -109,7 +109,7 @@ Status concat(Call& call) {
       dims[axis] += rest[axis];
       rest[axis] = dims[axis];
     }
-    if (rest != dims || dims[axis] > kMostSize) {
+    if (rest != dims || dims[axis] > kMaxSize) {
       return fail(Code::Input, "{}: {} beside {} along axis {}", call.op(), text(each.dims), text(x->dims), axis);
     }
   }
@@ -215,7 +215,7 @@ Status unsqueeze(Call& call) {
   OPLAT_TRY(given, call.numbers("AxesTensorList", "AxesTensor", "axes"));
   Numbers dims = x->dims;
   for (const std::int64_t each : given.value_or(Numbers{})) {
-    if (dims.size() >= kMostRank) return fail(Code::Input, "{}: axes {}", call.op(), text(*given));
+    if (dims.size() >= kMaxRank) return fail(Code::Input, "{}: axes {}", call.op(), text(*given));
     OPLAT_TRY(axis, call.axis(each, dims.size(), true));
     dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   }
@@ -227,7 +227,7 @@ Status unsqueeze(Call& call) {
 Status expand(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(given, call.numbers("expand_shapes_tensor", "Shape", "shape"));
-  if (!given || given->size() < x->dims.size() || given->size() > kMostRank) {
+  if (!given || given->size() < x->dims.size() || given->size() > kMaxRank) {
     return fail(Code::Input, "{}: {} to {}", call.op(), text(x->dims), text(given.value_or(Numbers{})));
   }
   Numbers dims = *given;
@@ -240,7 +240,7 @@ Status expand(Call& call) {
     }
   }
   std::optional<Numbers> values;
-  if (x->values && x->values->size() == 1 && product(dims) <= static_cast<std::int64_t>(kMostValues)) {
+  if (x->values && x->values->size() == 1 && product(dims) <= static_cast<std::int64_t>(kMaxValues)) {
     values = Numbers(static_cast<std::size_t>(product(dims)), x->values->front());
   }
   call.give("Out", dims, values);
@@ -263,11 +263,11 @@ Status tile_by(Call& call, std::string_view list, std::string_view tensor, std::
   OPLAT_TRY(given, call.numbers(list, tensor, attribute));
   Numbers times = given.value_or(Numbers{});
   Numbers dims = x->dims;
-  if (times.size() > kMostRank) return fail(Code::Input, "{}: {} repetitions", call.op(), times.size());
+  if (times.size() > kMaxRank) return fail(Code::Input, "{}: {} repetitions", call.op(), times.size());
   while (times.size() < dims.size()) times.insert(times.begin(), 1);
   while (dims.size() < times.size()) dims.insert(dims.begin(), 1);
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (times[i] < 0 || times[i] > kMostSize) return fail(Code::Input, "{}: repeated {}", call.op(), text(times));
+    if (times[i] < 0 || times[i] > kMaxSize) return fail(Code::Input, "{}: repeated {}", call.op(), text(times));
     dims[i] *= times[i];
   }
   call.give("Out", dims);
@@ -285,12 +285,12 @@ Status pad(Call& call) {
     return fail(Code::Input, "{}: paddings {} for {}", call.op(), text(pads.value_or(Numbers{})), text(x->dims));
   }
   Numbers dims = x->dims;
-  for (std::size_t i = 0; i < pads->size(); ++i) dims[i / 2] += std::clamp((*pads)[i], -kMostSize, kMostSize);
+  for (std::size_t i = 0; i < pads->size(); ++i) dims[i / 2] += std::clamp((*pads)[i], -kMaxSize, kMaxSize);
   call.give("Out", dims);
   return {};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kMovementOperators = {
     Operator{"pad", pad},
     Operator{"reshape2", reshape},
     Operator{"reshape", reshape},
@@ -321,6 +321,6 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::span<const Operator> movement_operators() { return kOperators; }
+std::span<const Operator> movement_operators() { return kMovementOperators; }
 
 }  // namespace oplat::ir::paddle

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/paddle/call.hpp"
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::ir::paddle {
 namespace {
@@ -28,8 +28,8 @@ Status size(Call& call) {
 Result<Numbers> wanted(const Call& call) {
   OPLAT_TRY(given, call.numbers("ShapeTensorList", "ShapeTensor", "shape"));
   const Numbers dims = given.value_or(Numbers{});
-  const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMostSize; });
-  if (!sound || dims.size() > kMostRank) return fail(Code::Input, "{}: the shape {}", call.op(), text(dims));
+  const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxSize; });
+  if (!sound || dims.size() > kMaxRank) return fail(Code::Input, "{}: the shape {}", call.op(), text(dims));
   return dims;
 }
 
@@ -42,7 +42,7 @@ Status fill(Call& call) {
     value = static_cast<std::int64_t>(numbers.front());
   }
   std::optional<Numbers> values;
-  if (value && !call.has("ValueTensor") && product(dims) <= static_cast<std::int64_t>(kMostValues)) {
+  if (value && !call.has("ValueTensor") && product(dims) <= static_cast<std::int64_t>(kMaxValues)) {
     values = Numbers(static_cast<std::size_t>(product(dims)), *value);
   }
   call.give("Out", dims, values);
@@ -91,13 +91,13 @@ Status range(Call& call) {
   OPLAT_TRY(start, one(call, "Start", "start"));
   OPLAT_TRY(end, one(call, "End", "end"));
   OPLAT_TRY(step, one(call, "Step", "step"));
-  if (step == 0 || std::abs(step) > kMostSize || std::abs(start) > kMostSize || std::abs(end) > kMostSize) {
+  if (step == 0 || std::abs(step) > kMaxSize || std::abs(start) > kMaxSize || std::abs(end) > kMaxSize) {
     return fail(Code::Input, "{}: from {} to {} by {}", call.op(), start, end, step);
   }
   const std::int64_t way = step > 0 ? end - start : start - end;
   const std::int64_t count = way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
   Numbers values;
-  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(kMostValues) + 1); ++i) {
+  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(kMaxValues) + 1); ++i) {
     values.push_back(start + i * step);
   }
   call.give("Out", {count}, values);
@@ -113,7 +113,7 @@ Status linspace(Call& call) {
 Status meshgrid(Call& call) {
   Numbers dims;
   for (const PaddleTensor& each : call.operands("X")) dims.push_back(product(each.dims));
-  if (dims.size() > kMostRank) return fail(Code::Input, "{}: {} operands", call.op(), dims.size());
+  if (dims.size() > kMaxRank) return fail(Code::Input, "{}: {} operands", call.op(), dims.size());
   for (std::size_t i = 0; i < call.results("Out"); ++i) call.give("Out", dims);
   return {};
 }
@@ -176,7 +176,7 @@ constexpr std::string_view kReductions[] = {
     "reduce_any",  "logsumexp",  "mean",       "frobenius_norm", "reduce_amax",
 };
 
-constexpr std::array kOthers = {
+constexpr std::array kNumbersOthers = {
     Operator{"shape", shape},
     Operator{"size", size},
     Operator{"fill_constant", fill},
@@ -196,7 +196,7 @@ constexpr std::array kOthers = {
 
 std::span<const Operator> number_operators() {
   static const std::vector<Operator> kAll = [] {
-    std::vector<Operator> all(kOthers.begin(), kOthers.end());
+    std::vector<Operator> all(kNumbersOthers.begin(), kNumbersOthers.end());
     for (const std::string_view name : kReductions) all.push_back({name, reduce});
     return all;
   }();

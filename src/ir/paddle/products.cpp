@@ -91,7 +91,7 @@ Status recurrent(Call& call) {
   return {};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kProductsOperators = {
     Operator{"matmul_v2", matmul_v2}, Operator{"matmul", matmul},
     Operator{"bmm", plain},           Operator{"mv", plain},
     Operator{"dot", plain},           Operator{"mul", mul},
@@ -101,6 +101,6 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::span<const Operator> product_operators() { return kOperators; }
+std::span<const Operator> product_operators() { return kProductsOperators; }
 
 }  // namespace oplat::ir::paddle

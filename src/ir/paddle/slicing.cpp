@@ -41,9 +41,9 @@ struct Part {
 };
 
 Result<Part> part_of(const Call& call, std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t length) {
-  if (step == 0 || std::abs(step) > kMostSize) return fail(Code::Input, "{}: a step of {}", call.op(), step);
+  if (step == 0 || std::abs(step) > kMaxSize) return fail(Code::Input, "{}: a step of {}", call.op(), step);
   const auto settle = [&](std::int64_t at) {
-    const std::int64_t counted = at < 0 ? std::max(at, -kMostSize * 2) + length : at;
+    const std::int64_t counted = at < 0 ? std::max(at, -kMaxSize * 2) + length : at;
     return step > 0 ? std::clamp<std::int64_t>(counted, 0, length) : std::clamp<std::int64_t>(counted, -1, length - 1);
   };
   const std::int64_t first = settle(start);
@@ -194,7 +194,7 @@ Status arg_extreme(Call& call) {
   return {};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kSlicingOperators = {
     Operator{"slice", slice},
     Operator{"strided_slice", slice},
     Operator{"gather", gather},
@@ -213,6 +213,6 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::span<const Operator> slicing_operators() { return kOperators; }
+std::span<const Operator> slicing_operators() { return kSlicingOperators; }
 
 }  // namespace oplat::ir::paddle

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "rewrite.hpp"
+#include "plan/rules/rewrite.hpp"
 
 namespace oplat::plan::rules {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Expressions of fusion rules, evaluated over a match.
-#include "expression.hpp"
+#include "plan/rules/expression.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "expression_node.hpp"
+#include "plan/rules/expression_node.hpp"
 
 namespace oplat::plan::rules {
 namespace {

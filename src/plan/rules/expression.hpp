@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/graph.hpp"
+#include "base/result.hpp"
+#include "ir/graph.hpp"
 
 namespace oplat::plan::rules {
 

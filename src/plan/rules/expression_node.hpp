@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "expression.hpp"
+#include "plan/rules/expression.hpp"
 
 namespace oplat::plan::rules {
 

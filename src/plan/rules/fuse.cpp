@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/paddle_kernel.hpp"
-#include "oplat/plan/identity.hpp"
-#include "oplat/plan/rules.hpp"
-#include "rewrite.hpp"
+#include "base/text.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/paddle_kernel.hpp"
+#include "plan/identity.hpp"
+#include "plan/rules.hpp"
+#include "plan/rules/rewrite.hpp"
 
 namespace oplat::plan {
 namespace {
 
-constexpr std::size_t kMostNodes = 100'000;
+constexpr std::size_t kMaxNodes = 100'000;
 /// Nodes looked at, for each node of the graph. Networks need less than a hundred.
 constexpr std::size_t kStepsOfANode = 300;
 constexpr std::size_t kStepsOfAGraph = 10'000;
@@ -42,8 +42,8 @@ Status check_options(const RuleSet& rules, const RuleOptions& options) {
 Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
   OPLAT_CHECK(check_options(rules, options));
   OPLAT_CHECK(check_domain(graph, rules));
-  if (graph.nodes.size() > kMostNodes)
-    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(), kMostNodes);
+  if (graph.nodes.size() > kMaxNodes)
+    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(), kMaxNodes);
   rules::WorkGraph work(graph);
   std::size_t steps = 0;
   const std::size_t most_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();

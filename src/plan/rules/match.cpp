@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matching: along the edges of the pattern, from a candidate for its first node, with backtracking.
-#include "match.hpp"
+#include "plan/rules/match.hpp"
 
 #include <algorithm>
 #include <unordered_set>

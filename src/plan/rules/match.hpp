@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "rule.hpp"
-#include "work_graph.hpp"
+#include "plan/rules/rule.hpp"
+#include "plan/rules/work_graph.hpp"
 
 namespace oplat::plan::rules {
 

@@ -4,16 +4,16 @@
 #include <array>
 #include <optional>
 
-#include "expression_node.hpp"
-#include "oplat/base/text.hpp"
+#include "plan/rules/expression_node.hpp"
+#include "base/text.hpp"
 
 namespace oplat::plan::rules {
 namespace {
 
 using Node = Expression::Node;
 
-constexpr std::size_t kMostDepth = 16;
-constexpr std::size_t kMostText = 400;
+constexpr std::size_t kMaxDepth = 16;
+constexpr std::size_t kMaxText = 400;
 
 struct Signature {
   std::string_view name;
@@ -42,7 +42,7 @@ class Parser {
   Parser(std::string_view text, const std::vector<std::string>& nodes) : text_(text), nodes_(nodes) {}
 
   Result<Node> run() {
-    if (text_.size() > kMostText) return fail(Code::Input, "an expression of more than {} letters", kMostText);
+    if (text_.size() > kMaxText) return fail(Code::Input, "an expression of more than {} letters", kMaxText);
     OPLAT_TRY(node, comparison(0));
     skip_blanks();
     if (at_ < text_.size()) return unexpected("its end");
@@ -80,7 +80,7 @@ class Parser {
   }
 
   Result<Node> term(std::size_t depth) {
-    if (depth >= kMostDepth) return fail(Code::Input, "an expression nested more than {} deep", kMostDepth);
+    if (depth >= kMaxDepth) return fail(Code::Input, "an expression nested more than {} deep", kMaxDepth);
     if (taken("(")) {
       OPLAT_TRY(inner, comparison(depth + 1));
       if (!taken(")")) return unexpected("')'");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Patterns and replacements from YAML.
-#include "read_rule.hpp"
+#include "plan/rules/read_rule.hpp"
 
 #include <algorithm>
 
@@ -12,8 +12,8 @@ using base::printable;
 using base::Yaml;
 using base::YamlEntry;
 
-constexpr std::size_t kMostNodes = 12;
-constexpr std::size_t kMostEntries = 64;
+constexpr std::size_t kMaxNodes = 12;
+constexpr std::size_t kMaxEntries = 64;
 
 bool is_word(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -30,7 +30,7 @@ Result<std::string> word_of(const std::string& file, const Yaml& node, std::stri
 Result<std::vector<std::string>> words_of(const std::string& file, const Yaml& node, std::string_view what) {
   std::vector<std::string> words;
   if (const auto* list = node.list()) {
-    if (list->size() > kMostEntries) return fail(Code::Input, "{}:{}: {} lists more than {}", file, node.line, what, kMostEntries);
+    if (list->size() > kMaxEntries) return fail(Code::Input, "{}:{}: {} lists more than {}", file, node.line, what, kMaxEntries);
     for (const Yaml& one : *list) {
       OPLAT_TRY(word, word_of(file, one, what));
       words.push_back(word);
@@ -79,8 +79,8 @@ class Reader {
 
  private:
   Status read_match(const Yaml& node) {
-    if (node.list() == nullptr || node.list()->empty() || node.list()->size() > kMostNodes)
-      return fail(Code::Input, "{}:{}: 'match' is {}; expected a list of 1 to {} nodes", file_, node.line, node.described(), kMostNodes);
+    if (node.list() == nullptr || node.list()->empty() || node.list()->size() > kMaxNodes)
+      return fail(Code::Input, "{}:{}: 'match' is {}; expected a list of 1 to {} nodes", file_, node.line, node.described(), kMaxNodes);
     for (const Yaml& one : *node.list()) OPLAT_CHECK(read_node(one));
     return {};
   }
@@ -141,7 +141,7 @@ class Reader {
   Status read_references(const Fields& fields, std::string_view name, std::vector<std::pair<std::string, Reference>>& into) {
     const Yaml* node = fields.find(name);
     if (node == nullptr) return {};
-    if (node->map() == nullptr || node->map()->size() > kMostEntries)
+    if (node->map() == nullptr || node->map()->size() > kMaxEntries)
       return fail(Code::Input, "{}:{}: '{}' is {}; expected a map SLOT: NODE.SLOT", file_, node->line, name, node->described());
     for (const YamlEntry& entry : *node->map()) {
       if (!is_word(entry.name)) return fail(Code::Input, "{}:{}: '{}' is no name of a slot", file_, entry.line, printable(entry.name));
@@ -161,7 +161,7 @@ class Reader {
   Status read_expressions(std::string_view name, std::vector<Expression>& into) const {
     const Yaml* node = fields_.find(name);
     if (node == nullptr) return {};
-    if (node->list() == nullptr || node->list()->size() > kMostEntries)
+    if (node->list() == nullptr || node->list()->size() > kMaxEntries)
       return fail(Code::Input, "{}:{}: '{}' is {}; expected a list of conditions", file_, node->line, name, node->described());
     for (const Yaml& one : *node->list()) {
       OPLAT_TRY(expression, expression_of(one));
@@ -171,7 +171,7 @@ class Reader {
   }
   Status read_set(const Yaml* node, std::vector<std::pair<std::string, Expression>>& into) const {
     if (node == nullptr) return {};
-    if (node->map() == nullptr || node->map()->size() > kMostEntries)
+    if (node->map() == nullptr || node->map()->size() > kMaxEntries)
       return fail(Code::Input, "{}:{}: 'set' is {}; expected a map ATTRIBUTE: EXPRESSION", file_, node->line, node->described());
     for (const YamlEntry& entry : *node->map()) {
       if (!is_word(entry.name))
@@ -228,7 +228,7 @@ class Reader {
   Status read_readers() {
     const Yaml* node = fields_.find("readers");
     if (node == nullptr) return {};
-    if (node->list() == nullptr || node->list()->size() > kMostEntries)
+    if (node->list() == nullptr || node->list()->size() > kMaxEntries)
       return fail(Code::Input, "{}:{}: 'readers' is {}; expected a list", file_, node->line, node->described());
     for (const Yaml& one : *node->list()) {
       OPLAT_TRY(fields, Fields::of(file_, one, "an entry of 'readers'", {"ops", "set"}));

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "oplat/base/yaml_fields.hpp"
-#include "rule.hpp"
+#include "base/yaml_fields.hpp"
+#include "plan/rules/rule.hpp"
 
 namespace oplat::plan::rules {
 

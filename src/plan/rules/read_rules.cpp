@@ -2,10 +2,10 @@
 /// Rule files: head, passes, the versions that a pass is for.
 #include <algorithm>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/plan/rules.hpp"
-#include "read_rule.hpp"
-#include "variables.hpp"
+#include "base/hash.hpp"
+#include "plan/rules.hpp"
+#include "plan/rules/read_rule.hpp"
+#include "plan/rules/variables.hpp"
 
 namespace oplat::plan {
 namespace {
@@ -14,8 +14,8 @@ using base::Fields;
 using base::Yaml;
 
 constexpr std::string_view kFormat = "oplat.rules/1";
-constexpr std::size_t kMostPasses = 200;
-constexpr std::size_t kMostRules = 2000;
+constexpr std::size_t kMaxPasses = 200;
+constexpr std::size_t kMaxRules = 2000;
 
 class Reader {
  public:
@@ -29,8 +29,8 @@ class Reader {
       return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", file_, format->line, format->described(), kFormat);
     OPLAT_CHECK(read_head(top));
     OPLAT_TRY(passes, top.need("passes"));
-    if (passes->list() == nullptr || passes->list()->size() > kMostPasses)
-      return fail(Code::Input, "{}:{}: 'passes' is {}; expected a list of at most {}", file_, passes->line, passes->described(), kMostPasses);
+    if (passes->list() == nullptr || passes->list()->size() > kMaxPasses)
+      return fail(Code::Input, "{}:{}: 'passes' is {}; expected a list of at most {}", file_, passes->line, passes->described(), kMaxPasses);
     for (const Yaml& one : *passes->list()) OPLAT_CHECK(read_pass(one));
     for (RuleSet& set : sets_) set.hash = hash;
     std::reverse(sets_.begin(), sets_.end());
@@ -67,9 +67,9 @@ class Reader {
       }
     }
     OPLAT_TRY(versions, top.need("versions"));
-    constexpr std::size_t kMostVersions = 64;
-    if (versions->list() == nullptr || versions->list()->empty() || versions->list()->size() > kMostVersions)
-      return fail(Code::Input, "{}:{}: 'versions' is {}; expected a list of 1 to {}, the oldest first", file_, versions->line, versions->described(), kMostVersions);
+    constexpr std::size_t kMaxVersions = 64;
+    if (versions->list() == nullptr || versions->list()->empty() || versions->list()->size() > kMaxVersions)
+      return fail(Code::Input, "{}:{}: 'versions' is {}; expected a list of 1 to {}, the oldest first", file_, versions->line, versions->described(), kMaxVersions);
     for (const Yaml& one : *versions->list()) {
       OPLAT_TRY(version, base::name_of(file_, one, "a version"));
       if (std::find(versions_.begin(), versions_.end(), version) != versions_.end())
@@ -141,7 +141,7 @@ class Reader {
       OPLAT_TRY(rule, rules::read_rule(file_, one, name));
       OPLAT_CHECK(rules::check_rule(file_, rule));
       pass.rules.push_back(std::move(rule));
-      if (++rule_count_ > kMostRules) return fail(Code::Input, "{}:{}: more than {} rules", file_, node.line, kMostRules);
+      if (++rule_count_ > kMaxRules) return fail(Code::Input, "{}:{}: more than {} rules", file_, node.line, kMaxRules);
     }
     return {};
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "built_in.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/plan/rules.hpp"
+#include "plan/rules/built_in.hpp"
+#include "base/text.hpp"
+#include "plan/rules.hpp"
 
 namespace oplat::plan {
 namespace {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One match after another is replaced by what its rule leaves.
-#include "rewrite.hpp"
+#include "plan/rules/rewrite.hpp"
 
 #include <algorithm>
 
-#include "match.hpp"
+#include "plan/rules/match.hpp"
 
 namespace oplat::plan::rules {
 namespace {
 
 /// Of a rule that repeats. Each leaves fewer nodes or another operator; the rest is left to the next.
-constexpr std::size_t kMostSweeps = 64;
+constexpr std::size_t kMaxSweeps = 64;
 
 /// Puts a tensor into a slot: in place of what stands there, else where the slots' names are in alphabetical order.
 void put_operand(ir::Node& node, const std::string& slot, ir::TensorId tensor) {
@@ -115,7 +115,7 @@ bool any_marked(const WorkGraph& graph, const std::string& attribute) {
 
 Status apply(WorkGraph& graph, const Rule& rule, std::size_t& steps, std::size_t most) {
   if (!rule.unless_marked.empty() && any_marked(graph, rule.unless_marked)) return {};
-  for (std::size_t sweep = 0; sweep < (rule.repeat ? kMostSweeps : 1); ++sweep) {
+  for (std::size_t sweep = 0; sweep < (rule.repeat ? kMaxSweeps : 1); ++sweep) {
     const auto matches = find_matches(graph, rule, steps, most);
     if (!matches) {
       return fail(Code::Input, "the rule {} finds no end in this graph: more than {} places were looked at", rule.name,

@@ -2,9 +2,9 @@
 /// Applies rules to a graph.
 #pragma once
 
-#include "oplat/base/result.hpp"
-#include "rule.hpp"
-#include "work_graph.hpp"
+#include "base/result.hpp"
+#include "plan/rules/rule.hpp"
+#include "plan/rules/work_graph.hpp"
 
 namespace oplat::plan::rules {
 

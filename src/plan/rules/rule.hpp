@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "expression.hpp"
+#include "plan/rules/expression.hpp"
 
 namespace oplat::plan::rules {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Variants of rules, bounded.
-#include "variables.hpp"
+#include "plan/rules/variables.hpp"
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::plan::rules {
 namespace {
 
-constexpr std::size_t kMostVariants = 256;
+constexpr std::size_t kMaxVariants = 256;
 
 bool is_word_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -36,8 +36,8 @@ Status add_variants(std::string_view file, const base::Yaml& node, std::vector<V
   std::vector<Variables> some = {{}};
   for (const base::YamlEntry& entry : *node.map()) {
     OPLAT_TRY(values, values_of(file, entry));
-    if (some.size() * values.size() > kMostVariants)
-      return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMostVariants);
+    if (some.size() * values.size() > kMaxVariants)
+      return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMaxVariants);
     std::vector<Variables> longer;
     for (const Variables& before : some) {
       for (const std::string& value : values) {
@@ -47,8 +47,8 @@ Status add_variants(std::string_view file, const base::Yaml& node, std::vector<V
     }
     some = std::move(longer);
   }
-  if (all.size() + some.size() > kMostVariants)
-    return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMostVariants);
+  if (all.size() + some.size() > kMaxVariants)
+    return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMaxVariants);
   all.insert(all.end(), some.begin(), some.end());
   return {};
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/base/yaml.hpp"
+#include "base/yaml.hpp"
 
 namespace oplat::plan::rules {
 

@@ -2,9 +2,9 @@
 /// Fused nodes in words, as lists of an optimised program show them.
 #include <array>
 
-#include "oplat/base/text.hpp"
-#include "oplat/plan/rules.hpp"
-#include "work_graph.hpp"
+#include "base/text.hpp"
+#include "plan/rules.hpp"
+#include "plan/rules/work_graph.hpp"
 
 namespace oplat::plan {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Readers and producers kept up to date through rewriting, and the order of what is left.
-#include "work_graph.hpp"
+#include "plan/rules/work_graph.hpp"
 
 #include <algorithm>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::plan::rules {
 namespace {

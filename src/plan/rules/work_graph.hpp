@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "oplat/ir/graph.hpp"
+#include "ir/graph.hpp"
 
 namespace oplat::plan::rules {
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {

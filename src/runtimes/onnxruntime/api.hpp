@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/hash.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/random_data.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "formats/random_data.hpp"
 #include "runtimes/onnxruntime/npy.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
 /// Entries of the table that a Gather picks from.
 std::int64_t gathered_entries(const ir::Graph& graph, const ir::Node& gather) {
@@ -48,7 +48,7 @@ std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0)
 Result<std::int64_t> element_count(const std::string& name, const std::vector<std::int64_t>& dims) {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > kMostElements) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > kMaxElements) {
       return fail(Code::Usage, "input '{}' of shape {} is too large", name, fmt::join(dims, "x"));
     }
   }
@@ -72,8 +72,8 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
       low = *lo, high = *hi;
     }
     if (!ir::is_float(input.dtype)) {
-      constexpr double kMostInteger = 0x1p62;
-      if (!(low >= 0 && high < kMostInteger) || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
+      constexpr double kMaxInteger = 0x1p62;
+      if (!(low >= 0 && high < kMaxInteger) || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
         return fail(Code::Usage, "--input {}={}: integers are drawn from 0 to HI; write uniform:0:HI", input.name, specification);
       }
       const auto limit = static_cast<std::int64_t>(high) + 1;

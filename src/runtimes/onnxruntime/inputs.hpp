@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/formats/onnx.hpp"
-#include "oplat/ir/graph.hpp"
+#include "formats/onnx.hpp"
+#include "ir/graph.hpp"
 #include "runtimes/onnxruntime/session.hpp"
 
 namespace oplat::runtimes::onnxruntime {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {

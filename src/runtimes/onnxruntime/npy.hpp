@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/dtype.hpp"
+#include "base/result.hpp"
+#include "ir/dtype.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 

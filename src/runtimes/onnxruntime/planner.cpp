@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "oplat/base/files.hpp"
-#include "oplat/ir/movement.hpp"
-#include "oplat/plan/plan.hpp"
+#include "base/files.hpp"
+#include "ir/movement.hpp"
+#include "plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/onnxruntime/profile_events.hpp"
 

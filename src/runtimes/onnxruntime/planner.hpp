@@ -2,8 +2,8 @@
 /// The runtime's own plan of a model: what it executes after all its optimisations.
 #pragma once
 
-#include "oplat/formats/onnx.hpp"
-#include "oplat/plan/records.hpp"
+#include "formats/onnx.hpp"
+#include "plan/records.hpp"
 #include "runtimes/onnxruntime/inputs.hpp"
 #include "runtimes/onnxruntime/session.hpp"
 

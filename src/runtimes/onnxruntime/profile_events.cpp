@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/plan/plan.hpp"
+#include "base/result.hpp"
+#include "plan/plan.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 

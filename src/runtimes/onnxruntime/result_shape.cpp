@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 

@@ -2,7 +2,7 @@
 /// Sessions of the runtime.
 #include "runtimes/onnxruntime/session.hpp"
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {

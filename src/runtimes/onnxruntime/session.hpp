@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/dtype.hpp"
-#include "oplat/plan/records.hpp"
+#include "base/result.hpp"
+#include "ir/dtype.hpp"
+#include "plan/records.hpp"
 #include "runtimes/onnxruntime/api.hpp"
 
 namespace oplat::runtimes::onnxruntime {

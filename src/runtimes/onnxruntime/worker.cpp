@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <map>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/formats/onnx.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/ir/work.hpp"
-#include "oplat/plan/identity.hpp"
-#include "oplat/runtimes/probe.h"
-#include "oplat/runtimes/protocol.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "formats/onnx.hpp"
+#include "ir/key.hpp"
+#include "ir/work.hpp"
+#include "plan/identity.hpp"
+#include "runtimes/probe.h"
+#include "runtimes/protocol.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/memory.hpp"
 #include "runtimes/onnxruntime/library.hpp"

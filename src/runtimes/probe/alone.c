@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "oplat/runtimes/probe.h"
-#include "probe_internal.h"
+#include "runtimes/probe.h"
+#include "runtimes/probe/probe_internal.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "oplat/runtimes/probe.h"
-#include "probe_internal.h"
+#include "runtimes/probe.h"
+#include "runtimes/probe/probe_internal.h"
 
 /* kMostWaitNs: a thread that is not on its CPU by then finds another program there. */
 enum { kMostThreads = 64, kLooks = 4, kLookRounds = 16384, kMostWaitNs = 20000000 };

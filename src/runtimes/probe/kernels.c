@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file The work that the references time. Compiled with fixed options: its time must depend on the machine alone. */
-#include "probe_internal.h"
+#include "runtimes/probe/probe_internal.h"
 
 enum { kFloats = 2048, kPasses = 140 };
 

@@ -8,7 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 /* Extensions that decide which kernels a runtime picks; the names are those of /proc/cpuinfo. Sorted bytewise. */
 static const char* const kExtensions[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file Clock, references, scrub, counters, pinning. */
 #define _GNU_SOURCE
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe_internal.h"
+#include "runtimes/probe/probe_internal.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <xmmintrin.h>

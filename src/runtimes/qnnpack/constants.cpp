@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::runtimes::qnnpack {
 namespace {
 
-constexpr std::uint64_t kMostWeight = 127;
+constexpr std::uint64_t kMaxWeight = 127;
 /// Standard deviation of a product of a weight and an activation, both uniform over their range.
 constexpr double kProductSpread = 5400;
 /// Standard deviation of a result, in quanta: wide, and seldom clamped.
@@ -23,7 +23,7 @@ Constants make_constants(const Spec& spec, std::uint64_t seed) {
   const auto outputs = static_cast<std::size_t>(spec.filter[0]);
   constants.filter.resize(outputs * static_cast<std::size_t>(spec.fan_in()));
   for (std::int8_t& weight : constants.filter) {
-    const std::uint64_t drawn = random.below(2 * kMostWeight);
+    const std::uint64_t drawn = random.below(2 * kMaxWeight);
     const auto size = static_cast<int>(drawn / 2) + 1;
     weight = static_cast<std::int8_t>(drawn % 2 == 0 ? size : -size);
   }

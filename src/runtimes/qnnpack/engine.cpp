@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 #include "runtimes/place.hpp"
 #include "runtimes/qnnpack/allocator.hpp"
 
@@ -55,8 +55,8 @@ Result<Engine> start_engine() {
 }
 
 Status set_threads(std::int64_t threads) {
-  constexpr std::int64_t kMostThreads = 1024;
-  if (threads < 1 || threads > kMostThreads) return fail(Code::Usage, "qnnpack: {} threads", threads);
+  constexpr std::int64_t kMaxThreads = 1024;
+  if (threads < 1 || threads > kMaxThreads) return fail(Code::Usage, "qnnpack: {} threads", threads);
   if (threads == at::get_num_threads()) return {};
   leave_place();
   at::set_num_threads(static_cast<int>(threads));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::runtimes::qnnpack {
 

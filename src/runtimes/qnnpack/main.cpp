@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/runtimes/serve.hpp"
+#include "runtimes/serve.hpp"
 #include "runtimes/qnnpack/worker.hpp"
 
 namespace {
@@ -20,8 +20,8 @@ int run(const std::vector<std::string>& arguments) {
   const int descriptor = runtimes::claim_protocol_descriptor();
   if (descriptor < 0) return 1;
   // QNNPACK allocates in many calls; what is given back to the system has to be faulted in again each time.
-  constexpr int kMostThreshold = 32 << 20;
-  ::mallopt(M_MMAP_THRESHOLD, kMostThreshold);
+  constexpr int kMaxThreshold = 32 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kMaxThreshold);
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   auto worker = runtimes::create_qnnpack(arguments);
   if (!worker) return runtimes::serve_failure(worker.error(), descriptor);

@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/random.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/key.hpp"
+#include "base/files.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::runtimes::qnnpack {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/ir/graph.hpp"
-#include "oplat/plan/plan.hpp"
+#include "base/result.hpp"
+#include "formats/format_reader.hpp"
+#include "ir/graph.hpp"
+#include "plan/plan.hpp"
 #include "runtimes/qnnpack/program.hpp"
 
 namespace oplat::runtimes::qnnpack {

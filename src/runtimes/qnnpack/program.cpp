@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "runtimes/qnnpack/kernel.hpp"
 
 namespace oplat::runtimes::qnnpack {
@@ -28,8 +28,8 @@ struct Step {
 Error runtime_error(const std::exception& error) {
   const auto* own = dynamic_cast<const c10::Error*>(&error);
   const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
-  constexpr std::size_t kMostText = 300;
-  return Error{Code::Runtime, "libtorch: " + base::printable(text.substr(0, text.find('\n')), kMostText)};
+  constexpr std::size_t kMaxText = 300;
+  return Error{Code::Runtime, "libtorch: " + base::printable(text.substr(0, text.find('\n')), kMaxText)};
 }
 
 template <class T>

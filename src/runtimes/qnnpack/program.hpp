@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 #include "runtimes/qnnpack/constants.hpp"
 #include "runtimes/qnnpack/spec.hpp"
 

@@ -7,16 +7,16 @@
 #include <string_view>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/dtype.hpp"
+#include "base/text.hpp"
+#include "ir/dtype.hpp"
 
 namespace oplat::runtimes::qnnpack {
 namespace {
 
 /// Largest attribute and largest tensor: far above any network, far below an overflow of our products.
-constexpr std::int64_t kMostAttribute = 1 << 16;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
-constexpr std::size_t kMostOperands = 64;
+constexpr std::int64_t kMaxAttribute = 1 << 16;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
+constexpr std::size_t kMaxOperands = 64;
 /// Copies of the weights that packing holds at one time: ours, the tensor's, the packed ones, and one in between.
 constexpr double kWeightCopies = 4;
 
@@ -31,7 +31,7 @@ Refusal failed(const ir::Key& key, std::string_view what) {
 /// One integer; nothing where it is absent, of another type or beyond all reason.
 std::optional<std::int64_t> number(const ir::Value* value, std::int64_t low) {
   const std::int64_t* found = value == nullptr ? nullptr : value->integer();
-  if (found == nullptr || *found < low || *found > kMostAttribute) return std::nullopt;
+  if (found == nullptr || *found < low || *found > kMaxAttribute) return std::nullopt;
   return *found;
 }
 
@@ -92,7 +92,7 @@ Refusal SpecReader::activation(const ir::TensorEntry& tensor, Activation& activa
   const auto elements = tensor.shape.elements();
   if (!elements || tensor.shape.dims.empty())
     return unsupported(fmt::format("{} with a shape that is not known", key_.op));
-  if (*elements < 1 || *elements > kMostElements)
+  if (*elements < 1 || *elements > kMaxElements)
     return unsupported(fmt::format("{} with a tensor of {} elements", key_.op, *elements));
   activation.quantised = tensor.dtype == ir::Dtype::U8;
   for (const auto& dim : tensor.shape.dims) activation.dims.push_back(*dim);
@@ -101,7 +101,7 @@ Refusal SpecReader::activation(const ir::TensorEntry& tensor, Activation& activa
 }
 
 Refusal SpecReader::tensors(Spec& spec) {
-  if (key_.operands.size() > kMostOperands)
+  if (key_.operands.size() > kMaxOperands)
     return unsupported(fmt::format("{} with {} operands", key_.op, key_.operands.size()));
   std::vector<std::size_t> position(key_.operands.size());  // of an operand among the inputs
   for (std::size_t i = 0; i < key_.operands.size(); ++i) {
@@ -184,7 +184,7 @@ Refusal SpecReader::conv(Spec& spec) {
   if (w.size() != 4 || w[0] < 1 || w[3] < 1 || w[0] % *group != 0 || x[3] % *group != 0 || w[3] != x[3] / *group)
     return misshapen();
   if (w[1] != spec.window.kernel[0] || w[2] != spec.window.kernel[1]) return misshapen();
-  if (const auto weights = constants_[0]->shape.elements(); !weights || *weights > kMostElements) return misshapen();
+  if (const auto weights = constants_[0]->shape.elements(); !weights || *weights > kMaxElements) return misshapen();
   if (constants_.size() == 2 && constants_[1]->shape != ir::Shape::of({w[0]})) return misshapen();
   return result_is(spec, {x[0], steps(spec.window, x, 0), steps(spec.window, x, 1), w[0]});
 }
@@ -200,7 +200,7 @@ Refusal SpecReader::fully_connected(Spec& spec) {
   for (const auto& dim : constants_[0]->shape.dims) spec.filter.push_back(dim.value_or(0));
   const std::int64_t columns = spec.inputs[0].elements() / x[0];
   if (spec.filter.size() != 2 || spec.filter[0] < 1 || spec.filter[1] != columns) return misshapen();
-  if (const auto weights = constants_[0]->shape.elements(); !weights || *weights > kMostElements) return misshapen();
+  if (const auto weights = constants_[0]->shape.elements(); !weights || *weights > kMaxElements) return misshapen();
   if (constants_.size() == 2 && constants_[1]->shape != ir::Shape::of({spec.filter[0]})) return misshapen();
   return result_is(spec, {x[0], spec.filter[0]});
 }

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
-#include "oplat/table/records.hpp"
+#include "ir/key.hpp"
+#include "table/records.hpp"
 
 namespace oplat::runtimes::qnnpack {
 

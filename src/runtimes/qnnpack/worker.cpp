@@ -7,11 +7,11 @@
 #include <map>
 #include <utility>
 
-#include "oplat/base/random.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/plan/identity.hpp"
-#include "oplat/runtimes/probe.h"
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
+#include "plan/identity.hpp"
+#include "runtimes/probe.h"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/memory.hpp"
 #include "runtimes/qnnpack/allocator.hpp"
@@ -31,7 +31,7 @@ using measure::Topology;
 /// Results of a kernel's copies that stand at one time, in bytes. In a network a result lands where something lay some
 /// results ago, not where the last one lies still in the first-level cache.
 constexpr std::int64_t kKeptBytes = std::int64_t{4} << 20;
-constexpr std::int64_t kMostCopies = 65'536;
+constexpr std::int64_t kMaxCopies = 65'536;
 
 Status check_setting(const table::Setting& setting) {
   if (setting.precision != "model" && setting.precision != "int8") {
@@ -144,7 +144,7 @@ class QnnpackWorker final : public Worker {
     if (auto* failed = std::get_if<table::Failed>(&read)) return OpenOutcome(std::move(*failed));
     const Spec& spec = std::get<Spec>(read);
     const bool chain = request.topology == Topology::Chain && request.copies > 1;
-    if (request.copies < 1 || request.copies > kMostCopies ||
+    if (request.copies < 1 || request.copies > kMaxCopies ||
         (request.topology == Topology::Single && request.copies > 1)) {
       return fail(Code::Usage, "qnnpack: {} copies", request.copies);
     }

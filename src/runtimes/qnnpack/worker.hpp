@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/runtimes/protocol.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
 

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/dtype.hpp"
+#include "base/text.hpp"
+#include "ir/dtype.hpp"
 
 namespace oplat::runtimes::reference {
 namespace {
 
 /// Largest attribute of a window and largest tensor; far above any network, far below an overflow of our products.
-constexpr std::int64_t kMostAttribute = 1 << 20;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxAttribute = 1 << 20;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
 using Call = std::function<void(const std::vector<Floats>&, FloatsOut)>;
 /// The call and the dimensions of its result.
@@ -34,7 +34,7 @@ class Reader {
     const ir::Value* value = key_.attribute(name);
     if (value == nullptr) return otherwise;
     const std::int64_t* found = value->integer();
-    if (found == nullptr || *found < -kMostAttribute || *found > kMostAttribute) return complain(name), otherwise;
+    if (found == nullptr || *found < -kMaxAttribute || *found > kMaxAttribute) return complain(name), otherwise;
     return *found;
   }
   float real(std::string_view name, float otherwise) {
@@ -53,7 +53,7 @@ class Reader {
     Dims found;
     for (const ir::Value& entry : *list) {
       const std::int64_t* number = entry.integer();
-      if (number == nullptr || *number < low || *number > kMostAttribute) return complain(name), otherwise;
+      if (number == nullptr || *number < low || *number > kMaxAttribute) return complain(name), otherwise;
       found.push_back(*number);
     }
     return found;
@@ -309,7 +309,7 @@ std::string refusal(const ir::TensorEntry& tensor) {
   if (!elements) return "a shape that is not known";
   // No kernel that a runtime executes is empty, and without such tensors no product of dimensions can overflow.
   if (*elements == 0) return "an empty tensor";
-  if (*elements > kMostElements) return fmt::format("a tensor of {} elements", *elements);
+  if (*elements > kMaxElements) return fmt::format("a tensor of {} elements", *elements);
   return "";
 }
 
@@ -363,7 +363,7 @@ Built build(const ir::Key& key) {
         fmt::format("the result of {} has shape [{}], the key says another", key.op, fmt::join(plan.dims, ","))};
   }
   kernel.result_elements = *result->shape.elements();
-  if (kernel.result_elements > kMostElements) return table::Unsupported{key.op + " with a result that is too large"};
+  if (kernel.result_elements > kMaxElements) return table::Unsupported{key.op + " with a result that is too large"};
   kernel.call = std::move(plan.call);
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const ir::TensorEntry* tensor = key.operand(i);

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
-#include "oplat/table/records.hpp"
+#include "ir/key.hpp"
+#include "table/records.hpp"
 #include "runtimes/reference/loops.hpp"
 
 namespace oplat::runtimes::reference {

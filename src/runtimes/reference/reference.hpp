@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/result.hpp"
-#include "oplat/runtimes/protocol.hpp"
+#include "base/result.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
 

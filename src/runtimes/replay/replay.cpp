@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/base/random.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/table/table.hpp"
+#include "base/hash.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "table/table.hpp"
 
 namespace oplat::runtimes {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "oplat/table/codec.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::table {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/codec.hpp"
+#include "base/text.hpp"
+#include "table/codec.hpp"
 #include "table/codecs/text_rows.hpp"
 
 namespace oplat::table {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/text.hpp"
+#include "table/lut.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/lut_row_index.hpp"
 #include "table/codecs/text_rows.hpp"

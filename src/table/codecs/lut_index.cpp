@@ -2,15 +2,15 @@
 /// The index of records by identity, and what equal queries say against each other.
 #include <algorithm>
 
-#include "oplat/base/text.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/text.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::table {
 namespace {
 
-constexpr double kMostFactor = 2;
-constexpr std::size_t kMostTold = 10;
-constexpr std::size_t kMostLines = 8;
+constexpr double kMaxFactor = 2;
+constexpr std::size_t kMaxTold = 10;
+constexpr std::size_t kMaxLines = 8;
 
 }  // namespace
 
@@ -18,16 +18,16 @@ std::optional<std::string> contradiction(std::span<const LutRecord* const> equal
   if (equal.size() < 2) return std::nullopt;
   const auto [least, most] = std::minmax_element(
       equal.begin(), equal.end(), [](const LutRecord* a, const LutRecord* b) { return a->p50.us < b->p50.us; });
-  if (!((*most)->p50.us > kMostFactor * (*least)->p50.us)) return std::nullopt;
+  if (!((*most)->p50.us > kMaxFactor * (*least)->p50.us)) return std::nullopt;
   std::vector<std::string> times;
   for (const LutRecord* record : equal) {
-    if (times.size() == kMostLines) break;
+    if (times.size() == kMaxLines) break;
     times.push_back((record->line > 0 ? fmt::format("line {}: ", record->line) : std::string()) +
                     fmt::format("{} us", python_number(record->p50.us, record->p50.whole)));
   }
   if (equal.size() > times.size()) times.push_back(fmt::format("and {} more", equal.size() - times.size()));
   const LutRecord& first = *equal.front();
-  return fmt::format("records of one query contradict each other by more than {}x: {} with input {} on {}: {}", kMostFactor,
+  return fmt::format("records of one query contradict each other by more than {}x: {} with input {} on {}: {}", kMaxFactor,
                      base::printable(first.query.op_type), base::printable(python_lists(first.query.input_shapes), 200),
                      base::printable(first.device), base::join(times, ", "));
 }
@@ -55,10 +55,10 @@ LutIndex::LutIndex(std::span<const LutRecord> records) {
       if (next_[at] == at) break;
     }
     auto message = contradiction(equal);
-    if (message && ++contradicting <= kMostTold) contradictions_.push_back(std::move(*message));
+    if (message && ++contradicting <= kMaxTold) contradictions_.push_back(std::move(*message));
   }
-  if (contradicting > kMostTold) {
-    contradictions_.push_back(fmt::format("and {} more queries whose records contradict each other", contradicting - kMostTold));
+  if (contradicting > kMaxTold) {
+    contradictions_.push_back(fmt::format("and {} more queries whose records contradict each other", contradicting - kMaxTold));
   }
 }
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
+#include "table/lut.hpp"
 #include "table/codecs/refused_rows.hpp"
 #include "table/codecs/text_rows.hpp"
 
@@ -20,12 +20,12 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 /// Real lines have some 400 bytes. Shorter than any text of a table, so that each can be imported.
-constexpr std::size_t kMostLine = std::size_t{256} << 10;
-constexpr std::size_t kMostList = 256;
-constexpr std::size_t kMostRank = 16;
-constexpr std::size_t kMostName = 256;
+constexpr std::size_t kMaxLine = std::size_t{256} << 10;
+constexpr std::size_t kMaxList = 256;
+constexpr std::size_t kMaxRank = 16;
+constexpr std::size_t kMaxName = 256;
 /// Keeps what is computed of sizes far from the end of 63 bits.
-constexpr std::int64_t kMostDim = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxDim = std::int64_t{1} << 40;
 
 enum Field : std::size_t { kType, kArgs, kShapes, kDtypes, kP0, kP10, kP50, kP90, kP100, kDevice, kFields };
 constexpr std::array<std::string_view, kFields> kNames = {
@@ -51,7 +51,7 @@ class LineReader {
  public:
   /// `line` is followed by simdjson::SIMDJSON_PADDING bytes that may be read.
   Result<Said> read(std::string_view line) {
-    if (line.size() > kMostLine) return fail(Code::Input, "{} bytes; lines have at most {}", line.size(), kMostLine);
+    if (line.size() > kMaxLine) return fail(Code::Input, "{} bytes; lines have at most {}", line.size(), kMaxLine);
     ondemand::document document;
     const simdjson::padded_string_view padded(line.data(), line.size(), line.size() + simdjson::SIMDJSON_PADDING);
     if (const auto error = parser_.iterate(padded).get(document)) return no_json(line, error);
@@ -106,20 +106,20 @@ class LineReader {
       return fail(Code::Input, "{} is {} where a string is expected", kNames[index], quoted(trimmed(token)));
     }
     const bool control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
-    if (text.empty() || text.size() > kMostName || control) {
-      return fail(Code::Input, "{} is {}; names have 1 to {} bytes and no control characters", kNames[index], quoted(text), kMostName);
+    if (text.empty() || text.size() > kMaxName || control) {
+      return fail(Code::Input, "{} is {}; names have 1 to {} bytes and no control characters", kNames[index], quoted(text), kMaxName);
     }
     to = text;
     return {};
   }
 
   static Status read_args(ondemand::value& value, std::vector<std::string>& to) {
-    const auto bad = [] { return fail(Code::Input, "op_args is no list of at most {} strings", kMostList); };
+    const auto bad = [] { return fail(Code::Input, "op_args is no list of at most {} strings", kMaxList); };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
     for (auto element : array) {
       std::string_view text;
-      if (element.get_string().get(text) || to.size() == kMostList) return bad();
+      if (element.get_string().get(text) || to.size() == kMaxList) return bad();
       to.emplace_back(text);
     }
     return {};
@@ -127,18 +127,18 @@ class LineReader {
 
   static Status read_shapes(ondemand::value& value, std::vector<std::vector<std::int64_t>>& to) {
     const auto bad = [] {
-      return fail(Code::Input, "input_shapes is no list of at most {} lists of at most {} whole numbers from 0 to {}", kMostList,
-                  kMostRank, kMostDim);
+      return fail(Code::Input, "input_shapes is no list of at most {} lists of at most {} whole numbers from 0 to {}", kMaxList,
+                  kMaxRank, kMaxDim);
     };
     ondemand::array shapes;
     if (value.get_array().get(shapes)) return bad();
     for (auto shape : shapes) {
       ondemand::array dims;
-      if (shape.get_array().get(dims) || to.size() == kMostList) return bad();
+      if (shape.get_array().get(dims) || to.size() == kMaxList) return bad();
       std::vector<std::int64_t>& made = to.emplace_back();
       for (auto dim : dims) {
         std::int64_t number = 0;
-        if (dim.get_int64().get(number) || number < 0 || number > kMostDim || made.size() == kMostRank) return bad();
+        if (dim.get_int64().get(number) || number < 0 || number > kMaxDim || made.size() == kMaxRank) return bad();
         made.push_back(number);
       }
     }
@@ -146,15 +146,15 @@ class LineReader {
   }
 
   static Status read_dtypes(ondemand::value& value, std::vector<int>& to) {
-    constexpr std::int64_t kMostDtype = 1000;
+    constexpr std::int64_t kMaxDtype = 1000;
     const auto bad = [] {
-      return fail(Code::Input, "input_dtypes is no list of at most {} numbers of Caffe2's TensorProto.DataType", kMostList);
+      return fail(Code::Input, "input_dtypes is no list of at most {} numbers of Caffe2's TensorProto.DataType", kMaxList);
     };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
     for (auto element : array) {
       std::int64_t number = 0;
-      if (element.get_int64().get(number) || number < 0 || number > kMostDtype || to.size() == kMostList) return bad();
+      if (element.get_int64().get(number) || number < 0 || number > kMaxDtype || to.size() == kMaxList) return bad();
       to.push_back(static_cast<int>(number));
     }
     return {};
@@ -168,14 +168,14 @@ class LineReader {
     // The original's tables may hold 0.
     if (!number || std::signbit(us) || (us != 0 && !base::is_kernel_time(us * kNsPerUs))) {
       return fail(Code::Input, "{} is {} where microseconds, 0 or {:g} to {:g}, are expected", kNames[index], quoted(token),
-                  base::kLeastKernelNs / kNsPerUs, base::kMostKernelNs / kNsPerUs);
+                  base::kMinKernelNs / kNsPerUs, base::kMaxKernelNs / kNsPerUs);
     }
     const bool has_exponent = token.find_first_of("eE") != std::string_view::npos;
     to.us = us;
     to.whole = !has_exponent && token.find('.') == std::string_view::npos;
     // Shifted in the text: 0.0123 us are 12.3 ns, though 0.0123 * 1000 are not.
     to.ns = us * kNsPerUs;
-    if (!has_exponent && token.size() <= kMostName) to.ns = base::parse_double(fmt::format("{}e3", token)).value_or(to.ns);
+    if (!has_exponent && token.size() <= kMaxName) to.ns = base::parse_double(fmt::format("{}e3", token)).value_or(to.ns);
     return {};
   }
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "oplat/base/bytes.hpp"
+#include "base/bytes.hpp"
 #include "table/limits.hpp"
 
 namespace oplat::table {
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kFormat = "oplat.lut-index/1";
 constexpr std::size_t kEntryBytes = 40;  // identity, us, ns, whole
-constexpr std::size_t kMostEntries = (kMostFit - sizeof(std::uint64_t)) / kEntryBytes;
+constexpr std::size_t kMaxEntries = (kMaxFit - sizeof(std::uint64_t)) / kEntryBytes;
 
 bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
@@ -28,7 +28,7 @@ Result<std::optional<LutRowIndex>> LutRowIndex::load(const Table& table, DeviceI
 
 Status LutRowIndex::store(Table& table, DeviceId device, SettingId setting) {
   OPLAT_TRY(lines, table.foreign_texts_of(device, setting));
-  if (lines.size() > kMostEntries) return {};
+  if (lines.size() > kMaxEntries) return {};
   LutRowIndex index;
   index.entries_.reserve(lines.size());
   for (const std::optional<std::string>& line : lines) {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/table/lut.hpp"
-#include "oplat/table/table.hpp"
+#include "base/hash.hpp"
+#include "table/lut.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 

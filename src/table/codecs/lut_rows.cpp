@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Look-ups by the original's rule in a table.
-#include "oplat/table/lut_rows.hpp"
+#include "table/lut_rows.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -51,7 +51,7 @@ Result<LutFound> LutRows::find(const ir::LutQuery& query) {
     if (!found.times.empty()) break;
   }
   if (!read_rows) return found;
-  if (memo_.size() >= kMostMemo) memo_.clear();
+  if (memo_.size() >= kMaxMemo) memo_.clear();
   return memo_.emplace(identity, std::move(found)).first->second;
 }
 

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <utility>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/table/lut.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::table {
 namespace {
@@ -85,9 +85,9 @@ ir::Key key_of_the_unknown(const ir::LutQuery& query) {
 std::string python_number(double value, bool whole) {
   if (whole) return fmt::format("{:.0f}", value);
   // Python's repr: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
-  constexpr double kLeastPlain = 1e-4, kLeastLarge = 1e16;
+  constexpr double kMinPlain = 1e-4, kMinLarge = 1e16;
   const double size = value < 0 ? -value : value;
-  const bool plain = size == 0 || (size >= kLeastPlain && size < kLeastLarge);
+  const bool plain = size == 0 || (size >= kMinPlain && size < kMinLarge);
   std::array<char, 64> buffer;
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                           plain ? std::chars_format::fixed : std::chars_format::scientific);

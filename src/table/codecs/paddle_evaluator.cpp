@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_evaluator_text.hpp"
 #include "table/codecs/paddle_kernels.hpp"
@@ -13,7 +13,7 @@
 namespace oplat::table {
 namespace {
 
-constexpr std::size_t kMostText = 4096;
+constexpr std::size_t kMaxText = 4096;
 constexpr std::string_view kExpected = "a head line of engine, device and time, then lines such as 'conv,1,1,1,3,224,224,32,1,3,1,2,1<tab>12.5'";
 
 /// Engine, device and time between tabs; documentation has them with commas, the device first.
@@ -32,8 +32,8 @@ Result<std::pair<std::string, double>> halves_of(std::string_view line) {
     return fail(Code::Input, "{} fields between tabs where an operator and its latency are expected: '{}'", fields.size(),
                 base::printable(line, 60));
   }
-  if (fields[0].empty() || fields[0].size() > kMostText || !is_plain(fields[0])) {
-    return fail(Code::Input, "the operator's text is no 1 to {} bytes of printable ASCII: '{}'", kMostText, base::printable(line, 60));
+  if (fields[0].empty() || fields[0].size() > kMaxText || !is_plain(fields[0])) {
+    return fail(Code::Input, "the operator's text is no 1 to {} bytes of printable ASCII: '{}'", kMaxText, base::printable(line, 60));
   }
   const auto ns = ns_of_ms(trimmed(fields[1]));
   if (!ns) return fail(Code::Input, "the latency is '{}'; expected {}", base::printable(fields[1], 40), base::kKernelTimesMs);

@@ -6,15 +6,15 @@
 #include <array>
 #include <vector>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "base/text.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::table {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-constexpr std::size_t kMostFields = 64;
+constexpr std::size_t kMaxFields = 64;
 constexpr std::array<std::string_view, 7> kFunctions = {"relu", "prelu", "sigmoid", "relu6", "elu", "brelu", "leaky_relu"};
 constexpr std::array<std::string_view, 3> kElementwise = {"elementwise_mul", "elementwise_add", "elementwise_max"};
 
@@ -26,9 +26,9 @@ Result<Numbers> numbers_of(const std::vector<std::string>& fields, std::size_t f
   Numbers numbers;
   for (std::size_t i = first; i < fields.size(); ++i) {
     const auto number = base::parse_int(fields[i]);
-    if (!number || *number < 0 || *number > kMostPaddleDim) {
+    if (!number || *number < 0 || *number > kMaxPaddleDim) {
       return fail(Code::Input, "field {} of {} is '{}' where a whole number from 0 to {} is expected", i + 1, fields[0],
-                  base::printable(fields[i], 40), kMostPaddleDim);
+                  base::printable(fields[i], 40), kMaxPaddleDim);
     }
     numbers.push_back(*number);
   }
@@ -99,8 +99,8 @@ Result<ir::Key> pool_key(const std::vector<std::string>& fields) {
 
 /// The batch, then what the original has padded to four sizes with ones.
 Result<Numbers> dims_of(const std::vector<std::string>& fields, std::size_t first) {
-  constexpr std::size_t kMostRank = 8;
-  OPLAT_TRY(dims, numbers_of(fields, first, 4, kMostRank));
+  constexpr std::size_t kMaxRank = 8;
+  OPLAT_TRY(dims, numbers_of(fields, first, 4, kMaxRank));
   OPLAT_CHECK(require_sizes(dims, dims.size(), fields[0]));
   return dims;
 }
@@ -166,7 +166,7 @@ std::optional<std::string> pool_text(const PaddlePool& pool) {
 
 Result<ir::Key> evaluator_key_of(std::string_view text, PaddlePrecision precision) {
   const std::vector<std::string> fields = base::split(text, ',');
-  if (fields.size() > kMostFields) return fail(Code::Input, "{} fields; an operator has at most {}", fields.size(), kMostFields);
+  if (fields.size() > kMaxFields) return fail(Code::Input, "{} fields; an operator has at most {}", fields.size(), kMaxFields);
   const std::string& type = fields.front();
   if (type == "conv") return conv_key(fields, precision);
   if (type == "pooling") return pool_key(fields);

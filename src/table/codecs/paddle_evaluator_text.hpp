@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 
 namespace oplat::table {

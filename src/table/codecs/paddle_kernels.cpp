@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "oplat/base/result.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "base/result.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::table {
 namespace {

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
-#include "oplat/table/codec.hpp"
+#include "ir/key.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::table {
 
 /// Larger sizes are those of no tensor; products of four of them still fit a double's exact range of interest.
-inline constexpr std::int64_t kMostPaddleDim = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMaxPaddleDim = std::int64_t{1} << 31;
 
 enum class PaddlePrecision : std::uint8_t { Fp32, Fp16, Int8, Int8ToFloat };
 /// Of Setting::precision; nothing for another word.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/paddle_lookup_text.hpp"
@@ -14,11 +14,11 @@
 namespace oplat::table {
 namespace {
 
-constexpr std::int64_t kMostThreads = 4096;
-constexpr std::int64_t kMostPowerMode = 100;
+constexpr std::int64_t kMaxThreads = 4096;
+constexpr std::int64_t kMaxPowerMode = 100;
 constexpr std::string_view kHead = "dev_info";
 constexpr std::string_view kColumnsHead = "op_name";
-constexpr std::size_t kMostColumns = 64;
+constexpr std::size_t kMaxColumns = 64;
 
 enum Column : std::size_t { kName, kInput, kOutput, kParameters, kMin, kMax, kAvg, kColumns };
 constexpr std::array<std::string_view, kColumns> kNames = {"op_name",         "input_dims",      "output_dims",    "param_info",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, kColumns> kNames = {"op_name",         "i
 
 std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> cells;
-  for (std::size_t start = 0; start <= line.size() && cells.size() < kMostColumns;) {
+  for (std::size_t start = 0; start <= line.size() && cells.size() < kMaxColumns;) {
     const std::size_t tab = std::min(line.find('\t', start), line.size());
     cells.push_back(trimmed(line.substr(start, tab - start)));
     start = tab + 1;
@@ -43,12 +43,12 @@ Result<SettingFacts> phone_of(const std::vector<std::string_view>& names, const 
     if (names[i] == kHead && !value.empty() && is_plain(value)) told.device = std::string(value);
     const auto number = base::parse_int(value);
     if (names[i] == "thread_num") {
-      if (!number || *number < 1 || *number > kMostThreads) {
-        return fail(Code::Input, "thread_num is '{}' where 1 to {} is expected", base::printable(value, 40), kMostThreads);
+      if (!number || *number < 1 || *number > kMaxThreads) {
+        return fail(Code::Input, "thread_num is '{}' where 1 to {} is expected", base::printable(value, 40), kMaxThreads);
       }
       told.threads = *number;
     }
-    if (names[i] == "power_mode" && number && *number >= 0 && *number <= kMostPowerMode) told.options["power_mode"] = std::to_string(*number);
+    if (names[i] == "power_mode" && number && *number >= 0 && *number <= kMaxPowerMode) told.options["power_mode"] = std::to_string(*number);
     if (names[i].starts_with("armv7") && is_plain(value) && value.starts_with("armv")) told.options["arm"] = std::string(value);
   }
   return told;

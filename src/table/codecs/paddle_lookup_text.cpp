@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "oplat/base/text.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "base/text.hpp"
+#include "ir/paddle_key.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/text_rows.hpp"
 
@@ -16,14 +16,14 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::size_t kMostRank = 8;
-constexpr std::size_t kMostParameters = 64;
+constexpr std::size_t kMaxRank = 8;
+constexpr std::size_t kMaxParameters = 64;
 constexpr std::pair<std::string_view, std::string_view> kActivations[] = {
     {"0", kNoPaddleActivation}, {"1", "relu"}, {"2", "relu6"}, {"4", "leaky_relu"}};
 
 std::optional<std::int64_t> size_of(std::string_view text) {
   const auto number = base::parse_int(text);
-  return number && *number >= 0 && *number <= kMostPaddleDim ? number : std::nullopt;
+  return number && *number >= 0 && *number <= kMaxPaddleDim ? number : std::nullopt;
 }
 
 /// "[1 96 112 112]", or a number for as many as are wanted.
@@ -34,12 +34,12 @@ std::optional<Numbers> list_of(std::string_view text, std::size_t wanted) {
   }
   if (!text.ends_with(']')) return std::nullopt;
   Numbers numbers;
-  for (const std::string_view word : words_of(text.substr(1, text.size() - 2), kMostRank + 1)) {
+  for (const std::string_view word : words_of(text.substr(1, text.size() - 2), kMaxRank + 1)) {
     const auto number = size_of(word);
     if (!number) return std::nullopt;
     numbers.push_back(*number);
   }
-  if (numbers.empty() || numbers.size() > kMostRank || (wanted > 0 && numbers.size() != wanted)) return std::nullopt;
+  if (numbers.empty() || numbers.size() > kMaxRank || (wanted > 0 && numbers.size() != wanted)) return std::nullopt;
   return numbers;
 }
 
@@ -61,8 +61,8 @@ Result<Parameters> parameters_of(std::string_view name, std::string_view text) {
     const std::string_view item = trimmed(part);
     if (item.empty()) continue;
     const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos || equals == 0 || parameters.size() == kMostParameters) {
-      return fail(Code::Input, "{}: parameter '{}' is not NAME=VALUE, or one of more than {}", name, base::printable(item, 60), kMostParameters);
+    if (equals == std::string_view::npos || equals == 0 || parameters.size() == kMaxParameters) {
+      return fail(Code::Input, "{}: parameter '{}' is not NAME=VALUE, or one of more than {}", name, base::printable(item, 60), kMaxParameters);
     }
     parameters[std::string(trimmed(item.substr(0, equals)))] = std::string(trimmed(item.substr(equals + 1)));
   }

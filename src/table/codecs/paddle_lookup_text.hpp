@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::table {
 

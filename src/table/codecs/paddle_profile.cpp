@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/paddle_profile_text.hpp"
@@ -16,8 +16,8 @@ namespace oplat::table {
 namespace {
 
 constexpr std::string_view kSummary = "Detailed Dispatch Profiler Summary";
-constexpr std::int64_t kMostThreads = 4096;
-constexpr std::int64_t kMostPowerMode = 99;
+constexpr std::int64_t kMaxProfileThreads = 4096;
+constexpr std::int64_t kMaxProfilePowerMode = 99;
 
 /// A summary goes from its line of column names to the first line that cannot be one of it.
 bool ends_summary(std::string_view line) {
@@ -34,7 +34,7 @@ class Facts {
     if (colon == std::string_view::npos || !is_plain(line)) return {};
     const std::string_view name = line.substr(0, colon);
     const std::string value(trimmed(line.substr(colon + 2)));
-    if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end() || value.empty() || value.size() >= kMostValue) return {};
+    if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end() || value.empty() || value.size() >= kMaxValue) return {};
     OPLAT_CHECK(check_number(name, value, number));
     const auto [known, added] = told_.emplace(name, std::pair(value, number));
     if (added || known->second.first == value) return {};
@@ -53,12 +53,12 @@ class Facts {
  private:
   static constexpr std::string_view kDevice = "Model", kVersion = "benchmark_bin version", kThreads = "threads", kPowerMode = "power_mode";
   static constexpr std::array<std::string_view, 4> kFacts = {kDevice, kVersion, kThreads, kPowerMode};
-  static constexpr std::size_t kMostValue = 100;
+  static constexpr std::size_t kMaxValue = 100;
 
   static Status check_number(std::string_view name, const std::string& value, std::size_t line) {
     if (name != kThreads && name != kPowerMode) return {};
     const std::int64_t least = name == kThreads ? 1 : 0;
-    const std::int64_t most = name == kThreads ? kMostThreads : kMostPowerMode;
+    const std::int64_t most = name == kThreads ? kMaxProfileThreads : kMaxProfilePowerMode;
     const auto number = base::parse_int(value);
     if (number && *number >= least && *number <= most) return {};
     return fail(Code::Input, "line {}: {} is '{}' where {} to {} is expected", line, name, base::printable(value, 40), least, most);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
+#include "ir/paddle_key.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/text_rows.hpp"
 
@@ -22,11 +22,11 @@ constexpr double kResolutionNs = 1e3;
 /// A time printed as 0.000 is less than half of that; the middle of what it can be, in logarithms of a factor of four.
 constexpr double kBelowNs = 250;
 constexpr double kLevel = 0.9;
-constexpr std::size_t kMostWords = 64;
-constexpr std::size_t kMostOperands = 64;
-constexpr std::size_t kMostRank = 8;
+constexpr std::size_t kMaxWords = 64;
+constexpr std::size_t kMaxOperands = 64;
+constexpr std::size_t kMaxProfileRank = 8;
 
-constexpr std::pair<std::string_view, std::string_view> kActivations[] = {
+constexpr std::pair<std::string_view, std::string_view> kProfileActivations[] = {
     {"", kNoPaddleActivation}, {"unk", kNoPaddleActivation}, {"Relu", "relu"}, {"Relu6", "relu6"}, {"PRelu", "prelu"},
     {"LeakyRelu", "leaky_relu"}, {"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}, {"Swish", "swish"}, {"HardSwish", "hard_swish"},
     {"HardSigmoid", "hard_sigmoid"}, {"Elu", "elu"}, {"ThresholdedRelu", "thresholded_relu"}};
@@ -43,7 +43,7 @@ std::optional<Numbers> dims_of(std::string_view text) {
   if (text == "NotImpl") return dims;
   for (const std::string& part : base::split(text, 'x')) {
     const auto size = base::parse_int(part);
-    if (!size || *size < 0 || *size > kMostPaddleDim || dims.size() == kMostRank) return std::nullopt;
+    if (!size || *size < 0 || *size > kMaxPaddleDim || dims.size() == kMaxProfileRank) return std::nullopt;
     dims.push_back(*size);
   }
   return dims;
@@ -62,7 +62,7 @@ std::optional<std::vector<Numbers>> operands_of(std::string_view text) {
       if (part.starts_with(':')) part.erase(0, 1);
     }
   }
-  if (parts.size() > kMostOperands) return std::nullopt;
+  if (parts.size() > kMaxOperands) return std::nullopt;
   for (const std::string& part : parts) {
     auto dims = dims_of(part);
     if (!dims) return std::nullopt;
@@ -87,7 +87,7 @@ class Remark {
     if (!rest_.starts_with(before)) return std::nullopt;
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789", before.size()), rest_.size());
     const auto number = base::parse_int(rest_.substr(before.size(), end - before.size()));
-    if (!number || *number > kMostPaddleDim) return std::nullopt;
+    if (!number || *number > kMaxPaddleDim) return std::nullopt;
     rest_.remove_prefix(end);
     return number;
   }
@@ -135,8 +135,8 @@ std::optional<Fused> fused_of(Remark remark) {
     fused.elementwise = rest.substr(at);
     rest = rest.substr(0, at);
   }
-  const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations), [&](const auto& each) { return each.first == rest; });
-  if (found == std::end(kActivations)) return std::nullopt;
+  const auto* const found = std::find_if(std::begin(kProfileActivations), std::end(kProfileActivations), [&](const auto& each) { return each.first == rest; });
+  if (found == std::end(kProfileActivations)) return std::nullopt;
   fused.activation = found->second;
   return fused;
 }
@@ -311,7 +311,7 @@ bool is_operator(std::string_view text) {
 }  // namespace
 
 std::optional<ProfileColumns> profile_columns(std::string_view line) {
-  const auto names = words_of(line, kMostWords);
+  const auto names = words_of(line, kMaxWords);
   const auto out = std::find(names.begin(), names.end(), "OutDim");
   if (names.empty() || names.front() != "OperatorType" || out == names.end()) return std::nullopt;
   const auto place = [&](std::string_view name) { return static_cast<std::size_t>(std::find(out + 1, names.end(), name) - (out + 1)); };
@@ -328,7 +328,7 @@ Result<ProfileLine> read_profile_line(std::string_view line, const ProfileColumn
   constexpr std::size_t kBefore = 3;  // operator, place, kernel
   constexpr std::size_t kSizes = 3;
   if (!is_plain(line)) return fail(Code::Input, "the line holds bytes that are no printable ASCII");
-  const auto words = words_of(line, kMostWords);
+  const auto words = words_of(line, kMaxWords);
   if (words.size() < kBefore + kSizes + columns.behind) {
     return fail(Code::Input, "{} words where at least {} are expected: '{}'", words.size(), kBefore + kSizes + columns.behind,
                 base::printable(line, 80));

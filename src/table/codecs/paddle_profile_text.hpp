@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/key.hpp"
-#include "oplat/table/records.hpp"
+#include "ir/key.hpp"
+#include "table/records.hpp"
 
 namespace oplat::table {
 

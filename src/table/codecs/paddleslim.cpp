@@ -6,10 +6,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/paddle_key.hpp"
-#include "oplat/ir/paddle_runtime_text.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
+#include "ir/paddle_key.hpp"
+#include "ir/paddle_runtime_text.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/paddle_kernels.hpp"
 #include "table/codecs/pickle.hpp"
@@ -18,8 +18,8 @@ namespace oplat::table {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-constexpr std::size_t kMostNotes = 10;
-constexpr std::int64_t kMostThreads = 4096;
+constexpr std::size_t kMaxPickleNotes = 10;
+constexpr std::int64_t kMaxPickleThreads = 4096;
 constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "fp16", "int8"};
 
 /// What a file's name tells.
@@ -43,7 +43,7 @@ std::optional<FileName> parse_name(std::string_view name) {
   const std::size_t number = threads + kThreads.size();
   const auto count = base::parse_int(name.substr(number, power - number));
   const auto mode = base::parse_int(name.substr(power + kPower.size()));
-  if (!count || *count < 1 || *count > kMostThreads || !mode || *mode < 0) return std::nullopt;
+  if (!count || *count < 1 || *count > kMaxPickleThreads || !mode || *mode < 0) return std::nullopt;
   return FileName{std::string(name.substr(0, threads)), *count, *mode};
 }
 
@@ -88,7 +88,7 @@ std::string complaint(const PickleEntry& entry) {
 class Refused {
  public:
   void add(const PickleEntry& entry, const std::string& why) {
-    if (notes_.size() < kMostNotes) {
+    if (notes_.size() < kMaxPickleNotes) {
       notes_.push_back(fmt::format("byte {}: '{}': {}", entry.offset, base::printable(entry.key, 200), why));
     }
     ++count_;

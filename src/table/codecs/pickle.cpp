@@ -10,19 +10,19 @@
 #include <unordered_map>
 #include <utility>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
 
 constexpr std::uint8_t kNewestProtocol = 5;
 /// Keys of latency tables have some hundred bytes.
-constexpr std::size_t kMostText = std::size_t{1} << 16;
+constexpr std::size_t kMaxPickleText = std::size_t{1} << 16;
 /// Entries of one dict; keys and values lie on the stack until they are set, and may each be remembered once.
-constexpr std::size_t kMostEntries = 1'000'000;
-constexpr std::size_t kMostItems = 2 * kMostEntries + 1000;
+constexpr std::size_t kMaxEntries = 1'000'000;
+constexpr std::size_t kMaxItems = 2 * kMaxEntries + 1000;
 /// Whole numbers of more bytes fit no 64 bits.
-constexpr std::size_t kMostIntegerBytes = 8;
+constexpr std::size_t kMaxIntegerBytes = 8;
 /// As Python's own pickler sets them.
 constexpr std::size_t kEntriesOfBatch = 1000;
 
@@ -92,8 +92,8 @@ class Machine {
       if (at_ == bytes_.size()) return wrong("the file ends without STOP");
       const auto code = static_cast<std::uint8_t>(bytes_[at_++]);
       OPLAT_CHECK(step(code));
-      if (stack_.size() > kMostItems || memo_.size() > kMostItems) {
-        return wrong("more than {} objects; a table has at most {} rows", kMostItems, kMostEntries);
+      if (stack_.size() > kMaxItems || memo_.size() > kMaxItems) {
+        return wrong("more than {} objects; a table has at most {} rows", kMaxItems, kMaxEntries);
       }
     }
     if (stack_.size() != 1 || !std::holds_alternative<Dict>(stack_.front())) {
@@ -184,8 +184,8 @@ class Machine {
     return value;
   }
   Result<std::string_view> line() {
-    const std::size_t end = bytes_.substr(at_, kMostText + 1).find('\n');
-    if (end == std::string_view::npos) return wrong("a line of more than {} bytes, or without an end", kMostText);
+    const std::size_t end = bytes_.substr(at_, kMaxPickleText + 1).find('\n');
+    if (end == std::string_view::npos) return wrong("a line of more than {} bytes, or without an end", kMaxPickleText);
     const std::string_view taken = bytes_.substr(at_, end);
     at_ += end + 1;
     return taken;
@@ -245,7 +245,7 @@ class Machine {
   /// Keys and values from `first` to the top, which they leave.
   Status set_from(std::size_t first) {
     if ((stack_.size() - first) % 2 != 0) return wrong("a key without a value");
-    if (entries_.size() + (stack_.size() - first) / 2 > kMostEntries) return wrong("more than {} rows", kMostEntries);
+    if (entries_.size() + (stack_.size() - first) / 2 > kMaxEntries) return wrong("more than {} rows", kMaxEntries);
     for (std::size_t i = first; i < stack_.size(); i += 2) {
       const auto* key = std::get_if<Text>(&stack_[i]);
       if (key == nullptr) return wrong("a key is {} where a text is expected", std::visit(Kind{}, stack_[i]));
@@ -269,7 +269,7 @@ class Machine {
   }
 
   Status text(std::string_view given) {
-    if (given.size() > kMostText) return wrong("a text of {} bytes; keys have at most {}", given.size(), kMostText);
+    if (given.size() > kMaxPickleText) return wrong("a text of {} bytes; keys have at most {}", given.size(), kMaxPickleText);
     const auto odd = std::find_if(given.begin(), given.end(), [](char c) { return c < ' ' || c > '~'; });
     if (odd != given.end()) {
       return wrong("'{}' holds byte 0x{:02x}; keys of a latency table are printable ASCII", base::printable(given),
@@ -310,7 +310,7 @@ class Machine {
   }
   /// Two's complement.
   Status integer(std::size_t size) {
-    if (size > kMostIntegerBytes) return wrong("a whole number of {} bytes; times have fewer", size);
+    if (size > kMaxIntegerBytes) return wrong("a whole number of {} bytes; times have fewer", size);
     OPLAT_TRY(value, number(size));
     if (size == 0) return push(0.0);
     const auto unused = static_cast<unsigned>(64 - 8 * size);

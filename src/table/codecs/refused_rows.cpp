@@ -2,17 +2,17 @@
 /// Messages about malformed rows.
 #include "table/codecs/refused_rows.hpp"
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
 
-constexpr std::size_t kMostNotes = 10;
+constexpr std::size_t kMaxNotes = 10;
 
 }  // namespace
 
 void RefusedRows::add(std::size_t line, const std::string& why) {
-  if (notes_.size() < kMostNotes) notes_.push_back(fmt::format("line {}: {}", line, why));
+  if (notes_.size() < kMaxNotes) notes_.push_back(fmt::format("line {}: {}", line, why));
   ++count_;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/base/result.hpp"
+#include "base/result.hpp"
 
 namespace oplat::table {
 

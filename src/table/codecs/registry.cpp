@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "table/codecs/codecs.hpp"
 
 namespace oplat::table {

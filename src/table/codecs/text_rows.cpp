@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
 
 namespace oplat::table {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kTextNsPerMs = 1e6;
 constexpr std::string_view kBlank = " \t\r\n";
 
 }  // namespace
@@ -40,8 +40,8 @@ bool is_plain(std::string_view text) {
 
 std::optional<double> ns_of_ms(std::string_view text) {
   const auto ms = base::parse_double(text);
-  if (!ms || !base::is_kernel_time(*ms * kNsPerMs)) return std::nullopt;
-  return *ms * kNsPerMs;
+  if (!ms || !base::is_kernel_time(*ms * kTextNsPerMs)) return std::nullopt;
+  return *ms * kTextNsPerMs;
 }
 
 Timing timing_of_one(double ns) {

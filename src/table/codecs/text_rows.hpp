@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/table/codec.hpp"
+#include "table/codec.hpp"
 #include "table/codecs/refused_rows.hpp"
 
 namespace oplat::table {

@@ -2,11 +2,11 @@
 /// TinyNAS's latency libraries as rows: each line is a key of the domain "tinynas" and a time without a cache state.
 #include <utility>
 
-#include "oplat/base/parallel.hpp"
-#include "oplat/base/text.hpp"
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/ir/executed_conv.hpp"
-#include "oplat/table/tinynas_library.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "ir/conv_tuple.hpp"
+#include "ir/executed_conv.hpp"
+#include "table/tinynas_library.hpp"
 #include "table/codecs/codecs.hpp"
 
 namespace oplat::table {
@@ -16,7 +16,7 @@ constexpr std::string_view kFailed = "the profile failed (-1)";
 
 /// One number, of which nothing else is known: one block whose spread nobody has seen, and an interval that claims
 /// nothing.
-Timing single_timing(double ns) {
+Timing conv_timing(double ns) {
   Timing timing;
   timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns = timing.p90_ns = ns;
   timing.ci_level = 0;
@@ -51,7 +51,7 @@ ForeignRow foreign_row(const LibraryRow& row, ir::Dtype dtype) {
   ForeignRow made;
   made.key = ir::key_text_of(row.conv, dtype);
   if (row.ns) {
-    made.outcome = single_timing(*row.ns);
+    made.outcome = conv_timing(*row.ns);
   } else {
     made.outcome = Failed{std::string(kFailed)};
   }

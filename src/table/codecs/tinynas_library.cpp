@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reads and writes the lines of a TinyNAS library.
-#include "oplat/table/tinynas_library.hpp"
+#include "table/tinynas_library.hpp"
 
 #include <fmt/format.h>
 
@@ -9,18 +9,18 @@
 #include <cmath>
 #include <iterator>
 
-#include "oplat/base/kernel_time.hpp"
-#include "oplat/base/text.hpp"
+#include "base/kernel_time.hpp"
+#include "base/text.hpp"
 #include "table/codecs/refused_rows.hpp"
 
 namespace oplat::table {
 namespace {
 
 /// Rows of libraries have some 50 bytes; what is longer is no library.
-constexpr std::size_t kMostLine = 1024;
+constexpr std::size_t kMaxLine = 1024;
 /// Keeps every product of two sizes in 63 bits; no convolution comes near.
-constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
-constexpr double kNsPerMs = 1e6;
+constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
+constexpr double kLibraryNsPerMs = 1e6;
 
 constexpr std::array<std::string_view, 9> kFields = {"Conv_type", "Batch",  "In_C",   "In_H",     "In_W",
                                                      "Out_C",     "Kernel", "Stride", "ElmtFused"};
@@ -30,7 +30,7 @@ using Fields = std::array<std::string_view, kFields.size()>;
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /// Without blanks at both ends.
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_line(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
@@ -62,8 +62,8 @@ Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
     return fail(Code::Input, "{} is {}, no whole number", kFields[index], quoted(text));
   }
-  if (error != std::errc() || value > kMostSize) {
-    return fail(Code::Input, "{} is {}; sizes end at {}", kFields[index], quoted(text), kMostSize);
+  if (error != std::errc() || value > kMaxSize) {
+    return fail(Code::Input, "{} is {}; sizes end at {}", kFields[index], quoted(text), kMaxSize);
   }
   if (value < 1) return fail(Code::Input, "{} is {}; sizes are at least 1", kFields[index], value);
   return value;
@@ -91,8 +91,8 @@ Result<ir::ConvTuple> read_key(std::string_view key) {
 
 /// The number that is nearest to the text's ms in ns: 30.9881 ms are 30988100 ns, though 30.9881 * 1e6 are not.
 std::optional<double> ns_of(std::string_view text, double ms) {
-  if (text.find_first_of("eE") != std::string_view::npos) return ms * kNsPerMs;
-  std::array<char, kMostLine + 2> buffer;
+  if (text.find_first_of("eE") != std::string_view::npos) return ms * kLibraryNsPerMs;
+  std::array<char, kMaxLine + 2> buffer;
   if (text.size() + 2 > buffer.size()) return std::nullopt;
   const std::size_t size = text.copy(buffer.data(), text.size());
   buffer[size] = 'e';
@@ -115,9 +115,9 @@ Result<std::optional<double>> read_latency(std::string_view text) {
   return ns;
 }
 
-/// One line without its end, blanks around it trimmed.
+/// One line without its end, blanks around it trimmed_line.
 Result<LibraryRow> read_line(std::string_view line) {
-  if (line.size() > kMostLine) return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMostLine);
+  if (line.size() > kMaxLine) return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMaxLine);
   if (line.find('\0') != std::string_view::npos) return fail(Code::Input, "holds a NUL byte: {}", quoted(line));
   if (line.front() != '{') return fail(Code::Input, "begins with {} where '{{' is expected", quoted(line));
   const std::size_t close = line.find('}');
@@ -126,14 +126,14 @@ Result<LibraryRow> read_line(std::string_view line) {
   OPLAT_TRY(conv, read_key(line.substr(1, close - 1)));
   row.conv = conv;
   const std::string_view rest = line.substr(close + 1);
-  const std::string_view number = trimmed(rest);
+  const std::string_view number = trimmed_line(rest);
   if (number.empty()) return fail(Code::Input, "no latency after the closing brace: {}", quoted(line));
   if (!is_blank(rest.front())) {
     return fail(Code::Input, "{} after the closing brace where a blank is expected", quoted(rest));
   }
   const std::size_t end = number.find_first_of(" \t");
   if (end != std::string_view::npos) {
-    return fail(Code::Input, "{} after the latency", quoted(trimmed(number.substr(end))));
+    return fail(Code::Input, "{} after the latency", quoted(trimmed_line(number.substr(end))));
   }
   OPLAT_TRY(ns, read_latency(number));
   row.ns = ns;
@@ -143,8 +143,7 @@ Result<LibraryRow> read_line(std::string_view line) {
 }  // namespace
 
 Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name, bool skip_bad_rows) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (bytes.starts_with(kByteOrderMark)) {
+  if (bytes.starts_with(base::kByteOrderMark)) {
     return fail(Code::Input, "{}: begins with a byte order mark, which no library has; take its three bytes away: tail -c +4 {} > OTHER", name, name);
   }
   Library library;
@@ -159,7 +158,7 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
     const std::string_view text = bytes.substr(start, next - start);
     std::string_view line = newline == std::string_view::npos ? text : text.substr(0, text.size() - 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    line = trimmed(line);
+    line = trimmed_line(line);
     ++line_number;
     if (!line.empty()) {
       if (auto row = read_line(line)) {
@@ -191,7 +190,7 @@ std::string library_line(const ir::ConvTuple& conv, std::optional<double> ns) {
   std::string line = fmt::format("{{{},{},{},{},{},{},{},{},{}}} ", ir::name(conv.type), conv.batch, conv.in_c, conv.in_h,
                                  conv.in_w, conv.out_c, conv.kernel, conv.stride, conv.fused ? 1 : 0);
   if (ns) {
-    fmt::format_to(std::back_inserter(line), "{:.6g}\n", *ns / kNsPerMs);
+    fmt::format_to(std::back_inserter(line), "{:.6g}\n", *ns / kLibraryNsPerMs);
   } else {
     line += "-1\n";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/base/few_lines.hpp"
+#include "base/few_lines.hpp"
 
 #include <gtest/gtest.h>
 

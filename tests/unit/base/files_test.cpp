@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reading with bounds, writing that leaves old or new, temporary folders.
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Hashes against published values, and their forms.
-#include "oplat/base/hash.hpp"
+#include "base/hash.hpp"
 
 #include <gtest/gtest.h>
 

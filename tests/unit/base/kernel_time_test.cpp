@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/base/kernel_time.hpp"
+#include "base/kernel_time.hpp"
 
 #include <gtest/gtest.h>
 

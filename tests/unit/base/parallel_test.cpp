@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <optional>
 
-#include "oplat/base/files.hpp"
+#include "base/files.hpp"
 
 namespace oplat::base {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Numbers as text, quoting, slips of the finger.
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

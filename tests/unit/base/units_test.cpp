@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Times and sizes for people, and durations that people type.
-#include "oplat/base/units.hpp"
+#include "base/units.hpp"
 
 #include <gtest/gtest.h>
 

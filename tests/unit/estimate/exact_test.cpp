@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/estimate/exact.hpp"
+#include "estimate/exact.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "estimate/row_spread.hpp"
-#include "oplat/estimate/chain.hpp"
+#include "estimate/chain.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::estimate {

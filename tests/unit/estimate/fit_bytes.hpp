@@ -9,8 +9,8 @@
 
 #include "estimate/learned/forest.hpp"
 #include "estimate/learned/reference.hpp"
-#include "oplat/base/bytes.hpp"
-#include "oplat/base/hash.hpp"
+#include "base/bytes.hpp"
+#include "base/hash.hpp"
 
 namespace oplat::test {
 

@@ -12,7 +12,7 @@
 #include "estimate/learned/descent.hpp"
 #include "estimate/learned/informative.hpp"
 #include "estimate/learned/scaler.hpp"
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/estimate/original.hpp"
+#include "estimate/original.hpp"
 
 namespace oplat::test {
 

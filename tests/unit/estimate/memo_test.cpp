@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a memo keeps and what it does not.
-#include "oplat/estimate/memo.hpp"
+#include "estimate/memo.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "oplat/base/text.hpp"
-#include "oplat/estimate/original.hpp"
+#include "base/text.hpp"
+#include "estimate/original.hpp"
 #include "unit/estimate/library_file.hpp"
 
 namespace oplat::estimate {

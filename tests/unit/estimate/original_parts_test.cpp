@@ -11,7 +11,7 @@
 #include "estimate/original/delaunay.hpp"
 #include "estimate/original/line.hpp"
 #include "estimate/original/nearest.hpp"
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The original's predictor on libraries small enough to work out by hand.
-#include "oplat/estimate/original.hpp"
+#include "estimate/original.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/estimate/physics.hpp"
+#include "estimate/physics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

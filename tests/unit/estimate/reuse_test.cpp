@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/estimate/reuse.hpp"
+#include "estimate/reuse.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,18 +9,18 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr double kMiB = 1024.0 * 1024.0;
-const ReuseCurve kCurve{std::nullopt, {2 * kMiB, 10 * kMiB}};
-const ReuseCurve kBoth{Ramp{0.5 * kMiB, 2 * kMiB}, {8 * kMiB, 32 * kMiB}};
-const std::vector<StatePoint> kThree = {{65536, 1000, 0.02}, {4 * kMiB, 1210, 0.03}, {96 * kMiB, 4000, 0.04}};
-const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMiB, 4000, 0.04}};
+constexpr double kMebibyte = 1024.0 * 1024.0;
+const ReuseCurve kCurve{std::nullopt, {2 * kMebibyte, 10 * kMebibyte}};
+const ReuseCurve kBoth{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {8 * kMebibyte, 32 * kMebibyte}};
+const std::vector<StatePoint> kThree = {{65536, 1000, 0.02}, {4 * kMebibyte, 1210, 0.03}, {96 * kMebibyte, 4000, 0.04}};
+const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMebibyte, 4000, 0.04}};
 
 TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
   table::Device device;
   device.llc_bytes = 8 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {4 * kMiB, 10 * kMiB}}));
+  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {4 * kMebibyte, 10 * kMebibyte}}));
   device.l2_bytes = 1 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMiB, 2 * kMiB}, {4 * kMiB, 10 * kMiB}}));
+  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {4 * kMebibyte, 10 * kMebibyte}}));
   device.l2_bytes = 4 << 20;
   EXPECT_FALSE(default_curve(device)->own) << "the ramps would overlap";
   device.llc_bytes = 0;
@@ -28,32 +28,32 @@ TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
 }
 
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
-  const Ramp ramp{2 * kMiB, 10 * kMiB};
-  EXPECT_EQ(ramp.gone(1 * kMiB), 0);
-  EXPECT_EQ(ramp.gone(2 * kMiB), 0);
-  EXPECT_NEAR(ramp.gone(std::sqrt(20.0) * kMiB), 0.5, 1e-12);
-  EXPECT_EQ(ramp.gone(10 * kMiB), 1);
+  const Ramp ramp{2 * kMebibyte, 10 * kMebibyte};
+  EXPECT_EQ(ramp.gone(1 * kMebibyte), 0);
+  EXPECT_EQ(ramp.gone(2 * kMebibyte), 0);
+  EXPECT_NEAR(ramp.gone(std::sqrt(20.0) * kMebibyte), 0.5, 1e-12);
+  EXPECT_EQ(ramp.gone(10 * kMebibyte), 1);
   EXPECT_EQ(ramp.gone(1e18), 1);
 }
 
 TEST(AtReuse, ThreeStatesAreJoinedByTwoRamps) {
-  EXPECT_EQ(at_reuse(kThree, kBoth, 0.4 * kMiB).median_ns, 1000);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 0.4 * kMebibyte).median_ns, 1000);
   // Half of the first ramp: the geometric mean of 1000 and 1210.
-  EXPECT_NEAR(at_reuse(kThree, kBoth, 1 * kMiB).median_ns, 1100, 1e-6);
-  EXPECT_EQ(at_reuse(kThree, kBoth, 3 * kMiB).median_ns, 1210);
-  EXPECT_EQ(at_reuse(kThree, kBoth, 8 * kMiB).median_ns, 1210);
-  EXPECT_NEAR(at_reuse(kThree, kBoth, 16 * kMiB).median_ns, 2200, 1e-6);  // sqrt(1210 * 4000)
-  EXPECT_EQ(at_reuse(kThree, kBoth, 40 * kMiB).median_ns, 4000);
+  EXPECT_NEAR(at_reuse(kThree, kBoth, 1 * kMebibyte).median_ns, 1100, 1e-6);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 3 * kMebibyte).median_ns, 1210);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 8 * kMebibyte).median_ns, 1210);
+  EXPECT_NEAR(at_reuse(kThree, kBoth, 16 * kMebibyte).median_ns, 2200, 1e-6);  // sqrt(1210 * 4000)
+  EXPECT_EQ(at_reuse(kThree, kBoth, 40 * kMebibyte).median_ns, 4000);
 }
 
 TEST(AtReuse, AKernelNotMeasuredInTheLastLevelDoesNotFeelTheFirstRamp) {
   const std::vector<StatePoint> two = {kThree.front(), kThree.back()};
-  EXPECT_EQ(at_reuse(two, kBoth, 4 * kMiB).median_ns, 1000);
-  EXPECT_NEAR(at_reuse(two, kBoth, 16 * kMiB).median_ns, 2000, 1e-6);
+  EXPECT_EQ(at_reuse(two, kBoth, 4 * kMebibyte).median_ns, 1000);
+  EXPECT_NEAR(at_reuse(two, kBoth, 16 * kMebibyte).median_ns, 2000, 1e-6);
 }
 
 TEST(AtReuse, MidpointOfLogarithmsIsTheGeometricMean) {
-  const StateAnswer answer = at_reuse(kHotCold, kCurve, std::sqrt(20.0) * kMiB);
+  const StateAnswer answer = at_reuse(kHotCold, kCurve, std::sqrt(20.0) * kMebibyte);
   EXPECT_NEAR(answer.median_ns, 2000, 1e-6);
   EXPECT_NEAR(answer.share, 0.5, 1e-12);
   // Half of each spread and a quarter of the gap ln 4 between the states, added in quadrature.
@@ -61,12 +61,12 @@ TEST(AtReuse, MidpointOfLogarithmsIsTheGeometricMean) {
 }
 
 TEST(AtReuse, SaturatesVerbatimBeyondTheCurve) {
-  for (const double bytes : {0.0, 1.0, 65536.0, 2 * kMiB}) {
+  for (const double bytes : {0.0, 1.0, 65536.0, 2 * kMebibyte}) {
     const StateAnswer hot = at_reuse(kHotCold, kCurve, bytes);
     EXPECT_EQ(hot.median_ns, 1000) << bytes;
     EXPECT_NEAR(hot.sd_log, 0.02, 1e-9) << bytes;
   }
-  for (const double bytes : {10 * kMiB, 24 * kMiB, 1e15}) {
+  for (const double bytes : {10 * kMebibyte, 24 * kMebibyte, 1e15}) {
     const StateAnswer cold = at_reuse(kHotCold, kCurve, bytes);
     EXPECT_EQ(cold.median_ns, 4000) << bytes;
     EXPECT_NEAR(cold.sd_log, 0.04, 1e-9) << bytes;
@@ -100,8 +100,8 @@ TEST(AtReuse, OnePointAnswersEverywhere) {
 }
 
 TEST(AtReuse, OfRowsInOneStateTheNearestAnswers) {
-  const std::vector<StatePoint> points = {{1000, 500, 0}, {kMiB, 700, 0}, {24 * kMiB, 4000, 0}};
-  EXPECT_EQ(at_reuse(points, kCurve, 1.5 * kMiB).median_ns, 700);
+  const std::vector<StatePoint> points = {{1000, 500, 0}, {kMebibyte, 700, 0}, {24 * kMebibyte, 4000, 0}};
+  EXPECT_EQ(at_reuse(points, kCurve, 1.5 * kMebibyte).median_ns, 700);
   EXPECT_EQ(at_reuse(points, kCurve, 2000).median_ns, 500);
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

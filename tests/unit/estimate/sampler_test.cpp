@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The sampler asks within its budget, for each candidate once, and knows nothing that it was not told.
-#include "oplat/estimate/sampler.hpp"
+#include "estimate/sampler.hpp"
 
 #include <gtest/gtest.h>
 

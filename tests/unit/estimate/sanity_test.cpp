@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Rows that cannot be: impossible sizes, bounds that the best rows set, rows of unknown batch against the others.
-#include "oplat/estimate/sanity.hpp"
+#include "estimate/sanity.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::estimate {
 namespace {

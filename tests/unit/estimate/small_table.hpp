@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "oplat/base/files.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "table/table.hpp"
 
 namespace oplat::test {
 

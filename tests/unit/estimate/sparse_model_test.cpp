@@ -13,7 +13,7 @@
 namespace oplat::estimate {
 namespace {
 
-LearnRequest quick() {
+LearnRequest quick_sparse() {
   LearnRequest request;
   request.threads = 1;
   request.effort = 0.1;
@@ -23,7 +23,7 @@ LearnRequest quick() {
 const SparseModel& model() {
   static const SparseModel made = [] {
     const test::MadeRows rows = test::made_rows(70, 12, 1);
-    auto fitted = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+    auto fitted = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
     if (!fitted) throw std::runtime_error(fitted.error().message);
     return std::move(*fitted);
   }();
@@ -81,26 +81,26 @@ TEST(SparseModel, AnUnknownSliceHasNoAnswer) {
 
 TEST(SparseModel, TooFewRowsAreRefused) {
   const test::MadeRows rows = test::made_rows(29, 0, 1);
-  const auto few = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+  const auto few = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
   ASSERT_FALSE(few);
   EXPECT_EQ(few.error().code, Code::Refused);
   // Forty rows of one point are one row.
   const std::vector<ir::Description> same(40, rows.descriptions[0]);
-  const auto one = SparseModel::fit(same, std::vector<double>(40, 9), quick());
+  const auto one = SparseModel::fit(same, std::vector<double>(40, 9), quick_sparse());
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().code, Code::Refused);
 }
 
 TEST(SparseModel, TheSameRowsGiveTheSameBytes) {
   const test::MadeRows rows = test::made_rows(40, 0, 4);
-  const auto first = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
-  const auto second = SparseModel::fit(rows.descriptions, rows.log_ns, quick());
+  const auto first = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
+  const auto second = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(first->save() == second->save());
 }
 
 TEST(SparseModel, StopsWhenAsked) {
-  LearnRequest request = quick();
+  LearnRequest request = quick_sparse();
   request.progress = [](int done, int) { return done < 2; };
   const test::MadeRows rows = test::made_rows(40, 0, 4);
   const auto stopped = SparseModel::fit(rows.descriptions, rows.log_ns, request);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/random.hpp"
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/ir/description.hpp"
+#include "base/random.hpp"
+#include "ir/conv_tuple.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::test {
 

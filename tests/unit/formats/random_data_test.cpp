@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Seeded data: in range, without zeros and denormals, the same every time.
-#include "oplat/formats/random_data.hpp"
+#include "formats/random_data.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Caffe2's operators: every spelling of their arguments, shapes worked out by hand, work, descriptions.
-#include "oplat/ir/caffe2.hpp"
+#include "ir/caffe2.hpp"
 
 #include <gmock/gmock.h>
 
 #include <ostream>
 
-#include "oplat/ir/description.hpp"
-#include "oplat/ir/work.hpp"
+#include "ir/description.hpp"
+#include "ir/work.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "oplat/ir/caffe2.hpp"
+#include "ir/caffe2.hpp"
 #include "unit/ir/key_samples.hpp"
 
 namespace oplat::ir {

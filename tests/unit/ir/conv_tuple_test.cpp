@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A convolution of a TinyNAS library, its key, and back.
-#include "oplat/ir/conv_tuple.hpp"
+#include "ir/conv_tuple.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/work.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/work.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keys as numbers: what a stranger's key must not do to the descriptions.
-#include "oplat/ir/description.hpp"
+#include "ir/description.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "oplat/ir/catalogue.hpp"
-#include "oplat/ir/key.hpp"
+#include "ir/catalogue.hpp"
+#include "ir/key.hpp"
 
 namespace oplat::ir {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Queries of runtime_lut to keys and back.
-#include "oplat/ir/lut_query.hpp"
+#include "ir/lut_query.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "oplat/base/random.hpp"
-#include "oplat/ir/caffe2.hpp"
+#include "base/random.hpp"
+#include "ir/caffe2.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/ir/module_query.hpp"
+#include "ir/module_query.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which operators move data, and whose they are in a plan.
-#include "oplat/ir/movement.hpp"
+#include "ir/movement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 /// Fused nodes of Paddle-Lite as keys, and the texts of PaddleSlim's tables for them.
 #include <gmock/gmock.h>
 
-#include "oplat/ir/paddle_kernel.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_kernel.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::ir {
 namespace {

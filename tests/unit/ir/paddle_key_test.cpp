@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Texts of PaddleSlim's latency tables as keys and back, and what estimators learn of such keys.
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/paddle_key.hpp"
 
 #include <gtest/gtest.h>
 
 #include <ostream>
 
-#include "oplat/ir/description.hpp"
-#include "oplat/ir/work.hpp"
+#include "ir/description.hpp"
+#include "ir/work.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Kernels of Paddle's own operators as PaddleSlim's tables name them; texts as in shared systems/paddleslim.md, D.3.
-#include "oplat/ir/paddle_runtime_text.hpp"
+#include "ir/paddle_runtime_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-#include "oplat/ir/paddle.hpp"
+#include "ir/paddle.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keys under which PaddleSlim's tables may hold a model's kernel.
-#include "oplat/ir/spelling.hpp"
+#include "ir/spelling.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oplat/ir/description.hpp"
-#include "oplat/ir/paddle_key.hpp"
+#include "ir/description.hpp"
+#include "ir/paddle_key.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Bytes and operations of kernels, each number worked out by hand.
-#include "oplat/ir/work.hpp"
+#include "ir/work.hpp"
 
 #include <gtest/gtest.h>
 

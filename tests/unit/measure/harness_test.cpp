@@ -8,7 +8,7 @@
 #include <ostream>
 #include <string>
 
-#include "oplat/measure/verdict.hpp"
+#include "measure/verdict.hpp"
 #include "unit/measure/simulated_row.hpp"
 
 namespace oplat::measure {

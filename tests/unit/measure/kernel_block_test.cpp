@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/measure/kernel_block.hpp"
+#include "measure/kernel_block.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "oplat/measure/model_block.hpp"
+#include "measure/model_block.hpp"
 #include "unit/measure/simulated_instrument.hpp"
 
 namespace oplat::measure {

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "oplat/base/files.hpp"
-#include "oplat/measure/calibration.hpp"
-#include "oplat/measure/environment.hpp"
-#include "oplat/base/random.hpp"
-#include "oplat/measure/states.hpp"
-#include "oplat/measure/stopping.hpp"
+#include "base/files.hpp"
+#include "measure/calibration.hpp"
+#include "measure/environment.hpp"
+#include "base/random.hpp"
+#include "measure/states.hpp"
+#include "measure/stopping.hpp"
 
 namespace oplat::measure {
 namespace {

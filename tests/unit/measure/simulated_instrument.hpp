@@ -14,9 +14,9 @@
 #include <tuple>
 #include <vector>
 
-#include "oplat/base/hash.hpp"
-#include "oplat/measure/instrument.hpp"
-#include "oplat/base/random.hpp"
+#include "base/hash.hpp"
+#include "measure/instrument.hpp"
+#include "base/random.hpp"
 
 namespace oplat::measure {
 

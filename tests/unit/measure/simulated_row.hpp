@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "oplat/base/random.hpp"
-#include "oplat/measure/statistics.hpp"
-#include "oplat/measure/stopping.hpp"
+#include "base/random.hpp"
+#include "measure/statistics.hpp"
+#include "measure/stopping.hpp"
 
 namespace oplat::measure {
 

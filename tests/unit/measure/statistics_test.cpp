@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/measure/statistics.hpp"
+#include "measure/statistics.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <cmath>
 #include <vector>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::measure {
 namespace {
 
 using Values = std::vector<double>;
 
-std::vector<table::Block> blocks_of(const Values& values) {
+std::vector<table::Block> blocks_with(const Values& values) {
   std::vector<table::Block> blocks;
   for (std::size_t i = 0; i < values.size(); ++i) {
     table::Block block;
@@ -209,7 +209,7 @@ TEST(Bimodal, SeesTwoModesAndSeldomOne) {
 }
 
 TEST(Summarise, KeepsTheNumbersOfTheBlocks) {
-  const auto timing = summarise(blocks_of({110, 100, 120, 90, 105}), 0.95, 1);
+  const auto timing = summarise(blocks_with({110, 100, 120, 90, 105}), 0.95, 1);
   ASSERT_TRUE(timing.has_value());
   EXPECT_DOUBLE_EQ(timing->median_ns, 105);
   EXPECT_DOUBLE_EQ(timing->min_ns, 90);
@@ -222,19 +222,19 @@ TEST(Summarise, KeepsTheNumbersOfTheBlocks) {
 }
 
 TEST(Summarise, GivesASingleBlockTheAssumedSpread) {
-  const auto timing = summarise(blocks_of({1000}), 0.95, 1);
+  const auto timing = summarise(blocks_with({1000}), 0.95, 1);
   ASSERT_TRUE(timing.has_value());
   EXPECT_EQ(timing->sd_log, kAssumedSdLog);
   EXPECT_NEAR(timing->ci_high_ns, 1000 * std::exp(0.196), 0.01);
   EXPECT_FALSE(summarise({}, 0.95, 1).has_value());
-  EXPECT_FALSE(summarise(blocks_of({10, 0}), 0.95, 1).has_value());
+  EXPECT_FALSE(summarise(blocks_with({10, 0}), 0.95, 1).has_value());
 }
 
 TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
   base::Random random(9);
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t n = 1 + static_cast<std::size_t>(random.below(14));
-    const auto timing = summarise(blocks_of(log_normal(random, n, 50, 1.0)), 0.95, 1);
+    const auto timing = summarise(blocks_with(log_normal(random, n, 50, 1.0)), 0.95, 1);
     EXPECT_LE(timing->ci_low_ns, timing->median_ns);
     EXPECT_GE(timing->ci_high_ns, timing->median_ns);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Verdicts on rows made by hand, and rows that say nothing.
-#include "oplat/measure/verdict.hpp"
+#include "measure/verdict.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "oplat/formats/caffe2.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/plan/plan.hpp"
+#include "formats/caffe2.hpp"
+#include "ir/key.hpp"
+#include "plan/plan.hpp"
 
 namespace oplat::plan {
 namespace {

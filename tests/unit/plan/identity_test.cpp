@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// When two questions about a plan are the same question.
-#include "oplat/plan/identity.hpp"
+#include "plan/identity.hpp"
 
 #include <gtest/gtest.h>
 

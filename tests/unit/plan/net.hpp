@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/plan/plan.hpp"
+#include "plan/plan.hpp"
 
 namespace oplat::plan::testing {
 

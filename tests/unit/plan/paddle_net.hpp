@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "oplat/plan/rules.hpp"
+#include "plan/rules.hpp"
 #include "unit/plan/net.hpp"
 
 namespace oplat::plan::testing {

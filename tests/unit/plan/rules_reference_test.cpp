@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "oplat/base/text.hpp"
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/plan/rules.hpp"
+#include "base/text.hpp"
+#include "formats/format_reader.hpp"
+#include "plan/rules.hpp"
 
 namespace oplat::plan {
 namespace {

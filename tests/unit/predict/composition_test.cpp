@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "oplat/predict/prediction.hpp"
+#include "predict/prediction.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/predict/diagnosis.hpp"
+#include "predict/diagnosis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "oplat/ir/moved_work.hpp"
+#include "ir/moved_work.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {
@@ -17,7 +17,7 @@ using test::must;
 using test::SmallTable;
 using ::testing::IsEmpty;
 
-constexpr double kMiB = 1024.0 * 1024.0;
+constexpr double kMebibyte = 1024.0 * 1024.0;
 /// 8,388,608 operations; 65,536 bytes in, 65,536 out, 262,144 of weights.
 constexpr const char* kSquare = "MatMul/13{}(f32[64,256],f32c[256,256])->(f32[64,256])";
 
@@ -35,7 +35,7 @@ Ceilings round_ceilings() {
   Ceilings ceilings;
   ceilings.node_ns = 300;
   ceilings.flops_per_ns = {{ir::Dtype::F32, 100}};
-  ceilings.memory = {{kMiB, 50}, {std::nullopt, 10}};
+  ceilings.memory = {{kMebibyte, 50}, {std::nullopt, 10}};
   return ceilings;
 }
 
@@ -81,10 +81,10 @@ TEST(Ceilings, MemoryHasALevelWhereRowsStand) {
       {copy_of(25000), 200e3, 5000},                    // 40
       {copy_of(12500), 100e3, 1000},                    // 100, but in less than five nodes' time
       {copy_of(250000), std::nullopt, 100e3},           // no state: its own 2 MB, 20 bytes a ns
-      {test::kMatMul, 24 * kMiB, 100e3},                // 1 MiB of weights from memory, not what else it moves
+      {test::kMatMul, 24 * kMebibyte, 100e3},                // 1 MiB of weights from memory, not what else it moves
   };
   const auto levels = ceilings_of(rows, device_of(1 << 20, 8 << 20)).memory;
-  EXPECT_THAT(levels, ::testing::ElementsAre(MemoryLevel{kMiB, 50}, MemoryLevel{8 * kMiB, 20},
+  EXPECT_THAT(levels, ::testing::ElementsAre(MemoryLevel{kMebibyte, 50}, MemoryLevel{8 * kMebibyte, 20},
                                              MemoryLevel{std::nullopt, 10.48576}));
   const Ceilings flat = ceilings_of(rows, {});
   ASSERT_EQ(flat.memory.size(), 1U);
@@ -206,7 +206,7 @@ TEST(Diagnosis, TheSlowerOfOperationsAndBytesIsTheBound) {
   EXPECT_DOUBLE_EQ(compute.bound_share.value(), 0.5);  // 83,886.08 ns at 100 operations a ns
   // One row instead of 64: 1310.72 ns of operations; bytes 2048 / 50 + 262,144 / 10 if the model drives weights out.
   const char* thin = "MatMul/13{}(f32[1,256],f32c[256,256])->(f32[1,256])";
-  const KernelDiagnosis cold = diagnosis_of(thin, 52510.72, 100 * kMiB);
+  const KernelDiagnosis cold = diagnosis_of(thin, 52510.72, 100 * kMebibyte);
   EXPECT_EQ(cold.bound, Bound::Memory);
   EXPECT_DOUBLE_EQ(cold.bound_share.value(), 0.5);
   // ... and 264,192 / 50 if it does not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fits to whole models whose times follow the formula, so that the right answer is known.
-#include "oplat/predict/fit.hpp"
+#include "predict/fit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oplat/base/random.hpp"
-#include "oplat/predict/prediction.hpp"
+#include "base/random.hpp"
+#include "predict/prediction.hpp"
 #include "predict/fit_sums.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -118,8 +118,8 @@ TEST(FitSums, NoTimesMakeAScaleThatARecordCannotHold) {
   const std::vector<KernelSum> sums(40, sum);
   for (const double measured : {1e3, 1e10}) {
     const Coefficients fitted = fit_sums(sums, std::vector<double>(40, measured), {0, 0}).coefficients;
-    EXPECT_GE(fitted.scale, kLeastScale);
-    EXPECT_LE(fitted.scale, kMostScale);
+    EXPECT_GE(fitted.scale, kMinScale);
+    EXPECT_LE(fitted.scale, kMaxScale);
     EXPECT_GE(fitted.c0_ns, 0);
   }
 }

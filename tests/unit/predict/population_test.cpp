@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/predict/population.hpp"
+#include "predict/population.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

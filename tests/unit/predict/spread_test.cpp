@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/predict/spread.hpp"
+#include "predict/spread.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/predict/validation.hpp"
+#include "predict/validation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "oplat/report/renderer.hpp"
+#include "report/renderer.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::test {

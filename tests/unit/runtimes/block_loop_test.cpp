@@ -132,7 +132,7 @@ TEST(BlockLoopTest, OneAnswerHoldsABoundedNumberOfTimes) {
   const auto outcome = run_block(worker, request);
   ASSERT_TRUE(outcome);
   const auto& samples = std::get<BlockSamples>(*outcome);
-  EXPECT_EQ(samples.ns.size() * samples.ns[0].size(), static_cast<std::size_t>(kMostSamples));
+  EXPECT_EQ(samples.ns.size() * samples.ns[0].size(), static_cast<std::size_t>(kMaxSamples));
 }
 
 TEST(BlockLoopTest, VirtualTimeEndsAtTheVirtualDurationOrByRounds) {

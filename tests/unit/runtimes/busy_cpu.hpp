@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 namespace oplat::runtimes {
 

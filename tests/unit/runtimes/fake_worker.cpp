@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-#include "oplat/runtimes/serve.hpp"
+#include "runtimes/serve.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "oplat/runtimes/probe.h"
+#include "runtimes/probe.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "oplat/base/text.hpp"
+#include "base/text.hpp"
 #include "unit/runtimes/busy_cpu.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 #include "runtimes/qnnpack/engine.hpp"
 #include "runtimes/qnnpack/program.hpp"
 

@@ -2,7 +2,7 @@
 /// Keys that QNNPACK runs, keys that it does not, and keys that contradict themselves.
 #include <gtest/gtest.h>
 
-#include "oplat/ir/key.hpp"
+#include "ir/key.hpp"
 #include "runtimes/qnnpack/spec.hpp"
 
 namespace oplat::runtimes::qnnpack {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oplat/base/files.hpp"
-#include "oplat/table/table.hpp"
+#include "base/files.hpp"
+#include "table/table.hpp"
 
 namespace oplat::runtimes {
 namespace {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/hash.hpp"
+#include "base/files.hpp"
+#include "base/hash.hpp"
 
 namespace oplat::runtimes {
 namespace {

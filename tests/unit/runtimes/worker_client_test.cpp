@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The client against workers that crash, hang and talk rubbish: it must say what happened, leave no process behind and
 /// go on after restart().
-#include "oplat/runtimes/worker_client.hpp"
+#include "runtimes/worker_client.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@
 #include <limits>
 #include <thread>
 
-#include "oplat/base/files.hpp"
-#include "oplat/base/interrupt.hpp"
+#include "base/files.hpp"
+#include "base/interrupt.hpp"
 #include "runtimes/process.hpp"
 
 namespace oplat::runtimes {

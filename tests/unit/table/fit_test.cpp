@@ -64,10 +64,10 @@ TEST_F(FitTest, TextThatAnOldTableOrAToolHoldsIsRead) {
 
 TEST_F(FitTest, MoreThanTheLimitIsRefusedBothWays) {
   fill_with("small");
-  expect_error(must_open(file(), Mode::Write).put_fit(device_, setting_, {"some/1", 0, std::string(kMostFit + 1, 'x')}),
+  expect_error(must_open(file(), Mode::Write).put_fit(device_, setting_, {"some/1", 0, std::string(kMaxFit + 1, 'x')}),
                Code::Input, "at most");
   EXPECT_EQ(must(find()).value().fit.blob, "small") << "the one that was there stays";
-  raw(file(), "UPDATE fit SET blob = zeroblob(" + std::to_string(kMostFit + 1) + ")");
+  raw(file(), "UPDATE fit SET blob = zeroblob(" + std::to_string(kMaxFit + 1) + ")");
   expect_error(find(), Code::Input, "at most");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Foreign files in a table: whole, in order, once; and out again beside what was measured.
-#include "oplat/base/hash.hpp"
-#include "oplat/table/exchange.hpp"
+#include "base/hash.hpp"
+#include "table/exchange.hpp"
 #include "table_fixture.hpp"
 
 namespace oplat::table {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tables of runtime_lut: what a line says, what is refused and why, look-ups by the original's rule, and that the same
 /// bytes come out again.
-#include "oplat/table/lut.hpp"
+#include "table/lut.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oplat/base/files.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/table/codec.hpp"
-#include "oplat/table/exchange.hpp"
-#include "oplat/table/lut_rows.hpp"
+#include "base/files.hpp"
+#include "ir/key.hpp"
+#include "table/codec.hpp"
+#include "table/exchange.hpp"
+#include "table/lut_rows.hpp"
 
 namespace oplat::table {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oplat/base/files.hpp"
-#include "oplat/ir/key.hpp"
-#include "oplat/table/codec.hpp"
+#include "base/files.hpp"
+#include "ir/key.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::table {
 namespace {

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "oplat/ir/paddle_key.hpp"
-#include "oplat/table/codec.hpp"
+#include "ir/paddle_key.hpp"
+#include "table/codec.hpp"
 #include "table/codecs/pickle.hpp"
 
 namespace oplat::table {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// TinyNAS's libraries: what a line says, what is refused and why, and that the same bytes come out again.
-#include "oplat/table/tinynas_library.hpp"
+#include "table/tinynas_library.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/table/codec.hpp"
+#include "ir/conv_tuple.hpp"
+#include "table/codec.hpp"
 
 namespace oplat::table {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::estimate {

@@ -10,10 +10,10 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 /// A trial whose truth lies at `share` of the way from the pattern's answer to the shape model's.
-Trial trial_at(float share, std::size_t hold_out, float gap = kNone) {
+Trial trial_at(float share, std::size_t hold_out, float gap = kUnknown) {
   Trial trial;
   trial.hold_out = hold_out;
   trial.accurate = {1, 2};
@@ -42,7 +42,7 @@ TEST(ShapeShareTest, GrowsWithTheGap) {
   EXPECT_NEAR(share.across(1), 0.2, 1e-6);
   EXPECT_NEAR(share.across(2), 0.4, 1e-6);
   EXPECT_EQ(share.across(100), 1);
-  EXPECT_NEAR(share.across(kNone), 0.3, 1e-6) << "one neighbour";
+  EXPECT_NEAR(share.across(kUnknown), 0.3, 1e-6) << "one neighbour";
   EXPECT_NEAR((ShapeShare{0.4F, 0}.across(7)), 0.4, 1e-6) << "nothing is known of gaps";
 }
 
@@ -57,7 +57,7 @@ TEST(SpreadFactorTest, NineInTenErrorsAreInside) {
 }
 
 TEST(SpreadFactorTest, IsNoMoreThanAFitMayHold) {
-  EXPECT_EQ(spread_factor(std::vector<float>{30, 30}, std::vector<float>{1e-9F, 1e-9F}), kMostSpreadFactor);
+  EXPECT_EQ(spread_factor(std::vector<float>{30, 30}, std::vector<float>{1e-9F, 1e-9F}), kMaxSpreadFactor);
 }
 
 TEST(SpreadFactorTest, TheWorstHoldOutCounts) {

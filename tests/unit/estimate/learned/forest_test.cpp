@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/bytes.hpp"
-#include "oplat/base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/random.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::estimate {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 #include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"
@@ -216,7 +216,7 @@ TEST(GridModelTest, TheSameRowsAndSeedGiveTheSameBytes) {
 TEST(GridModelTest, FewRowsAreRefusedAndProgressCanStop) {
   Rows rows;
   for (const test::SyntheticRow& row : test::synthetic_rows()) rows.add(row);
-  const std::span<const ir::Description> few(rows.descriptions.data(), kLeastRowsLearned - 1);
+  const std::span<const ir::Description> few(rows.descriptions.data(), kMinRowsLearned - 1);
   const auto refused = GridModel::fit(few, std::span(rows.log_ns).first(few.size()), quick());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::Refused);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The link of the chain: from the rows of a table to a fit in it, and from there to answers.
-#include "oplat/estimate/learned.hpp"
+#include "estimate/learned.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "oplat/estimate/accuracy.hpp"
-#include "oplat/estimate/chain.hpp"
+#include "estimate/accuracy.hpp"
+#include "estimate/chain.hpp"
 #include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "estimate/learned/patterns.hpp"
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

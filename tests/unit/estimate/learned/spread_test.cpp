@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "oplat/base/random.hpp"
+#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/ir/conv_tuple.hpp"
-#include "oplat/ir/description.hpp"
+#include "ir/conv_tuple.hpp"
+#include "ir/description.hpp"
 
 namespace oplat::test {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "caffe2/caffe2.pb.h"
-#include "oplat/base/files.hpp"
-#include "oplat/formats/caffe2.hpp"
+#include "base/files.hpp"
+#include "formats/caffe2.hpp"
 
 namespace oplat::formats::caffe2::testing {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "oplat/formats/format_reader.hpp"
-#include "oplat/formats/onnx.hpp"
+#include "formats/format_reader.hpp"
+#include "formats/onnx.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace formats = oplat::formats;

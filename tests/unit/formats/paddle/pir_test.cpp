@@ -35,8 +35,8 @@ const std::string kReshape = op("1.reshape", {2, 3}, result(4, "1,8,1,1"));
 const std::string kAdd = op("1.add_", {1, 4}, result(5, "-1,8,4,4"));
 const std::string kFetch = op("1.fetch", {5}, result(6, "-1,8,4,4"));
 
-Result<ir::Graph> read(const std::string& bytes, const ShapeOptions& options = batch(2)) {
-  return reader().read(base::Source::from_bytes("net.json", bytes), options);
+Result<ir::Graph> read_pir(const std::string& bytes, const ShapeOptions& options = batch(2)) {
+  return reader().read_pir(base::Source::from_bytes("net.json", bytes), options);
 }
 
 TEST(PaddlePir, OperatorsAreCalledAsInProgramDesc) {
@@ -44,7 +44,7 @@ TEST(PaddlePir, OperatorsAreCalledAsInProgramDesc) {
   const auto best = reader_for(base::Source::from_bytes("a", bytes));
   ASSERT_TRUE(best) << best.error().message;
   EXPECT_EQ((*best)->name(), "paddle");
-  const auto graph = read(bytes);
+  const auto graph = read_pir(bytes);
   ASSERT_TRUE(graph) << graph.error().message;
   ASSERT_EQ(graph->nodes.size(), 2U);
   EXPECT_EQ(graph->nodes[0].op, "reshape2");
@@ -69,38 +69,38 @@ TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
   ASSERT_TRUE(base::write_file(path, program({kData, kParameter, state, kShape, kReshape, kAdd, kFetch})));
   const auto source = base::Source::open(path.string());
   ASSERT_TRUE(source);
-  const auto graph = reader().read(*source, batch(2));
+  const auto graph = reader().read_pir(*source, batch(2));
   EXPECT_TRUE(graph) << graph.error().message;
   std::string stored = state;
   stored.replace(stored.find("[0,1,0]"), 7, "[1,1,0]");
   ASSERT_TRUE(base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
   const auto again = base::Source::open(path.string());
   ASSERT_TRUE(again);
-  expect_refused(reader().read(*again, batch(2)), Code::Input, "56 bytes, but the 2 parameters of");
+  expect_refused(reader().read_pir(*again, batch(2)), Code::Input, "56 bytes, but the 2 parameters of");
 }
 
 TEST(PaddlePir, WhatIsBrokenIsNamed) {
   const std::string good = program({kData, kParameter, kShape, kReshape, kAdd, kFetch});
-  expect_refused(read(good.substr(0, good.size() - 3)), Code::Input, "truncated");
-  expect_refused(read(program({kData, kParameter, kShape, kAdd, kReshape, kFetch})), Code::Input,
+  expect_refused(read_pir(good.substr(0, good.size() - 3)), Code::Input, "truncated");
+  expect_refused(read_pir(program({kData, kParameter, kShape, kAdd, kReshape, kFetch})), Code::Input,
                  "operator 3 (add_) reads value 4, which nothing before it makes");
-  expect_refused(read(program({kData, kData, kFetch})), Code::Input, "input 'x' is there twice");
-  expect_refused(read(program({kData, kParameter, kShape, kReshape, kReshape, kAdd, kFetch})), Code::Input,
+  expect_refused(read_pir(program({kData, kData, kFetch})), Code::Input, "input 'x' is there twice");
+  expect_refused(read_pir(program({kData, kParameter, kShape, kReshape, kReshape, kAdd, kFetch})), Code::Input,
                  "operator 4 (reshape) makes value 4, which an operator before it makes too");
-  expect_refused(read(program({})), Code::Input, "holds no operators");
-  expect_refused(read(program({R"({"A":[]})"})), Code::Input, "operator 0 has no name");
-  expect_refused(read(program({op("1.relu", {}, R"({"%":1})")})), Code::Input, "a type \"TT\"");
-  expect_refused(read(R"({"base_code":{"magic":"pir"},"program":{"regions":[]}})"), Code::Input,
+  expect_refused(read_pir(program({})), Code::Input, "holds no operators");
+  expect_refused(read_pir(program({R"({"A":[]})"})), Code::Input, "operator 0 has no name");
+  expect_refused(read_pir(program({op("1.relu", {}, R"({"%":1})")})), Code::Input, "a type \"TT\"");
+  expect_refused(read_pir(R"({"base_code":{"magic":"pir"},"program":{"regions":[]}})"), Code::Input,
                  "without a first region");
-  expect_refused(read(R"({"base_code":{"magic":"tar","x":"pir"},"program":{"regions":[]}})"), Code::Input, "magic");
+  expect_refused(read_pir(R"({"base_code":{"magic":"tar","x":"pir"},"program":{"regions":[]}})"), Code::Input, "magic");
   const std::string deep =
       program({kData, op("1.relu", {1}, R"({"%":2,"TT":)" + std::string(500, '[') + std::string(500, ']') + "}")});
-  expect_refused(read(deep), Code::Input, "truncated");
+  expect_refused(read_pir(deep), Code::Input, "truncated");
   expect_refused(
-      read(program({kData, op("1.mystery", {1}, result(9, "-1,3")), op("1.fetch", {9}, result(10, "-1,3"))})),
+      read_pir(program({kData, op("1.mystery", {1}, result(9, "-1,3")), op("1.fetch", {9}, result(10, "-1,3"))})),
       Code::Input, "operator 1 (mystery) leaves the shape of 'value_9' open as [-1,3]");
   const std::string branch = R"({"#":"1.if","A":[],"I":[{"%":1}],"O":[],"regions":[{"#":"region_1","blocks":[]}]})";
-  expect_refused(read(program({kData, branch})), Code::Input, "(if) runs block 1");
+  expect_refused(read_pir(program({kData, branch})), Code::Input, "(if) runs block 1");
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "oplat/base/files.hpp"
-#include "oplat/formats/paddle.hpp"
+#include "base/files.hpp"
+#include "formats/paddle.hpp"
 #include "paddle/program.pb.h"
 
 namespace oplat::formats::paddle::testing {

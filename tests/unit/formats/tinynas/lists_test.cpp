@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "oplat/base/text.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "base/text.hpp"
+#include "formats/tinynas.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "oplat/formats/onnx.hpp"
-#include "oplat/formats/tinynas.hpp"
+#include "formats/onnx.hpp"
+#include "formats/tinynas.hpp"
 #include "unit/formats/models.hpp"
 
 namespace oplat::formats::tinynas {

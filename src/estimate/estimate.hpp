@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Estimate: how long one kernel takes, how sure that is, and where the number came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace oplat::estimate {
+
+/// Where an estimate came from, best first.
+enum class Source : std::uint8_t {
+  Measured,      ///< rows of this very kernel
+  Interpolated,  ///< from measured neighbours, with or without a learned residual
+  Learned,       ///< from features alone
+  Physics,       ///< a roofline scaled to the table's own rows
+  Free,          ///< a view operator: the runtime moves nothing
+  Missing,       ///< nothing answers
+};
+inline constexpr std::array kSources = {Source::Measured, Source::Interpolated, Source::Learned,
+                                        Source::Physics,  Source::Free,         Source::Missing};
+
+/// "measured", "interpolated", "learned", "physics", "free", "missing".
+std::string_view name(Source source);
+
+/// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked later.
+struct Estimate {
+  double median_ns = 0;
+  double sd_log = 0;  ///< standard deviation of the logarithm of the time
+  std::string group;  ///< kernels of one group err together; see predict/spread.hpp
+  Source source = Source::Measured;
+  std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
+  std::string why;   ///< for people: which rows, what was assumed
+  bool under_load = false;  ///< a row of the kernel was measured while other programs kept the machine busy
+  std::optional<double> floor_ns = std::nullopt;  ///< no interval reaches below: what the device needs at least, where the spread alone does not know
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+/// What an estimate claims at one level, in the unit of its median.
+struct Bounds {
+  double low = 0;
+  double high = 0;
+};
+
+/// median * exp(+- quantile * sd_log), from `floor` or the median on where it would begin lower. All in the median's unit.
+Bounds bounds_around(double median, double sd_log, double quantile, double floor);
+
+/// Tier of what a row of unknown batch answers.
+inline constexpr std::string_view kOpenBatchTier = "twin";
+/// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation between processes seen
+/// for cold kernels, the largest of the ordinary ones.
+inline constexpr double kFewBlocksSd = 0.08;
+/// No spread that a table claims is taken as larger: beyond a factor of 150 the number says nothing anyway.
+inline constexpr double kMaxSd = 5.0;
+
+}  // namespace oplat::estimate

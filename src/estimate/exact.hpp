@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The first link of the chain: rows of the very kernel that is asked for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate/estimator.hpp"
+#include "estimate/reuse.hpp"
+#include "table/table.hpp"
+
+namespace oplat::estimate {
+
+/// Which rows may answer: those of one device under the first setting that holds the key.
+struct RowSource {
+  const table::Table* table = nullptr;  ///< must outlive the estimator
+  table::DeviceId device = 0;
+  std::vector<table::SettingId>
+      settings;                     ///< in order of preference: the asked build, then other builds of the version
+  std::optional<ReuseCurve> curve;  ///< nothing: the rows' own states are the ends
+};
+
+/// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at the footprint;
+/// rows without a state answer any footprint where no row has one. A key that holds "?" matches nothing. Where no row has
+/// the key, those of its spellings answer (ir/spelling.hpp), with a wider spread where they leave the batch open or the
+/// key does; then not those of rows that cannot be (sanity.hpp).
+std::unique_ptr<Estimator> make_exact(RowSource rows);
+
+/// What a row of the very key says in place of a time: "row 7 holds no time: failed: ..."; nothing where there is no row.
+Result<std::optional<std::string>> row_without_time(const RowSource& rows, std::string_view key);
+/// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...
+Result<std::string> why_missing(const RowSource& rows, std::string_view key);
+
+/// The operators that usable times are of, each "domain:op" or "op".
+Result<std::set<std::string, std::less<>>> timed_operators(const RowSource& rows);
+/// That of a printed key; nothing after it is looked at.
+std::string_view operator_of(std::string_view key);
+
+/// Every usable time of the source, to fit from.
+Result<std::vector<Sample>> read_samples(const RowSource& rows);
+/// The same, each with its state: what models learn from.
+Result<std::vector<Sample>> read_samples_in_states(const RowSource& rows);
+
+}  // namespace oplat::estimate

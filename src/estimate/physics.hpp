@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The last link, asked for by `--missing physics`: a roofline fitted to the table's own rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "estimate/estimator.hpp"
+#include "ir/key.hpp"
+
+namespace oplat::estimate {
+
+/// time = scale * (overhead_ns + max(flops / peak, bytes / bandwidth)).
+struct Roofline {
+  double overhead_ns = 0;              ///< the fastest row, at most kMaxOverheadNs
+  std::optional<double> flops_per_ns;  ///< the most that any row achieved; nothing: no row has a formula
+  double bytes_per_ns = 0;             ///< the most that any row achieved
+  double scale = 1;   ///< median of time / bound over the rows: how far off the roof they typically are
+  double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
+  std::int64_t rows = 0;
+  friend bool operator==(const Roofline&, const Roofline&) = default;
+};
+
+/// A roofline knows no algorithm and no cache: a factor of two either way is ordinary.
+inline constexpr double kPhysicsSd = 0.7;
+/// Without a formula for the operations only the bytes bound the time.
+inline constexpr double kPhysicsBytesOnlySd = 1.0;
+/// A table of large kernels only says nothing about dispatch; no runtime known needs more than this.
+inline constexpr double kMaxOverheadNs = 10'000;
+
+/// Nothing where no sample has a key that parses with every size known.
+std::optional<Roofline> fit_roofline(std::span<const Sample> samples);
+/// Nothing where the key's sizes are unknown.
+std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key);
+
+std::unique_ptr<Estimator> make_physics();
+
+}  // namespace oplat::estimate

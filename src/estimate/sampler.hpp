@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sampler: which of many kernels to measure when there is time for few of them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/result.hpp"
+#include "estimate/learned.hpp"
+#include "ir/description.hpp"
+
+namespace oplat::estimate {
+
+/// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about all others; of a larger one
+/// what is least known given what was chosen, the last third where two models that learned from the answers disagree. It knows
+/// no time that it was not told.
+class Sampler {
+ public:
+  /// `candidates` outlive the sampler; `budget`: how many it may ask for.
+  Sampler(std::span<const ir::Description> candidates, std::size_t budget, const LearnRequest& request);
+
+  /// Up to `batch` candidates to measure next, each once; none when the budget or the candidates are spent. A new round
+  /// learns from what was told so far, so that telling everything before asking again makes the best choice.
+  Result<std::vector<std::size_t>> next(std::size_t batch);
+  /// The time of a candidate: one that was asked for, or one known from before.
+  void tell(std::size_t candidate, double log_ns);
+  /// A candidate that cannot be measured: never asked for again.
+  void drop(std::size_t candidate);
+
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+
+ private:
+  enum class State : std::uint8_t { Free, Planned, Told, Dropped };
+  struct View;
+  Status plan();
+  void plan_at_random(std::size_t count);
+  Status plan_most_telling(std::size_t count);
+  Status plan_least_known(std::size_t count);
+  Status plan_disputed(std::size_t count);
+  [[nodiscard]] View view() const;
+  [[nodiscard]] std::vector<std::size_t> in_state(State state) const;
+  /// `most` of the free ones, at random.
+  [[nodiscard]] std::vector<std::size_t> some_free(std::size_t most);
+  void queue(std::size_t candidate);
+
+  std::span<const ir::Description> candidates_;
+  LearnRequest request_;
+  base::Random random_;
+  std::size_t budget_;
+  std::size_t asked_ = 0;
+  std::vector<State> states_;
+  std::vector<double> log_ns_;  ///< of those told
+  std::deque<std::size_t> queue_;
+};
+
+/// The time of one candidate, as ln(ns); nothing where it cannot be measured.
+using Oracle = std::function<std::optional<double>(std::size_t candidate)>;
+
+/// Asks for the times of `count` candidates, one by one, and gives those that have one. Progress: answers so far.
+Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates, std::size_t count,
+                                        const Oracle& oracle, const LearnRequest& request);
+
+}  // namespace oplat::estimate

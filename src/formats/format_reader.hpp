@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The seam behind which every model format stands (recipe: HACKING.md "Add a format").
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "ir/graph.hpp"
+
+namespace oplat::formats {
+
+/// What the user says about a model's open dimensions.
+struct ShapeOptions {
+  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< input name -> dims
+  std::optional<std::int64_t> batch;
+};
+
+class FormatReader {
+ public:
+  virtual ~FormatReader() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// 0: surely not this format ... 100: surely this one. Looks at the bytes only.
+  [[nodiscard]] virtual int probe(std::string_view bytes) const = 0;
+  [[nodiscard]] virtual Result<ir::Graph> read(const base::Source& source, const ShapeOptions& options) const = 0;
+  /// Names of the further files that the model's bytes refer to, in order of first mention.
+  [[nodiscard]] virtual Result<std::vector<std::string>> siblings(const base::Source& source) const = 0;
+  /// The same question in its only form: dimensions of just those inputs that the model leaves open, and no batch. So
+  /// `--batch 1`, the shape spelt out and a model that fixes it ask the same. Errors as read().
+  [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const = 0;
+};
+
+/// Sizes that an input may be given, for messages: "1x3x224x224" of [-1,3,-1,-1]. -1 where open.
+std::string example_shape(std::span<const std::int64_t> declared);
+/// Every reader, most specific first (src/formats/registry.cpp).
+std::span<const FormatReader* const> readers();
+/// The reader that is surest of these bytes. Code::Input, saying what the file looks like, if none is.
+Result<const FormatReader*> reader_for(const base::Source& source);
+
+}  // namespace oplat::formats

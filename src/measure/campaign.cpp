@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The loop of a campaign: passes over rows, blocks, refusals, budget and interruption.
+#include "measure/campaign.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <unordered_set>
+
+#include "base/interrupt.hpp"
+#include "base/units.hpp"
+#include "base/version.hpp"
+#include "measure/environment.hpp"
+#include "measure/kernel_block.hpp"
+#include "measure/model_block.hpp"
+#include "base/random.hpp"
+#include "measure/forecast.hpp"
+#include "measure/instrument_pool.hpp"
+#include "measure/references.hpp"
+#include "measure/row_store.hpp"
+#include "measure/schedule.hpp"
+#include "measure/summary.hpp"
+
+namespace oplat::measure {
+namespace {
+
+/// Blocks after which the costs of the first pass are known well enough to warn of the budget.
+constexpr std::int64_t kBlocksBeforeWarning = 5;
+constexpr std::int64_t kMaxStoredCopies = 1024;
+/// Share of a budget that whole models may take before the kernels had their passes.
+constexpr double kMaxForModels = 0.5;
+
+struct MeasuredBlock {
+  table::Block block;
+  table::Method method;
+};
+using Measured = std::variant<MeasuredBlock, table::Unsupported, table::Skipped, table::Failed>;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Errors that the next process would meet again and that say nothing about a kernel.
+bool ends_the_campaign(Code code) { return code == Code::Usage || code == Code::Refused || code == Code::Write; }
+
+class CampaignRun {
+ public:
+  CampaignRun(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory, Progress& progress,
+              table::DeviceId device, table::SettingId setting, Units units)
+      : request_(request),
+        table_(table),
+        progress_(progress),
+        device_(device),
+        setting_(setting),
+        units_(std::move(units)),
+        pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
+        store_(table, device, setting, request.stop),
+        forecast_(request.stop.least_blocks),
+        started_(now()) {}
+
+  Result<Summary> run();
+
+ private:
+  [[nodiscard]] double now() const { return request_.seconds ? request_.seconds() : steady_seconds(); }
+  [[nodiscard]] bool stop_asked() const {
+    return request_.stop_asked ? request_.stop_asked() : base::interrupted() != 0;
+  }
+  [[nodiscard]] double elapsed() const { return now() - started_; }
+  [[nodiscard]] bool budget_over() const { return request_.budget_seconds && elapsed() >= *request_.budget_seconds; }
+  [[nodiscard]] std::int64_t next_process() const;
+  /// Whether earlier campaigns left blocks of these rows: then their empty call stands, so that k and single calls do
+  /// not change in the middle of a row.
+  [[nodiscard]] bool resumed() const;
+  void mark_finished();
+  Status begin();
+  Status time_empty_call();
+  Status store_campaign();
+  Status passes();
+  /// The whole model that cannot wait for its pass, since what is left of the budget just suffices for its blocks.
+  [[nodiscard]] Unit* urgent_model();
+  Status visit(Unit& unit, std::int64_t pass);
+  /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
+  Result<std::optional<Measured>> measure_with_retry(Unit& unit);
+  std::optional<Measured> give_up(const Unit& unit, const table::Failed& failure);
+  Result<Measured> measure_once(measure::Instrument& instrument, const Unit& unit) const;
+  Result<Measured> measure_kernel(measure::Instrument& instrument, const Unit& unit) const;
+  Result<Measured> measure_model(measure::Instrument& instrument, const Unit& unit) const;
+  Status take(Unit& unit, Measured measured, std::int64_t pass);
+  Status finish();
+  void tell(Phase phase, const Unit* unit);
+  void warn_of_budget();
+
+  const CampaignRequest& request_;
+  table::Table& table_;
+  Progress& progress_;
+  table::DeviceId device_;
+  table::SettingId setting_;
+  Units units_;
+  InstrumentPool pool_;
+  RowStore store_;
+  References references_;
+  Forecast forecast_;
+  double started_;
+  table::Campaign campaign_;
+  std::optional<table::CampaignId> campaign_id_;
+  bool baseline_is_given_ = false;
+  std::int64_t blocks_ = 0;
+  bool budget_ended_ = false;
+  bool interrupted_ = false;
+  bool warned_ = false;
+};
+
+std::int64_t CampaignRun::next_process() const {
+  std::int64_t last = 0;
+  for (const Unit& unit : units_.all) {
+    for (const table::Block& block : unit.blocks) last = std::max(last, block.process);
+  }
+  return last + 1;
+}
+
+bool CampaignRun::resumed() const {
+  return std::any_of(units_.all.begin(), units_.all.end(),
+                     [](const Unit& unit) { return unit.kind != UnitKind::Model && !unit.blocks.empty(); });
+}
+
+/// What earlier campaigns measured well enough is left alone.
+void CampaignRun::mark_finished() {
+  for (const Unit& unit : units_.all) {
+    for (const table::Block& block : unit.blocks) references_.add(block);
+  }
+  const measure::ReferenceMedians medians = references_.medians();
+  for (Unit& unit : units_.all) {
+    if (unit.blocks.empty()) continue;
+    const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
+    unit.judge(assessment);
+  }
+}
+
+void CampaignRun::tell(Phase phase, const Unit* unit) {
+  ProgressState state;
+  state.phase = phase;
+  double left = 0;
+  for (const Unit& each : units_.all) {
+    state.done += each.attempts();
+    left += forecast_.blocks_left(each);
+  }
+  state.total = state.done + static_cast<std::int64_t>(left + 0.5);
+  state.eta_seconds = forecast_.seconds_left(units_.all);
+  if (request_.budget_seconds) {
+    state.eta_seconds = std::clamp(*request_.budget_seconds - elapsed(), 0.0, *state.eta_seconds);
+  }
+  if (unit != nullptr) {
+    state.current = unit->name;
+    state.state = unit->state_name();
+  }
+  progress_.update(state);
+}
+
+void CampaignRun::warn_of_budget() {
+  if (warned_ || !request_.budget_seconds || blocks_ < kBlocksBeforeWarning) return;
+  const double first_pass = forecast_.first_pass_left(units_.all);
+  if (first_pass <= 0) return;  // every kernel has its block: what is left makes intervals narrower
+  const double needed = elapsed() + first_pass;
+  if (needed <= *request_.budget_seconds) return;
+  warned_ = true;
+  progress_.notice(
+      fmt::format("one block of every kernel takes about {}, the budget is {}: some will be left without a measurement",
+                  base::clock_text(needed), base::clock_text(*request_.budget_seconds)));
+}
+
+Status CampaignRun::store_campaign() {
+  if (!baseline_is_given_) {
+    const measure::ReferenceMedians baseline = references_.baseline();
+    campaign_.reference_compute_ns = baseline.compute_ns;
+    campaign_.reference_memory_ns = baseline.memory_ns;
+  }
+  if (campaign_id_) return table_.update_campaign(*campaign_id_, campaign_);
+  const table::Environment environment = request_.environment ? *request_.environment : measure::probe_environment();
+  OPLAT_TRY(id, table_.add_campaign(device_, setting_, campaign_, environment));
+  campaign_id_ = id;
+  store_.set_campaign(id);
+  return {};
+}
+
+Status CampaignRun::time_empty_call() {
+  if (request_.empty_call_key.empty() || (resumed() && campaign_.empty_call_ns)) return {};
+  OPLAT_TRY(instrument, pool_.get());
+  const auto empty = measure_empty_call(*instrument, request_.empty_call_key, request_.setting);
+  if (!empty) {
+    if (ends_the_campaign(empty.error().code)) return fail(empty.error());
+    pool_.discard();
+    progress_.notice(fmt::format("the empty call could not be timed: {}", empty.error().message));
+    return {};
+  }
+  if (empty->ns) {
+    campaign_.empty_call_ns = empty->ns;
+  } else {
+    // The reply may hide a crash, after which this process answers nothing more.
+    pool_.discard();
+  }
+  references_.add(empty->reference_compute_ns, empty->reference_memory_ns);
+  return {};
+}
+
+Status CampaignRun::begin() {
+  tell(Phase::Preparing, nullptr);
+  campaign_.argv = request_.argv;
+  campaign_.commit = base::commit();
+  campaign_.seed = request_.seed;
+  // The baseline of the first campaign stays, so that later ones compare with the same.
+  OPLAT_TRY(campaigns, table_.campaigns());
+  for (const table::StoredCampaign& earlier : campaigns) {
+    if (earlier.device != device_ || earlier.setting != setting_) continue;
+    if (earlier.campaign.empty_call_ns) campaign_.empty_call_ns = earlier.campaign.empty_call_ns;
+    if (baseline_is_given_ || !earlier.campaign.reference_compute_ns) continue;
+    campaign_.reference_compute_ns = earlier.campaign.reference_compute_ns;
+    campaign_.reference_memory_ns = earlier.campaign.reference_memory_ns;
+    baseline_is_given_ = true;
+  }
+  OPLAT_CHECK(time_empty_call());
+  return store_campaign();
+}
+
+Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, const Unit& unit) const {
+  measure::KernelBlockRequest block;
+  block.key = unit.name;
+  block.setting = request_.setting;
+  block.state = unit.state;
+  block.seed = base::mix_seed(request_.seed, unit.seed());
+  block.empty_call_ns = campaign_.empty_call_ns;
+  if (!unit.blocks.empty()) {
+    block.expected_ns = unit.blocks.front().value_ns;
+    const std::int64_t stored = unit.method.copies;
+    if (stored >= 1 && stored <= kMaxStoredCopies) block.copies = stored;
+  }
+  OPLAT_TRY(outcome, measure_kernel_block(instrument, block, request_.copies));
+  if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
+    return Measured(MeasuredBlock{measured->block, std::move(measured->method)});
+  }
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
+  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
+  return Measured(std::move(std::get<table::Failed>(outcome)));
+}
+
+Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument, const Unit& unit) const {
+  measure::ModelBlockRequest block;
+  block.model = unit.model->path;
+  block.shapes = unit.model->shapes;
+  block.batch = unit.model->batch;
+  block.inputs = unit.model->inputs;
+  block.setting = request_.setting;
+  block.seed = request_.seed;
+  OPLAT_TRY(outcome, measure_model_block(instrument, block));
+  if (auto* measured = std::get_if<measure::ModelBlock>(&outcome)) {
+    return Measured(MeasuredBlock{measured->block, {}});
+  }
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
+  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
+  return Measured(std::move(std::get<table::Failed>(outcome)));
+}
+
+Result<Measured> CampaignRun::measure_once(measure::Instrument& instrument, const Unit& unit) const {
+  return unit.kind == UnitKind::Model ? measure_model(instrument, unit) : measure_kernel(instrument, unit);
+}
+
+Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
+  table::Failed failure;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (request_.budget_seconds) pool_.end_waiting_in(*request_.budget_seconds - elapsed());
+    // A whole model shares its process with nothing: neither its memory nor its caches.
+    if (unit.kind == UnitKind::Model) pool_.discard();
+    const Result<measure::Instrument*> instrument = pool_.get();
+    // Interrupted inside a worker's start or a block: the campaign ends as between two blocks, with its summary.
+    if (!instrument && instrument.error().code == Code::Interrupted) return std::optional<Measured>();
+    if (!instrument) return fail(instrument.error());
+    Result<Measured> measured = measure_once(**instrument, unit);
+    if (!measured && measured.error().code == Code::Interrupted) {
+      pool_.discard();
+      return std::optional<Measured>();
+    }
+    if (!measured && ends_the_campaign(measured.error().code)) return fail(std::move(measured).error());
+    if (!measured) measured = table::Failed{measured.error().message};
+    if (unit.kind == UnitKind::Model) pool_.discard();
+    const auto* failed = std::get_if<table::Failed>(&*measured);
+    if (failed == nullptr) return std::optional(std::move(*measured));
+    failure = *failed;
+    pool_.discard();
+    // Ctrl-C reaches workers too: what failed then says nothing about the kernel.
+    if (stop_asked()) return std::optional<Measured>();
+    if (budget_over()) return give_up(unit, failure);
+  }
+  return std::optional<Measured>(std::move(failure));
+}
+
+/// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may have been cut to the budget.
+std::optional<Measured> CampaignRun::give_up(const Unit& unit, const table::Failed& failure) {
+  budget_ended_ = true;
+  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run", unit.name, unit.state_name(), failure.reason));
+  return std::nullopt;
+}
+
+Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
+  if (auto* good = std::get_if<MeasuredBlock>(&measured)) {
+    good->block.pass = pass;
+    good->block.process = pool_.process();
+    ++blocks_;
+    if (is_loaded(good->block)) ++unit.loaded_blocks;
+    std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
+    flags.insert(good->method.flags.begin(), good->method.flags.end());
+    unit.method = std::move(good->method);
+    if (unit.clearing_blocks() > unit.attempts() + 1) {
+      flags.insert(table::kUnderLoad);
+    } else {
+      flags.erase(table::kUnderLoad);
+    }
+    unit.method.flags.assign(flags.begin(), flags.end());
+    return store_.add_block(unit, good->block, references_);
+  }
+  table::Outcome refusal = table::Failed{};
+  if (auto* unsupported = std::get_if<table::Unsupported>(&measured)) refusal = std::move(*unsupported);
+  if (auto* skipped = std::get_if<table::Skipped>(&measured)) refusal = std::move(*skipped);
+  if (auto* failed = std::get_if<table::Failed>(&measured)) {
+    progress_.notice(fmt::format("{} ({}): {}", unit.name, unit.state_name(), failed->reason));
+    refusal = std::move(*failed);
+  }
+  return store_.refuse(unit, refusal, references_);
+}
+
+Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
+  if (unit.refusal) return store_.refuse(unit, *unit.refusal, references_);
+  tell(Phase::Measuring, &unit);
+  const double before = now();
+  OPLAT_TRY(measured, measure_with_retry(unit));
+  if (!measured) {
+    interrupted_ = !budget_ended_;
+    return {};
+  }
+  forecast_.add(unit, now() - before);
+  OPLAT_CHECK(take(unit, std::move(*measured), pass));
+  warn_of_budget();
+  return {};
+}
+
+Unit* CampaignRun::urgent_model() {
+  // Without kernels to come passes bring every model its blocks in turn.
+  const auto is_kernel = [](const Unit& unit) { return unit.kind != UnitKind::Model && !unit.finished; };
+  if (!request_.budget_seconds || std::none_of(units_.all.begin(), units_.all.end(), is_kernel)) return nullptr;
+  const double left = *request_.budget_seconds - elapsed();
+  const double reserve = std::min(forecast_.models_left(units_.all), kMaxForModels * *request_.budget_seconds);
+  if (left > reserve) return nullptr;
+  Unit* most_urgent = nullptr;
+  for (Unit& unit : units_.all) {
+    if (forecast_.model_blocks_lacking(unit) == 0) continue;
+    if (most_urgent == nullptr || unit.attempts() < most_urgent->attempts()) most_urgent = &unit;
+  }
+  return most_urgent;
+}
+
+Status CampaignRun::passes() {
+  while (const std::optional<std::int64_t> level = pass_level(units_.all)) {
+    pool_.discard();
+    std::deque<std::size_t> order = pass_order(units_.all, *level, request_.seed);
+    while (!order.empty()) {
+      Unit& unit = units_.all[order.front()];
+      order.pop_front();
+      if (unit.kind == UnitKind::Evicted) decide_need(unit, units_.all[unit.hot]);
+      if (unit.finished) continue;
+      if (unit.need == Need::Unknown) {
+        order.push_back(static_cast<std::size_t>(&unit - units_.all.data()));
+        continue;
+      }
+      interrupted_ = interrupted_ || stop_asked();
+      budget_ended_ = budget_over();
+      if (interrupted_ || budget_ended_) return {};
+      if (Unit* model = urgent_model(); model != nullptr && model != &unit) {
+        order.push_front(static_cast<std::size_t>(&unit - units_.all.data()));
+        OPLAT_CHECK(visit(*model, model->attempts() + 1));
+        if (interrupted_) return {};
+        continue;
+      }
+      OPLAT_CHECK(visit(unit, *level + 1));
+      if (interrupted_) return {};
+    }
+    // The baseline is worth keeping even if the campaign is killed later.
+    if (*level == 0) OPLAT_CHECK(store_campaign());
+  }
+  return {};
+}
+
+Status CampaignRun::finish() {
+  tell(Phase::Finishing, nullptr);
+  pool_.discard();
+  return table_.transaction([&]() -> Status {
+    for (Unit& unit : units_.all) OPLAT_CHECK(store_.refresh(unit, references_));
+    return store_campaign();
+  });
+}
+
+Result<Summary> CampaignRun::run() {
+  mark_finished();
+  if (pass_level(units_.all)) {
+    OPLAT_CHECK(begin());
+    OPLAT_CHECK(passes());
+    OPLAT_CHECK(finish());
+  }
+  Summary summary = summarise(units_, request_.stop);
+  summary.campaign = campaign_id_;
+  summary.blocks = blocks_;
+  summary.processes = pool_.started();
+  summary.seconds = elapsed();
+  summary.waited_seconds = pool_.waited_seconds();
+  summary.budget_ended = budget_ended_;
+  summary.interrupted = interrupted_;
+  return summary;
+}
+
+}  // namespace
+
+Result<Summary> run(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory,
+                    Progress& progress) {
+  OPLAT_TRY(device, table.put_device(request.device));
+  OPLAT_TRY(setting, table.put_setting(request.setting));
+  OPLAT_TRY(units, load_units(request, table, device, setting));
+  return CampaignRun(request, table, factory, progress, device, setting, std::move(units)).run();
+}
+
+std::vector<std::string> keys_of(std::span<const table::Plan> plans) {
+  std::vector<std::string> keys;
+  std::unordered_set<std::string> seen;
+  for (const table::Plan& plan : plans) {
+    for (const table::PlanKernel& kernel : plan.kernels) {
+      if (seen.insert(kernel.key).second) keys.push_back(kernel.key);
+    }
+  }
+  return keys;
+}
+
+}  // namespace oplat::measure

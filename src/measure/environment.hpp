@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How this machine is, for the record of a campaign.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "table/records.hpp"
+
+namespace oplat::measure {
+
+/// Kernel release, load, clock source, governor, huge pages, hash of the host name, harness version and commit, time.
+/// What the system does not say is absent from `facts`. The device's own facts come from the worker.
+table::Environment probe_environment();
+/// The same with /proc and /sys under another root, for tests.
+table::Environment probe_environment(const std::filesystem::path& root);
+
+/// "2025-03-01T12:34:56Z" of seconds since 1970.
+std::string utc_text(std::int64_t seconds);
+
+}  // namespace oplat::measure

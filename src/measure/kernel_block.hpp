@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One block of one kernel in one cache state: open, warm up, time, take the slope, close.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "measure/calibration.hpp"
+#include "measure/instrument.hpp"
+#include "measure/states.hpp"
+
+namespace oplat::measure {
+
+struct KernelBlockRequest {
+  std::string key;
+  table::Setting setting;
+  State state;
+  std::uint64_t seed = 1;               ///< of inputs and weights
+  std::optional<double> empty_call_ns;  ///< taken off where there is no slope
+  std::optional<std::int64_t> copies;   ///< k of the row's earlier blocks; nothing: calibrate
+  std::optional<double> expected_ns;    ///< value of the row's earlier blocks: saves warm-up
+};
+
+/// A value with how it came about. `block.pass` and `block.process` are the caller's to fill.
+struct KernelBlock {
+  table::Block block;
+  table::Method method;
+};
+using KernelBlockOutcome = std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;
+
+/// Error only where the instrument is lost. A slope <= 0 is tried once more with more copies, then Failed with the
+/// figures. Flag "empty_call_unknown": a single call from which nothing could be taken off.
+Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const KernelBlockRequest& request,
+                                                const CopyRule& rule = {});
+
+/// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope. Nothing where the runtime
+/// has no such kernel or noise leaves nothing.
+struct EmptyCall {
+  std::optional<double> ns;
+  std::optional<double> reference_compute_ns;
+  std::optional<double> reference_memory_ns;
+};
+Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key, const table::Setting& setting);
+
+}  // namespace oplat::measure

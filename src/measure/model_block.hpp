@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One block of a whole model, end to end.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "measure/instrument.hpp"
+
+namespace oplat::measure {
+
+struct ModelBlockRequest {
+  std::string model;  ///< path
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  std::optional<std::int64_t> batch;
+  std::map<std::string, std::string> inputs;
+  table::Setting setting;
+  std::uint64_t seed = 1;
+};
+
+struct ModelBlock {
+  table::Block block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
+};
+using ModelBlockOutcome = std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
+
+/// 0.3 s or five calls, whichever is longer, after the first call. Error only where the instrument is lost.
+Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const ModelBlockRequest& request);
+
+}  // namespace oplat::measure

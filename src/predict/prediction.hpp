@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Prediction: everything that is said about one model, for any report to print.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "estimate/estimate.hpp"
+#include "estimate/learned.hpp"
+#include "ir/int8.hpp"
+#include "predict/population.hpp"
+#include "predict/spread.hpp"
+#include "table/table.hpp"
+
+namespace oplat::predict {
+
+/// What to do with kernels that nothing answers.
+enum class MissingPolicy : std::uint8_t {
+  Error,    ///< no latency; the keys are listed
+  Physics,  ///< the roofline answers, with a wide spread
+  Zero,     ///< left out of the sum, still listed
+};
+Result<MissingPolicy> parse_missing_policy(std::string_view text);
+
+struct Options {
+  double level = 0.9;
+  MissingPolicy missing = MissingPolicy::Error;
+  bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models saves half of its time without
+  estimate::Profile profile = estimate::Profile::Accurate;  ///< of learned estimates; a Predictor was made with its own
+};
+
+/// One kernel of the plan with its estimate.
+struct KernelPrediction {
+  std::string name;
+  std::string key;
+  std::int64_t count = 1;
+  std::optional<double> latency_ns;  ///< of one execution; nothing where missing
+  std::optional<double> sd_log;      ///< nothing where missing
+  estimate::Source source = estimate::Source::Missing;
+  std::string group;
+  std::string why;
+  bool open_batch = false;  ///< answered by a row that does not say its batch
+  /// See Estimate; or estimated, and more than a third of the rows that teach estimates were measured so.
+  bool under_load = false;
+  std::optional<double> floor_ns = std::nullopt;  ///< of one execution; see Estimate
+  std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
+};
+
+struct Composition;
+
+/// What kernels take together, those without a time nothing.
+struct KernelTimes {
+  double ns = 0;         ///< sum of count * latency, each by itself
+  double scaled_ns = 0;  ///< the same, each with its scale
+  double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
+  void add(const KernelPrediction& kernel, const Composition& composition);
+};
+
+/// latency = c0 + c1 * n_kernels + c2 * result_bytes + sum of scale * count * latency, the scale being that of the kernel.
+struct Composition {
+  double c0_ns = 0;
+  double c1_ns = 0;
+  double c2_ns_per_byte = 0;
+  double scale = 1;
+  double scale_int8 = 1;  ///< of kernels with 8-bit tensors
+  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
+  double result_bytes = 0;     ///< of all executions of one run, free ones left out
+  bool fitted = false;
+  std::int64_t calibration_models = 0;
+  double sd_log = kCompositionSd;
+  double measured_correlation = kMeasuredCorrelation;
+  std::vector<double> scores;  ///< of the calibration models; see CompositionFit
+  [[nodiscard]] double scale_of(std::string_view key) const {
+    return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
+  }
+  /// What a model takes beyond the sum of its kernels, each by itself.
+  [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes + kernels.scaled_ns - kernels.ns;
+  }
+};
+
+/// Where the time and the kernels come from.
+struct Coverage {
+  /// Shares of what has a time; with `overhead` they sum to 1. Empty, and `overhead` too, where nothing has a time.
+  std::map<estimate::Source, double> time;
+  std::optional<double> overhead;
+  std::map<estimate::Source, std::int64_t> count;  ///< executions per run
+};
+
+struct Prediction {
+  std::string model;
+  std::optional<double> latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
+  std::optional<Interval> interval;
+  double level = 0.9;
+  std::optional<double> sd_log;
+  std::int64_t batch = 1;
+  double reuse_bytes = 0;  ///< the model's footprint: weights and activations
+  Composition composition;
+  Coverage coverage;
+  std::vector<std::string> missing;  ///< distinct keys, in order of execution
+  MissingPolicy policy = MissingPolicy::Error;
+  std::vector<KernelPrediction> kernels;  ///< in order of execution
+  table::Device device;
+  table::Setting setting;
+  std::vector<Mismatch> mismatch;
+  std::vector<std::string> warnings;
+  std::filesystem::path table_path;
+  int schema_version = 0;
+  std::string plan_source;
+  std::string plan_hash;
+};
+
+/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent: hot.
+Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
+                                                       const std::vector<table::PlanKernel>& kernels,
+                                                       std::optional<double> reuse_bytes, MissingPolicy missing,
+                                                       estimate::Profile profile = estimate::Profile::Accurate);
+
+/// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before costs no query. The
+/// table must outlive it and stay as it is. One thread at a time.
+class Predictor {
+ public:
+  /// `profile`: of the learned estimates; nothing: measured rows alone answer.
+  static Result<Predictor> create(const table::Table& table, Selection selection,
+                                  std::optional<estimate::Profile> profile = estimate::Profile::Accurate);
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+  ~Predictor();
+  /// As predict() below.
+  Result<Prediction> predict(const table::Plan& plan, const Options& options) const;
+  /// As estimate_kernels() above.
+  Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+                                                 MissingPolicy missing, bool explain = true) const;
+  /// Whether rows time the operator of this key, of whatever sizes.
+  Result<bool> times_operator(std::string_view key) const;
+
+ private:
+  struct Impl;
+  explicit Predictor(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns and ::missing.
+Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
+                           const Options& options);
+
+/// Code::Missing with the keys where kernels have no estimate and the policy does not accept that.
+Status require_complete(const Prediction& prediction);
+
+/// The latency, or what is known of it while kernels are missing: what shares are of.
+double known_ns(const Prediction& prediction);
+
+}  // namespace oplat::predict

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The client's side of a worker process: starts it, asks, survives its crash, hang and rubbish.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/instrument.hpp"
+#include "runtimes/protocol.hpp"
+
+namespace oplat::runtimes {
+
+struct WorkerOptions {
+  std::vector<std::string> command;    ///< argv of the worker; empty: this executable, "worker", runtime
+  std::vector<std::string> arguments;  ///< put behind the command ("replay" takes a table)
+  std::chrono::seconds start_deadline{60};
+  std::chrono::seconds request_deadline{120};
+  std::int64_t memory_limit_bytes = 0;  ///< address space of the worker; 0: no limit
+  std::optional<int> cpu;               ///< pin the worker to this CPU (1-thread settings)
+};
+
+/// One worker process. A request past its deadline kills the process group; the open handle becomes
+/// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended: signal 11 ..."}.
+/// Anything but the awaited answer on the protocol's descriptor: Failed{"worker sent rubbish: ..."}, killed too.
+/// Code::Interrupted from any request once base::interrupted() is set; the process is then gone.
+/// Use one client from one thread, and start() and restart() it from a thread that outlives the worker: the system
+/// kills a worker together with the thread that started it, so that none is left behind.
+class WorkerClient final : public measure::Instrument {
+ public:
+  /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that installs it).
+  static Result<std::unique_ptr<WorkerClient>> start(std::string_view runtime, const WorkerOptions& options = {});
+  ~WorkerClient() override;
+
+  [[nodiscard]] const Hello& hello() const;
+  Result<table::Plan> plan(const PlanRequest& request);
+  Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override;
+  Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override;
+  Status close(measure::Handle handle) override;
+  /// Whether the process is gone; every further request fails until restart().
+  [[nodiscard]] bool dead() const;
+  /// Process id of the worker, for messages and tests; nothing where it is dead.
+  [[nodiscard]] std::optional<std::int64_t> process_id() const;
+  /// A fresh process; handles of the old one are void.
+  Status restart();
+
+ private:
+  struct Impl;
+  explicit WorkerClient(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace oplat::runtimes

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Kernels estimated once, blocks summed up from them.
+#include "search/latencies.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/work.hpp"
+
+namespace oplat::search {
+
+using estimate::Source;
+using predict::KernelPrediction;
+
+namespace {
+
+/// Beside Expansion::keys.
+Result<std::vector<ir::Work>> works_of(const Expansion& expansion) {
+  std::vector<ir::Work> works;
+  works.reserve(expansion.keys.size());
+  for (const std::string& text : expansion.keys) {
+    OPLAT_TRY(key, ir::parse(text));
+    works.push_back(ir::work(key));
+  }
+  return works;
+}
+
+/// Weights and results of a network that takes every choice of a layer equally often.
+double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& works) {
+  double all = 0;
+  for (const ExpandedLayer& layer : expansion.layers) {
+    double sum = 0;
+    for (const Cell& cell : layer.cells) {
+      for (const std::size_t kernel : cell.kernels) sum += works[kernel].bytes_weights + works[kernel].bytes_out;
+    }
+    all += sum / static_cast<double>(layer.cells.size());
+  }
+  return all;
+}
+
+/// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK clamps in either case.
+/// Where this very kernel was not measured, but its twin was, the twin's row stands for it.
+Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes,
+                       std::vector<KernelPrediction>& kernels) {
+  constexpr std::string_view kPlain = "caffe2:Int8Conv{";
+  constexpr std::string_view kTwin = "caffe2:Int8ConvRelu{";
+  std::vector<std::size_t> open;
+  std::vector<table::PlanKernel> questions;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const KernelPrediction& kernel = kernels[i];
+    if (!kernel.key.starts_with(kPlain) || (kernel.latency_ns && kernel.source == Source::Measured)) continue;
+    open.push_back(i);
+    questions.push_back({"", std::string(kTwin) + kernel.key.substr(kPlain.size()), 1});
+  }
+  if (open.empty()) return {};
+  OPLAT_TRY(twins, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error));
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (!twins[i].latency_ns || twins[i].source != Source::Measured) continue;
+    twins[i].key = kernels[open[i]].key;
+    twins[i].why += " of Int8ConvRelu";
+    kernels[open[i]] = std::move(twins[i]);
+  }
+  return {};
+}
+
+class Timer {
+ public:
+  Timer(const SpaceLatencies& all, const Options& options) : all_(all), options_(options) {}
+
+  /// `kernels` and `works` stand beside Expansion::keys.
+  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels, const std::vector<ir::Work>& works) const {
+    CellLatency latency;
+    std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
+    const predict::Composition& composition = all_.composition;
+    predict::KernelTimes times;
+    double executed = 0;
+    double result_bytes = 0;
+    bool complete = true;
+    for (const std::size_t i : cell.kernels) {
+      const KernelPrediction& kernel = kernels[i];
+      if (kernel.source != Source::Free) {
+        ++executed;
+        result_bytes += works[i].bytes_out;
+      }
+      complete = complete && kernel.latency_ns;
+      if (kernel.latency_ns) {
+        parts[i] += *kernel.latency_ns;
+        latency.shares[kernel.source] += *kernel.latency_ns;
+      }
+      times.add(kernel, composition);
+    }
+    for (auto& [source, share] : latency.shares) share = times.ns > 0 ? share / times.ns : 0;
+    if (!complete && options_.missing != predict::MissingPolicy::Zero) return latency;
+
+    // c1 is a residual of whole models and may be below zero, a block's time may not.
+    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed + composition.c2_ns_per_byte * result_bytes);
+    if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
+    latency.ns = ns;
+    if (!(times.ns > 0)) {
+      latency.interval = predict::Interval{ns, ns};
+      return latency;
+    }
+    std::vector<predict::Term> terms;
+    for (const auto& [i, part] : parts) terms.push_back({part / times.ns, kernels[i].sd_log.value_or(0), kernels[i].group});
+    double spread = predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
+    for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
+    OPLAT_TRY(bounds,
+              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}, times.floor_ns));
+    latency.interval = bounds;
+    return latency;
+  }
+
+ private:
+  const SpaceLatencies& all_;
+  const Options& options_;
+};
+
+Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor, const SpaceLatencies& all,
+                                            std::int64_t resolution, const Options& options) {
+  ResolutionLatencies timed;
+  OPLAT_TRY(expansion, expand(all.space, resolution));
+  timed.expansion = std::move(expansion);
+  timed.overhead_ns = all.composition.c0_ns;
+  OPLAT_TRY(works, works_of(timed.expansion));
+  timed.reuse_bytes = options.reuse_bytes.value_or(mean_footprint(timed.expansion, works));
+  std::vector<table::PlanKernel> questions;
+  for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
+  OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
+  OPLAT_CHECK(answer_by_twins(predictor, timed.reuse_bytes, kernels));
+  timed.kernels = std::move(kernels);
+  const Timer timer(all, options);
+  for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {
+    std::vector<CellLatency>& cells = timed.cells.emplace_back();
+    for (const Cell& cell : timed.expansion.layers[i].cells) {
+      auto latency = timer.time(cell, timed.kernels, works);
+      if (!latency)
+        return fail_in(
+            fmt::format("{}: layer {} at resolution {}", all.space.file, all.space.layers[i].name, resolution),
+            latency.error());
+      cells.push_back(std::move(*latency));
+    }
+  }
+  return timed;
+}
+
+}  // namespace
+
+bool is_fixed(const Layer& layer, const ExpandedLayer& expanded) {
+  return !layer.searched && expanded.cells.size() == 1;
+}
+
+Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
+                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const Options& options) {
+  OPLAT_TRY(predictor, predict::Predictor::create(table, selection, options.profile));
+  // A network of no kernels tells how kernels add up under this selection.
+  OPLAT_TRY(empty, predictor.predict({}, {options.level}));
+  SpaceLatencies all;
+  all.space = space;
+  all.level = options.level;
+  all.composition = empty.composition;
+  all.device = selection.device;
+  all.setting = selection.setting;
+  all.mismatch = selection.mismatch;
+  all.warnings = empty.warnings;
+  std::unordered_set<std::string> missing;
+  for (const std::int64_t resolution : resolutions) {
+    OPLAT_TRY(timed, time_resolution(predictor, all, resolution, options));
+    for (const KernelPrediction& kernel : timed.kernels) {
+      if (kernel.latency_ns || !missing.insert(kernel.key).second) continue;
+      all.missing.push_back(kernel.key);
+    }
+    all.resolutions.push_back(std::move(timed));
+  }
+  if (!all.missing.empty() && options.missing == predict::MissingPolicy::Zero) {
+    all.warnings.push_back(fmt::format(
+        "kernels counted as zero because they are missing: {}; blocks that hold them are too fast and their "
+        "intervals do not know",
+        all.missing.size()));
+  }
+  return all;
+}
+
+}  // namespace oplat::search

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Latencies of the blocks of a search space: what a latency loss sums up, and what a search scores networks by.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "predict/prediction.hpp"
+#include "search/expansion.hpp"
+#include "search/search_space.hpp"
+
+namespace oplat::search {
+
+struct Options {
+  double level = 0.9;  ///< of the intervals
+  predict::MissingPolicy missing = predict::MissingPolicy::Error;
+  estimate::Profile profile = estimate::Profile::Accurate;
+  /// Bytes touched between two uses of a weight. Nothing: those of a network of the space
+  /// (ResolutionLatencies::reuse_bytes).
+  std::optional<double> reuse_bytes = {};
+};
+
+/// One block at one place. What its kernels take, and what a network takes beyond the sum of its kernels for each of
+/// them.
+struct CellLatency {
+  std::optional<double> ns;  ///< nothing where a kernel has no estimate
+  std::optional<predict::Interval> interval;
+  std::map<estimate::Source, double> shares;  ///< of the time that is known; empty where there is none
+};
+
+/// Beside an Expansion.
+struct ResolutionLatencies {
+  Expansion expansion;
+  std::vector<predict::KernelPrediction> kernels;  ///< beside Expansion::keys
+  std::vector<std::vector<CellLatency>> cells;     ///< beside ExpandedLayer::cells of each layer
+  double overhead_ns = 0;                          ///< of a whole network, whatever its blocks
+  double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its choices in every layer
+};
+
+struct SpaceLatencies {
+  SearchSpace space;
+  std::vector<ResolutionLatencies> resolutions;
+  double level = 0.9;
+  predict::Composition composition;  ///< how kernels add up; of no network
+  table::Device device;
+  table::Setting setting;
+  std::vector<predict::Mismatch> mismatch;
+  std::vector<std::string> missing;  ///< distinct keys without an estimate
+  std::vector<std::string> warnings;
+};
+
+/// Kernels without an estimate are no error here: see CellLatency::ns and SpaceLatencies::missing.
+Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
+                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const Options& options);
+
+/// Whether a layer is a part of every network and always the same kernels: it has no choice at all.
+bool is_fixed(const Layer& layer, const ExpandedLayer& expanded);
+
+}  // namespace oplat::search
