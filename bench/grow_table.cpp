@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// grow_table TABLE ROWS: adds made rows under the table's first device and setting until it holds that many.
+/// grow_table TABLE ROWS: adds made rows under the table's first device and setting until it holds
+/// that many.
 #include <cstdio>
 #include <string>
 
-#include "made_rows.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "made_rows.hpp"
 
 namespace {
 
@@ -14,13 +15,16 @@ constexpr std::int64_t kMaxAtOnce = 5000;
 oplat::Status grow(const std::string& path, std::int64_t rows) {
   OPLAT_TRY(table, oplat::table::Table::open(path, oplat::table::Mode::Write));
   OPLAT_TRY(populations, table.populations());
-  if (populations.empty()) return oplat::fail(oplat::Code::Input, "{}: has no row whose device and setting could be taken", path);
+  if (populations.empty())
+    return oplat::fail(oplat::Code::Input, "{}: has no row whose device and setting could be taken",
+                       path);
   std::int64_t held = 0;
   for (const auto& population : populations) held += population.rows;
   std::int64_t missing = (rows - held + 1) / 2;
   for (std::int64_t first = 0; missing > 0;) {
     const std::int64_t numbers = std::min(missing, kMaxAtOnce);
-    OPLAT_CHECK(oplat::bench::put_made_rows(table, populations.front().device, populations.front().setting, first, numbers));
+    OPLAT_CHECK(oplat::bench::put_made_rows(table, populations.front().device,
+                                            populations.front().setting, first, numbers));
     first += numbers;
     missing -= numbers;
   }

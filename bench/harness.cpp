@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Is the harness right? A kernel of a fixed number of instructions, timed by a million plain repeats, must come out of
-/// a campaign (worker process, copies, slope, blocks, stop rule) within 1 %. Exit 1 where it does not. harness_bench
-/// [CPU]
+/// Is the harness right? A kernel of a fixed number of instructions, timed by a million plain
+/// repeats, must come out of a campaign (worker process, copies, slope, blocks, stop rule) within 1
+/// %. Exit 1 where it does not. harness_bench [CPU]
 #include <fmt/core.h>
 
 #include <cmath>
@@ -13,12 +13,12 @@
 
 #include "base/files.hpp"
 #include "base/units.hpp"
-#include "measure/statistics.hpp"
 #include "measure/campaign.hpp"
+#include "measure/statistics.hpp"
 #include "runtimes/probe.h"
+#include "runtimes/probe/probe_internal.h"
 #include "runtimes/serve.hpp"
 #include "runtimes/worker_client.hpp"
-#include "runtimes/probe/probe_internal.h"
 
 namespace oplat::bench {
 namespace {
@@ -26,7 +26,8 @@ namespace {
 constexpr int kBatches = 1000;
 constexpr int kRepeatsOfBatch = 1000;
 constexpr double kMaxError = 0.01;
-/// The worker runs the probe's compute kernel whatever the key says: this one is small, without weights.
+/// The worker runs the probe's compute kernel whatever the key says: this one is small, without
+/// weights.
 constexpr const char* kKey = "Relu/14{}(f32[1,16])->(f32[1,16])";
 
 template <class T>
@@ -45,7 +46,9 @@ class FixedWorker final : public runtimes::Worker {
     hello.device.name = "this machine";
     return hello;
   }
-  Result<table::Plan> plan(const runtimes::PlanRequest&) override { return fail(Code::Runtime, "no plans here"); }
+  Result<table::Plan> plan(const runtimes::PlanRequest&) override {
+    return fail(Code::Runtime, "no plans here");
+  }
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
     copies_[next_] = request.copies;
     return measure::Opened{next_++, 0, request.copies == 1 ? "single" : "chain"};
@@ -66,7 +69,8 @@ class FixedWorker final : public runtimes::Worker {
   measure::Handle next_ = 1;
 };
 
-/// Time of one repeat in each of some batches: a median of these forgives the interruptions of a shared machine.
+/// Time of one repeat in each of some batches: a median of these forgives the interruptions of a
+/// shared machine.
 std::vector<double> repeat_plainly(int batches) {
   std::vector<double> ns;
   for (int batch = 0; batch < batches; ++batch) {
@@ -104,7 +108,8 @@ table::Timing measure_by_campaign(std::optional<int> cpu) {
 }
 
 int check(std::optional<int> cpu) {
-  if (cpu && oplat_probe_pin(*cpu) != 0) throw std::runtime_error(fmt::format("cannot pin to CPU {}", *cpu));
+  if (cpu && oplat_probe_pin(*cpu) != 0)
+    throw std::runtime_error(fmt::format("cannot pin to CPU {}", *cpu));
   // Half before and half after the campaign, so that a drift of the machine shows as such.
   std::vector<double> plain = repeat_plainly(kBatches / 2);
   const double before_ns = *measure::median(plain);
@@ -115,13 +120,16 @@ int check(std::optional<int> cpu) {
   const double known_ns = *measure::median(plain);
   const double ratio = timing.median_ns / known_ns;
   fmt::print(
-      "plain repeats: {} x {}, median {:.1f} ns a repeat ({:.1f} before the campaign, {:.1f} after: {:+.2f} %)\n",
+      "plain repeats: {} x {}, median {:.1f} ns a repeat ({:.1f} before the campaign, {:.1f} "
+      "after: {:+.2f} %)\n",
       kBatches, kRepeatsOfBatch, known_ns, before_ns, after_ns, 100 * (after_ns / before_ns - 1));
-  fmt::print("campaign: {:.1f} ns, 95 % interval {:.1f} to {:.1f}, {} blocks in {} processes\n", timing.median_ns,
-             timing.ci_low_ns, timing.ci_high_ns, timing.blocks, timing.processes);
+  fmt::print("campaign: {:.1f} ns, 95 % interval {:.1f} to {:.1f}, {} blocks in {} processes\n",
+             timing.median_ns, timing.ci_low_ns, timing.ci_high_ns, timing.blocks,
+             timing.processes);
   fmt::print("ratio {:.4f}\n", ratio);
   if (std::abs(ratio - 1) <= kMaxError) return 0;
-  fmt::print(stderr, "harness_bench: off by {:+.2f} %, more than {} %\n", 100 * (ratio - 1), 100 * kMaxError);
+  fmt::print(stderr, "harness_bench: off by {:+.2f} %, more than {} %\n", 100 * (ratio - 1),
+             100 * kMaxError);
   return 1;
 }
 

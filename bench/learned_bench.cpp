@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Times answers of a table of convolutions that has a fit (oplat fit): asked before, and never asked.
-/// usage: learned_bench TABLE
+/// Times answers of a table of convolutions that has a fit (oplat fit): asked before, and never
+/// asked. usage: learned_bench TABLE
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,10 +25,13 @@ constexpr std::size_t kNetwork = 53;
 constexpr int kRepeats = 2000;
 constexpr std::size_t kNeverAsked = 4000;
 
-double microseconds(Clock::time_point begin) { return std::chrono::duration<double, std::micro>(Clock::now() - begin).count(); }
+double microseconds(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -45,7 +48,8 @@ Result<Questions> read_questions(const table::Table& table) {
     const auto key = ir::parse(stored.row.key);
     auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
     if (!conv || !std::holds_alternative<table::Timing>(stored.row.outcome)) return true;
-    if (conv->in_h < 8 || ++number % 11 != 0 || questions.between.size() >= kNeverAsked) return true;
+    if (conv->in_h < 8 || ++number % 11 != 0 || questions.between.size() >= kNeverAsked)
+      return true;
     if (questions.measured.size() < kNetwork) questions.measured.push_back(stored.row.key);
     if (stored.row.key.find("(f32[") == std::string::npos) return true;
     conv->in_h += 1;
@@ -53,7 +57,8 @@ Result<Questions> read_questions(const table::Table& table) {
     questions.between.push_back(ir::key_text_of(*conv, ir::Dtype::F32));
     return true;
   }));
-  if (questions.measured.size() < kNetwork || questions.between.size() < kNetwork) return fail(Code::Refused, "the table has too few convolutions in fp32");
+  if (questions.measured.size() < kNetwork || questions.between.size() < kNetwork)
+    return fail(Code::Refused, "the table has too few convolutions in fp32");
   return questions;
 }
 
@@ -94,11 +99,15 @@ Status run(const std::string& path) {
     OPLAT_TRY(chain, estimate::make_chain(rows, {.profile = profile}));
     OPLAT_TRY(first, never_asked(chain, {questions.between.front()}));
     OPLAT_TRY(between, never_asked(chain, questions.between));
-    const std::vector<std::string> known(questions.between.begin(), questions.between.begin() + kNetwork);
+    const std::vector<std::string> known(questions.between.begin(),
+                                         questions.between.begin() + kNetwork);
     OPLAT_TRY(measured, asked_before(chain, questions.measured));
     OPLAT_TRY(learned, asked_before(chain, known));
-    fmt::print("{{\"commit\": \"{}\", \"profile\": \"{}\", \"first_answer_ms\": {:.1f}, \"never_asked_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
-               "\"network_asked_before_us\": {:.2f}}}\n", base::commit(), name, first / 1000, between, measured, learned);
+    fmt::print(
+        "{{\"commit\": \"{}\", \"profile\": \"{}\", \"first_answer_ms\": {:.1f}, "
+        "\"never_asked_us\": {:.2f}, \"network_measured_us\": {:.2f}, "
+        "\"network_asked_before_us\": {:.2f}}}\n",
+        base::commit(), name, first / 1000, between, measured, learned);
   }
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How long a look-up table of 100,000 records takes to open, as text and as a table, and a query of each.
-/// usage: lut_bench [RECORDS]
+/// How long a look-up table of 100,000 records takes to open, as text and as a table, and a query
+/// of each. usage: lut_bench [RECORDS]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ table::LutRecord made_record(std::int64_t number) {
   const std::int64_t kernel = number % 2 == 0 ? 1 : 3;
   table::LutRecord record;
   record.query.op_type = number % 3 == 0 ? "Int8Conv" : "Int8ConvRelu";
-  for (const auto& [name, value] : {std::pair("kernel", kernel), std::pair("pad", kernel / 2), std::pair("stride", std::int64_t{1})}) {
+  for (const auto& [name, value] : {std::pair("kernel", kernel), std::pair("pad", kernel / 2),
+                                    std::pair("stride", std::int64_t{1})}) {
     record.query.op_args.push_back(fmt::format("name: \"{}\"\ni: {}\n", name, value));
   }
   record.query.op_args.insert(record.query.op_args.begin() + 1, "name: \"order\"\ns: \"NHWC\"\n");
@@ -47,7 +48,8 @@ template <class Work>
 double milliseconds(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 /// The fastest of some rounds.
@@ -69,15 +71,16 @@ int main(int argc, char** argv) {
   std::string bytes;
   for (std::int64_t i = 0; i < count; ++i) bytes += table::lut_line(made_record(i));
   std::vector<ir::LutQuery> queries;
-  for (std::size_t i = 0; i < kQueries; ++i) queries.push_back(made_record(static_cast<std::int64_t>(i) * 7919 % count).query);
+  for (std::size_t i = 0; i < kQueries; ++i)
+    queries.push_back(made_record(static_cast<std::int64_t>(i) * 7919 % count).query);
   fmt::print("{} records, {:.1f} MB\n", count, static_cast<double>(bytes.size()) / 1e6);
 
   std::size_t found = 0;
   fmt::print("open as text: {:.0f} ms\n", best([&] {
-    const auto lut = table::read_lut(bytes, "bench").value();
-    const table::LutIndex index(lut.records);
-    found += index.find(queries.front(), "phone").size();
-  }));
+               const auto lut = table::read_lut(bytes, "bench").value();
+               const table::LutIndex index(lut.records);
+               found += index.find(queries.front(), "phone").size();
+             }));
   const auto lut = table::read_lut(bytes, "bench").value();
   const table::LutIndex index(lut.records);
   const double text_ms = best([&] {
@@ -90,15 +93,20 @@ int main(int argc, char** argv) {
   const auto codec = table::make_codec("lut").value();
   const auto setting = codec->setting("bench", "").value();
   fmt::print("import into a table: {:.0f} ms\n", milliseconds([&] {
-    auto table = table::Table::open(path, table::Mode::Create).value();
-    const auto read = codec->read(bytes, {"bench", "model", false}).value();
-    table::import_foreign(table, {{"lut", "bench", base::hash128(bytes)}, "phone", setting}, read.file).value();
-  }));
+               auto table = table::Table::open(path, table::Mode::Create).value();
+               const auto read = codec->read(bytes, {"bench", "model", false}).value();
+               table::import_foreign(
+                   table, {{"lut", "bench", base::hash128(bytes)}, "phone", setting}, read.file)
+                   .value();
+             }));
   fmt::print("open as a table, with one look-up: {:.1f} ms\n", best([&] {
-    const auto table = table::Table::open(path, table::Mode::Read).value();
-    const auto device = table.find_device("phone").value().value();
-    found += table::LutRows(table, device, {table.find_setting(setting).value().value()}).find(queries.front()).value().times.size();
-  }));
+               const auto table = table::Table::open(path, table::Mode::Read).value();
+               const auto device = table.find_device("phone").value().value();
+               found += table::LutRows(table, device, {table.find_setting(setting).value().value()})
+                            .find(queries.front())
+                            .value()
+                            .times.size();
+             }));
   const auto table = table::Table::open(path, table::Mode::Read).value();
   const auto device = table.find_device("phone").value().value();
   const auto setting_id = table.find_setting(setting).value().value();
@@ -107,7 +115,8 @@ int main(int argc, char** argv) {
     const double ms = milliseconds([&] {
       for (const ir::LutQuery& query : queries) found += rows.find(query).value().times.size();
     });
-    fmt::print("a query of the table, the {} time: {:.2f} us\n", when, ms * 1e3 / static_cast<double>(kQueries));
+    fmt::print("a query of the table, the {} time: {:.2f} us\n", when,
+               ms * 1e3 / static_cast<double>(kQueries));
   }
   return found > 0 ? 0 : 1;
 }

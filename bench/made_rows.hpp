@@ -17,7 +17,8 @@ inline std::string made_key(std::int64_t number) {
   const std::int64_t out = 16 + number / 64 % 64 * 16;
   const std::int64_t side = 7 + number / 4096;
   return fmt::format(
-      "com.microsoft.nchwc:Conv/1@block=16{{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
+      "com.microsoft.nchwc:Conv/"
+      "1@block=16{{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
       "strides=[1,1]}}(f32[1,{0},{2},{2}],f32c[{1},{0},3,3],f32c[{1}])->(f32[1,{1},{2},{2}])",
       in, out, side);
 }
@@ -40,7 +41,8 @@ inline table::Row made_row(std::int64_t number, double reuse_bytes, double facto
 }
 
 /// A hot and a cold row for each number from `first` on.
-inline Status put_made_rows(table::Table& table, table::DeviceId device, table::SettingId setting, std::int64_t first, std::int64_t numbers) {
+inline Status put_made_rows(table::Table& table, table::DeviceId device, table::SettingId setting,
+                            std::int64_t first, std::int64_t numbers) {
   return table.transaction([&]() -> Status {
     for (std::int64_t number = first; number < first + numbers; ++number) {
       OPLAT_CHECK(table.put_row(device, setting, std::nullopt, made_row(number, 1 << 20, 1.0)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Speed of the library: predictions from an open table, and opening one. OPLAT_BENCH_TABLE names a table that holds a plan.
+/// Speed of the library: predictions from an open table, and opening one. OPLAT_BENCH_TABLE names a
+/// table that holds a plan.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -7,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "made_rows.hpp"
 #include "base/files.hpp"
+#include "made_rows.hpp"
 #include "predict/population.hpp"
 #include "predict/prediction.hpp"
 
@@ -23,10 +24,13 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-/// A table of 200 rows and a plan of its 100 kernels, each twice measured: the model's state lies between hot and cold.
+/// A table of 200 rows and a plan of its 100 kernels, each twice measured: the model's state lies
+/// between hot and cold.
 class SmallTable {
  public:
-  SmallTable() : folder_(must(base::TemporaryFolder::create("oplat-bench"))), path_(folder_.path() / "small.oplat") {
+  SmallTable()
+      : folder_(must(base::TemporaryFolder::create("oplat-bench"))),
+        path_(folder_.path() / "small.oplat") {
     auto table = must(table::Table::open(path_, table::Mode::Create));
     table::Device device;
     device.name = device.cpu = "desk";
@@ -39,14 +43,18 @@ class SmallTable {
     setting.build = "b1";
     const auto device_id = must(table.put_device(device));
     const auto setting_id = must(table.put_setting(setting));
-    if (const Status put = put_made_rows(table, device_id, setting_id, 0, kKernels); !put) throw std::runtime_error(put.error().message);
+    if (const Status put = put_made_rows(table, device_id, setting_id, 0, kKernels); !put)
+      throw std::runtime_error(put.error().message);
     plan.model = "made.onnx";
     plan.identity = "made";
     plan.weight_bytes = 16 << 20;
     plan.activation_bytes = 4 << 20;
-    for (std::int64_t number = 0; number < kKernels; ++number) plan.kernels.push_back({fmt::format("n{}", number), made_key(number), 1});
+    for (std::int64_t number = 0; number < kKernels; ++number)
+      plan.kernels.push_back({fmt::format("n{}", number), made_key(number), 1});
   }
-  [[nodiscard]] table::Table open() const { return must(table::Table::open(path_, table::Mode::Read)); }
+  [[nodiscard]] table::Table open() const {
+    return must(table::Table::open(path_, table::Mode::Read));
+  }
 
   table::Plan plan;
 
@@ -65,7 +73,11 @@ void predict_100_kernels_again(benchmark::State& state) {
   options.explain = state.range(0) != 0;
   for (auto _ : state) benchmark::DoNotOptimize(must(predictor.predict(small.plan, options)));
 }
-BENCHMARK(predict_100_kernels_again)->ArgName("explain")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+BENCHMARK(predict_100_kernels_again)
+    ->ArgName("explain")
+    ->Arg(0)
+    ->Arg(1)
+    ->Unit(benchmark::kMicrosecond);
 
 /// The table is open and asked about these kernels for the first time.
 void predict_100_kernels_first(benchmark::State& state) {

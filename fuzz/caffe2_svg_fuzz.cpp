@@ -7,7 +7,8 @@
 #include "formats/caffe2/net.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto drawing = oplat::formats::caffe2::read_drawing("fuzz", {reinterpret_cast<const char*>(data), size});
+  const auto drawing =
+      oplat::formats::caffe2::read_drawing("fuzz", {reinterpret_cast<const char*>(data), size});
   if (!drawing) {
     if (drawing.error().code != oplat::Code::Input || drawing.error().message.empty()) std::abort();
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Look-up tables of runtime_lut: what can be read is written again byte for byte, whatever was left out, and a record's
-/// own line reads back as the same record.
+/// Look-up tables of runtime_lut: what can be read is written again byte for byte, whatever was
+/// left out, and a record's own line reads back as the same record.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,7 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!lut) std::abort();
   for (const LutRecord& record : lut->records) {
     const auto again = read_lut_record(lut_line(record));
-    if (!again || again->query != record.query || again->device != record.device || again->p50.us != record.p50.us) std::abort();
+    if (!again || again->query != record.query || again->device != record.device ||
+        again->p50.us != record.p50.us)
+      std::abort();
   }
   return 0;
 }

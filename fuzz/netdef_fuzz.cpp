@@ -12,13 +12,15 @@ namespace {
 using namespace oplat;
 
 void check_error(const Error& error) {
-  if ((error.code != Code::Input && error.code != Code::Usage) || error.message.empty()) std::abort();
+  if ((error.code != Code::Input && error.code != Code::Usage) || error.message.empty())
+    std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto source = base::Source::from_bytes("fuzz.pb", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source =
+      base::Source::from_bytes("fuzz.pb", std::string(reinterpret_cast<const char*>(data), size));
   const formats::ShapeOptions options{.shapes = {{"data", {1, 3, 32, 32}}}, .batch = {}};
   const int surety = formats::caffe2::reader().probe(source.bytes());
   if (surety < 0 || surety > 100) std::abort();

@@ -6,6 +6,7 @@
 #include "paddle_program.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  oplat::fuzz::check_program(oplat::base::Source::from_bytes("fuzz.pdmodel", std::string(reinterpret_cast<const char*>(data), size)));
+  oplat::fuzz::check_program(oplat::base::Source::from_bytes(
+      "fuzz.pdmodel", std::string(reinterpret_cast<const char*>(data), size)));
   return 0;
 }

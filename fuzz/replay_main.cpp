@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs a fuzz target over its corpus without libFuzzer: each file as it is, and damaged in many ways, always the same.
+/// Runs a fuzz target over its corpus without libFuzzer: each file as it is, and damaged in many
+/// ways, always the same.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +22,14 @@ void feed(const std::string& bytes) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-/// One to four small damages: a byte changed, taken out or put in, the end cut off, a piece repeated.
+/// One to four small damages: a byte changed, taken out or put in, the end cut off, a piece
+/// repeated.
 std::string damaged(std::string bytes, oplat::base::Random& random) {
   constexpr std::string_view kTelling("{}()[],:'\"\\\n\r\t -+.0123456789eExXnN\0\x80\xff", 37);
   const auto at = [&](std::size_t end) { return static_cast<std::size_t>(random.below(end)); };
   for (std::uint64_t left = 1 + random.below(4); left > 0; --left) {
-    const char c = random.below(2) == 0 ? kTelling[at(kTelling.size())] : static_cast<char>(random.below(256));
+    const char c =
+        random.below(2) == 0 ? kTelling[at(kTelling.size())] : static_cast<char>(random.below(256));
     switch (bytes.empty() ? 1 : random.below(5)) {
       case 0:
         bytes[at(bytes.size())] = c;

@@ -19,12 +19,15 @@ oplat::ir::Graph small_graph(const std::string& domain) {
     graph.tensors.push_back(info);
     return static_cast<oplat::ir::TensorId>(graph.tensors.size() - 1);
   };
-  const auto node = [&](const char* op, std::vector<oplat::ir::TensorId> in, std::vector<std::string> slots, const char* out) {
+  const auto node = [&](const char* op, std::vector<oplat::ir::TensorId> in,
+                        std::vector<std::string> slots, const char* out) {
     oplat::ir::Node made;
     made.name = op + std::to_string(graph.nodes.size());
     made.domain = domain;
     made.op = op;
-    made.attributes = {{"strides", oplat::ir::Value::ints({1, 1})}, {"groups", oplat::ir::Value(1)}, {"scale", oplat::ir::Value(1.0)}};
+    made.attributes = {{"strides", oplat::ir::Value::ints({1, 1})},
+                       {"groups", oplat::ir::Value(1)},
+                       {"scale", oplat::ir::Value(1.0)}};
     made.inputs = std::move(in);
     made.input_slots = std::move(slots);
     made.outputs = {tensor(false, {1, 4, 8, 8})};
@@ -47,7 +50,8 @@ oplat::ir::Graph small_graph(const std::string& domain) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto source = oplat::base::Source::from_bytes("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source = oplat::base::Source::from_bytes(
+      "fuzz", std::string(reinterpret_cast<const char*>(data), size));
   const auto sets = oplat::plan::read_rules(source);
   if (!sets) {
     if (sets.error().code != oplat::Code::Input) std::abort();
@@ -64,7 +68,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (id >= static_cast<oplat::ir::TensorId>(fused->tensors.size())) std::abort();
       (void)oplat::plan::fused_words(*fused, node);
     }
-    if (const auto plan = oplat::plan::plan_of_fused(*fused, set); plan && plan->kernels.size() != fused->nodes.size()) std::abort();
+    if (const auto plan = oplat::plan::plan_of_fused(*fused, set);
+        plan && plan->kernels.size() != fused->nodes.size())
+      std::abort();
   }
   return 0;
 }

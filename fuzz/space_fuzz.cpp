@@ -9,7 +9,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kMaxLayers = 64;
   constexpr std::int64_t kMaxResolution = 4096;
-  const auto source = oplat::base::Source::from_bytes("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source = oplat::base::Source::from_bytes(
+      "fuzz", std::string(reinterpret_cast<const char*>(data), size));
   const auto space = oplat::search::read_space(source);
   if (!space) {
     if (space.error().code != oplat::Code::Input) std::abort();

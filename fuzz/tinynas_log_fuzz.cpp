@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS's line formats: device logs become libraries that can be read again, row for row; lists and spaces are read
-/// or refused.
+/// TinyNAS's line formats: device logs become libraries that can be read again, row for row; lists
+/// and spaces are read or refused.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -37,8 +37,10 @@ void read_space(const oplat::base::Source& source) {
     if (space.error().code != Code::Input) std::abort();
     return;
   }
-  double combinations = static_cast<double>(space->sizes + 1) * static_cast<double>(space->ratio.size() + 1);
-  for (const auto* axis : {&space->batch, &space->fused, &space->kernel, &space->out_c, &space->stride, &space->type}) {
+  double combinations =
+      static_cast<double>(space->sizes + 1) * static_cast<double>(space->ratio.size() + 1);
+  for (const auto* axis : {&space->batch, &space->fused, &space->kernel, &space->out_c,
+                           &space->stride, &space->type}) {
     combinations *= static_cast<double>(axis->size());
   }
   if (combinations > kMaxCombinations) return;
@@ -49,8 +51,8 @@ void read_space(const oplat::base::Source& source) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto source =
-      oplat::base::Source::from_bytes("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source = oplat::base::Source::from_bytes(
+      "fuzz", std::string(reinterpret_cast<const char*>(data), size));
   collect(source);
   read_list(source);
   read_space(source);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS's network structures: what is read is counted by both rules, and every counted convolution can be said.
+/// TinyNAS's network structures: what is read is counted by both rules, and every counted
+/// convolution can be said.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -27,7 +28,8 @@ bool reads_back(const std::vector<NamedConv>& convs) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto structure = read_structure(oplat::base::Source::from_bytes("fuzz", std::string(bytes)));
+  const auto structure =
+      read_structure(oplat::base::Source::from_bytes("fuzz", std::string(bytes)));
   if (!structure) {
     if (structure.error().code != Code::Input || structure.error().message.empty()) std::abort();
     return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Numbers to bytes and back: little-endian, whatever the machine; a reader that cannot run over the end.
+/// Numbers to bytes and back: little-endian, whatever the machine; a reader that cannot run over
+/// the end.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,8 @@ class ByteReader {
     at_ += size;
     return value;
   }
-  /// A count of things of at least `least_bytes` each: never more than the bytes that are left can hold.
+  /// A count of things of at least `least_bytes` each: never more than the bytes that are left can
+  /// hold.
   std::size_t count(std::size_t least_bytes) {
     const std::uint64_t value = u64();
     if (!ok_ || value > left() / least_bytes) {

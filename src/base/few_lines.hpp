@@ -14,7 +14,8 @@ class FewLines {
   explicit FewLines(std::size_t most) : most_(most) {}
   void add(std::string line);
   [[nodiscard]] std::size_t count() const { return count_; }
-  /// Each on an indented line of its own behind a line end, then how many more there are; empty where there is none.
+  /// Each on an indented line of its own behind a line end, then how many more there are; empty
+  /// where there is none.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -40,7 +40,8 @@ Result<int> open_regular(const fs::path& path, std::uint64_t& size) {
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return fail(Code::Input, "{}: {}", path.string(),
-                S_ISDIR(info.st_mode) ? "is a folder, not a file" : "is no regular file; write what it gives into one first");
+                S_ISDIR(info.st_mode) ? "is a folder, not a file"
+                                      : "is no regular file; write what it gives into one first");
   }
   size = static_cast<std::uint64_t>(info.st_size);
   return fd;
@@ -77,7 +78,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
   OPLAT_TRY(fd, open_regular(path, size));
   const Descriptor file(fd);
   if (size > most_bytes) {
-    return fail(Code::Input, "{}: {} bytes, more than the {} that are read here", path.string(), size, most_bytes);
+    return fail(Code::Input, "{}: {} bytes, more than the {} that are read here", path.string(),
+                size, most_bytes);
   }
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(size));
@@ -93,7 +95,9 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
 }
 
 Status write_file(const fs::path& path, std::string_view bytes) {
-  const auto failed = [&](int error) { return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error)); };
+  const auto failed = [&](int error) {
+    return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
+  };
   struct stat info = {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   // A pipe or a device takes the bytes itself: a file in its place would destroy it.
@@ -110,7 +114,8 @@ Status write_file(const fs::path& path, std::string_view bytes) {
   const fs::path temporary = target.string() + fmt::format(".{}.tmp", ::getpid());
   int error = 0;
   {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const Descriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (file.get() < 0) return failed(errno);
     error = write_all(file.get(), bytes);
   }
@@ -156,7 +161,8 @@ Result<fs::path> Source::sibling_path(std::string_view name) const {
   };
   if (folder_.empty()) return refuse("cannot be looked for: the model was not read from a folder");
   if (name.empty() || name.find('\0') != std::string_view::npos) return refuse("is no file name");
-  if (wanted.is_absolute()) return refuse("is an absolute path; only files in the model's own folder are read");
+  if (wanted.is_absolute())
+    return refuse("is an absolute path; only files in the model's own folder are read");
   for (const fs::path& part : wanted) {
     if (part == "..") return refuse("leads out of the model's folder");
   }
@@ -164,9 +170,12 @@ Result<fs::path> Source::sibling_path(std::string_view name) const {
   const fs::path folder = fs::canonical(folder_, error);
   if (error) return refuse(fmt::format("cannot be looked for: {}", error.message()));
   const fs::path resolved = fs::canonical(folder_ / wanted, error);
-  if (error) return refuse(fmt::format("is not beside it ({}); keep the files of a model together", error.message()));
+  if (error)
+    return refuse(
+        fmt::format("is not beside it ({}); keep the files of a model together", error.message()));
   const fs::path relative = resolved.lexically_relative(folder);
-  if (relative.empty() || *relative.begin() == "..") return refuse("is a link that leaves the model's folder");
+  if (relative.empty() || *relative.begin() == "..")
+    return refuse("is a link that leaves the model's folder");
   return resolved;
 }
 
@@ -178,15 +187,18 @@ Result<std::string> Source::sibling(std::string_view name) const {
 Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
   std::error_code error;
   const fs::path root = fs::temp_directory_path(error);
-  if (error) return fail(Code::Write, "no folder for temporary files: {}; set TMPDIR", error.message());
+  if (error)
+    return fail(Code::Write, "no folder for temporary files: {}; set TMPDIR", error.message());
   std::string pattern = (root / fmt::format("{}.XXXXXX", prefix)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
-    return fail(Code::Write, "{}: cannot make a temporary folder: {}", root.string(), std::strerror(errno));
+    return fail(Code::Write, "{}: cannot make a temporary folder: {}", root.string(),
+                std::strerror(errno));
   }
   return TemporaryFolder(pattern);
 }
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
 TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
   std::swap(path_, other.path_);
   return *this;

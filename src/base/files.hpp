@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files of strangers, read with bounds and clear errors; temporary folders; writes that lose nothing.
+/// Files of strangers, read with bounds and clear errors; temporary folders; writes that lose
+/// nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +13,18 @@
 
 namespace oplat::base {
 
-/// The whole file. Code::Input where it is absent, no regular file, unreadable, or larger than `most_bytes`.
-Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t most_bytes = std::uint64_t{4} << 30);
-/// Writes beside `path` and renames over it, so that a reader sees the old bytes or the new; of a symbolic link, what it
-/// names. Pipes and devices are written into. Code::Write on failure.
+/// The whole file. Code::Input where it is absent, no regular file, unreadable, or larger than
+/// `most_bytes`.
+Result<std::string> read_file(const std::filesystem::path& path,
+                              std::uint64_t most_bytes = std::uint64_t{4} << 30);
+/// Writes beside `path` and renames over it, so that a reader sees the old bytes or the new; of a
+/// symbolic link, what it names. Pipes and devices are written into. Code::Write on failure.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 /// Hash of a file's bytes, read in pieces.
 Result<Hash128> hash_file(const std::filesystem::path& path);
 
-/// A file and its siblings, as a format reader sees them: no name given by the file can lead out of its folder.
+/// A file and its siblings, as a format reader sees them: no name given by the file can lead out of
+/// its folder.
 class Source {
  public:
   /// Opens a file on disk. Code::Input as read_file.
@@ -31,7 +35,8 @@ class Source {
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   /// For messages: the path as the user gave it.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Bytes of another file of the same folder. Refuses absolute names, "..", and links that leave the folder.
+  /// Bytes of another file of the same folder. Refuses absolute names, "..", and links that leave
+  /// the folder.
   [[nodiscard]] Result<std::string> sibling(std::string_view name) const;
   /// The path behind sibling(), after the same checks.
   [[nodiscard]] Result<std::filesystem::path> sibling_path(std::string_view name) const;

@@ -59,7 +59,9 @@ struct Hasher::State {
 
 Hasher::Hasher() : state_(std::make_unique<State>()) {}
 Hasher::~Hasher() = default;
-void Hasher::add(std::string_view data) { XXH3_128bits_update(state_->xxh, data.data(), data.size()); }
+void Hasher::add(std::string_view data) {
+  XXH3_128bits_update(state_->xxh, data.data(), data.size());
+}
 Hash128 Hasher::finish() const {
   const XXH128_hash_t h = XXH3_128bits_digest(state_->xxh);
   return {h.high64, h.low64};

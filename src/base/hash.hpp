@@ -48,5 +48,7 @@ class Hasher {
 
 template <>
 struct std::hash<oplat::base::Hash128> {
-  std::size_t operator()(const oplat::base::Hash128& h) const noexcept { return static_cast<std::size_t>(h.low); }
+  std::size_t operator()(const oplat::base::Hash128& h) const noexcept {
+    return static_cast<std::size_t>(h.low);
+  }
 };

@@ -12,7 +12,8 @@ namespace {
 volatile std::sig_atomic_t g_signal = 0;
 
 void note(int signal) {
-  // The second one means it: whoever presses Ctrl-C twice does not want to wait for the block in progress.
+  // The second one means it: whoever presses Ctrl-C twice does not want to wait for the block in
+  // progress.
   if (g_signal != 0) _exit(128 + signal);
   g_signal = signal;
 }

@@ -4,7 +4,8 @@
 
 namespace oplat::base {
 
-/// Installs handlers for SIGINT and SIGTERM that only note the signal; a second signal ends the process at once.
+/// Installs handlers for SIGINT and SIGTERM that only note the signal; a second signal ends the
+/// process at once.
 void install_interrupt_handlers();
 /// The signal noted so far, or 0.
 int interrupted() noexcept;

@@ -17,7 +17,8 @@ std::uint64_t Random::next() {
 }
 
 std::uint64_t Random::below(std::uint64_t n) {
-  // Draws from the incomplete last copy of [0, n) at the top of the range would favour small numbers.
+  // Draws from the incomplete last copy of [0, n) at the top of the range would favour small
+  // numbers.
   const std::uint64_t limit = std::numeric_limits<std::uint64_t>::max() / n * n;
   std::uint64_t drawn = next();
   while (drawn >= limit) drawn = next();
@@ -31,6 +32,8 @@ double Random::normal() {
   return radius * std::cos(2.0 * std::numbers::pi * uniform());
 }
 
-std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) { return Random(Random(a).next() ^ b).next(); }
+std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) {
+  return Random(Random(a).next() ^ b).next();
+}
 
 }  // namespace oplat::base

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Random numbers that are the same for one seed on every platform (those of <random>'s distributions are not).
+/// Random numbers that are the same for one seed on every platform (those of <random>'s
+/// distributions are not).
 #pragma once
 
 #include <cstddef>

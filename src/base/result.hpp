@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a function returns that can meet bad input or a bad environment. The only file that names tl::expected.
+/// What a function returns that can meet bad input or a bad environment. The only file that names
+/// tl::expected.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +11,8 @@
 
 namespace oplat {
 
-/// What the caller can do about it; the command line maps each to one exit code (cli/exit_code.hpp).
+/// What the caller can do about it; the command line maps each to one exit code
+/// (cli/exit_code.hpp).
 enum class Code {
   Usage,        ///< the question itself is off: a flag, a shape, several settings fit
   Input,        ///< a file is absent, unreadable, or not what it claims to be
@@ -23,7 +25,8 @@ enum class Code {
   Internal,     ///< a defect of oplat
 };
 
-/// A failure with a message for people: lower case, no full stop, naming file, place, what was found and the way out.
+/// A failure with a message for people: lower case, no full stop, naming file, place, what was
+/// found and the way out.
 struct Error {
   Code code = Code::Internal;
   std::string message;
@@ -35,11 +38,14 @@ using Status = Result<void>;
 
 /// Makes the error half of any Result: `return fail(Code::Input, "{}: empty file", path);`
 template <class... Args>
-[[nodiscard]] tl::unexpected<Error> fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
+[[nodiscard]] tl::unexpected<Error> fail(Code code, fmt::format_string<Args...> format,
+                                         Args&&... args) {
   return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
 }
 /// Hands on the error of another Result.
-[[nodiscard]] inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+[[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 /// Hands on an error with the place where it happened put before its message.
 [[nodiscard]] inline tl::unexpected<Error> fail_in(std::string_view place, Error error) {
   error.message = fmt::format("{}: {}", place, error.message);
@@ -48,13 +54,14 @@ template <class... Args>
 
 }  // namespace oplat
 
-/// Binds `name` to the value of a Result expression or returns its error from the enclosing function.
-#define OPLAT_TRY(name, expression)                                      \
-  auto name##_result = (expression);                                     \
+/// Binds `name` to the value of a Result expression or returns its error from the enclosing
+/// function.
+#define OPLAT_TRY(name, expression)                                           \
+  auto name##_result = (expression);                                          \
   if (!name##_result) return ::oplat::fail(std::move(name##_result).error()); \
   auto& name = *name##_result
 /// Returns the error of a Status expression from the enclosing function, if it has one.
-#define OPLAT_CHECK(expression)                                          \
-  do {                                                                   \
+#define OPLAT_CHECK(expression)                                                                  \
+  do {                                                                                           \
     if (auto status_ = (expression); !status_) return ::oplat::fail(std::move(status_).error()); \
   } while (false)

@@ -39,7 +39,9 @@ std::size_t utf8_length(std::string_view text, std::uint32_t& code) {
   return length;
 }
 
-void append_escape(std::string& out, std::uint32_t unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit); }
+void append_escape(std::string& out, std::uint32_t unit) {
+  fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit);
+}
 
 }  // namespace
 

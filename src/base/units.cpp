@@ -47,7 +47,8 @@ std::string bytes_text(double bytes) {
 
 std::string clock_text(double seconds) {
   const auto whole = static_cast<long long>(seconds < 0 ? 0 : seconds);
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
@@ -63,7 +64,8 @@ Result<double> parse_duration_ns(std::string_view text) {
     }
   }
   return fail(Code::Usage,
-              "'{}' is no duration; write a positive number with a unit: 800ns, 250us, 10ms, 90s, 30m or 1.5h",
+              "'{}' is no duration; write a positive number with a unit: 800ns, 250us, 10ms, 90s, "
+              "30m or 1.5h",
               printable(text));
 }
 

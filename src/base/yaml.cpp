@@ -33,7 +33,9 @@ class Builder final : public YAML::EventHandler {
     if (documents_++ > 0) refuse(mark, "a second document; a file holds one");
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { OnScalar(mark, "", anchor, ""); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    OnScalar(mark, "", anchor, "");
+  }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     refuse(mark, "an alias (*name); write out what it stands for");
   }
@@ -76,7 +78,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   void open(Yaml node) {
-    if (open_.size() >= kMaxDepth) throw Refusal{node.line, fmt::format("nested more than {} deep", kMaxDepth)};
+    if (open_.size() >= kMaxDepth)
+      throw Refusal{node.line, fmt::format("nested more than {} deep", kMaxDepth)};
     open_.push_back({std::move(node), std::nullopt, {}});
   }
   void close() {
@@ -100,7 +103,8 @@ class Builder final : public YAML::EventHandler {
     } else {
       const std::string* name = node.text();
       if (name == nullptr || name->empty())
-        throw Refusal{node.line, fmt::format("the name of an entry is {}; names are words", node.described())};
+        throw Refusal{node.line,
+                      fmt::format("the name of an entry is {}; names are words", node.described())};
       if (!into.names.insert(*name).second)
         throw Refusal{node.line, fmt::format("'{}' is given twice", printable(*name))};
       into.entry = YamlEntry{*name, node.line, {}};
@@ -123,7 +127,8 @@ std::string Yaml::described() const {
 
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
   if (bytes.size() > kMaxYamlBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(), kMaxYamlBytes);
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(),
+                kMaxYamlBytes);
   Builder builder;
   try {
     std::istringstream stream{std::string(bytes)};
@@ -133,7 +138,8 @@ Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
   } catch (const Refusal& refusal) {
     return fail(Code::Input, "{}:{}: {}", name, refusal.line, refusal.what);
   } catch (const YAML::Exception& error) {
-    return fail(Code::Input, "{}:{}: not YAML: {}", name, error.mark.line + 1, printable(error.msg, 200));
+    return fail(Code::Input, "{}:{}: not YAML: {}", name, error.mark.line + 1,
+                printable(error.msg, 200));
   }
   return builder.take();
 }

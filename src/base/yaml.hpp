@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// YAML as a tree of texts, lists and maps; the only header behind which yaml-cpp stands (docs/adr/0012-yaml-cpp.md).
+/// YAML as a tree of texts, lists and maps; the only header behind which yaml-cpp stands
+/// (docs/adr/0012-yaml-cpp.md).
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ namespace oplat::base {
 
 struct YamlEntry;
 
-/// What an entry of a file says and the line where it stands. Numbers stay text: who reads an entry knows what it
-/// expects.
+/// What an entry of a file says and the line where it stands. Numbers stay text: who reads an entry
+/// knows what it expects.
 struct Yaml {
   using List = std::vector<Yaml>;
   using Map = std::vector<YamlEntry>;  ///< in the file's order, every name once
@@ -33,8 +34,9 @@ struct YamlEntry {
   Yaml value;
 };
 
-/// One document. Code::Input names file, line and what is wrong; so do anchors, aliases and tags, which no file of ours
-/// needs, and whatever is larger than kMaxYamlBytes, nested deeper than 16 or of more than 20,000 entries.
+/// One document. Code::Input names file, line and what is wrong; so do anchors, aliases and tags,
+/// which no file of ours needs, and whatever is larger than kMaxYamlBytes, nested deeper than 16 or
+/// of more than 20,000 entries.
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes);
 
 inline constexpr std::size_t kMaxYamlBytes = 1 << 20;

@@ -19,19 +19,21 @@ struct Bounds {
 };
 
 /// Text as a number within bounds. `what` names it in the message.
-inline Result<std::int64_t> number_of(std::string_view file, const Yaml& node, std::string_view what, Bounds bounds) {
+inline Result<std::int64_t> number_of(std::string_view file, const Yaml& node,
+                                      std::string_view what, Bounds bounds) {
   const std::string* text = node.text();
   const auto number = text != nullptr ? parse_int(*text) : std::nullopt;
   if (!number || *number < bounds.least || *number > bounds.most) {
-    return fail(Code::Input, "{}:{}: {} is {}; expected a number from {} to {}", file, node.line, what,
-                node.described(), bounds.least, bounds.most);
+    return fail(Code::Input, "{}:{}: {} is {}; expected a number from {} to {}", file, node.line,
+                what, node.described(), bounds.least, bounds.most);
   }
   return *number;
 }
 
 /// One number or a list of at most `most_count` different ones.
-inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const Yaml& node, std::string_view what,
-                                                    Bounds bounds, std::size_t most_count) {
+inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const Yaml& node,
+                                                    std::string_view what, Bounds bounds,
+                                                    std::size_t most_count) {
   std::vector<std::int64_t> numbers;
   if (node.list() == nullptr) {
     OPLAT_TRY(number, number_of(file, node, what, bounds));
@@ -41,13 +43,16 @@ inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const
   for (const Yaml& one : *node.list()) {
     OPLAT_TRY(number, number_of(file, one, what, bounds));
     for (const std::int64_t before : numbers) {
-      if (before == number) return fail(Code::Input, "{}:{}: {} lists {} twice", file, one.line, what, number);
+      if (before == number)
+        return fail(Code::Input, "{}:{}: {} lists {} twice", file, one.line, what, number);
     }
     numbers.push_back(number);
     if (numbers.size() > most_count)
-      return fail(Code::Input, "{}:{}: {} lists more than {} numbers", file, one.line, what, most_count);
+      return fail(Code::Input, "{}:{}: {} lists more than {} numbers", file, one.line, what,
+                  most_count);
   }
-  if (numbers.empty()) return fail(Code::Input, "{}:{}: {} is an empty list", file, node.line, what);
+  if (numbers.empty())
+    return fail(Code::Input, "{}:{}: {} is an empty list", file, node.line, what);
   return numbers;
 }
 
@@ -55,22 +60,26 @@ inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const
 inline Result<std::string> name_of(std::string_view file, const Yaml& node, std::string_view what) {
   constexpr std::size_t kMaxLetters = 64;
   const std::string* text = node.text();
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   if (text == nullptr || text->empty() || text->size() > kMaxLetters ||
       text->find_first_not_of(kLetters) != std::string::npos) {
-    return fail(Code::Input, "{}:{}: {} is {}; expected a name of at most {} letters, digits, '_', '-' and '.'", file,
-                node.line, what, node.described(), kMaxLetters);
+    return fail(Code::Input,
+                "{}:{}: {} is {}; expected a name of at most {} letters, digits, '_', '-' and '.'",
+                file, node.line, what, node.described(), kMaxLetters);
   }
   return *text;
 }
 
 class Fields {
  public:
-  /// `what` the map describes, for messages. Code::Input where it is no map or holds a name that is not among `known`.
+  /// `what` the map describes, for messages. Code::Input where it is no map or holds a name that is
+  /// not among `known`.
   static Result<Fields> of(std::string_view file, const Yaml& node, std::string what,
                            const std::vector<std::string>& known) {
     if (node.map() == nullptr)
-      return fail(Code::Input, "{}:{}: {} is {}; expected a map", file, node.line, what, node.described());
+      return fail(Code::Input, "{}:{}: {} is {}; expected a map", file, node.line, what,
+                  node.described());
     for (const YamlEntry& entry : *node.map()) {
       bool found = false;
       for (const std::string& one : known) found = found || one == entry.name;
@@ -91,10 +100,12 @@ class Fields {
   }
   [[nodiscard]] Result<const Yaml*> need(std::string_view name) const {
     const Yaml* found = find(name);
-    if (found == nullptr) return fail(Code::Input, "{}:{}: {} lacks '{}'", file_, node_->line, what_, name);
+    if (found == nullptr)
+      return fail(Code::Input, "{}:{}: {} lacks '{}'", file_, node_->line, what_, name);
     return found;
   }
-  [[nodiscard]] Result<std::int64_t> number(std::string_view name, Bounds bounds, std::int64_t otherwise) const {
+  [[nodiscard]] Result<std::int64_t> number(std::string_view name, Bounds bounds,
+                                            std::int64_t otherwise) const {
     const Yaml* found = find(name);
     if (found == nullptr) return otherwise;
     return number_of(file_, *found, fmt::format("'{}' of {}", name, what_), bounds);
@@ -104,8 +115,8 @@ class Fields {
     if (found == nullptr) return otherwise;
     const std::string* text = found->text();
     if (text != nullptr && (*text == "true" || *text == "false")) return *text == "true";
-    return fail(Code::Input, "{}:{}: '{}' of {} is {}; expected true or false", file_, found->line, name, what_,
-                found->described());
+    return fail(Code::Input, "{}:{}: '{}' of {} is {}; expected true or false", file_, found->line,
+                name, what_, found->described());
   }
   [[nodiscard]] const std::string& what() const { return what_; }
   [[nodiscard]] int line() const { return node_->line; }

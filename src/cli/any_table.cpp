@@ -59,64 +59,84 @@ Result<Pickle> open_pickle(const fs::path& path, const predict::Question& questi
   return Pickle{path, std::move(bytes), device.value_or(path.stem().string()), setting};
 }
 
-Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash, bool skip_bad_rows) {
+Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash,
+                                  bool skip_bad_rows) {
   OPLAT_TRY(codec, table::make_codec(kPaddleslim));
-  OPLAT_TRY(read, codec->read(pickle.bytes, {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
-  return ForeignImport{pickle.setting, {std::string(kPaddleslim), pickle.path.filename().string(), hash}, std::move(read), pickle.device};
+  OPLAT_TRY(read, codec->read(pickle.bytes,
+                              {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
+  return ForeignImport{pickle.setting,
+                       {std::string(kPaddleslim), pickle.path.filename().string(), hash},
+                       std::move(read),
+                       pickle.device};
 }
 
 /// Whatever decides the table's content.
 std::string table_name(const Pickle& pickle, const AnyTableWish& wish) {
   base::Hasher hasher;
-  hasher.add(fmt::format("{}\n{}\n{}\n{}{}\n", pickle.path.filename().string(), pickle.setting.precision, pickle.setting.threads,
-                         wish.skip_bad_rows ? "skip " : "", wish.calibrate ? "" : "not calibrated"));
+  hasher.add(fmt::format("{}\n{}\n{}\n{}{}\n", pickle.path.filename().string(),
+                         pickle.setting.precision, pickle.setting.threads,
+                         wish.skip_bad_rows ? "skip " : "",
+                         wish.calibrate ? "" : "not calibrated"));
   hasher.add(pickle.bytes);
-  return fmt::format("paddleslim-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
+  return fmt::format("paddleslim-{}-{}.oplat", table::Table::schema_version(),
+                     hasher.finish().hex());
 }
 
 }  // namespace
 
 void add_foreign_options(const Command& command, AnyTableWish& to) {
-  command.add_flag("--skip-bad-rows", to.skip_bad_rows, "of a --table of another system, leave malformed rows out, and name them");
+  command.add_flag("--skip-bad-rows", to.skip_bad_rows,
+                   "of a --table of another system, leave malformed rows out, and name them");
   add_calibrate(command, to.calibrate);
 }
 
-Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wish, std::vector<std::string>& warnings) {
+Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wish,
+                                std::vector<std::string>& warnings) {
   if (!looks_pickled(path)) {
     OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
     return AnyTable{path, false, {std::nullopt, std::move(table)}};
   }
   OPLAT_TRY(pickle, open_pickle(path, wish.question));
   const base::Hash128 hash = base::hash128(pickle.bytes);
-  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash, [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); }, wish.skip_bad_rows},
+  OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash,
+                              [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); },
+                              wish.skip_bad_rows},
                              {wish.loudness, wish.calibrate, false}, warnings));
   return AnyTable{path, true, std::move(kept)};
 }
 
-Status learn_for(AnyTable& table, const predict::Selection& selection, const table::Plan& plan, const AnyTableWish& wish,
-                 std::vector<std::string>& warnings) {
+Status learn_for(AnyTable& table, const predict::Selection& selection, const table::Plan& plan,
+                 const AnyTableWish& wish, std::vector<std::string>& warnings) {
   if (!table.foreign) return {};
-  OPLAT_TRY(kernels, predict::Predictor::create(table.table(), selection, std::nullopt).and_then([&](const predict::Predictor& predictor) {
-    return predictor.estimate(plan.kernels, std::nullopt, predict::MissingPolicy::Error, false);
-  }));
-  if (std::all_of(kernels.begin(), kernels.end(), [](const auto& kernel) { return kernel.latency_ns.has_value(); })) return {};
+  OPLAT_TRY(kernels, predict::Predictor::create(table.table(), selection, std::nullopt)
+                         .and_then([&](const predict::Predictor& predictor) {
+                           return predictor.estimate(plan.kernels, std::nullopt,
+                                                     predict::MissingPolicy::Error, false);
+                         }));
+  if (std::all_of(kernels.begin(), kernels.end(),
+                  [](const auto& kernel) { return kernel.latency_ns.has_value(); }))
+    return {};
   return fit_kept_table(table.kept, {wish.loudness, wish.calibrate, true}, warnings);
 }
 
 Error with_path(const AnyTable& table, Error error) {
   if (!table.foreign) return error;
   const std::string kept = table.table().path().string();
-  for (std::size_t at = 0; (at = error.message.find(kept, at)) != std::string::npos; at += table.path.string().size())
+  for (std::size_t at = 0; (at = error.message.find(kept, at)) != std::string::npos;
+       at += table.path.string().size())
     error.message.replace(at, kept.size(), table.path.string());
   return error;
 }
 
 Result<predict::Selection> select_stated(const table::Table& table, predict::Question question) {
   OPLAT_TRY(settings, table.settings());
-  const auto is_asked = [&](const auto& setting) { return setting.second.precision == *question.precision; };
+  const auto is_asked = [&](const auto& setting) {
+    return setting.second.precision == *question.precision;
+  };
   if (question.precision && std::none_of(settings.begin(), settings.end(), is_asked)) {
     OPLAT_TRY(stated, stated_precisions(table));
-    if (std::find(stated.begin(), stated.end(), *question.precision) != stated.end()) question.precision.reset();
+    if (std::find(stated.begin(), stated.end(), *question.precision) != stated.end())
+      question.precision.reset();
   }
   return predict::select(table, question);
 }
@@ -126,7 +146,8 @@ Result<std::vector<std::string>> stated_precisions(const table::Table& table) {
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     for (const std::string_view precision : ir::paddle_precisions()) {
       if (!ir::states_paddle_precision(stored.row.key, precision)) continue;
-      if (std::find(found.begin(), found.end(), precision) == found.end()) found.emplace_back(precision);
+      if (std::find(found.begin(), found.end(), precision) == found.end())
+        found.emplace_back(precision);
     }
     return found.size() < ir::paddle_precisions().size();
   }));

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "cli/model_memo.hpp"
-#include "cli/progress.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/model_memo.hpp"
+#include "cli/progress.hpp"
 #include "measure/environment.hpp"
 
 namespace oplat::cli {
@@ -25,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kMinDeadline{20};
 
 /// A worker that hangs does not hang far beyond the budget.
-std::chrono::seconds deadline_within(double budget_seconds, Clock::duration elapsed, std::chrono::seconds usual) {
+std::chrono::seconds deadline_within(double budget_seconds, Clock::duration elapsed,
+                                     std::chrono::seconds usual) {
   const double left = budget_seconds - std::chrono::duration<double>(elapsed).count();
   if (left >= static_cast<double>(usual.count())) return usual;
   return std::max(kMinDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
@@ -35,8 +36,11 @@ class CampaignProgress final : public measure::Progress {
  public:
   explicit CampaignProgress(ProgressBar& bar) : bar_(bar) {}
   void update(const measure::ProgressState& state) override {
-    const char* phase = state.phase == measure::Phase::Preparing ? "preparing" : state.phase == measure::Phase::Measuring ? "measuring" : "finishing";
-    bar_.update(phase, state.done, state.total, state.eta_seconds.value_or(-1), state.state.empty() ? state.current : state.state + " " + state.current);
+    const char* phase = state.phase == measure::Phase::Preparing   ? "preparing"
+                        : state.phase == measure::Phase::Measuring ? "measuring"
+                                                                   : "finishing";
+    bar_.update(phase, state.done, state.total, state.eta_seconds.value_or(-1),
+                state.state.empty() ? state.current : state.state + " " + state.current);
   }
   void notice(const std::string& message) override { bar_.note("oplat: " + message); }
 
@@ -46,14 +50,17 @@ class CampaignProgress final : public measure::Progress {
 
 }  // namespace
 
-Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session, const std::vector<std::string>& models, const ModelOptions& options,
+Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session,
+                                              const std::vector<std::string>& models,
+                                              const ModelOptions& options,
                                               const Loudness& loudness) {
   OPLAT_TRY(shapes, shape_options(options));
   OPLAT_TRY(inputs, input_options(options));
   ProgressBar bar(loudness);
   std::vector<PlannedModel> planned;
   for (const std::string& path : models) {
-    bar.update("planning", static_cast<std::int64_t>(planned.size()), static_cast<std::int64_t>(models.size()), -1, path);
+    bar.update("planning", static_cast<std::int64_t>(planned.size()),
+               static_cast<std::int64_t>(models.size()), -1, path);
     runtimes::PlanRequest request;
     request.model = path;
     request.shapes = shapes.shapes;
@@ -83,19 +90,30 @@ Status store_plans(table::Table& table, const std::vector<PlannedModel>& models)
 }
 
 void add_campaign_options(const Command& command, CampaignOptions& to) {
-  command.add_option("--budget", to.budget, "stop after this time with a complete table: 4m, 1.5h, counted once models are planned (default: until every row is good enough)")
+  command
+      .add_option("--budget", to.budget,
+                  "stop after this time with a complete table: 4m, 1.5h, counted once models are "
+                  "planned (default: until every row is good enough)")
       .type_name("TIME");
   command.add_option("--seed", to.seed, "of order, weights and inputs").capture_default_str();
-  command.add_option("--blocks", to.blocks, "at least this many blocks of every row, each in a process of its own (default: 5)").range(5, 1000);
-  command.add_option("--target-error", to.target_error,
-                     "a row is good enough when its 95 % interval is at most this wide on either side: 5%, 0.05 (default: 3 %, of kernels up to 20 us 5 %)")
+  command
+      .add_option(
+          "--blocks", to.blocks,
+          "at least this many blocks of every row, each in a process of its own (default: 5)")
+      .range(5, 1000);
+  command
+      .add_option("--target-error", to.target_error,
+                  "a row is good enough when its 95 % interval is at most this wide on either "
+                  "side: 5%, 0.05 (default: 3 %, of kernels up to 20 us 5 %)")
       .type_name("E");
 }
 
 void add_retry(const Command& command, CampaignOptions& to) {
-  command.add_flag("--retry-refused", to.retry_refused, "measure again what the table holds as failed, unsupported or skipped");
+  command.add_flag("--retry-refused", to.retry_refused,
+                   "measure again what the table holds as failed, unsupported or skipped");
   command.add_flag("--retry-loaded", to.retry_loaded,
-                   "give rows that were measured while other programs kept the machine busy as many further blocks as clear them if those are quiet");
+                   "give rows that were measured while other programs kept the machine busy as "
+                   "many further blocks as clear them if those are quiet");
 }
 
 namespace {
@@ -108,7 +126,10 @@ Result<double> parse_target_error(std::string_view text) {
   const auto number = base::parse_double(digits);
   const double share = number ? *number / (percent ? 100 : 1) : 0;
   if (!(share >= kMinTargetError && share <= 1)) {
-    return fail(Code::Usage, "--target-error {}: expected a share of the time from 0.1% to 100%, such as 5% or 0.05", base::printable(text));
+    return fail(
+        Code::Usage,
+        "--target-error {}: expected a share of the time from 0.1% to 100%, such as 5% or 0.05",
+        base::printable(text));
   }
   return share;
 }
@@ -139,8 +160,8 @@ namespace {
 constexpr const char* kWorkerFact = "worker";
 constexpr const char* kReplay = "replay";
 
-/// Times of one (device, setting) pair are all measured or all replayed: appended to real blocks, the blocks of a replay would
-/// count as further measurements and make intervals narrower.
+/// Times of one (device, setting) pair are all measured or all replayed: appended to real blocks,
+/// the blocks of a replay would count as further measurements and make intervals narrower.
 Status check_replay(const table::Table& table, const RuntimeSession& session) {
   OPLAT_TRY(device, table.find_device(session.device.name));
   OPLAT_TRY(setting, table.find_setting(session.setting));
@@ -153,8 +174,11 @@ Status check_replay(const table::Table& table, const RuntimeSession& session) {
     const auto worker = facts.find(kWorkerFact);
     const bool replayed = worker != facts.end() && worker->second == kReplay;
     if (replayed == replay) continue;
-    return fail(Code::Refused, "{}: its rows of {} on {} were {}, and {} times would count as more of the same; give --table another file, or --device another name",
-                table.path().string(), table::describe(session.setting), base::printable(session.device.name), replayed ? "replayed" : "measured",
+    return fail(Code::Refused,
+                "{}: its rows of {} on {} were {}, and {} times would count as more of the same; "
+                "give --table another file, or --device another name",
+                table.path().string(), table::describe(session.setting),
+                base::printable(session.device.name), replayed ? "replayed" : "measured",
                 replay ? "replayed" : "measured");
   }
   return {};
@@ -162,8 +186,10 @@ Status check_replay(const table::Table& table, const RuntimeSession& session) {
 
 }  // namespace
 
-Result<measure::Summary> run_campaign(const RuntimeSession& session, const std::vector<std::string>& keys,
-                                      const std::vector<PlannedModel>& models, const CampaignFlags& flags, table::Table& table,
+Result<measure::Summary> run_campaign(const RuntimeSession& session,
+                                      const std::vector<std::string>& keys,
+                                      const std::vector<PlannedModel>& models,
+                                      const CampaignFlags& flags, table::Table& table,
                                       const Loudness& loudness) {
   OPLAT_CHECK(check_replay(table, session));
   measure::CampaignRequest request;
@@ -186,7 +212,9 @@ Result<measure::Summary> run_campaign(const RuntimeSession& session, const std::
   const auto start = Clock::now();
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
     runtimes::WorkerOptions options = session.options;
-    if (flags.budget_seconds) options.request_deadline = deadline_within(*flags.budget_seconds, Clock::now() - start, options.request_deadline);
+    if (flags.budget_seconds)
+      options.request_deadline =
+          deadline_within(*flags.budget_seconds, Clock::now() - start, options.request_deadline);
     OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
     return std::unique_ptr<measure::Instrument>(std::move(worker));
   };
@@ -197,23 +225,32 @@ void print_budget_end(const measure::Summary& summary, std::string_view way_on) 
   const std::int64_t left = summary.kernels.left + summary.models.left;
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
-  fmt::print(stderr, "oplat: the budget ended with {} {} unmeasured and {} with fewer blocks than the rule's least; {}\n", left,
-             summary.kernels.total > 0 ? "rows" : "models", few, way_on);
+  fmt::print(stderr,
+             "oplat: the budget ended with {} {} unmeasured and {} with fewer blocks than the "
+             "rule's least; {}\n",
+             left, summary.kernels.total > 0 ? "rows" : "models", few, way_on);
 }
 
-Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(const table::Table& table, const std::vector<PlannedModel>& models,
-                                                                          const table::Setting& setting, const table::Device& device) {
+Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(
+    const table::Table& table, const std::vector<PlannedModel>& models,
+    const table::Setting& setting, const table::Device& device) {
   OPLAT_TRY(rows, table.model_rows());
   OPLAT_TRY(settings, table.settings());
   OPLAT_TRY(devices, table.devices());
   const auto fits = [&](const table::StoredModelRow& row) {
-    const bool setting_fits = std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == row.setting && s.second == setting; });
-    const bool device_fits = std::any_of(devices.begin(), devices.end(), [&](const auto& d) { return d.first == row.device && d.second.name == device.name; });
+    const bool setting_fits = std::any_of(settings.begin(), settings.end(), [&](const auto& s) {
+      return s.first == row.setting && s.second == setting;
+    });
+    const bool device_fits = std::any_of(devices.begin(), devices.end(), [&](const auto& d) {
+      return d.first == row.device && d.second.name == device.name;
+    });
     return setting_fits && device_fits && std::holds_alternative<table::Timing>(row.row.outcome);
   };
   std::vector<std::optional<table::StoredModelRow>> found;
   for (const PlannedModel& model : models) {
-    const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.row.plan_identity == model.plan.identity && fits(row); });
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
+      return row.row.plan_identity == model.plan.identity && fits(row);
+    });
     found.push_back(at == rows.end() ? std::nullopt : std::optional(*at));
   }
   return found;

@@ -3,13 +3,13 @@
 #include <map>
 #include <memory>
 
+#include "base/interrupt.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/groups_file.hpp"
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "base/interrupt.hpp"
 #include "estimate/accuracy.hpp"
 
 namespace oplat::cli {
@@ -35,17 +35,20 @@ Result<estimate::Split> read_groups(const std::string& path) {
   estimate::Split split;
   split.kind = estimate::Split::Kind::Groups;
   std::map<std::string, std::size_t> numbers;
-  for (const auto& [key, group] : groups) split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
+  for (const auto& [key, group] : groups)
+    split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
   split.folds = numbers.size();
   if (numbers.empty() || numbers.size() > kMaxGroups) {
-    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(), kMaxGroups);
+    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(),
+                kMaxGroups);
   }
   return split;
 }
 
 Result<estimate::Split> split_of(const std::string& text) {
   constexpr std::string_view kGroups = "groups:";
-  return text.starts_with(kGroups) ? read_groups(text.substr(kGroups.size())) : estimate::parse_split(text);
+  return text.starts_with(kGroups) ? read_groups(text.substr(kGroups.size()))
+                                   : estimate::parse_split(text);
 }
 
 Result<int> run(const Flags& flags) {
@@ -60,7 +63,8 @@ Result<int> run(const Flags& flags) {
   request.network_seed = flags.network_seed.value_or(flags.learn.seed);
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));
-  OPLAT_TRY(samples, estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids, std::nullopt}));
+  OPLAT_TRY(samples, estimate::read_samples_in_states(
+                         {&table, selection.device_id, selection.setting_ids, std::nullopt}));
   base::install_interrupt_handlers();
   report::AccuracyReport report;
   {
@@ -84,7 +88,9 @@ Result<int> run(const Flags& flags) {
   std::vector<std::string> warnings = selection.warnings;
   const std::size_t grouped = request.split.groups.size();
   if (static_cast<std::size_t>(report.accuracy.asked) < grouped) {
-    warnings.push_back(fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for", flags.split, grouped, report.accuracy.asked));
+    warnings.push_back(
+        fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for",
+                    flags.split, grouped, report.accuracy.asked));
   }
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
   print_warnings(warnings, flags.loudness);
@@ -92,28 +98,44 @@ Result<int> run(const Flags& flags) {
 }
 
 constexpr const char* kFooter =
-    "Some rows are held out, the rest is learned from as 'oplat fit' does, and those held out are asked for. The\n"
+    "Some rows are held out, the rest is learned from as 'oplat fit' does, and those held out are "
+    "asked for. The\n"
     "table is only read. --split says which rows are held out:\n"
-    "  random             one row in ten, by the CRC-32 of its text: what lies between measured rows\n"
+    "  random             one row in ten, by the CRC-32 of its text: what lies between measured "
+    "rows\n"
     "  twin               the same, but a convolution with and without its fused sum together\n"
-    "  level:FIELD=VALUE  every row of one value of a field: a size that was never measured. Several, separated by\n"
-    "                     commas: rows of any of them are held out, those of all of them are asked for. Fields of\n"
-    "                     convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel, stride, residual (1\n"
+    "  level:FIELD=VALUE  every row of one value of a field: a size that was never measured. "
+    "Several, separated by\n"
+    "                     commas: rows of any of them are held out, those of all of them are asked "
+    "for. Fields of\n"
+    "                     convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel, stride, "
+    "residual (1\n"
     "                     with a fused sum, else 0)\n"
-    "  beyond             the fifth of the rows with the most operations: larger than all that was measured\n"
-    "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many rows\n"
-    "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those alone\n"
-    "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their text, and each fold is\n"
+    "  beyond             the fifth of the rows with the most operations: larger than all that was "
+    "measured\n"
+    "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many "
+    "rows\n"
+    "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those "
+    "alone\n"
+    "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their "
+    "text, and each fold is\n"
     "                     asked for by a fit of the others\n"
-    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, GROUP; # begins a\n"
+    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, "
+    "GROUP; # begins a\n"
     "                     comment line. Other rows are learned from and never asked for\n"
-    "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no twin, level,\n"
-    "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency; operators, where there are several.\n"
-    "'inside' is how often the interval of --level held the measured time, 'half-width' the mean of half the\n"
+    "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no "
+    "twin, level,\n"
+    "pair, beyond, shape, sparse: docs/estimators.md); bands of measured latency; operators, where "
+    "there are several.\n"
+    "'inside' is how often the interval of --level held the measured time, 'half-width' the mean "
+    "of half the\n"
     "interval over its middle.\n"
-    "--networks N draws, for each batch that has rows for it, N networks from the rows held out in the manner of a\n"
-    "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 of 56, 28, 14\n"
-    "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a network errs by\n"
+    "--networks N draws, for each batch that has rows for it, N networks from the rows held out in "
+    "the manner of a\n"
+    "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 "
+    "of 56, 28, 14\n"
+    "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a "
+    "network errs by\n"
     "the sum of its predictions over the sum of its measured times.\n"
     "--json prints oplat.accuracy/1.\n"
     "Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 6 too few rows,\n"
@@ -122,13 +144,19 @@ constexpr const char* kFooter =
 }  // namespace
 
 void add_accuracy(const Command& app) {
-  const Command command = app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
+  const Command command =
+      app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
   const auto flags = std::make_shared<Flags>();
   command.add_option("TABLE,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  command.add_option("--split", flags->split, "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, folds:COUNT, groups:FILE")
+  command
+      .add_option("--split", flags->split,
+                  "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, "
+                  "folds:COUNT, groups:FILE")
       .type_name("SPLIT")
       .capture_default_str();
-  command.add_option("--operators", flags->operators, "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
+  command
+      .add_option("--operators", flags->operators,
+                  "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
       .type_name("OPERATOR")
       .comma_separated()
       .repeatable();

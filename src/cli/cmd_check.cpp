@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "base/text.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::cli {
@@ -38,9 +38,12 @@ Result<Rows> read_rows(const table::Table& table, const predict::Selection& sele
   Rows rows;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     const auto& settings = selection.setting_ids;
-    if (stored.device != selection.device_id || std::find(settings.begin(), settings.end(), stored.setting) == settings.end()) return true;
+    if (stored.device != selection.device_id ||
+        std::find(settings.begin(), settings.end(), stored.setting) == settings.end())
+      return true;
     const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
-    if (timing == nullptr || !(timing->median_ns > 0) || !std::isfinite(timing->median_ns)) return true;
+    if (timing == nullptr || !(timing->median_ns > 0) || !std::isfinite(timing->median_ns))
+      return true;
     rows.ids.push_back(stored.id);
     rows.keys.push_back(stored.row.key);
     rows.ns.push_back(timing->median_ns);
@@ -53,7 +56,8 @@ std::string rate(const std::optional<double>& value, std::string_view unit) {
   return value ? fmt::format("{:.4g} {}", *value, unit) : "no bound (too few rows)";
 }
 
-Json document_of(const Flags& flags, const predict::Selection& selection, const Rows& rows, const estimate::Sanity& sanity) {
+Json document_of(const Flags& flags, const predict::Selection& selection, const Rows& rows,
+                 const estimate::Sanity& sanity) {
   Json list = Json::array();
   for (const estimate::SuspectRow& suspect : sanity.suspects) {
     list.push_back({{"row", rows.ids[suspect.row]},
@@ -62,7 +66,9 @@ Json document_of(const Flags& flags, const predict::Selection& selection, const 
                     {"fault", estimate::name(suspect.fault)},
                     {"reason", suspect.reason}});
   }
-  const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  const auto number = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+  };
   return {{"schema", "oplat.check/1"},
           {"table", flags.table},
           {"device", selection.device.name},
@@ -76,13 +82,19 @@ Json document_of(const Flags& flags, const predict::Selection& selection, const 
           {"suspects", std::move(list)}};
 }
 
-std::string text_of(const Flags& flags, const predict::Selection& selection, const Rows& rows, const estimate::Sanity& sanity) {
-  std::string text = fmt::format("{}: {} on {}\n", base::printable(flags.table, 400), base::printable(table::describe(selection.setting), 400),
+std::string text_of(const Flags& flags, const predict::Selection& selection, const Rows& rows,
+                    const estimate::Sanity& sanity) {
+  std::string text = fmt::format("{}: {} on {}\n", base::printable(flags.table, 400),
+                                 base::printable(table::describe(selection.setting), 400),
                                  base::printable(selection.device.name));
-  text += fmt::format("{} rows with a time, {} of them with sizes that are not known but for the batch\n", rows.ids.size(), sanity.unknown);
-  text += fmt::format("nothing exceeds {} and {}\n", rate(sanity.flops_per_ns, "GFLOP/s"), rate(sanity.bytes_per_ns, "GB/s"));
+  text += fmt::format(
+      "{} rows with a time, {} of them with sizes that are not known but for the batch\n",
+      rows.ids.size(), sanity.unknown);
+  text += fmt::format("nothing exceeds {} and {}\n", rate(sanity.flops_per_ns, "GFLOP/s"),
+                      rate(sanity.bytes_per_ns, "GB/s"));
   for (const estimate::SuspectRow& suspect : sanity.suspects) {
-    text += fmt::format("row {}: {}: {}\n  {}\n", rows.ids[suspect.row], estimate::name(suspect.fault), suspect.reason, rows.keys[suspect.row]);
+    text += fmt::format("row {}: {}: {}\n  {}\n", rows.ids[suspect.row],
+                        estimate::name(suspect.fault), suspect.reason, rows.keys[suspect.row]);
   }
   return text + fmt::format("{} of {} rows cannot be\n", sanity.suspects.size(), rows.ids.size());
 }
@@ -110,31 +122,47 @@ Result<int> run(const Flags& flags) {
 
 constexpr const char* kFooter =
     "Faults:\n"
-    "  sizes     no kernel of the operator has these sizes: filters that do not fit the channels, a window that does not\n"
+    "  sizes     no kernel of the operator has these sizes: filters that do not fit the channels, "
+    "a window that does not\n"
     "            leave the result's\n"
-    "  too fast  more operations or bytes a second than the machine does. Operations are counted as the cheapest algorithm\n"
-    "            known does them (Winograd's for windows of stride 1). Without --peak-gflops and --peak-gb-per-s the machine\n"
-    "            does half as many operations again, and three times the bytes (of caches), as the best hundredth of the rows\n"
+    "  too fast  more operations or bytes a second than the machine does. Operations are counted "
+    "as the cheapest algorithm\n"
+    "            known does them (Winograd's for windows of stride 1). Without --peak-gflops and "
+    "--peak-gb-per-s the machine\n"
+    "            does half as many operations again, and three times the bytes (of caches), as the "
+    "best hundredth of the rows\n"
     "            of known sizes, three rows at least\n"
-    "  twin      a row of unknown batch ('?' where others have 1) that is off its twin of batch 1 by more than --most-ratio\n"
-    "  order     a row of unknown batch that is slower than a kernel as large in every size, or faster than a smaller one, by\n"
+    "  twin      a row of unknown batch ('?' where others have 1) that is off its twin of batch 1 "
+    "by more than --most-ratio\n"
+    "  order     a row of unknown batch that is slower than a kernel as large in every size, or "
+    "faster than a smaller one, by\n"
     "            more than --most-ratio\n"
-    "A batch that is not known counts as 1. A row in doubt stays in the table and answers for its own kernel; 'oplat fit\n"
-    "--set-aside' and 'oplat accuracy --set-aside' leave it out. What fits learn from rows of unknown batch never includes one.\n"
+    "A batch that is not known counts as 1. A row in doubt stays in the table and answers for its "
+    "own kernel; 'oplat fit\n"
+    "--set-aside' and 'oplat accuracy --set-aside' leave it out. What fits learn from rows of "
+    "unknown batch never includes one.\n"
     "--json prints oplat.check/1.\n"
-    "Exit codes: 0 every row can be; 2 usage, or several settings fit; 3 no table; 6 no row with a time; 7 some rows cannot be.";
+    "Exit codes: 0 every row can be; 2 usage, or several settings fit; 3 no table; 6 no row with a "
+    "time; 7 some rows cannot be.";
 
 }  // namespace
 
 void add_check(const Command& app) {
-  const Command command = app.add_subcommand("check", "rows of a table that cannot be, each with the reason");
+  const Command command =
+      app.add_subcommand("check", "rows of a table that cannot be, each with the reason");
   const auto flags = std::make_shared<Flags>();
   command.add_option("TABLE,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   add_population_options(command, flags->question);
-  command.add_option("--peak-gflops", flags->peak_gflops, "what the machine does at most, in 1e9 operations a second (default: told from the rows)")
+  command
+      .add_option(
+          "--peak-gflops", flags->peak_gflops,
+          "what the machine does at most, in 1e9 operations a second (default: told from the rows)")
       .range(1e-6, 1e9);
-  command.add_option("--peak-gb-per-s", flags->peak_gbytes, "and in 1e9 bytes a second").range(1e-6, 1e9);
-  command.add_option("--most-ratio", flags->most_ratio, "between rows that should agree").range(1.01, 1e6).capture_default_str();
+  command.add_option("--peak-gb-per-s", flags->peak_gbytes, "and in 1e9 bytes a second")
+      .range(1e-6, 1e9);
+  command.add_option("--most-ratio", flags->most_ratio, "between rows that should agree")
+      .range(1.01, 1e6)
+      .capture_default_str();
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
   command.footer(kFooter);

@@ -3,11 +3,11 @@
 #include <array>
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -31,15 +31,18 @@ Result<int> run(const Flags& flags) {
   report::Comparison comparison;
   for (std::size_t i = 0; i < flags.models.size(); ++i) {
     const std::string& model = flags.models[i];
-    OPLAT_TRY(prediction, predict_model(table, selection, model, flags.model_options, flags.question, flags.loudness));
+    OPLAT_TRY(prediction, predict_model(table, selection, model, flags.model_options,
+                                        flags.question, flags.loudness));
     OPLAT_CHECK(predict::require_complete(prediction));
-    if (!prediction.latency_ns || !prediction.interval) return fail(Code::Missing, "{}: no prediction to compare", model);
+    if (!prediction.latency_ns || !prediction.interval)
+      return fail(Code::Missing, "{}: no prediction to compare", model);
     comparison.models[i] = std::move(prediction);
   }
   OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{comparison, {}}));
   for (const auto& p : comparison.models) print_warnings(p.warnings, flags.loudness);
   for (const auto& one : selection.mismatch) {
-    fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field, base::printable(one.asked), base::printable(one.used));
+    fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field,
+               base::printable(one.asked), base::printable(one.used));
   }
   return kDone;
 }
@@ -47,7 +50,8 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_compare(const Command& app) {
-  const Command command = app.add_subcommand("compare", "predict two models and say which is faster");
+  const Command command =
+      app.add_subcommand("compare", "predict two models and say which is faster");
   const auto flags = std::make_shared<Flags>();
   command.add_option("A", flags->models[0], "model file").required();
   command.add_option("B", flags->models[1], "model file").required();

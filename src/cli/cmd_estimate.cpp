@@ -32,8 +32,10 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.question.missing));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
-  const auto profile = estimate::parse_profile(flags.question.profile).value_or(estimate::Profile::Accurate);
-  OPLAT_TRY(estimates, predict::estimate_kernels(table, selection, kernels, flags.reuse_bytes, missing, profile));
+  const auto profile =
+      estimate::parse_profile(flags.question.profile).value_or(estimate::Profile::Accurate);
+  OPLAT_TRY(estimates, predict::estimate_kernels(table, selection, kernels, flags.reuse_bytes,
+                                                 missing, profile));
   // Rows measured under another setting answer with a wider spread, as in a whole prediction.
   for (predict::KernelPrediction& estimate : estimates) {
     for (const predict::Mismatch& one : selection.mismatch) {
@@ -51,7 +53,9 @@ Result<int> run(const Flags& flags) {
   if (flags.form.form() != "text") print_warnings(selection.warnings, flags.loudness);
   for (const predict::KernelPrediction& kernel : estimates) {
     if (!kernel.latency_ns && missing != predict::MissingPolicy::Zero) {
-      return fail(Code::Missing, "no estimate for {}: {}; measure it{}", kernel.key, kernel.why, missing == predict::MissingPolicy::Error ? ", or ask with --missing physics" : "");
+      return fail(
+          Code::Missing, "no estimate for {}: {}; measure it{}", kernel.key, kernel.why,
+          missing == predict::MissingPolicy::Error ? ", or ask with --missing physics" : "");
     }
   }
   return kDone;
@@ -65,7 +69,10 @@ void add_estimate(const Command& app) {
   command.add_option("KEY", flags->keys, "keys, as 'oplat plan' prints them").required();
   add_table(command, flags->table);
   add_question_options(command, flags->question);
-  command.add_option("--reuse-bytes", flags->reuse_bytes, "bytes touched between two uses of a weight (default: hot)").not_negative();
+  command
+      .add_option("--reuse-bytes", flags->reuse_bytes,
+                  "bytes touched between two uses of a weight (default: hot)")
+      .not_negative();
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
   command.runs([flags] { return run(*flags); });

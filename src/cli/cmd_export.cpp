@@ -4,13 +4,13 @@
 #include <memory>
 #include <set>
 
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
 #include "predict/population.hpp"
 #include "table/exchange.hpp"
 
@@ -27,19 +27,24 @@ struct Flags {
 
 using Pair = std::pair<table::DeviceId, table::SettingId>;
 
-/// Device and setting whose imported files fit the question; where there are none, those whose measured rows do.
-Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, const predict::Question& question) {
+/// Device and setting whose imported files fit the question; where there are none, those whose
+/// measured rows do.
+Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
+                    const predict::Question& question) {
   OPLAT_TRY(files, table.foreign_files());
   OPLAT_TRY(device_list, table.devices());
   OPLAT_TRY(setting_list, table.settings());
   const std::map<table::DeviceId, table::Device> devices(device_list.begin(), device_list.end());
-  const std::map<table::SettingId, table::Setting> settings(setting_list.begin(), setting_list.end());
+  const std::map<table::SettingId, table::Setting> settings(setting_list.begin(),
+                                                            setting_list.end());
   std::set<Pair> fitting;
   for (const table::StoredForeignFile& file : files) {
     const auto device = devices.find(file.device);
     const auto setting = settings.find(file.setting);
-    if (file.origin.format != codec.name() || device == devices.end() || setting == settings.end()) continue;
-    if (predict::matches(question, device->second, setting->second)) fitting.emplace(file.device, file.setting);
+    if (file.origin.format != codec.name() || device == devices.end() || setting == settings.end())
+      continue;
+    if (predict::matches(question, device->second, setting->second))
+      fitting.emplace(file.device, file.setting);
   }
   if (fitting.empty()) {
     OPLAT_TRY(selection, predict::select(table, question));
@@ -48,9 +53,12 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec, c
   if (fitting.size() == 1) return *fitting.begin();
   std::vector<std::string> lines;
   for (const Pair& pair : fitting) {
-    lines.push_back(fmt::format("{} on device {}", table::describe(settings.at(pair.second)), base::printable(devices.at(pair.first).name)));
+    lines.push_back(fmt::format("{} on device {}", table::describe(settings.at(pair.second)),
+                                base::printable(devices.at(pair.first).name)));
   }
-  return fail(Code::Usage, "{}: holds several imports; choose one with --device, --precision, --runtime, --runtime-version, --threads or --option: {}",
+  return fail(Code::Usage,
+              "{}: holds several imports; choose one with --device, --precision, --runtime, "
+              "--runtime-version, --threads or --option: {}",
               table.path().string(), base::join(lines, "; "));
 }
 
@@ -60,7 +68,8 @@ Result<int> run(const Flags& flags) {
   predict::Question question = flags.question;
   // The format's word for a precision, where it is one.
   if (question.precision) {
-    if (const auto asked = codec->setting("", *question.precision)) question.precision = asked->precision;
+    if (const auto asked = codec->setting("", *question.precision))
+      question.precision = asked->precision;
   }
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(pair, choose(table, *codec, question));
@@ -68,15 +77,21 @@ Result<int> run(const Flags& flags) {
   OPLAT_CHECK(base::write_file(flags.out, exported.bytes));
   std::vector<std::string> warnings;
   if (exported.merged > 0) {
-    warnings.push_back(fmt::format("{} rows come as one with others, their mean, since the format {} cannot tell them apart", exported.merged, codec->name()));
+    warnings.push_back(fmt::format(
+        "{} rows come as one with others, their mean, since the format {} cannot tell them apart",
+        exported.merged, codec->name()));
   }
   if (exported.told_already > 0) {
-    warnings.push_back(fmt::format("{} rows of other formats are left out, since an imported file of {} tells of their operators", exported.told_already,
-                                   codec->name()));
+    warnings.push_back(
+        fmt::format("{} rows of other formats are left out, since an imported file of {} tells of "
+                    "their operators",
+                    exported.told_already, codec->name()));
   }
   if (exported.left_out > 0) {
-    warnings.push_back(fmt::format("{} rows are left out, since the format {} cannot say them", exported.left_out, codec->name()));
-    for (const std::string& key : exported.left_keys) warnings.push_back(fmt::format("left out: {}", base::printable(key, 200)));
+    warnings.push_back(fmt::format("{} rows are left out, since the format {} cannot say them",
+                                   exported.left_out, codec->name()));
+    for (const std::string& key : exported.left_keys)
+      warnings.push_back(fmt::format("left out: {}", base::printable(key, 200)));
     if (exported.left_out > exported.left_keys.size()) {
       warnings.push_back(fmt::format("and {} more", exported.left_out - exported.left_keys.size()));
     }
@@ -89,21 +104,35 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_export(const Command& app) {
-  const Command command = app.add_subcommand("export", "write rows as another system's latency table");
+  const Command command =
+      app.add_subcommand("export", "write rows as another system's latency table");
   const auto flags = std::make_shared<Flags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  command.add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list())).required();
-  command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
+  command
+      .add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list()))
+      .required();
+  command.add_option("--out", flags->out, "the file to write; one that is there is replaced")
+      .type_name("FILE")
+      .required();
   add_population_options(command, flags->question);
   add_loudness(command, flags->loudness);
-  command.footer("What was imported comes out byte for byte, in the order in which it was imported: failed rows, duplicates, malformed lines\n"
-                  "that --skip-bad-rows left out. Rows that oplat measured, and those imported from other formats, follow where the format\n"
-                  "can say their keys, at their hottest cache state; those that it cannot tell apart come as one, their mean; others are\n"
-                  "counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in blocked layout ('oplat tinynas\n"
-                  "keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 that have a time, with\n"
-                  "percentiles over blocks; a log of Paddle-Lite's profiler takes nothing but what was imported.\n"
-                  "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can say; 8 could not write.\n"
-                  "Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16");
+  command.footer(
+      "What was imported comes out byte for byte, in the order in which it was imported: failed "
+      "rows, duplicates, malformed lines\n"
+      "that --skip-bad-rows left out. Rows that oplat measured, and those imported from other "
+      "formats, follow where the format\n"
+      "can say their keys, at their hottest cache state; those that it cannot tell apart come as "
+      "one, their mean; others are\n"
+      "counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in "
+      "blocked layout ('oplat tinynas\n"
+      "keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 "
+      "that have a time, with\n"
+      "percentiles over blocks; a log of Paddle-Lite's profiler takes nothing but what was "
+      "imported.\n"
+      "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format "
+      "can say; 8 could not write.\n"
+      "Example: oplat export v100.oplat --format tinynas --precision FP16 --out "
+      "conv_data.out.fp16");
   command.runs([flags] { return run(*flags); });
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
 #include "cli/lut.hpp"
@@ -11,7 +12,6 @@
 #include "cli/lut_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -19,11 +19,13 @@ namespace {
 constexpr const char* kDevice = "SM-G950U-7.0-24";
 
 struct Flags {
-  std::vector<std::string> model_paths = {"ChamNet/models/ChamNet-E/int8,ChamNet/models/ChamNet-E/fp32"};
+  std::vector<std::string> model_paths = {
+      "ChamNet/models/ChamNet-E/int8,ChamNet/models/ChamNet-E/fp32"};
   std::string db_dir = "runtime_lut/data";
   std::string input_dims = R"({"data": [1, 3, 160, 160]})";
   std::int64_t input_dtype = 1;
-  std::optional<std::string> device;  ///< nothing: the original's for files, the only one of a --table
+  std::optional<std::string>
+      device;  ///< nothing: the original's for files, the only one of a --table
   std::string mode = "ave";
   std::string table;
   predict::Question question = {.has_mismatch_flag = false};
@@ -74,21 +76,25 @@ Status from_file(const Flags& flags, Source& source, std::vector<std::string>& w
   const auto file = std::make_shared<const LutFile>(std::move(opened));
   warn_of_skipped(path, file->lut.skipped, file->lut.notes, warnings);
   const auto index = std::make_shared<const table::LutIndex>(file->lut.records);
-  for (const std::string& one : index->contradictions()) warnings.push_back(fmt::format("{}: {}", path.string(), one));
+  for (const std::string& one : index->contradictions())
+    warnings.push_back(fmt::format("{}: {}", path.string(), one));
   source.rows = path.string();
   source.lookup = lookup_in_file(file, index, source.device);
   if (!flags.estimate) return {};
   OPLAT_TRY(kept, lut_table(*file, source.device, {flags.loudness, flags.calibrate}, warnings));
   source.kept = std::move(kept);
   OPLAT_TRY(selection, predict::select(source.kept->table, {}));
-  OPLAT_TRY(predictor, predict::Predictor::create(source.kept->table, selection, profile_of(flags)));
+  OPLAT_TRY(predictor,
+            predict::Predictor::create(source.kept->table, selection, profile_of(flags)));
   source.predictor = std::move(predictor);
   return {};
 }
 
-void print(const Flags& flags, const Source& source, const std::vector<LutPrediction>& predictions) {
+void print(const Flags& flags, const Source& source,
+           const std::vector<LutPrediction>& predictions) {
   if (!flags.json) {
-    for (const LutPrediction& prediction : predictions) fmt::print("{}", lut_text(prediction, flags.level));
+    for (const LutPrediction& prediction : predictions)
+      fmt::print("{}", lut_text(prediction, flags.level));
     return;
   }
   nlohmann::ordered_json document;
@@ -99,14 +105,16 @@ void print(const Flags& flags, const Source& source, const std::vector<LutPredic
   document["estimate"] = flags.estimate;
   document["level"] = flags.level;
   document["models"] = nlohmann::ordered_json::array();
-  for (const LutPrediction& prediction : predictions) document["models"].push_back(lut_document(prediction));
+  for (const LutPrediction& prediction : predictions)
+    document["models"].push_back(lut_document(prediction));
   print_json(document);
 }
 
 Status print_queries(const Flags& flags, const std::vector<LutNet>& nets) {
   std::string lines;
   for (const LutNet& net : nets) {
-    for (const ir::LutQuery& query : net.queries) lines += table::lut_question_line(query, flags.device.value_or(kDevice));
+    for (const ir::LutQuery& query : net.queries)
+      lines += table::lut_question_line(query, flags.device.value_or(kDevice));
   }
   return put_text("", lines);
 }
@@ -119,9 +127,13 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(paths, parse_model_paths(flags.model_paths));
   OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
   const auto mode = parse_lut_mode(flags.mode);
-  if (!mode) return fail(Code::Usage, "--mode {}: is one of ave, mean, min, max, last", base::printable(flags.mode));
+  if (!mode)
+    return fail(Code::Usage, "--mode {}: is one of ave, mean, min, max, last",
+                base::printable(flags.mode));
   if (flags.table.empty() && chooses_rows(flags.question)) {
-    return fail(Code::Usage, "--runtime, --runtime-version, --precision and --threads choose rows of a --table; files of --db_dir have one kind");
+    return fail(Code::Usage,
+                "--runtime, --runtime-version, --precision and --threads choose rows of a --table; "
+                "files of --db_dir have one kind");
   }
   std::vector<LutNet> nets;
   for (const std::string& path : paths) {
@@ -134,7 +146,8 @@ Result<int> run(const Flags& flags) {
   }
   Source source;
   std::vector<std::string> warnings;
-  OPLAT_CHECK(flags.table.empty() ? from_file(flags, source, warnings) : from_table(flags, source, warnings));
+  OPLAT_CHECK(flags.table.empty() ? from_file(flags, source, warnings)
+                                  : from_table(flags, source, warnings));
   std::vector<LutPrediction> predictions;
   for (const LutNet& net : nets) {
     OPLAT_TRY(prediction, look_up(net, source.lookup, *mode, warnings));
@@ -148,44 +161,81 @@ Result<int> run(const Flags& flags) {
 }
 
 constexpr const char* kFooter =
-    "A model is a folder with model.pb and model_init.pb, or with model.pbtxt and model_def.svg. The table is the first of\n"
-    "<db_dir>/<device>-op_lut_database.json, ..._caffe2.json, and both zipped (.json.zip). An operator is found by equality of\n"
-    "type, arguments (but Y_scale, Y_zero_point and ws_nbytes_limit), shapes, element types and device; an Int8Conv that is not\n"
-    "found is looked for as an Int8ConvRelu. Prints what get_runtime.py prints, in microseconds; the sum leaves out what is not\n"
-    "found, and stderr names it. --estimate answers those from estimators that are fitted to the table's records, once: minutes\n"
-    "for a large table, which is then kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat); 'oplat fit' does so for a --table.\n"
-    "--json prints oplat.lut/1: models: [{all_found, latency_us (null where an operator has no time), known_us, operators}].\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or malformed; 4 operators without\n"
+    "A model is a folder with model.pb and model_init.pb, or with model.pbtxt and model_def.svg. "
+    "The table is the first of\n"
+    "<db_dir>/<device>-op_lut_database.json, ..._caffe2.json, and both zipped (.json.zip). An "
+    "operator is found by equality of\n"
+    "type, arguments (but Y_scale, Y_zero_point and ws_nbytes_limit), shapes, element types and "
+    "device; an Int8Conv that is not\n"
+    "found is looked for as an Int8ConvRelu. Prints what get_runtime.py prints, in microseconds; "
+    "the sum leaves out what is not\n"
+    "found, and stderr names it. --estimate answers those from estimators that are fitted to the "
+    "table's records, once: minutes\n"
+    "for a large table, which is then kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat); 'oplat "
+    "fit' does so for a --table.\n"
+    "--json prints oplat.lut/1: models: [{all_found, latency_us (null where an operator has no "
+    "time), known_us, operators}].\n"
+    "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or "
+    "malformed; 4 operators without\n"
     "a time (the text is complete); 6 no row for the asked device or setting.\n"
-    "Example: oplat lut --model_path ChamNet/models/ChamNet-A/int8 --input_dims '{\"data\": [1, 3, 224, 224]}'";
+    "Example: oplat lut --model_path ChamNet/models/ChamNet-A/int8 --input_dims '{\"data\": [1, 3, "
+    "224, 224]}'";
 
 }  // namespace
 
 void add_lut_commands(const Command& app) {
-  const Command group = app.add_subcommand("lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
+  const Command group = app.add_subcommand(
+      "lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
   const auto flags = std::make_shared<Flags>();
-  group.add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
-      .type_name("DIR[,DIR]").repeatable().capture_default_str();
-  group.add_option("--db_dir", flags->db_dir, "folder of the look-up tables").type_name("DIR").capture_default_str();
-  group.add_option("--input_dims", flags->input_dims, "sizes of the inputs, as JSON").type_name("JSON").capture_default_str();
-  group.add_option("--input_dtype", flags->input_dtype, "accepted and without effect, as in the original").capture_default_str();
-  group.add_option("--device", flags->device, fmt::format("records of this device (default: {}; of a --table the one that it holds)", kDevice));
-  group.add_option("--mode", flags->mode, "of several records of an operator: ave (or mean), min, max, last").capture_default_str();
-  group.add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir").type_name("FILE");
+  group
+      .add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
+      .type_name("DIR[,DIR]")
+      .repeatable()
+      .capture_default_str();
+  group.add_option("--db_dir", flags->db_dir, "folder of the look-up tables")
+      .type_name("DIR")
+      .capture_default_str();
+  group.add_option("--input_dims", flags->input_dims, "sizes of the inputs, as JSON")
+      .type_name("JSON")
+      .capture_default_str();
+  group
+      .add_option("--input_dtype", flags->input_dtype,
+                  "accepted and without effect, as in the original")
+      .capture_default_str();
+  group.add_option(
+      "--device", flags->device,
+      fmt::format("records of this device (default: {}; of a --table the one that it holds)",
+                  kDevice));
+  group
+      .add_option("--mode", flags->mode,
+                  "of several records of an operator: ave (or mean), min, max, last")
+      .capture_default_str();
+  group.add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir")
+      .type_name("FILE");
   group.add_option("--runtime", flags->question.runtime, "rows of a --table of this runtime");
-  group.add_option("--runtime-version", flags->question.version, "rows of a --table of this version of it");
-  group.add_option("--precision", flags->question.precision, "rows of a --table computed in this precision");
-  group.add_option("--threads", flags->question.threads, "rows of a --table measured with this many threads").range(1, 4096);
-  group.add_flag("--queries", flags->queries, "print what is asked of the table, as JSON Lines, and look nothing up");
-  group.add_flag("--estimate", flags->estimate, "estimate the operators that the table lacks, with an interval");
+  group.add_option("--runtime-version", flags->question.version,
+                   "rows of a --table of this version of it");
+  group.add_option("--precision", flags->question.precision,
+                   "rows of a --table computed in this precision");
+  group
+      .add_option("--threads", flags->question.threads,
+                  "rows of a --table measured with this many threads")
+      .range(1, 4096);
+  group.add_flag("--queries", flags->queries,
+                 "print what is asked of the table, as JSON Lines, and look nothing up");
+  group.add_flag("--estimate", flags->estimate,
+                 "estimate the operators that the table lacks, with an interval");
   add_estimate_profile(group, flags->profile);
   add_calibrate(group, flags->calibrate);
-  group.add_option("--level", flags->level, "level of the intervals").range(0.01, 0.999).capture_default_str();
+  group.add_option("--level", flags->level, "level of the intervals")
+      .range(0.01, 0.999)
+      .capture_default_str();
   group.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
   group.add_flag("--json", flags->json, "print JSON");
   add_loudness(group, flags->loudness);
   group.footer(kFooter);
-  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops}) add(group);
+  for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops})
+    add(group);
   group.require_subcommand(0);
   group.runs([flags] { return run(*flags); });
 }

@@ -4,6 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/few_lines.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "cli/campaign.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
@@ -11,9 +14,6 @@
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
-#include "base/few_lines.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
 #include "search/expansion.hpp"
 #include "table/exchange.hpp"
 #include "table/lut.hpp"
@@ -77,7 +77,9 @@ std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
     if (!seen.insert(table::lut_identity(query, {})).second) continue;
     Wanted& one = wanted.emplace_back();
     one.query = query;
-    std::erase_if(one.query.op_args, [](const std::string& argument) { return table::is_inert_lut_argument(argument); });
+    std::erase_if(one.query.op_args, [](const std::string& argument) {
+      return table::is_inert_lut_argument(argument);
+    });
     if (const auto key = ir::key_of(query)) {
       one.key = ir::print(*key);
     } else {
@@ -118,8 +120,10 @@ std::vector<std::string> keys_of(const std::vector<Wanted>& wanted) {
 std::string reason_of(const std::vector<table::StoredRow>& rows) {
   if (rows.empty()) return "not measured within the budget";
   const table::Outcome& outcome = rows.front().row.outcome;
-  if (const auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return "unsupported: " + unsupported->reason;
-  if (const auto* skipped = std::get_if<table::Skipped>(&outcome)) return "skipped: " + skipped->reason;
+  if (const auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    return "unsupported: " + unsupported->reason;
+  if (const auto* skipped = std::get_if<table::Skipped>(&outcome))
+    return "skipped: " + skipped->reason;
   if (const auto* failed = std::get_if<table::Failed>(&outcome)) return "failed: " + failed->reason;
   return "has no time";
 }
@@ -130,8 +134,10 @@ struct Lines {
   base::FewLines missing{kMaxNamed};  ///< with the reason
 };
 
-/// A line for every operator with a time, at its hottest cache state, as the original's loop over one operator has it.
-Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& table, table::DeviceId device, table::SettingId setting,
+/// A line for every operator with a time, at its hottest cache state, as the original's loop over
+/// one operator has it.
+Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& table,
+                       table::DeviceId device, table::SettingId setting,
                        const std::string& device_name) {
   Lines lines;
   for (const Wanted& one : wanted) {
@@ -140,7 +146,8 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
       OPLAT_TRY(found, table.rows_of(one.key, device, setting));
       rows = std::move(found);
     }
-    const auto* timing = rows.empty() ? nullptr : std::get_if<table::Timing>(&rows.front().row.outcome);
+    const auto* timing =
+        rows.empty() ? nullptr : std::get_if<table::Timing>(&rows.front().row.outcome);
     if (timing == nullptr) {
       std::string line = table::lut_question_line(one.query, device_name);
       line.pop_back();
@@ -156,19 +163,26 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
 
 Result<int> run(const Flags& flags) {
   if (flags.models.empty() && flags.queries.empty() && flags.spaces.empty()) {
-    return fail(Code::Usage, "nothing to measure: give --models DIR or --queries FILE or --space FILE");
+    return fail(Code::Usage,
+                "nothing to measure: give --models DIR or --queries FILE or --space FILE");
   }
-  if (flags.run.device.empty()) return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
-  for (const std::string& input : {flags.queries, flags.table}) OPLAT_CHECK(refuse_to_replace(flags.out, input));
+  if (flags.run.device.empty())
+    return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
+  for (const std::string& input : {flags.queries, flags.table})
+    OPLAT_CHECK(refuse_to_replace(flags.out, input));
   for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
-  OPLAT_TRY(table, table::Table::open(flags.table.empty() ? flags.out + ".oplat" : flags.table, table::Mode::Create));
+  OPLAT_TRY(table, table::Table::open(flags.table.empty() ? flags.out + ".oplat" : flags.table,
+                                      table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_TRY(summary, run_campaign(session, keys_of(wanted), {}, campaign, table, flags.loudness));
-  if (summary.interrupted) return fail(Code::Interrupted, "stopped; {} keeps what was measured; go on with the same command", table.path().string());
+  if (summary.interrupted)
+    return fail(Code::Interrupted,
+                "stopped; {} keeps what was measured; go on with the same command",
+                table.path().string());
   OPLAT_TRY(device, table.find_or_put_device(session.device.name));
   OPLAT_TRY(setting, table.put_setting(session.setting));
   OPLAT_TRY(lines, lines_of(wanted, table, device, setting, session.device.name));
@@ -176,35 +190,61 @@ Result<int> run(const Flags& flags) {
     return fail(Code::Runtime, "no operator was measured:{}", lines.missing.text());
   }
   OPLAT_CHECK(base::write_file(flags.out, lines.text));
-  fmt::print("{}: {} records, p0 to p100 over the blocks of each; table {}\n", flags.out, lines.records, table.path().string());
+  fmt::print("{}: {} records, p0 to p100 over the blocks of each; table {}\n", flags.out,
+             lines.records, table.path().string());
   if (lines.missing.count() == 0) return kDone;
-  return fail(Code::Missing, "{} of {} operators have no record:{}", lines.missing.count(), wanted.size(), lines.missing.text());
+  return fail(Code::Missing, "{} of {} operators have no record:{}", lines.missing.count(),
+              wanted.size(), lines.missing.text());
 }
 
 }  // namespace
 
 void add_lut_build(const Command& group) {
-  const Command command = group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
+  const Command command =
+      group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("--models,--model_path", flags->models, "folders of Caffe2 nets, with commas between")
-      .type_name("DIR[,DIR]").repeatable();
-  command.add_option("--space", flags->spaces, "a search space, all kernels of it (docs/spaces.md; repeatable)")
-      .type_name("FILE").repeatable();
-  command.add_option("--queries", flags->queries, "operators beside those of the nets: lines as 'oplat lut --queries' prints them").type_name("FILE");
-  command.add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON").type_name("JSON").capture_default_str();
-  command.add_option("--out", flags->out, "the look-up table to write; one that is there is replaced").type_name("FILE").required();
-  command.add_option("--table", flags->table, "oplat's table with every block, kept for going on (default: FILE.oplat)").type_name("FILE");
+  command
+      .add_option("--models,--model_path", flags->models,
+                  "folders of Caffe2 nets, with commas between")
+      .type_name("DIR[,DIR]")
+      .repeatable();
+  command
+      .add_option("--space", flags->spaces,
+                  "a search space, all kernels of it (docs/spaces.md; repeatable)")
+      .type_name("FILE")
+      .repeatable();
+  command
+      .add_option("--queries", flags->queries,
+                  "operators beside those of the nets: lines as 'oplat lut --queries' prints them")
+      .type_name("FILE");
+  command.add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON")
+      .type_name("JSON")
+      .capture_default_str();
+  command
+      .add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")
+      .type_name("FILE")
+      .required();
+  command
+      .add_option("--table", flags->table,
+                  "oplat's table with every block, kept for going on (default: FILE.oplat)")
+      .type_name("FILE");
   add_run_options(command, flags->run);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
   add_loudness(command, flags->loudness);
-  command.footer("Every distinct operator is measured as 'oplat profile' measures; run again, it goes on where it stopped. A line holds the\n"
-                  "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a process of its own, with weights\n"
-                  "in the caches as near as they fit.\n"
-                  "Exit codes: 0 done; 2 usage; 3 a net is absent or malformed; 4 operators that could not be measured (the rest is\n"
-                  "written); 5 runtime unknown or absent, or nothing could be measured; 6 refused; 8 could not write; 130/143 interrupted.\n"
-                  "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device desk --runtime qnnpack --out\n"
-                  "desk-op_lut_database.json");
+  command.footer(
+      "Every distinct operator is measured as 'oplat profile' measures; run again, it goes on "
+      "where it stopped. A line holds the\n"
+      "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a "
+      "process of its own, with weights\n"
+      "in the caches as near as they fit.\n"
+      "Exit codes: 0 done; 2 usage; 3 a net is absent or malformed; 4 operators that could not be "
+      "measured (the rest is\n"
+      "written); 5 runtime unknown or absent, or nothing could be measured; 6 refused; 8 could not "
+      "write; 130/143 interrupted.\n"
+      "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device "
+      "desk --runtime qnnpack --out\n"
+      "desk-op_lut_database.json");
   command.runs([flags] { return run(*flags); });
 }
 

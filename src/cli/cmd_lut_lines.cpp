@@ -7,14 +7,14 @@
 #include <system_error>
 #include <unordered_set>
 
+#include "base/few_lines.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
 #include "cli/lut_files.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "base/few_lines.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -33,7 +33,8 @@ Result<std::string> read_stdin() {
   std::vector<char> piece(std::size_t{1} << 16);
   while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), stdin)) {
     text.append(piece.data(), got);
-    if (text.size() > kMaxInput) return fail(Code::Input, "standard input: more than {} bytes", kMaxInput);
+    if (text.size() > kMaxInput)
+      return fail(Code::Input, "standard input: more than {} bytes", kMaxInput);
   }
   return text;
 }
@@ -50,7 +51,8 @@ Result<std::vector<Given>> given_lines(const std::vector<std::string>& arguments
     std::size_t number = 0;
     for (std::string& line : base::split(text, '\n')) {
       ++number;
-      if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back({std::move(line), fmt::format("standard input, line {}", number)});
+      if (line.find_first_not_of(" \t\r") != std::string::npos)
+        lines.push_back({std::move(line), fmt::format("standard input, line {}", number)});
     }
   }
   return lines;
@@ -61,10 +63,12 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-std::vector<std::string> contradictions(const std::string& path, const std::vector<table::LutRecord>& records) {
+std::vector<std::string> contradictions(const std::string& path,
+                                        const std::vector<table::LutRecord>& records) {
   std::vector<std::string> warnings;
   const table::LutIndex index(records);
-  for (const std::string& one : index.contradictions()) warnings.push_back(fmt::format("{}: {}", path, one));
+  for (const std::string& one : index.contradictions())
+    warnings.push_back(fmt::format("{}: {}", path, one));
   return warnings;
 }
 
@@ -79,7 +83,8 @@ struct FindFlags {
 };
 
 /// The original falls back from Int8Conv to Int8ConvRelu; see look_up.
-std::vector<std::uint32_t> find_with_fallback(const table::LutIndex& index, ir::LutQuery query, const std::string& device) {
+std::vector<std::uint32_t> find_with_fallback(const table::LutIndex& index, ir::LutQuery query,
+                                              const std::string& device) {
   auto found = index.find(query, device);
   if (!found.empty() || query.op_type != "Int8Conv") return found;
   query.op_type = "Int8ConvRelu";
@@ -88,13 +93,15 @@ std::vector<std::uint32_t> find_with_fallback(const table::LutIndex& index, ir::
 
 Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.queries));
-  if (lines.empty()) return fail(Code::Usage, "no query; give one as JSON, or - for lines of standard input");
+  if (lines.empty())
+    return fail(Code::Usage, "no query; give one as JSON, or - for lines of standard input");
   std::vector<table::LutQuestion> questions;
   for (const Given& line : lines) {
     auto question = table::read_lut_question(line.text);
     if (!question) return fail_in(line.place, {Code::Usage, question.error().message});
     if (!flags.device.empty()) question->device = flags.device;
-    if (question->device.empty()) return fail(Code::Usage, "{}: says no device; add one, or give --device", line.place);
+    if (question->device.empty())
+      return fail(Code::Usage, "{}: says no device; add one, or give --device", line.place);
     questions.push_back(*std::move(question));
   }
   OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
@@ -109,7 +116,8 @@ Result<int> run_find(const FindFlags& flags) {
   if (!text.empty() && text.back() != '\n') text += '\n';
   OPLAT_CHECK(put_text("", text));
   if (missing.count() == 0) return kDone;
-  return fail(Code::Missing, "{}: no record of {} of {} queries:{}", flags.file, missing.count(), questions.size(), missing.text());
+  return fail(Code::Missing, "{}: no record of {} of {} queries:{}", flags.file, missing.count(),
+              questions.size(), missing.text());
 }
 
 // --- add
@@ -122,7 +130,8 @@ struct AddFlags {
 
 Result<int> run_add(const AddFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.records));
-  if (lines.empty()) return fail(Code::Usage, "no record; give one as JSON, or - for lines of standard input");
+  if (lines.empty())
+    return fail(Code::Usage, "no record; give one as JSON, or - for lines of standard input");
   std::vector<table::LutRecord> added;
   for (const Given& line : lines) {
     auto record = table::read_lut_record(line.text);
@@ -133,14 +142,16 @@ Result<int> run_add(const AddFlags& flags) {
   std::error_code error;
   if (std::filesystem::exists(flags.file, error)) {
     if (std::filesystem::path(flags.file).extension() == ".zip") {
-      return fail(Code::Usage, "{}: unpack the archive first; records are added to the file within", flags.file);
+      return fail(Code::Usage, "{}: unpack the archive first; records are added to the file within",
+                  flags.file);
     }
     OPLAT_TRY(opened, open_lut(flags.file, false));
     file = std::move(opened);
   }
   std::string text = file.bytes;
   std::vector<table::LutRecord> all = file.lut.records;
-  auto number = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (text.empty() || text.back() == '\n' ? 0 : 1);
+  auto number = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) +
+                (text.empty() || text.back() == '\n' ? 0 : 1);
   for (table::LutRecord& record : added) {
     add_line(text, table::lut_line(record));
     record.line = ++number;
@@ -173,7 +184,9 @@ Result<int> run_merge(const MergeFlags& flags) {
   std::unordered_set<std::string> seen;
   std::size_t equal = 0;
   for (const LutFile& file : files) {
-    if (file.lut.skipped > 0) warnings.push_back(fmt::format("{}: {} malformed lines are left out", file.path.string(), file.lut.skipped));
+    if (file.lut.skipped > 0)
+      warnings.push_back(
+          fmt::format("{}: {} malformed lines are left out", file.path.string(), file.lut.skipped));
     for (const table::LutRecord& record : file.lut.records) {
       if (!seen.insert(table::lut_line(record)).second) {
         ++equal;
@@ -188,7 +201,8 @@ Result<int> run_merge(const MergeFlags& flags) {
   OPLAT_CHECK(base::write_file(flags.out, text));
   for (std::string& one : contradictions(flags.out, all)) warnings.push_back(std::move(one));
   print_warnings(warnings, flags.loudness);
-  fmt::print("{}: {} records of {} files, {} that stood there already left out\n", flags.out, all.size(), files.size(), equal);
+  fmt::print("{}: {} records of {} files, {} that stood there already left out\n", flags.out,
+             all.size(), files.size(), equal);
   return kDone;
 }
 
@@ -202,13 +216,20 @@ void add_lut_find(const Command& group) {
   const Command command = group.add_subcommand("find", "print the records of queries");
   const auto flags = std::make_shared<FindFlags>();
   command.add_option("FILE", flags->file, "look-up table, zipped or not").required();
-  command.add_option("QUERY", flags->queries, "a record without its times, as JSON; - for lines of standard input").required();
+  command
+      .add_option("QUERY", flags->queries,
+                  "a record without its times, as JSON; - for lines of standard input")
+      .required();
   command.add_option("--device", flags->device, "of queries, whatever they say themselves");
   add_skip(command, flags->skip_bad_rows);
   add_loudness(command, flags->loudness);
-  command.footer("Prints the lines as they stand in the file, in its order; of an Int8Conv without a record those of the Int8ConvRelu.\n"
-                  "Exit codes: 0 done; 2 usage; 3 the file is absent or malformed; 4 a query without a record (the others are printed).\n"
-                  "Example: oplat lut --queries --model_path net --input_dims '{\"data\": [1, 3, 224, 224]}' | oplat lut find t.json -");
+  command.footer(
+      "Prints the lines as they stand in the file, in its order; of an Int8Conv without a record "
+      "those of the Int8ConvRelu.\n"
+      "Exit codes: 0 done; 2 usage; 3 the file is absent or malformed; 4 a query without a record "
+      "(the others are printed).\n"
+      "Example: oplat lut --queries --model_path net --input_dims '{\"data\": [1, 3, 224, 224]}' | "
+      "oplat lut find t.json -");
   command.runs([flags] { return run_find(*flags); });
 }
 
@@ -216,24 +237,36 @@ void add_lut_add(const Command& group) {
   const Command command = group.add_subcommand("add", "append records to a look-up table");
   const auto flags = std::make_shared<AddFlags>();
   command.add_option("FILE", flags->file, "look-up table; made where it is absent").required();
-  command.add_option("RECORD", flags->records, "a line of the table, as JSON; - for lines of standard input").required();
+  command
+      .add_option("RECORD", flags->records,
+                  "a line of the table, as JSON; - for lines of standard input")
+      .required();
   add_loudness(command, flags->loudness);
-  command.footer("Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. Records of one query stand beside\n"
-                  "each other, as in the original; those that contradict each other by more than a factor of two are named on stderr.\n"
-                  "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could not write.");
+  command.footer(
+      "Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. "
+      "Records of one query stand beside\n"
+      "each other, as in the original; those that contradict each other by more than a factor of "
+      "two are named on stderr.\n"
+      "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could not "
+      "write.");
   command.runs([flags] { return run_add(*flags); });
 }
 
 void add_lut_merge(const Command& group) {
-  const Command command = group.add_subcommand("merge", "write the records of several look-up tables into one");
+  const Command command =
+      group.add_subcommand("merge", "write the records of several look-up tables into one");
   const auto flags = std::make_shared<MergeFlags>();
   command.add_option("FILES", flags->files, "look-up tables, zipped or not").required();
-  command.add_option("--out", flags->out, "the file to write; one that is there is replaced").type_name("FILE").required();
+  command.add_option("--out", flags->out, "the file to write; one that is there is replaced")
+      .type_name("FILE")
+      .required();
   add_skip(command, flags->skip_bad_rows);
   add_loudness(command, flags->loudness);
-  command.footer("Lines stay as they are, in the order of the files; a record that says what one before it says is left out.\n"
-                  "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 8 could not write.\n"
-                  "Example: oplat lut merge s8.json pixel.json --out phones.json");
+  command.footer(
+      "Lines stay as they are, in the order of the files; a record that says what one before it "
+      "says is left out.\n"
+      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 8 could not write.\n"
+      "Example: oplat lut merge s8.json pixel.json --out phones.json");
   command.runs([flags] { return run_merge(*flags); });
 }
 

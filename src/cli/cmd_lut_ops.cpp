@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
 #include "cli/module_lines.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
-#include "base/few_lines.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -43,22 +43,28 @@ Totals totals_of(const std::vector<ModuleLine>& lines, const Answers& answers) {
   return totals;
 }
 
-std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers,
+                    const Flags& flags) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const ModuleLine& line = lines[i];
     text += fmt::format("{}", line.query.op);
-    for (const auto& shape : line.query.input_shapes) text += fmt::format(" [{}]", fmt::join(shape, ","));
-    text += fmt::format(" -> [{}]  {} parameters, {:.0f} MACs", fmt::join(line.facts.output_shape, ","),
-                        line.facts.parameters, line.facts.macs);
+    for (const auto& shape : line.query.input_shapes)
+      text += fmt::format(" [{}]", fmt::join(shape, ","));
+    text +=
+        fmt::format(" -> [{}]  {} parameters, {:.0f} MACs", fmt::join(line.facts.output_shape, ","),
+                    line.facts.parameters, line.facts.macs);
     if (!flags.table.empty())
-      text += answers[i] ? fmt::format(", {} us", base::float_text(answers[i]->latency_us)) : ", not in the table";
-    if (answers[i] && answers[i]->lines > 1) text += fmt::format(" (mean of {} entries)", answers[i]->lines);
+      text += answers[i] ? fmt::format(", {} us", base::float_text(answers[i]->latency_us))
+                         : ", not in the table";
+    if (answers[i] && answers[i]->lines > 1)
+      text += fmt::format(" (mean of {} entries)", answers[i]->lines);
     if (answers[i] && answers[i]->mirrored) text += " (with the other bias)";
     text += "\n";
   }
   const Totals totals = totals_of(lines, answers);
-  text += fmt::format("{} operators: {:.0f} parameters, {:.0f} MACs", lines.size(), totals.parameters, totals.macs);
+  text += fmt::format("{} operators: {:.0f} parameters, {:.0f} MACs", lines.size(),
+                      totals.parameters, totals.macs);
   if (!flags.table.empty()) text += fmt::format(", {} us", base::float_text(totals.latency_us));
   return text + "\n";
 }
@@ -92,7 +98,8 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const
   return json;
 }
 
-Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers,
+                     const Flags& flags) {
   std::set<std::string> seen;
   base::FewLines missing(kMaxNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -100,8 +107,11 @@ Status require_found(const std::vector<ModuleLine>& lines, const Answers& answer
     missing.add(fmt::format("line {}: {}", lines[i].line, base::printable(lines[i].key, 400)));
   }
   if (missing.count() == 0) return {};
-  return fail(Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table, missing.count(),
-              flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)", missing.text());
+  return fail(
+      Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table,
+      missing.count(),
+      flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)",
+      missing.text());
 }
 
 Result<int> run(const Flags& flags) {
@@ -131,23 +141,29 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_lut_ops(const Command& group) {
-  const Command command =
-      group.add_subcommand("ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
+  const Command command = group.add_subcommand(
+      "ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
   const auto flags = std::make_shared<Flags>();
   command.add_option("FILE", flags->file, "JSON Lines, an operator a line").required();
   command.add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
       .type_name("FILE");
-  command.add_flag("--mirror-bias", flags->mirror_bias,
-                    "an entry with a bias also answers for the layer without, and the other way round");
+  command.add_flag(
+      "--mirror-bias", flags->mirror_bias,
+      "an entry with a bias also answers for the layer without, and the other way round");
   command.add_flag("--json", flags->json, "print JSON");
   command.footer(
-      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, \"kernel_size\": 3},\n"
-      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. Operators: Conv1d to "
+      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, "
+      "\"kernel_size\": 3},\n"
+      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. "
+      "Operators: Conv1d to "
       "3d,\n"
-      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, MatMul,\n"
-      "MultiheadAttention. Equal entries of the table are averaged. 'mobile_cv_flops' of --json counts as mobile_cv "
+      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, "
+      "MatMul,\n"
+      "MultiheadAttention. Equal entries of the table are averaged. 'mobile_cv_flops' of --json "
+      "counts as mobile_cv "
       "does.\n"
-      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 operators that the\n"
+      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 "
+      "operators that the\n"
       "table lacks.\n"
       "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
   command.runs([flags] { return run(*flags); });

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 #include "cli/evaluator_operators.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
@@ -12,8 +14,6 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
-#include "base/few_lines.hpp"
-#include "base/text.hpp"
 #include "formats/format_reader.hpp"
 #include "table/codec.hpp"
 
@@ -43,7 +43,8 @@ Result<Times> read_times(const Flags& flags, std::vector<std::string>& warnings)
   OPLAT_TRY(bytes, base::read_file(flags.table, kMaxTable));
   OPLAT_TRY(codec, table::make_codec("paddle-evaluator"));
   OPLAT_TRY(read, codec->read(bytes, {flags.table, "fp32", flags.skip_bad_rows}));
-  for (const std::string& note : read.notes) warnings.push_back(fmt::format("{}: {}: left out", flags.table, note));
+  for (const std::string& note : read.notes)
+    warnings.push_back(fmt::format("{}: {}: left out", flags.table, note));
   Times times;
   for (const table::ForeignRow& row : read.file.rows) {
     const auto* timing = std::get_if<table::Timing>(&row.outcome);
@@ -72,7 +73,8 @@ Answers answers_of(const EvaluatorQuestions& questions, const Times& times) {
     ++at->second.count;
     if (!is_new) continue;
     answers.order.push_back(question.text);
-    if (const auto found = times.find(question.text); found != times.end()) at->second.ns = found->second;
+    if (const auto found = times.find(question.text); found != times.end())
+      at->second.ns = found->second;
   }
   return answers;
 }
@@ -97,26 +99,33 @@ Json document_of(const Flags& flags, const EvaluatorQuestions& questions, const 
   json["operators"] = Json::array();
   for (const std::string& text : answers.order) {
     const Answer& answer = answers.of.at(text);
-    json["operators"].push_back({{"text", text}, {"count", answer.count}, {"latency_ns", answer.ns ? Json(*answer.ns) : Json()}});
+    json["operators"].push_back({{"text", text},
+                                 {"count", answer.count},
+                                 {"latency_ns", answer.ns ? Json(*answer.ns) : Json()}});
   }
   json["not_counted"] = Json::object();
   for (const auto& [type, count] : questions.passed_over) json["not_counted"][type] = count;
   return json;
 }
 
-std::string text_of(const Flags& flags, const EvaluatorQuestions& questions, const Answers& answers) {
+std::string text_of(const Flags& flags, const EvaluatorQuestions& questions,
+                    const Answers& answers) {
   std::string text;
   for (const std::string& one : answers.order) {
     const Answer& answer = answers.of.at(one);
     text += fmt::format("{} x {}: {}\n", answer.count, one,
-                        answer.ns ? base::float_text(*answer.ns / kNsPerMs) + " ms" : std::string("not in the table"));
+                        answer.ns ? base::float_text(*answer.ns / kNsPerMs) + " ms"
+                                  : std::string("not in the table"));
   }
   const auto total = total_of(answers);
-  text += fmt::format("{}: {} operators, {}\n", base::printable(flags.model, 400), questions.asked.size(),
-                      total ? base::float_text(*total / kNsPerMs) + " ms" : std::string("no latency: operators are missing"));
+  text += fmt::format("{}: {} operators, {}\n", base::printable(flags.model, 400),
+                      questions.asked.size(),
+                      total ? base::float_text(*total / kNsPerMs) + " ms"
+                            : std::string("no latency: operators are missing"));
   if (questions.passed_over.empty()) return text;
   text += "not counted by this rule:";
-  for (const auto& [type, count] : questions.passed_over) text += fmt::format(" {} {}", count, base::printable(type));
+  for (const auto& [type, count] : questions.passed_over)
+    text += fmt::format(" {} {}", count, base::printable(type));
   return text + "\n";
 }
 
@@ -127,17 +136,21 @@ Status require_answers(const Flags& flags, const Answers& answers) {
     if (!answer.ns) missing.add(fmt::format("{} x {}", answer.count, text));
   }
   if (missing.count() == 0) return {};
-  return fail(Code::Missing, "{}: distinct operators missing from {}: {}:{}", flags.model, flags.table, missing.count(), missing.text());
+  return fail(Code::Missing, "{}: distinct operators missing from {}: {}:{}", flags.model,
+              flags.table, missing.count(), missing.text());
 }
 
 Result<int> run(const Flags& flags) {
-  if (flags.delimiter.empty()) return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
+  if (flags.delimiter.empty())
+    return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_CHECK(check_model_file(flags.model));
   OPLAT_TRY(source, base::Source::open(flags.model));
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "paddle") {
-    return fail(Code::Input, "{}: is of the format {}; the evaluator's rule is for programs of Paddle", flags.model, reader->name());
+    return fail(Code::Input,
+                "{}: is of the format {}; the evaluator's rule is for programs of Paddle",
+                flags.model, reader->name());
   }
   OPLAT_TRY(graph, reader->read(source, shapes));
   auto questions = evaluator_questions(graph, flags.only_conv, flags.delimiter);
@@ -156,25 +169,38 @@ Result<int> run(const Flags& flags) {
 }
 
 constexpr const char* kFooter =
-    "The table: a head line of engine, device and time, then lines OPERATOR<tab>MS, where OPERATOR is such as\n"
-    "conv,1,1,1,3,224,224,32,1,3,1,2,1 ('oplat import --format paddle-evaluator' reads it into a table). Operators are looked\n"
-    "up by that text alone, as the original does: batch 1 whatever the model's, convolutions alone unless --no-only-conv,\n"
-    "fully connected layers ('mul') as convolutions. Types that the rule does not count are listed. Nothing is estimated:\n"
+    "The table: a head line of engine, device and time, then lines OPERATOR<tab>MS, where OPERATOR "
+    "is such as\n"
+    "conv,1,1,1,3,224,224,32,1,3,1,2,1 ('oplat import --format paddle-evaluator' reads it into a "
+    "table). Operators are looked\n"
+    "up by that text alone, as the original does: batch 1 whatever the model's, convolutions alone "
+    "unless --no-only-conv,\n"
+    "fully connected layers ('mul') as convolutions. Types that the rule does not count are "
+    "listed. Nothing is estimated:\n"
     "'oplat predict' and 'oplat paddleslim predict' do that.\n"
     "--json prints oplat.paddleslim.evaluate/1.\n"
-    "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 4 operators that the table lacks (the text is complete).\n"
+    "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 4 operators that the table "
+    "lacks (the text is complete).\n"
     "Example: oplat paddleslim evaluate mobilenetv1.pdmodel --table phone.txt --batch 1";
 
 }  // namespace
 
 void add_paddleslim_evaluate(const Command& group) {
-  const Command command = group.add_subcommand("evaluate", "TableLatencyEvaluator: the sum of a text table's latencies over a model's operators");
+  const Command command = group.add_subcommand(
+      "evaluate",
+      "TableLatencyEvaluator: the sum of a text table's latencies over a model's operators");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("MODEL", flags->model, "Paddle program (.pdmodel, __model__, .json)").required();
-  command.add_option("--table", flags->table, "text table of the evaluator").type_name("FILE").required();
-  command.add_option("--delimiter", flags->delimiter, "between the fields of an operator's text").capture_default_str();
-  command.add_flag("--only-conv,!--no-only-conv", flags->only_conv, "count convolutions alone, as the original does by default");
-  command.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
+  command.add_option("MODEL", flags->model, "Paddle program (.pdmodel, __model__, .json)")
+      .required();
+  command.add_option("--table", flags->table, "text table of the evaluator")
+      .type_name("FILE")
+      .required();
+  command.add_option("--delimiter", flags->delimiter, "between the fields of an operator's text")
+      .capture_default_str();
+  command.add_flag("--only-conv,!--no-only-conv", flags->only_conv,
+                   "count convolutions alone, as the original does by default");
+  command.add_flag("--skip-bad-rows", flags->skip_bad_rows,
+                   "leave malformed lines of the table out");
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);

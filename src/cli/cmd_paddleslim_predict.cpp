@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat paddleslim predict: TableLatencyPredictor.predict, with intervals and without silent zeros.
+/// oplat paddleslim predict: TableLatencyPredictor.predict, with intervals and without silent
+/// zeros.
 #include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "base/text.hpp"
 #include "cli/any_table.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
@@ -14,7 +16,6 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/rule_choice.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -44,7 +45,8 @@ Status check_flags(const Flags& flags) {
     return fail(Code::Usage, "say the table once: --table FILE or NAME, or --hardware NAME");
   }
   if (flags.hardware.find('/') != std::string::npos) {
-    return fail(Code::Usage, "--hardware {}: a name such as SD710; a file is --table", base::printable(flags.hardware));
+    return fail(Code::Usage, "--hardware {}: a name such as SD710; a file is --table",
+                base::printable(flags.hardware));
   }
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
@@ -65,7 +67,8 @@ Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
 /// Of a --hardware, whatever its name, or of a --table.
 Result<std::string> table_path(const Flags& flags) {
   const std::int64_t power_mode = flags.power_mode.value_or(0);
-  if (flags.hardware.empty()) return paddle_table_path({flags.table, flags.threads, power_mode}, flags.table_dir);
+  if (flags.hardware.empty())
+    return paddle_table_path({flags.table, flags.threads, power_mode}, flags.table_dir);
   OPLAT_TRY(path, find_paddle_table({flags.hardware, flags.threads, power_mode}, flags.table_dir));
   return path.string();
 }
@@ -78,14 +81,17 @@ Status drop_unsaid_power_mode(const table::Table& table, predict::Question& ques
   return {};
 }
 
-Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& model, AnyTable& table, const AnyTableWish& wish,
+Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& model,
+                                        AnyTable& table, const AnyTableWish& wish,
                                         const std::vector<std::string>& warnings) {
   QuestionOptions question = flags.question;
   question.question = wish.question;
   OPLAT_TRY(selection, select_stated(table.table(), question.question));
-  OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question, flags.loudness));
+  OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question,
+                                flags.loudness));
   const bool estimates = flags.op_predictor == "on";
-  if (estimates) OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
+  if (estimates)
+    OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
   const auto profile = estimates ? std::optional(estimate::Profile::Accurate) : std::nullopt;
   OPLAT_TRY(predictor, predict::Predictor::create(table.table(), planned.selection, profile));
   predict::Options options;
@@ -95,7 +101,8 @@ Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& m
   prediction.model = flags.model;
   prediction.table_path = table.path;
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
-  prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(), planned.warnings.end());
+  prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(),
+                             planned.warnings.end());
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
   predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings);
   return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
@@ -142,37 +149,73 @@ Result<int> run(Flags flags) {
 }
 
 constexpr const char* kFooter =
-    "A table is a file, PaddleSlim's pickle or one of oplat, told apart by their bytes; or SD625, SD710, SD845, SD865 or RK3288,\n"
-    "which like --hardware NAME mean NAME_threads_N_power_mode_M.pkl in the current folder, in --table-dir, in the folders of\n"
+    "A table is a file, PaddleSlim's pickle or one of oplat, told apart by their bytes; or SD625, "
+    "SD710, SD845, SD865 or RK3288,\n"
+    "which like --hardware NAME mean NAME_threads_N_power_mode_M.pkl in the current folder, in "
+    "--table-dir, in the folders of\n"
     "$OPLAT_TABLES (the case of letters does not matter). Nothing is ever downloaded.\n"
-    "--dtype: what the model holds, int8 where it quantises, else fp32; fp16 only when asked; a contradiction is an error.\n"
-    "--op-predictor off (as the original's default): an operator that the table lacks is an error, and all such are listed with\n"
-    "their call counts. on: they are estimated, of any type and batch, from a fit to the table's rows that is made once and kept.\n"
-    "Exit codes: 0 done; 2 usage; 3 model, parameters or table absent or malformed; 4 operators that the table lacks; 6 the table\n"
+    "--dtype: what the model holds, int8 where it quantises, else fp32; fp16 only when asked; a "
+    "contradiction is an error.\n"
+    "--op-predictor off (as the original's default): an operator that the table lacks is an error, "
+    "and all such are listed with\n"
+    "their call counts. on: they are estimated, of any type and batch, from a fit to the table's "
+    "rows that is made once and kept.\n"
+    "Exit codes: 0 done; 2 usage; 3 model, parameters or table absent or malformed; 4 operators "
+    "that the table lacks; 6 the table\n"
     "is of other threads, another power mode or another precision.\n"
-    "Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams --table SD710 --dtype fp32";
+    "Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams "
+    "--table SD710 --dtype fp32";
 
 }  // namespace
 
 void add_paddleslim_predict(const Command& group) {
-  const Command command = group.add_subcommand("predict", "a model's latency, summed over the operators that Paddle-Lite makes of it");
+  const Command command = group.add_subcommand(
+      "predict", "a model's latency, summed over the operators that Paddle-Lite makes of it");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("--model", flags->model, "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3").required().type_name("FILE");
-  command.add_option("--params", flags->params, "its parameters (default: what lies beside it)").type_name("FILE");
-  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710").envname("OPLAT_TABLE").type_name("FILE|NAME");
-  command.add_option("--hardware", flags->hardware, "in place of --table: any name NAME of NAME_threads_N_power_mode_M.pkl").type_name("NAME");
-  command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too").type_name("DIR");
-  command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)").one_of({"fp32", "int8", "fp16"});
-  command.add_option("--threads", flags->threads, "threads that the table is of").range(1, 4096).capture_default_str();
-  command.add_option("--power-mode", flags->power_mode, "that the table is of (default: 0 of a named table, of others what they are of)").range(0, 99);
-  command.add_option("--device", flags->question.question.device, "of a table of several devices, the one that answers").type_name("NAME");
-  command.add_option("--runtime-version", flags->question.question.version, "of a table of several versions of Paddle-Lite, the one that answers");
-  command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks").one_of({"on", "off"}).capture_default_str();
-  command.add_option("--plan", flags->question.plan, "what becomes of the model: auto, rules, or rules:NAME").capture_default_str();
+  command
+      .add_option("--model", flags->model,
+                  "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3")
+      .required()
+      .type_name("FILE");
+  command.add_option("--params", flags->params, "its parameters (default: what lies beside it)")
+      .type_name("FILE");
+  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710")
+      .envname("OPLAT_TABLE")
+      .type_name("FILE|NAME");
+  command
+      .add_option("--hardware", flags->hardware,
+                  "in place of --table: any name NAME of NAME_threads_N_power_mode_M.pkl")
+      .type_name("NAME");
+  command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too")
+      .type_name("DIR");
+  command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)")
+      .one_of({"fp32", "int8", "fp16"});
+  command.add_option("--threads", flags->threads, "threads that the table is of")
+      .range(1, 4096)
+      .capture_default_str();
+  command
+      .add_option("--power-mode", flags->power_mode,
+                  "that the table is of (default: 0 of a named table, of others what they are of)")
+      .range(0, 99);
+  command
+      .add_option("--device", flags->question.question.device,
+                  "of a table of several devices, the one that answers")
+      .type_name("NAME");
+  command.add_option("--runtime-version", flags->question.question.version,
+                     "of a table of several versions of Paddle-Lite, the one that answers");
+  command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks")
+      .one_of({"on", "off"})
+      .capture_default_str();
+  command
+      .add_option("--plan", flags->question.plan,
+                  "what becomes of the model: auto, rules, or rules:NAME")
+      .capture_default_str();
   add_model_options(command, flags->model_options);
   command.add_flag("--allow-setting-mismatch", flags->question.question.allow_setting_mismatch,
-                    "take a table of other threads or another precision, with a wider interval");
-  command.add_option("--level", flags->question.level, "level of the interval").range(0.01, 0.999).capture_default_str();
+                   "take a table of other threads or another precision, with a wider interval");
+  command.add_option("--level", flags->question.level, "level of the interval")
+      .range(0.01, 0.999)
+      .capture_default_str();
   command.add_flag("--per-op", flags->per_op, "every operator with the text that was looked up");
   command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
   add_foreign_options(command, flags->foreign);

@@ -29,9 +29,10 @@ void print_csv(const RulesPlan& made) {
   for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
     const plan::PlanKernel& kernel = made.plan.kernels[i];
     const plan::FusedWords words = plan::fused_words(made.fused, made.fused.nodes[i]);
-    const std::vector<std::string> fields = {report::csv_field(kernel.name), report::csv_field(kernel.key), report::csv_number(kernel.count),
-                                             report::csv_field(words.op),    report::csv_field(words.filter),
-                                             report::csv_field(words.attributes)};
+    const std::vector<std::string> fields = {
+        report::csv_field(kernel.name),   report::csv_field(kernel.key),
+        report::csv_number(kernel.count), report::csv_field(words.op),
+        report::csv_field(words.filter),  report::csv_field(words.attributes)};
     std::cout << report::csv_line(fields);
   }
   std::cout.flush();
@@ -54,10 +55,16 @@ Result<int> run_rules(const Flags& flags) {
 
 Result<int> run(const Flags& flags) {
   if (!flags.plan.empty()) {
-    if (!flags.run.runtime.empty()) return fail(Code::Usage, "--plan {} and --runtime {}: one of them says where the plan is from", flags.plan, flags.run.runtime);
+    if (!flags.run.runtime.empty())
+      return fail(Code::Usage,
+                  "--plan {} and --runtime {}: one of them says where the plan is from", flags.plan,
+                  flags.run.runtime);
     return run_rules(flags);
   }
-  if (flags.run.runtime.empty()) return fail(Code::Usage, "--runtime R asks that runtime, --plan rules:NAME fusion rules: one of them is needed");
+  if (flags.run.runtime.empty())
+    return fail(
+        Code::Usage,
+        "--runtime R asks that runtime, --plan rules:NAME fusion rules: one of them is needed");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_TRY(inputs, input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -77,11 +84,14 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_plan(const Command& app) {
-  const Command command = app.add_subcommand("plan", "list the kernels that a runtime executes for a model");
+  const Command command =
+      app.add_subcommand("plan", "list the kernels that a runtime executes for a model");
   const auto flags = std::make_shared<Flags>();
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
   add_run_options(command, flags->run, false);
-  command.add_option("--plan", flags->plan, "rules:NAME, rules:NAME@VERSION or rules:FILE.yaml: by fusion rules, without the runtime (docs/fusion-rules.md)");
+  command.add_option("--plan", flags->plan,
+                     "rules:NAME, rules:NAME@VERSION or rules:FILE.yaml: by fusion rules, without "
+                     "the runtime (docs/fusion-rules.md)");
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);

@@ -2,13 +2,13 @@
 /// oplat predict MODEL
 #include <memory>
 
+#include "base/units.hpp"
 #include "cli/any_table.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/paddle_table.hpp"
 #include "cli/question.hpp"
-#include "base/units.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::cli {
@@ -26,9 +26,12 @@ struct Flags {
   AnyTableWish foreign;
 };
 
-Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table, const AnyTableWish& wish, const std::vector<std::string>& warnings) {
+Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table,
+                                        const AnyTableWish& wish,
+                                        const std::vector<std::string>& warnings) {
   OPLAT_TRY(selection, select_stated(table.table(), flags.question.question));
-  OPLAT_TRY(planned, plan_model(table.table(), selection, flags.model, flags.model_options, flags.question, flags.loudness));
+  OPLAT_TRY(planned, plan_model(table.table(), selection, flags.model, flags.model_options,
+                                flags.question, flags.loudness));
   planned.warnings.insert(planned.warnings.begin(), warnings.begin(), warnings.end());
   OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
   OPLAT_TRY(prediction, predict_planned(table.table(), planned, flags.model, flags.question));
@@ -66,7 +69,8 @@ Result<int> run(const Flags& flags) {
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);
   OPLAT_CHECK(predict::require_complete(prediction));
   if (most_ns > 0 && prediction.latency_ns && *prediction.latency_ns > most_ns) {
-    return fail(Code::GateNotMet, "{}: {} predicted, more than --max-latency {}", flags.model, base::duration_text(*prediction.latency_ns), flags.max_latency);
+    return fail(Code::GateNotMet, "{}: {} predicted, more than --max-latency {}", flags.model,
+                base::duration_text(*prediction.latency_ns), flags.max_latency);
   }
   return kDone;
 }
@@ -83,15 +87,24 @@ void add_predict(const Command& app) {
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
   command.add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
-  command.add_option("--max-latency", flags->max_latency, "exit 7 if the prediction is above this: 10ms, 250us").type_name("TIME");
+  command
+      .add_option("--max-latency", flags->max_latency,
+                  "exit 7 if the prediction is above this: 10ms, 250us")
+      .type_name("TIME");
   add_foreign_options(command, flags->foreign);
   add_loudness(command, flags->loudness);
-  command.footer("--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer as they stand, and what they\n"
-                  "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat). SD710, RK3288 and\n"
-                  "the like mean NAME_threads_4_power_mode_0.pkl (or of --threads N) in the current folder or those of $OPLAT_TABLES.\n"
-                  "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or malformed; 4 kernels without an\n"
-                  "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above --max-latency.\n"
-                  "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");
+  command.footer(
+      "--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer "
+      "as they stand, and what they\n"
+      "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or "
+      "~/.cache/oplat). SD710, RK3288 and\n"
+      "the like mean NAME_threads_4_power_mode_0.pkl (or of --threads N) in the current folder or "
+      "those of $OPLAT_TABLES.\n"
+      "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or "
+      "malformed; 4 kernels without an\n"
+      "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above "
+      "--max-latency.\n"
+      "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");
   command.runs([flags] { return run(*flags); });
 }
 

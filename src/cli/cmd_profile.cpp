@@ -4,14 +4,14 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
-#include "base/units.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::cli {
@@ -38,7 +38,8 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
     ++line_number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.front() == '#') continue;
-    if (auto key = ir::parse(line); !key) return fail(Code::Input, "{}:{}: no key: {}", path, line_number, key.error().message);
+    if (auto key = ir::parse(line); !key)
+      return fail(Code::Input, "{}:{}: no key: {}", path, line_number, key.error().message);
     keys.push_back(std::move(line));
   }
   if (keys.empty()) return fail(Code::Input, "{}: holds no keys", path);
@@ -52,7 +53,9 @@ void keep_first_of_equals(std::vector<std::string>& keys) {
 
 std::string counts_text(const measure::Counts& c) {
   std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
-  if (c.wide + c.few > 0) text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise, c.wide, c.few);
+  if (c.wide + c.few > 0)
+    text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise,
+                        c.wide, c.few);
   if (c.failed > 0) text += fmt::format(", {} failed", c.failed);
   if (c.unsupported > 0) text += fmt::format(", {} unsupported", c.unsupported);
   if (c.skipped > 0) text += fmt::format(", {} skipped", c.skipped);
@@ -61,31 +64,47 @@ std::string counts_text(const measure::Counts& c) {
 }
 
 nlohmann::ordered_json counts_json(const measure::Counts& c) {
-  return {{"total", c.total}, {"precise", c.precise}, {"wide", c.wide}, {"few_blocks", c.few}, {"failed", c.failed},
-          {"unsupported", c.unsupported}, {"skipped", c.skipped}, {"left", c.left}};
+  return {{"total", c.total},     {"precise", c.precise}, {"wide", c.wide},
+          {"few_blocks", c.few},  {"failed", c.failed},   {"unsupported", c.unsupported},
+          {"skipped", c.skipped}, {"left", c.left}};
 }
 
 void print_summary(const Flags& flags, const measure::Summary& s) {
   if (flags.json) {
     nlohmann::ordered_json refusals = nlohmann::ordered_json::array();
-    for (const auto& r : s.refusals) refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
-    const nlohmann::ordered_json document = {
-        {"schema", "oplat.profile/1"}, {"table", flags.table}, {"rows", counts_json(s.kernels)}, {"models", counts_json(s.models)},
-        {"view_keys", s.views}, {"blocks", s.blocks}, {"passes", s.passes}, {"processes", s.processes}, {"seconds", s.seconds}, {"waited_seconds", s.waited_seconds},
-        {"budget_ended", s.budget_ended}, {"interrupted", s.interrupted}, {"refusals", refusals}};
+    for (const auto& r : s.refusals)
+      refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
+    const nlohmann::ordered_json document = {{"schema", "oplat.profile/1"},
+                                             {"table", flags.table},
+                                             {"rows", counts_json(s.kernels)},
+                                             {"models", counts_json(s.models)},
+                                             {"view_keys", s.views},
+                                             {"blocks", s.blocks},
+                                             {"passes", s.passes},
+                                             {"processes", s.processes},
+                                             {"seconds", s.seconds},
+                                             {"waited_seconds", s.waited_seconds},
+                                             {"budget_ended", s.budget_ended},
+                                             {"interrupted", s.interrupted},
+                                             {"refusals", refusals}};
     print_json(document);
     return;
   }
   fmt::print("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels), s.views);
   if (s.models.total > 0) fmt::print("whole models: {}\n", counts_text(s.models));
-  const std::string waited = s.waited_seconds < 1 ? "" : fmt::format(" ({} of it waiting for cores that are apart)", base::clock_text(s.waited_seconds));
-  fmt::print("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks, s.processes, s.passes, base::clock_text(s.seconds), waited, flags.table);
+  const std::string waited = s.waited_seconds < 1
+                                 ? ""
+                                 : fmt::format(" ({} of it waiting for cores that are apart)",
+                                               base::clock_text(s.waited_seconds));
+  fmt::print("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
+             s.processes, s.passes, base::clock_text(s.seconds), waited, flags.table);
   for (const auto& r : s.refusals) fmt::print("{}: {}\n  {}\n", r.outcome, r.reason, r.key);
 }
 
 Result<int> run(const Flags& flags) {
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
-  if (flags.models.empty() && flags.keys_file.empty()) return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
+  if (flags.models.empty() && flags.keys_file.empty())
+    return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -98,7 +117,8 @@ Result<int> run(const Flags& flags) {
   // Neither a worker that does not start nor a model that is none may leave an empty table behind.
   OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
-  OPLAT_TRY(table, table::Table::open(flags.table, flags.resume ? table::Mode::Write : table::Mode::Create));
+  OPLAT_TRY(table, table::Table::open(flags.table,
+                                      flags.resume ? table::Mode::Write : table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;
@@ -107,7 +127,9 @@ Result<int> run(const Flags& flags) {
   keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
   print_summary(flags, summary);
-  if (summary.interrupted) return fail(Code::Interrupted, "stopped; all that was measured is kept; go on with the same command and --resume");
+  if (summary.interrupted)
+    return fail(Code::Interrupted,
+                "stopped; all that was measured is kept; go on with the same command and --resume");
   print_budget_end(summary, "go on with --resume");
   if (summary.kernels.total > 0 && summary.kernels.measured() == 0 && summary.kernels.left == 0) {
     return fail(Code::Runtime, "every kernel failed; the reasons stand above and in the table");
@@ -118,16 +140,21 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_profile(const Command& app) {
-  const Command command = app.add_subcommand("profile", "measure the kernels of models into a table");
+  const Command command =
+      app.add_subcommand("profile", "measure the kernels of models into a table");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)").type_name("FILE").repeatable();
+  command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")
+      .type_name("FILE")
+      .repeatable();
   command.add_option("--keys", flags->keys_file, "file of keys, one a line").type_name("FILE");
   add_table(command, flags->table);
   add_run_options(command, flags->run);
   add_model_options(command, flags->model_options);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
-  command.add_flag("--resume", flags->resume, "insist that the table exists already; rows that are done are left alone with and without it");
+  command.add_flag("--resume", flags->resume,
+                   "insist that the table exists already; rows that are done are left alone with "
+                   "and without it");
   command.add_flag("--json", flags->json, "print the summary as JSON");
   add_loudness(command, flags->loudness);
   command.runs([flags] { return run(*flags); });

@@ -30,11 +30,19 @@ Result<int> run(const std::string& file, bool json) {
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const plan::RuleSet& set : sets)
-      list.push_back({{"name", set.name}, {"runtime", set.runtime}, {"version", set.version}, {"reads", set.reads}, {"passes", set.passes.size()}, {"options", set.options}, {"hash", set.hash}});
+      list.push_back({{"name", set.name},
+                      {"runtime", set.runtime},
+                      {"version", set.version},
+                      {"reads", set.reads},
+                      {"passes", set.passes.size()},
+                      {"options", set.options},
+                      {"hash", set.hash}});
     print_json({{"schema", "oplat.rules/1"}, {"rules", std::move(list)}});
     return kDone;
   }
-  for (const plan::RuleSet& set : sets) fmt::print("{:<24} for models of {}, rows of {}: {} passes\n", set.name, set.reads, set.runtime, set.passes.size());
+  for (const plan::RuleSet& set : sets)
+    fmt::print("{:<24} for models of {}, rows of {}: {} passes\n", set.name, set.reads, set.runtime,
+               set.passes.size());
   return kDone;
 }
 
@@ -45,7 +53,9 @@ void add_rules(const Command& app) {
     std::string file;
     bool json = false;
   };
-  const Command command = app.add_subcommand("rules", "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
+  const Command command = app.add_subcommand(
+      "rules",
+      "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
   const auto flags = std::make_shared<Flags>();
   command.add_option("FILE", flags->file, "rule file (docs/fusion-rules.md)");
   command.add_flag("--json", flags->json, "print JSON");

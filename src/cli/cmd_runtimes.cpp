@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat runtimes
-#include <nlohmann/json.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "base/text.hpp"
 #include "runtimes/worker_client.hpp"
 
 namespace oplat::cli {
@@ -43,9 +43,16 @@ int print_list() {
   for (const auto& entry : runtimes::runtimes()) {
     const State state = state_of(entry);
     nlohmann::ordered_json options = nlohmann::ordered_json::object();
-    for (const auto& [name, option] : state.options) options[name] = {{"values", option.values}, {"default", option.default_value}};
-    list.push_back({{"name", entry.name}, {"description", entry.description}, {"available", state.available}, {"version", state.version},
-                    {"build", state.build}, {"options", options}, {"install", entry.install}, {"why", state.why}});
+    for (const auto& [name, option] : state.options)
+      options[name] = {{"values", option.values}, {"default", option.default_value}};
+    list.push_back({{"name", entry.name},
+                    {"description", entry.description},
+                    {"available", state.available},
+                    {"version", state.version},
+                    {"build", state.build},
+                    {"options", options},
+                    {"install", entry.install},
+                    {"why", state.why}});
   }
   print_json({{"schema", "oplat.runtimes/1"}, {"runtimes", list}});
   return 0;
@@ -59,9 +66,11 @@ int print_text() {
       fmt::print("{:<12}   not available: {}\n", "", state.why);
       continue;
     }
-    if (!state.version.empty()) fmt::print("{:<12}   version {}, build {}\n", "", state.version, state.build);
+    if (!state.version.empty())
+      fmt::print("{:<12}   version {}, build {}\n", "", state.version, state.build);
     for (const auto& [name, option] : state.options) {
-      fmt::print("{:<12}   --option {}={} (default {})\n", "", name, base::join(option.values, "|"), option.default_value);
+      fmt::print("{:<12}   --option {}={} (default {})\n", "", name, base::join(option.values, "|"),
+                 option.default_value);
     }
     if (!state.why.empty()) fmt::print("{:<12}   {}\n", "", state.why);
   }
@@ -71,7 +80,8 @@ int print_text() {
 }  // namespace
 
 void add_runtimes(const Command& app) {
-  const Command command = app.add_subcommand("runtimes", "list what can execute models here, and how to install what is absent");
+  const Command command = app.add_subcommand(
+      "runtimes", "list what can execute models here, and how to install what is absent");
   const auto json = std::make_shared<bool>(false);
   command.add_flag("--json", *json, "print JSON");
   command.runs([json]() -> Result<int> { return *json ? print_list() : print_text(); });

@@ -11,7 +11,8 @@ namespace oplat::cli {
 void add_space_options(const Command& command, SpaceOptions& to) {
   command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)").required();
   command
-      .add_option("--resolution", to.resolutions, "height and width of the image, instead of the file's (repeatable)")
+      .add_option("--resolution", to.resolutions,
+                  "height and width of the image, instead of the file's (repeatable)")
       .range(std::int64_t{1}, search::kMaxResolution)
       .repeatable();
 }
@@ -29,11 +30,12 @@ Result<search::SearchSpace> read_space(const SpaceOptions& options) {
 }
 
 void add_space_commands(const Command& app) {
-  const Command group =
-      app.add_subcommand("space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
+  const Command group = app.add_subcommand(
+      "space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
   group.require_subcommand(1);
   group.footer(
-      "A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; data/spaces/fbnet.yaml).");
+      "A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; "
+      "data/spaces/fbnet.yaml).");
   for (const auto add : {add_space_expand, add_space_lut}) add(group);
 }
 

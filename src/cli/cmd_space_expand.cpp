@@ -34,8 +34,9 @@ Result<int> run(const Flags& flags) {
   }
   OPLAT_CHECK(put_text(flags.out, text));
   if (!flags.loudness.quiet) {
-    fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", keys.size(), space.layers.size(),
-               space.resolutions.size(), space.resolutions.size() == 1 ? "" : "s");
+    fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", keys.size(),
+               space.layers.size(), space.resolutions.size(),
+               space.resolutions.size() == 1 ? "" : "s");
   }
   return kDone;
 }
@@ -43,15 +44,18 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_space_expand(const Command& group) {
-  const Command command = group.add_subcommand("expand", "list the distinct kernels of a search space");
+  const Command command =
+      group.add_subcommand("expand", "list the distinct kernels of a search space");
   const auto flags = std::make_shared<Flags>();
   add_space_options(command, flags->space);
   command.add_flag("--queries", flags->queries,
-                    "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
-  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
+                   "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
+  command.add_option("--out", flags->out, "file to write (default: standard output)")
+      .type_name("FILE");
   add_loudness(command, flags->loudness);
   command.footer(
-      "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a look-up table\n"
+      "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a "
+      "look-up table\n"
       "of runtime_lut.\n"
       "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
       "Example: oplat space expand data/spaces/fbnet.yaml --out keys.txt &&\n"

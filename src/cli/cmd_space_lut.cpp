@@ -4,6 +4,9 @@
 #include <array>
 #include <memory>
 
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
@@ -11,9 +14,6 @@
 #include "cli/runtime_session.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
-#include "base/few_lines.hpp"
-#include "base/text.hpp"
-#include "base/units.hpp"
 #include "search/write.hpp"
 
 namespace oplat::cli {
@@ -41,13 +41,15 @@ Result<std::string_view> form_of(const Flags& flags) {
   for (const std::string_view form : kForms) {
     if (!flags.out.ends_with(fmt::format(".{}", form))) continue;
     if ((flags.form.json && form != "json") || (flags.form.csv && form != "csv")) {
-      return fail(Code::Usage, "--out {}: the name says {}, a flag says otherwise", base::printable(flags.out), form);
+      return fail(Code::Usage, "--out {}: the name says {}, a flag says otherwise",
+                  base::printable(flags.out), form);
     }
     return form;
   }
   if (flags.form.json) return kForms[1];
   if (flags.form.csv) return kForms[0];
-  return fail(Code::Usage, "--out {}: end the name in .csv, .json or .npz", base::printable(flags.out));
+  return fail(Code::Usage, "--out {}: end the name in .csv, .json or .npz",
+              base::printable(flags.out));
 }
 
 Result<std::string> written(const search::SpaceLatencies& latencies, std::string_view form) {
@@ -56,7 +58,8 @@ Result<std::string> written(const search::SpaceLatencies& latencies, std::string
   return search::to_npz(latencies);
 }
 
-/// What a network takes whatever it chooses, and the fastest and slowest choice of every layer summed up.
+/// What a network takes whatever it chooses, and the fastest and slowest choice of every layer
+/// summed up.
 void print_summary(const search::SpaceLatencies& latencies) {
   for (const search::ResolutionLatencies& timed : latencies.resolutions) {
     double least = timed.overhead_ns;
@@ -77,9 +80,10 @@ void print_summary(const search::SpaceLatencies& latencies) {
       most += high.value_or(0);
     }
     fmt::print(stderr,
-               "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}{}\n",
-               latencies.space.name, timed.expansion.resolution, timed.cells.size(), blocks, timed.kernels.size(),
-               base::duration_text(least), base::duration_text(most),
+               "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, "
+               "slowest {}{}\n",
+               latencies.space.name, timed.expansion.resolution, timed.cells.size(), blocks,
+               timed.kernels.size(), base::duration_text(least), base::duration_text(most),
                without > 0 ? fmt::format(" ({} blocks have no time)", without) : "");
   }
 }
@@ -88,18 +92,20 @@ Status require_complete(const search::SpaceLatencies& latencies, const Flags& fl
   if (latencies.missing.empty()) return {};
   base::FewLines keys(kMaxNamedKeys);
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
-  return fail(
-      Code::Missing,
-      "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists the space), let them be "
-      "learned from the rows that there are ('oplat fit'), or accept a guess with --missing physics:{}",
-      flags.space.file, flags.table, keys.count(), keys.text());
+  return fail(Code::Missing,
+              "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists "
+              "the space), let them be "
+              "learned from the rows that there are ('oplat fit'), or accept a guess with "
+              "--missing physics:{}",
+              flags.space.file, flags.table, keys.count(), keys.text());
 }
 
 Result<int> run(const Flags& flags) {
   OPLAT_TRY(form, form_of(flags));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
   if (flags.question.runtime) OPLAT_CHECK(check_runtime_name(*flags.question.runtime));
-  for (const std::string& input : {flags.space.file, flags.table}) OPLAT_CHECK(refuse_to_replace(flags.out, input));
+  for (const std::string& input : {flags.space.file, flags.table})
+    OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));
@@ -120,33 +126,41 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_space_lut(const Command& group) {
-  const Command command =
-      group.add_subcommand("lut", "write the latency of every choice of every layer, ready for a latency loss");
+  const Command command = group.add_subcommand(
+      "lut", "write the latency of every choice of every layer, ready for a latency loss");
   const auto flags = std::make_shared<Flags>();
   add_space_options(command, flags->space);
   add_table(command, flags->table);
   add_population_options(command, flags->question);
   command.add_flag("--allow-setting-mismatch", flags->question.allow_setting_mismatch,
-                    "answer from the nearest setting, with a wider interval");
+                   "answer from the nearest setting, with a wider interval");
   command.add_option("--level", flags->level, "level of the intervals")
       .range(0.01, 0.999)
       .capture_default_str();
-  command.add_option("--missing", flags->missing, "kernels without an estimate: error, physics or zero")
+  command
+      .add_option("--missing", flags->missing,
+                  "kernels without an estimate: error, physics or zero")
       .capture_default_str();
   add_estimate_profile(command, flags->profile);
   command
       .add_option("--reuse-bytes", flags->reuse_bytes,
-                   "bytes touched between two uses of a weight (default: those of a mean network)")
+                  "bytes touched between two uses of a weight (default: those of a mean network)")
       .not_negative();
-  command.add_option("--out", flags->out, "file to write: .csv, .json or .npz (default: CSV to standard output)")
+  command
+      .add_option("--out", flags->out,
+                  "file to write: .csv, .json or .npz (default: CSV to standard output)")
       .type_name("FILE");
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
   command.footer(
-      "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' estimates. Layers\n"
-      "without a choice stand in 'fixed', what a network takes beyond its blocks in 'overhead': a network takes\n"
-      "overhead + fixed + its choices. .json and .npz also hold intervals and sources (docs/spaces.md).\n"
-      "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels without an estimate,\n"
+      "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' "
+      "estimates. Layers\n"
+      "without a choice stand in 'fixed', what a network takes beyond its blocks in 'overhead': a "
+      "network takes\n"
+      "overhead + fixed + its choices. .json and .npz also hold intervals and sources "
+      "(docs/spaces.md).\n"
+      "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels "
+      "without an estimate,\n"
       "written as empty, null or NaN; 6 refused; 8 could not write.\n"
       "Example: oplat space lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz");
   command.runs([flags] { return run(*flags); });

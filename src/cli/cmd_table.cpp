@@ -29,7 +29,8 @@ Result<int> rows(const Flags& flags) {
   return kDone;
 }
 
-void add_one(const Command& parent, const char* name, const char* help, Result<int> (*run)(const Flags&)) {
+void add_one(const Command& parent, const char* name, const char* help,
+             Result<int> (*run)(const Flags&)) {
   const Command command = parent.add_subcommand(name, help);
   const auto flags = std::make_shared<Flags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();

@@ -7,11 +7,11 @@
 #include <memory>
 #include <system_error>
 
+#include "base/units.hpp"
 #include "cli/conv_library.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "base/units.hpp"
 #include "formats/tinynas.hpp"
 
 namespace oplat::cli {
@@ -30,19 +30,24 @@ struct Flags {
 
 std::string list_of(const std::vector<tinynas::ListedConv>& samples) {
   std::string list;
-  for (std::size_t i = 0; i < samples.size(); ++i) list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    list += tinynas::iteration_text(i + 1, samples[i].conv) + "\n";
   return list;
 }
 
-/// What another call left in the folder: its log refuses to be gone on with, and without one its list and script go before
-/// the first of its models is replaced, so that a call that ends early leaves nothing that runs them under their old names.
-Status clear_other(const std::filesystem::path& folder, const std::string& list, const std::string& script) {
+/// What another call left in the folder: its log refuses to be gone on with, and without one its
+/// list and script go before the first of its models is replaced, so that a call that ends early
+/// leaves nothing that runs them under their old names.
+Status clear_other(const std::filesystem::path& folder, const std::string& list,
+                   const std::string& script) {
   const auto old_list = base::read_file(folder / "samples.txt");
   const auto old_script = base::read_file(folder / "run.sh");
   if (old_list && old_script && *old_list == list && *old_script == script) return {};
   std::error_code error;
   if (std::filesystem::exists(folder / "log.txt", error)) {
-    return fail(Code::Refused, "{}: holds times of other samples or of another precision; choose another --out, or remove it",
+    return fail(Code::Refused,
+                "{}: holds times of other samples or of another precision; choose another --out, "
+                "or remove it",
                 (folder / "log.txt").string());
   }
   for (const char* name : {"run.sh", "samples.txt"}) {
@@ -57,8 +62,10 @@ std::filesystem::path model_path(const std::filesystem::path& folder, std::size_
   return folder / "models" / fmt::format("sample-{}.onnx", number);
 }
 
-/// Large spaces need more disk than there is, sooner than they need time. Models of an earlier call are replaced.
-Status check_room(const std::filesystem::path& folder, const std::vector<tinynas::ListedConv>& samples) {
+/// Large spaces need more disk than there is, sooner than they need time. Models of an earlier call
+/// are replaced.
+Status check_room(const std::filesystem::path& folder,
+                  const std::vector<tinynas::ListedConv>& samples) {
   double wanted = 0;
   std::error_code error;
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -68,8 +75,10 @@ Status check_room(const std::filesystem::path& folder, const std::vector<tinynas
   }
   const auto space = std::filesystem::space(folder, error);
   if (!error && wanted > static_cast<double>(space.available)) {
-    return fail(Code::Write, "{}: the models take {} more, but {} are free; bench the samples in parts", folder.string(),
-                base::bytes_text(wanted), base::bytes_text(static_cast<double>(space.available)));
+    return fail(Code::Write,
+                "{}: the models take {} more, but {} are free; bench the samples in parts",
+                folder.string(), base::bytes_text(wanted),
+                base::bytes_text(static_cast<double>(space.available)));
   }
   return {};
 }
@@ -87,21 +96,26 @@ Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& 
 Result<int> run(const Flags& flags) {
   const auto precision_flags = tinynas::trtexec_flags(flags.precision);
   if (!precision_flags) {
-    return fail(Code::Usage, "--precision {}: trtexec has no convolution of it; expected FP32, FP16, FP16_DAMOYOLO or INT8", flags.precision);
+    return fail(Code::Usage,
+                "--precision {}: trtexec has no convolution of it; expected FP32, FP16, "
+                "FP16_DAMOYOLO or INT8",
+                flags.precision);
   }
   OPLAT_TRY(source, base::Source::open(flags.samples));
   OPLAT_TRY(samples, tinynas::read_conv_list(source));
   if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
   for (const tinynas::ListedConv& one : samples) {
     if (one.conv.group != 1) {
-      return fail(Code::Input, "{}:{}: a grouped convolution; a library has no column for groups", flags.samples, one.line);
+      return fail(Code::Input, "{}:{}: a grouped convolution; a library has no column for groups",
+                  flags.samples, one.line);
     }
   }
   const std::filesystem::path folder(flags.folder);
   OPLAT_CHECK(make_folder((folder / "models").string()));
   OPLAT_TRY(precision, library_precision(flags.precision));
   const std::string list = list_of(samples);
-  const std::string script_text = tinynas::bench_script(*precision_flags, library_file_name(precision));
+  const std::string script_text =
+      tinynas::bench_script(*precision_flags, library_file_name(precision));
   OPLAT_CHECK(check_room(folder, samples));
   OPLAT_CHECK(clear_other(folder, list, script_text));
   OPLAT_CHECK(write_models(flags, samples));
@@ -111,8 +125,9 @@ Result<int> run(const Flags& flags) {
   // Not to be able to is no harm: `sh run.sh` runs it all the same.
   (void)::chmod(script.c_str(), 0755);
   if (!flags.quiet) {
-    fmt::print(stderr, "oplat: {} models in {}; copy the folder to the GPU's machine and run: sh run.sh\n", samples.size(),
-               (folder / "models").string());
+    fmt::print(stderr,
+               "oplat: {} models in {}; copy the folder to the GPU's machine and run: sh run.sh\n",
+               samples.size(), (folder / "models").string());
   }
   return kDone;
 }
@@ -120,20 +135,34 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_tinynas_bench(const Command& group) {
-  const Command command = group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
+  const Command command =
+      group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line").required();
+  command
+      .add_option("SAMPLES", flags->samples,
+                  "samples, a library, or a list of tuples: one convolution a line")
+      .required();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
-  command.add_option("--precision", flags->precision, "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)").capture_default_str();
+  command
+      .add_option("--precision", flags->precision,
+                  "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)")
+      .capture_default_str();
   command.add_flag("--quiet", flags->quiet, "no count on stderr");
-  command.footer("Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a second input where fused) and\n"
-                  "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends to DIR/log.txt; run again, it\n"
-                  "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median of trtexec's GPU compute\n"
-                  "time, -1 where trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT seconds (600; 0: no limit). run.sh\n"
-                  "needs a POSIX shell, awk and sed, but no oplat.\n"
-                  "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of other samples or of another\n"
-                  "precision; 8 could not write.\n"
-                  "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
+  command.footer(
+      "Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a "
+      "second input where fused) and\n"
+      "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends "
+      "to DIR/log.txt; run again, it\n"
+      "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median "
+      "of trtexec's GPU compute\n"
+      "time, -1 where trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT seconds "
+      "(600; 0: no limit). run.sh\n"
+      "needs a POSIX shell, awk and sed, but no oplat.\n"
+      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of "
+      "other samples or of another\n"
+      "precision; 8 could not write.\n"
+      "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && "
+      "TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
   command.runs([flags] { return run(*flags); });
 }
 

@@ -32,7 +32,8 @@ void print_json_document(const Flags& flags, const std::vector<tinynas::NamedCon
     const ir::ConvTuple& conv = one.conv;
     nlohmann::ordered_json entry;
     entry["name"] = one.name;
-    entry["tuple"] = {ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c};
+    entry["tuple"] = {ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
+                      conv.batch,          conv.in_c,   conv.in_h,          conv.out_c};
     entry["group"] = conv.group;
     document["convs"].push_back(std::move(entry));
   }
@@ -42,7 +43,8 @@ void print_json_document(const Flags& flags, const std::vector<tinynas::NamedCon
 Result<int> run(const Flags& flags) {
   OPLAT_TRY(source, base::Source::open(flags.structure));
   OPLAT_TRY(structure, tinynas::read_structure(source));
-  OPLAT_TRY(convs, tinynas::convolutions(structure, flags.resolution, *tinynas::parse_rules(flags.rules)));
+  OPLAT_TRY(convs,
+            tinynas::convolutions(structure, flags.resolution, *tinynas::parse_rules(flags.rules)));
   if (flags.json) {
     print_json_document(flags, convs);
     return kDone;
@@ -56,21 +58,34 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_tinynas_convs(const Command& group) {
-  const Command command = group.add_subcommand("convs", "list the convolutions of a network structure");
+  const Command command =
+      group.add_subcommand("convs", "list the convolutions of a network structure");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("STRUCTURE", flags->structure, "structure file: a Python literal of block dictionaries").required();
+  command
+      .add_option("STRUCTURE", flags->structure,
+                  "structure file: a Python literal of block dictionaries")
+      .required();
   command.add_option("--resolution", flags->resolution, "height and width of the network's input")
-      .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
-  command.add_option("--rules", flags->rules, "original: as op_profiler counts; corrected: what the network executes")
-      .one_of({"original", "corrected"}).capture_default_str();
+      .range(std::int64_t{1}, std::int64_t{1'000'000})
+      .capture_default_str();
+  command
+      .add_option("--rules", flags->rules,
+                  "original: as op_profiler counts; corrected: what the network executes")
+      .one_of({"original", "corrected"})
+      .capture_default_str();
   command.add_flag("--json", flags->json, "print JSON, with the place of each convolution");
-  command.footer("Prints one line each, separated by tabs: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, batch 1. A grouped\n"
-                  "convolution, which the original refuses, gets a ninth field group=G.\n"
-                  "Rules 'original' divides sizes by strides, counts squeeze and excitation at full size and all behind it at 1x1, and\n"
-                  "ends with exit 3 where the original raises. Rules 'corrected' counts squeeze and excitation at 1x1 and keeps the size;\n"
-                  "a convolution is fused only where the network adds its input.\n"
-                  "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a block that cannot be counted.\n"
-                  "Example: oplat tinynas convs R50.txt --resolution 224 --rules original");
+  command.footer(
+      "Prints one line each, separated by tabs: Conv_type Stride ElmtFused Kernel Batch In_C In_H "
+      "Out_C, batch 1. A grouped\n"
+      "convolution, which the original refuses, gets a ninth field group=G.\n"
+      "Rules 'original' divides sizes by strides, counts squeeze and excitation at full size and "
+      "all behind it at 1x1, and\n"
+      "ends with exit 3 where the original raises. Rules 'corrected' counts squeeze and excitation "
+      "at 1x1 and keeps the size;\n"
+      "a convolution is fused only where the network adds its input.\n"
+      "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a block that cannot be "
+      "counted.\n"
+      "Example: oplat tinynas convs R50.txt --resolution 224 --rules original");
   command.runs([flags] { return run(*flags); });
 }
 

@@ -31,7 +31,9 @@ Result<std::int64_t> block_of_this_machine(const Loudness& loudness) {
   RunOptions options;
   options.runtime = "onnxruntime";
   auto session = start_runtime(options, loudness);
-  if (!session) return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8", session.error().message);
+  if (!session)
+    return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8",
+                session.error().message);
   return session->device.isa.find("avx512f") != std::string::npos ? kBlockWithAvx512 : kBlockElse;
 }
 
@@ -51,8 +53,8 @@ Result<int> run(const Flags& flags) {
   for (const tinynas::ListedConv& one : samples) {
     const auto key = ir::executed_key_of(one.conv, block);
     if (!key && !flags.skip_others) {
-      return fail(Code::Missing, "{}:{}: {}; --skip-others leaves such samples out", flags.samples, one.line,
-                  key.error().message);
+      return fail(Code::Missing, "{}:{}: {}; --skip-others leaves such samples out", flags.samples,
+                  one.line, key.error().message);
     }
     if (!key) {
       ++left_out;
@@ -71,20 +73,30 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_tinynas_keys(const Command& group) {
-  const Command command = group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
+  const Command command =
+      group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("SAMPLES", flags->samples, "samples, a library, or a list of tuples: one convolution a line")
+  command
+      .add_option("SAMPLES", flags->samples,
+                  "samples, a library, or a list of tuples: one convolution a line")
       .required();
-  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
-  command.add_option("--block", flags->block, "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
+  command.add_option("--out", flags->out, "file to write (default: standard output)")
+      .type_name("FILE");
+  command
+      .add_option("--block", flags->block,
+                  "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
       .one_of({std::to_string(kBlockElse), std::to_string(kBlockWithAvx512)});
-  command.add_flag("--skip-others", flags->skip_others, "leave out samples that no such kernel executes");
+  command.add_flag("--skip-others", flags->skip_others,
+                   "leave out samples that no such kernel executes");
   add_loudness(command, flags->loudness);
   command.footer(
-      "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a network on a CPU,\n"
-      "channels in blocks, normalisation folded in, Relu at its end, the residual added in place where fused.\n"
+      "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a "
+      "network on a CPU,\n"
+      "channels in blocks, normalisation folded in, Relu at its end, the residual added in place "
+      "where fused.\n"
       "'oplat export --format tinynas' writes what was measured as a library.\n"
-      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 4 a sample that another kernel executes;\n"
+      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 4 a sample that another "
+      "kernel executes;\n"
       "5 no ONNX Runtime here to ask for the size of blocks; 8 could not write.\n"
       "Example: oplat tinynas keys samples.txt --out keys.txt &&\n"
       "  oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat");

@@ -41,17 +41,28 @@ Result<int> run(const Flags& flags) {
 void add_tinynas_onnx(const Command& group) {
   const Command command = group.add_subcommand("onnx", "write a network structure as ONNX models");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("STRUCTURE", flags->structure, "structure file: a Python literal of block dictionaries").required();
+  command
+      .add_option("STRUCTURE", flags->structure,
+                  "structure file: a Python literal of block dictionaries")
+      .required();
   command.add_option("--resolution", flags->resolution, "height and width of the network's input")
-      .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+      .range(std::int64_t{1}, std::int64_t{1'000'000})
+      .capture_default_str();
   command.add_option("--batch", flags->batches, "batch sizes, one model each: 1,8,32")
-      .comma_separated().repeatable().range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+      .comma_separated()
+      .repeatable()
+      .range(std::int64_t{1}, std::int64_t{1'000'000})
+      .capture_default_str();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
-  command.footer("Writes DIR/NAME_bsN.onnx for each batch N (NAME is the structure file's, without its ending) and prints the names. The\n"
-                  "models compute in float32; weights are random and the same in every run. A stride-2 shortcut is pooled as the network\n"
-                  "does; at an odd size the pool keeps the rest, where PyTorch's network could not run.\n"
-                  "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a network that cannot run; 8 could not write.\n"
-                  "Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models");
+  command.footer(
+      "Writes DIR/NAME_bsN.onnx for each batch N (NAME is the structure file's, without its "
+      "ending) and prints the names. The\n"
+      "models compute in float32; weights are random and the same in every run. A stride-2 "
+      "shortcut is pooled as the network\n"
+      "does; at an odd size the pool keeps the rest, where PyTorch's network could not run.\n"
+      "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a network that cannot run; 8 "
+      "could not write.\n"
+      "Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models");
   command.runs([flags] { return run(*flags); });
 }
 

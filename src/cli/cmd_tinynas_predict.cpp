@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/few_lines.hpp"
+#include "base/text.hpp"
 #include "cli/conv_answers.hpp"
 #include "cli/conv_library.hpp"
 #include "cli/conv_questions.hpp"
@@ -16,8 +18,6 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
-#include "base/few_lines.hpp"
-#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -59,17 +59,22 @@ Result<Flags> checked(Flags flags) {
   if (flags.library.empty() == flags.table.empty())
     return fail(Code::Usage, "give --library FILE|DIR or --table T, one of the two");
   if (!flags.rules.empty() && flags.structure.empty())
-    return fail(Code::Usage, "--rules {}: concerns a STRUCTURE, not --tests", base::printable(flags.rules));
+    return fail(Code::Usage, "--rules {}: concerns a STRUCTURE, not --tests",
+                base::printable(flags.rules));
   if (flags.rules.empty()) flags.rules = original(flags) ? "original" : "corrected";
   if (!flags.library.empty() && (!flags.runtime.empty() || !flags.runtime_version.empty()))
-    return fail(Code::Usage, "--runtime and --runtime-version choose rows of a --table; a library has one kind");
+    return fail(Code::Usage,
+                "--runtime and --runtime-version choose rows of a --table; a library has one kind");
   if (flags.library.empty() && (!flags.calibrate || flags.skip_bad_rows))
-    return fail(Code::Usage, "--no-calibrate and --skip-bad-rows concern a --library; 'oplat fit' and 'oplat import' have them for a --table");
+    return fail(Code::Usage,
+                "--no-calibrate and --skip-bad-rows concern a --library; 'oplat fit' and 'oplat "
+                "import' have them for a --table");
   OPLAT_TRY(precision, library_precision(flags.precision));
   flags.precision = precision;
   flags.batches = without_repeats(flags.batches);
   if (has_t40_rules(flags.device)) {
-    if (std::any_of(flags.batches.begin(), flags.batches.end(), [](std::int64_t batch) { return batch != 1; }))
+    if (std::any_of(flags.batches.begin(), flags.batches.end(),
+                    [](std::int64_t batch) { return batch != 1; }))
       return fail(Code::Usage, "--batch: a T40 computes batch 1 only");
     flags.batches = {1};
   }
@@ -77,10 +82,12 @@ Result<Flags> checked(Flags flags) {
   return flags;
 }
 
-Result<std::vector<ConvQuestion>> questions_of(const Flags& flags, std::vector<std::string>& warnings) {
+Result<std::vector<ConvQuestion>> questions_of(const Flags& flags,
+                                               std::vector<std::string>& warnings) {
   if (!flags.tests.empty()) return listed_questions(flags.tests, warnings);
   const auto rules = formats::tinynas::parse_rules(flags.rules);
-  if (!rules) return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
+  if (!rules)
+    return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
   return structure_questions(flags.structure, flags.resolution, *rules);
 }
 
@@ -101,19 +108,25 @@ Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warni
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.loudness, flags.calibrate}, warnings));
+  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.loudness, flags.calibrate},
+                                warnings));
   OPLAT_TRY(selection, predict::select(kept.table, {}));
-  OPLAT_TRY(answer, best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
+  OPLAT_TRY(answer,
+            best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
   return answers;
 }
 
-std::optional<std::string> given(const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); }
+std::optional<std::string> given(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
 
 Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warnings) {
   std::error_code error;
   if (!std::filesystem::exists(flags.table, error)) {
-    return fail(Code::Input, "no table at {0}; make one of a library with oplat import LIBRARY --format tinynas --device NAME --table {0}",
+    return fail(Code::Input,
+                "no table at {0}; make one of a library with oplat import LIBRARY --format tinynas "
+                "--device NAME --table {0}",
                 base::printable(flags.table, 400));
   }
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
@@ -132,8 +145,8 @@ Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warning
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(answer,
-            best_answers({std::nullopt, std::move(table)}, std::move(selection), flags.level, profile_of(flags)));
+  OPLAT_TRY(answer, best_answers({std::nullopt, std::move(table)}, std::move(selection),
+                                 flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
   return answers;
 }
@@ -157,22 +170,25 @@ nlohmann::ordered_json document_of(const Flags& flags, const Answers& answers,
   if (predictions.size() == 1) {
     document.update(conv_document(predictions.front()));
   } else {
-    for (const ConvPrediction& prediction : predictions) document["batches"].push_back(conv_document(prediction));
+    for (const ConvPrediction& prediction : predictions)
+      document["batches"].push_back(conv_document(prediction));
   }
   return document;
 }
 
-void print(const Flags& flags, const Answers& answers, const std::vector<ConvPrediction>& predictions) {
+void print(const Flags& flags, const Answers& answers,
+           const std::vector<ConvPrediction>& predictions) {
   if (flags.json) {
     print_json(document_of(flags, answers, predictions));
     return;
   }
   for (const ConvPrediction& prediction : predictions)
-    fmt::print("{}", flags.tests.empty() ? conv_text(prediction, flags.level) : conv_lines(prediction));
+    fmt::print("{}",
+               flags.tests.empty() ? conv_text(prediction, flags.level) : conv_lines(prediction));
 }
 
-/// The lines of --tests have no room for what an answer rests on: a warning counts those that reach beyond the rows and says
-/// of the first how far.
+/// The lines of --tests have no room for what an answer rests on: a warning counts those that reach
+/// beyond the rows and says of the first how far.
 void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const Loudness& loudness) {
   std::size_t asked = 0;
   std::size_t far = 0;
@@ -187,9 +203,10 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const L
   }
   if (far == 0) return;
   std::replace(first.begin(), first.end(), '\t', ' ');
-  const std::string warning =
-      fmt::format("{} of {} convolutions lie beyond what was measured, with intervals to match; --json says why of each, of the first: {}", far,
-                  asked, first);
+  const std::string warning = fmt::format(
+      "{} of {} convolutions lie beyond what was measured, with intervals to match; --json says "
+      "why of each, of the first: {}",
+      far, asked, first);
   print_warnings({&warning, 1}, loudness);
 }
 
@@ -207,25 +224,30 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
       const std::string& why = prediction.answers[i].why;
       const std::string_view fields = std::string_view(tuple).substr(0, tuple.find(" group="));
       const bool nothing_left = prediction.questions.convs[i].conv.in_h < 1;
-      missing.add(fmt::format("{}{}", why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why),
-                              nothing_left ? "; the original's rules make sizes of 0, --rules corrected does not" : ""));
+      missing.add(fmt::format(
+          "{}{}", why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why),
+          nothing_left ? "; the original's rules make sizes of 0, --rules corrected does not"
+                       : ""));
     }
   }
   if (missing.count() == 0) return {};
-  return fail(Code::Missing, "{} of {} convolutions have no time:{}", missing.count(), asked, missing.text());
+  return fail(Code::Missing, "{} of {} convolutions have no time:{}", missing.count(), asked,
+              missing.text());
 }
 
 Result<int> run(const Flags& given_flags) {
   OPLAT_TRY(flags, checked(given_flags));
   std::vector<std::string> warnings;
   OPLAT_TRY(questions, questions_of(flags, warnings));
-  const auto made = flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings);
+  const auto made =
+      flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings);
   if (!made) {
     print_warnings(warnings, flags.loudness);
     return fail(made.error());
   }
   const Answers& answers = *made;
-  std::vector<ConvQuestions> sets = at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
+  std::vector<ConvQuestions> sets =
+      at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
   print_warnings(warnings, flags.loudness);
   std::vector<ConvPrediction> predictions;
   for (ConvQuestions& set : sets) {
@@ -240,46 +262,65 @@ Result<int> run(const Flags& given_flags) {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution 224 R50.txt\n"
-    "  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt --estimator original\n"
+    "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution "
+    "224 R50.txt\n"
+    "  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt "
+    "--estimator original\n"
     "  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json\n"
-    "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it was measured, ms; of\n"
-    "a grouped convolution group=G, before or behind the time. A library file will do too. It prints the eight fields,\n"
-    "ms, lo, hi and source with tabs between, - for what nobody knows, group=G of groups, and, where times were\n"
-    "measured, the errors in lines that begin with #. With one --batch, or the 1 of a T40, a tuple's time is of that\n"
+    "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it "
+    "was measured, ms; of\n"
+    "a grouped convolution group=G, before or behind the time. A library file will do too. It "
+    "prints the eight fields,\n"
+    "ms, lo, hi and source with tabs between, - for what nobody knows, group=G of groups, and, "
+    "where times were\n"
+    "measured, the errors in lines that begin with #. With one --batch, or the 1 of a T40, a "
+    "tuple's time is of that\n"
     "batch, whatever batch the tuple names; a library's row keeps its time at its own batch only.\n"
-    "'best' answers from measured rows and from the estimators fitted to them, with an interval. The first time it "
+    "'best' answers from measured rows and from the estimators fitted to them, with an interval. "
+    "The first time it "
     "sees\n"
-    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be deleted, and\n"
-    "learns from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so for a --table.\n"
+    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may "
+    "be deleted, and\n"
+    "learns from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so "
+    "for a --table.\n"
     "'original' needs no fit; it is op_profiler's own method, which knows no interval and raises "
     "where\n"
     "a line through its batches falls below 0.\n"
-    "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; for several batches\n"
+    "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; "
+    "for several batches\n"
     "these stand in each entry of 'batches'. docs/from-tinynas.md describes all its fields.\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table absent or malformed;\n"
-    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting; 8 no folder for the\n"
+    "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table "
+    "absent or malformed;\n"
+    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting; 8 no "
+    "folder for the\n"
     "library's table; 130 interrupted while learning.";
 
 }  // namespace
 
 void add_tinynas_predict(const Command& group) {
-  const Command command = group.add_subcommand("predict", "predict the convolutions of a network structure or of a list");
+  const Command command = group.add_subcommand(
+      "predict", "predict the convolutions of a network structure or of a list");
   const auto flags = std::make_shared<Flags>();
   command.add_option("STRUCTURE", flags->structure, "network structure (.txt)");
-  command.add_option("--tests", flags->tests, "list of convolutions in place of a structure").type_name("FILE");
-  command.add_option("--library", flags->library, "library file, or a folder with libraries of devices and precisions")
+  command.add_option("--tests", flags->tests, "list of convolutions in place of a structure")
+      .type_name("FILE");
+  command
+      .add_option("--library", flags->library,
+                  "library file, or a folder with libraries of devices and precisions")
       .type_name("FILE|DIR");
   add_table(command, flags->table, false);
-  command.add_option(
-      "--precision", flags->precision,
-      "FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: as the library's name says, or the table's own)");
-  command.add_option(
-      "--device", flags->device,
-      "folder of a --library DIR, rows of a --table; T40: batch 1, unfused, channels in multiples of 32");
+  command.add_option("--precision", flags->precision,
+                     "FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: as the library's name "
+                     "says, or the table's own)");
+  command.add_option("--device", flags->device,
+                     "folder of a --library DIR, rows of a --table; T40: batch 1, unfused, "
+                     "channels in multiples of 32");
   command.add_option("--runtime", flags->runtime, "rows of a --table of this runtime");
-  command.add_option("--runtime-version", flags->runtime_version, "rows of a --table of this version of it");
-  command.add_option("--batch", flags->batches, "batch sizes (default: 1; of --tests those in the list)")
+  command.add_option("--runtime-version", flags->runtime_version,
+                     "rows of a --table of this version of it");
+  command
+      .add_option("--batch", flags->batches,
+                  "batch sizes (default: 1; of --tests those in the list)")
       .comma_separated()
       .repeatable()
       .type_name("N,N,...")
@@ -292,14 +333,16 @@ void add_tinynas_predict(const Command& group) {
       .capture_default_str();
   command
       .add_option("--rules", flags->rules,
-                   "how a structure becomes convolutions: original, corrected (default: that of the estimator)")
+                  "how a structure becomes convolutions: original, corrected (default: that of the "
+                  "estimator)")
       .one_of({"original", "corrected"});
   add_estimate_profile(command, flags->profile);
   add_calibrate(command, flags->calibrate);
   command.add_option("--level", flags->level, "level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
-  command.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed rows of the library out");
+  command.add_flag("--skip-bad-rows", flags->skip_bad_rows,
+                   "leave malformed rows of the library out");
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
   command.footer(kFooter);

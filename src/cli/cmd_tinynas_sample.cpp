@@ -21,20 +21,27 @@ struct Flags {
 };
 
 Result<int> run(const Flags& flags) {
-  if (flags.bits && flags.out.empty()) return fail(Code::Usage, "--nbits {}: is part of a file's name; give --out FILE, too", *flags.bits);
+  if (flags.bits && flags.out.empty())
+    return fail(Code::Usage, "--nbits {}: is part of a file's name; give --out FILE, too",
+                *flags.bits);
   OPLAT_TRY(source, base::Source::open(flags.config));
   OPLAT_TRY(space, tinynas::read_sampling_space(source));
   auto samples = tinynas::sample(space, {flags.channel_multiple});
   if (!samples) return fail_in(flags.config, samples.error());
   std::string text;
   for (const ir::ConvTuple& conv : *samples) text += tinynas::sample_text(conv) + "\n";
-  const std::string file = flags.out.empty() || !flags.bits ? flags.out : fmt::format("{}.int{}.txt", flags.out, *flags.bits);
+  const std::string file = flags.out.empty() || !flags.bits
+                               ? flags.out
+                               : fmt::format("{}.int{}.txt", flags.out, *flags.bits);
   OPLAT_CHECK(refuse_to_replace(file, flags.config));
   OPLAT_CHECK(put_text(file, text));
   if (!flags.quiet) {
-    fmt::print(stderr, "oplat: {} samples{}\n", samples->size(), file.empty() ? "" : fmt::format(" in {}", file));
+    fmt::print(stderr, "oplat: {} samples{}\n", samples->size(),
+               file.empty() ? "" : fmt::format(" in {}", file));
     if (samples->empty()) {
-      fmt::print(stderr, "oplat: warning: every combination is against the rules; --channel-multiple 1 lifts the one about multiples of {}\n",
+      fmt::print(stderr,
+                 "oplat: warning: every combination is against the rules; --channel-multiple 1 "
+                 "lifts the one about multiples of {}\n",
                  flags.channel_multiple);
     }
   }
@@ -44,20 +51,34 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_tinynas_sample(const Command& group) {
-  const Command command = group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
+  const Command command =
+      group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
   const auto flags = std::make_shared<Flags>();
-  command.add_option("CONFIG", flags->config, "the space, as the original's config.in: lines 'key value ...'").required();
-  command.add_option("--out", flags->out, "file to write (default: standard output)").type_name("FILE");
-  command.add_option("--nbits", flags->bits, "name the file as the original does: FILE.intN.txt").range(1, 64);
-  command.add_option("--channel-multiple", flags->channel_multiple, "keep only channels that are multiples of this; 1 keeps all")
-      .range(std::int64_t{1}, std::int64_t{1'000'000}).capture_default_str();
+  command
+      .add_option("CONFIG", flags->config,
+                  "the space, as the original's config.in: lines 'key value ...'")
+      .required();
+  command.add_option("--out", flags->out, "file to write (default: standard output)")
+      .type_name("FILE");
+  command.add_option("--nbits", flags->bits, "name the file as the original does: FILE.intN.txt")
+      .range(1, 64);
+  command
+      .add_option("--channel-multiple", flags->channel_multiple,
+                  "keep only channels that are multiples of this; 1 keeps all")
+      .range(std::int64_t{1}, std::int64_t{1'000'000})
+      .capture_default_str();
   command.add_flag("--quiet", flags->quiet, "no count on stderr");
-  command.footer("Prints the original's list, in its order, duplicates included: lines 'Conv_type Batch In_C In_H In_W Out_C Kernel Stride\n"
-                  "ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size, min_feature_size, max_feature_size, number_feature_size,\n"
-                  "output_channel, stride, type (0 Regular, 1 Depthwise), channel_ratio (In_C / Out_C). The original keeps only channels that\n"
-                  "are multiples of 32, a rule of one device, which also drops In_C = 3, the first layer of every network.\n"
-                  "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
-                  "Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt");
+  command.footer(
+      "Prints the original's list, in its order, duplicates included: lines 'Conv_type Batch In_C "
+      "In_H In_W Out_C Kernel Stride\n"
+      "ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size, min_feature_size, "
+      "max_feature_size, number_feature_size,\n"
+      "output_channel, stride, type (0 Regular, 1 Depthwise), channel_ratio (In_C / Out_C). The "
+      "original keeps only channels that\n"
+      "are multiples of 32, a rule of one device, which also drops In_C = 3, the first layer of "
+      "every network.\n"
+      "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
+      "Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt");
   command.runs([flags] { return run(*flags); });
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
 #include "predict/validation.hpp"
 
 namespace oplat::cli {
@@ -27,8 +27,9 @@ struct Flags {
 };
 
 /// End-to-end times: those of the table, and a measurement now of what it lacks (or of everything).
-Result<std::vector<std::optional<table::StoredModelRow>>> measured(const Flags& flags, const RuntimeSession& session, const table::Table& table,
-                                                                   const std::vector<PlannedModel>& planned) {
+Result<std::vector<std::optional<table::StoredModelRow>>> measured(
+    const Flags& flags, const RuntimeSession& session, const table::Table& table,
+    const std::vector<PlannedModel>& planned) {
   std::vector<std::optional<table::StoredModelRow>> rows(planned.size());
   if (!flags.measure_anew) {
     OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
@@ -44,8 +45,10 @@ Result<std::vector<std::optional<table::StoredModelRow>>> measured(const Flags& 
   CampaignFlags campaign;
   campaign.argv = command_line();
   OPLAT_TRY(summary, run_campaign(session, {}, lacking, campaign, scratch, flags.loudness));
-  if (summary.interrupted) return fail(Code::Interrupted, "stopped before every model was measured");
-  for (const auto& refusal : summary.refusals) fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+  if (summary.interrupted)
+    return fail(Code::Interrupted, "stopped before every model was measured");
+  for (const auto& refusal : summary.refusals)
+    fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
   OPLAT_TRY(fresh, measured_models(scratch, lacking, session.setting, session.device));
   for (std::size_t i = 0, next = 0; i < planned.size(); ++i) {
     if (!rows[i]) rows[i] = fresh[next++];
@@ -90,9 +93,12 @@ Result<int> run(const Flags& flags) {
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);
     if (rows[i]->row.method.has(table::kUnderLoad)) {
-      validation.warnings.push_back(fmt::format("{} was measured while other programs kept the machine busy", base::printable(planned[i].plan.model)));
+      validation.warnings.push_back(
+          fmt::format("{} was measured while other programs kept the machine busy",
+                      base::printable(planned[i].plan.model)));
     }
-    validation.models.push_back(predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
+    validation.models.push_back(
+        predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
   }
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{validation, {}}));
@@ -100,23 +106,30 @@ Result<int> run(const Flags& flags) {
   std::size_t incomplete = 0;
   for (const auto& model : validation.models) incomplete += model.predicted_ns ? 0U : 1U;
   if (validation.models.size() < planned.size()) {
-    return fail(Code::Runtime, "{} of {} models could not be measured and are left out above", planned.size() - validation.models.size(), planned.size());
+    return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",
+                planned.size() - validation.models.size(), planned.size());
   }
-  if (incomplete > 0) return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them", incomplete, validation.models.size());
+  if (incomplete > 0)
+    return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them",
+                incomplete, validation.models.size());
   return kDone;
 }
 
 }  // namespace
 
 void add_validate(const Command& app) {
-  const Command command = app.add_subcommand("validate", "predict models and measure them, side by side");
+  const Command command =
+      app.add_subcommand("validate", "predict models and measure them, side by side");
   const auto flags = std::make_shared<Flags>();
   command.add_option("MODEL", flags->models, "model files (ONNX)").required();
   add_table(command, flags->table);
   add_run_options(command, flags->run);
   add_model_options(command, flags->model_options);
-  command.add_option("--level", flags->level, "level of the interval").range(0.01, 0.999).capture_default_str();
-  command.add_flag("--measure", flags->measure_anew, "measure every model now, also those whose time stands in the table");
+  command.add_option("--level", flags->level, "level of the interval")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command.add_flag("--measure", flags->measure_anew,
+                   "measure every model now, also those whose time stands in the table");
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
   command.runs([flags] { return run(*flags); });

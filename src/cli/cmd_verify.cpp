@@ -4,6 +4,9 @@
 #include <memory>
 #include <set>
 
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -11,11 +14,8 @@
 #include "cli/progress.hpp"
 #include "cli/question.hpp"
 #include "cli/runtime_session.hpp"
-#include "base/files.hpp"
-#include "base/text.hpp"
-#include "base/units.hpp"
-#include "predict/population.hpp"
 #include "measure/verify.hpp"
+#include "predict/population.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -37,8 +37,8 @@ class VerifyProgress final : public measure::Progress {
   explicit VerifyProgress(const Loudness& loudness) : bar_(loudness) {}
   void update(const measure::ProgressState& state) override {
     const bool measuring = state.phase == measure::Phase::Measuring;
-    bar_.update(measuring ? "measuring" : "preparing", state.done, state.total, state.eta_seconds.value_or(-1),
-                state.state + " " + state.current);
+    bar_.update(measuring ? "measuring" : "preparing", state.done, state.total,
+                state.eta_seconds.value_or(-1), state.state + " " + state.current);
   }
   void notice(const std::string& message) override { bar_.note("oplat: " + message); }
 
@@ -57,11 +57,13 @@ Result<std::string> only_runtime(const table::Table& table) {
     }
   }
   if (names.empty())
-    return fail(Code::Refused, "{}: holds no times to verify; measure some with oplat profile", table.path().string());
+    return fail(Code::Refused, "{}: holds no times to verify; measure some with oplat profile",
+                table.path().string());
   if (names.size() > 1) {
-    return fail(Code::Usage, "{}: holds times of {} runtimes; name one with --runtime: {}", table.path().string(),
-                names.size(),
-                base::printable(base::join(std::vector<std::string>(names.begin(), names.end()), ", "), 400));
+    return fail(Code::Usage, "{}: holds times of {} runtimes; name one with --runtime: {}",
+                table.path().string(), names.size(),
+                base::printable(
+                    base::join(std::vector<std::string>(names.begin(), names.end()), ", "), 400));
   }
   OPLAT_CHECK(check_runtime_name(*names.begin()));
   return *names.begin();
@@ -76,43 +78,51 @@ Status fill(predict::Question& question, const table::Table& table, const runtim
   const bool has_version = std::any_of(settings.begin(), settings.end(), [&](const auto& each) {
     return each.second.runtime == hello.runtime && each.second.version == hello.version;
   });
-  const bool has_device = std::any_of(devices.begin(), devices.end(),
-                                      [&](const auto& each) { return each.second.name == hello.device.name; });
+  const bool has_device = std::any_of(devices.begin(), devices.end(), [&](const auto& each) {
+    return each.second.name == hello.device.name;
+  });
   if (!question.version && has_version) question.version = hello.version;
   if (!question.device && has_device) question.device = hello.device.name;
   return {};
 }
 
-/// Rows of another version, or under options that the installed runtime lacks, cannot be measured again here.
-Status check_installed(const table::Table& table, const table::Setting& setting, const runtimes::Hello& hello) {
+/// Rows of another version, or under options that the installed runtime lacks, cannot be measured
+/// again here.
+Status check_installed(const table::Table& table, const table::Setting& setting,
+                       const runtimes::Hello& hello) {
   const std::string path = table.path().string();
   if (setting.version != hello.version) {
     return fail(Code::Refused,
-                "{}: its times are of {} {}, installed is {}: install that version, or measure with the installed one "
+                "{}: its times are of {} {}, installed is {}: install that version, or measure "
+                "with the installed one "
                 "into the table: oplat profile",
                 path, hello.runtime, base::printable(setting.version), hello.version);
   }
   if (setting.threads > hello.most_threads) {
     return fail(Code::Refused,
-                "{}: its times were measured with {} threads, this machine has {} CPUs; choose others with --threads",
+                "{}: its times were measured with {} threads, this machine has {} CPUs; choose "
+                "others with --threads",
                 path, setting.threads, hello.most_threads);
   }
-  if (std::find(hello.precisions.begin(), hello.precisions.end(), setting.precision) == hello.precisions.end() &&
+  if (std::find(hello.precisions.begin(), hello.precisions.end(), setting.precision) ==
+          hello.precisions.end() &&
       !hello.precisions.empty()) {
-    return fail(
-        Code::Refused,
-        "{}: its times are of precision {}, which the installed {} does not have; choose others with --precision", path,
-        base::printable(setting.precision), hello.runtime);
+    return fail(Code::Refused,
+                "{}: its times are of precision {}, which the installed {} does not have; choose "
+                "others with --precision",
+                path, base::printable(setting.precision), hello.runtime);
   }
   for (const auto& [name, value] : setting.options) {
     const auto option = hello.options.find(name);
     if (name == "affinity") continue;
-    const bool known = option != hello.options.end() &&
-                       (option->second.values.empty() ||
-                        std::count(option->second.values.begin(), option->second.values.end(), value) > 0);
+    const bool known =
+        option != hello.options.end() &&
+        (option->second.values.empty() ||
+         std::count(option->second.values.begin(), option->second.values.end(), value) > 0);
     if (!known) {
       return fail(Code::Refused,
-                  "{}: its times were measured with option {}={}, which the installed {} does not take; profile anew",
+                  "{}: its times were measured with option {}={}, which the installed {} does not "
+                  "take; profile anew",
                   path, base::printable(name), base::printable(value), hello.runtime);
     }
   }
@@ -120,7 +130,8 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
 }
 
 /// The flags with which a worker runs as the table's rows were run.
-Result<RunOptions> options_of(const Flags& flags, const std::string& worker, const table::Setting& setting) {
+Result<RunOptions> options_of(const Flags& flags, const std::string& worker,
+                              const table::Setting& setting) {
   RunOptions options;
   options.runtime = worker;
   options.worker_arguments = flags.worker_arguments;
@@ -157,7 +168,8 @@ report::Verification::Row row_of(const measure::RowCheck& check) {
   return row;
 }
 
-report::Verification report_of(const measure::Verification& found, const predict::Selection& selection,
+report::Verification report_of(const measure::Verification& found,
+                               const predict::Selection& selection,
                                const measure::ReferenceMedians& recorded) {
   const measure::Judgement& judgement = found.judgement;
   report::Verification report;
@@ -177,7 +189,8 @@ report::Verification report_of(const measure::Verification& found, const predict
   report.noise = judgement.noise;
   for (const auto& one : judgement.classes)
     report.classes.push_back({one.op, one.state, one.rows, one.ratio, one.moved});
-  for (const auto& fact : found.facts) report.facts.push_back({fact.fact, fact.recorded, fact.here, fact.decides});
+  for (const auto& fact : found.facts)
+    report.facts.push_back({fact.fact, fact.recorded, fact.here, fact.decides});
   for (const auto& check : found.rows) report.rows.push_back(row_of(check));
   report.references = {{"compute", recorded.compute_ns, found.references.compute_ns},
                        {"memory", recorded.memory_ns, found.references.memory_ns}};
@@ -213,12 +226,16 @@ Result<int> run(const Flags& flags) {
   OPLAT_TRY(options, options_of(flags, worker, selection.setting));
   OPLAT_TRY(session, start_runtime(options, flags.loudness));
   session.worker.reset();  // it would stand idle beside those that measure
-  OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids, flags.rows, flags.seed));
+  OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
+                                       flags.rows, flags.seed));
   if (rows.empty()) {
-    return fail(Code::Refused, "{}: holds no kernels that were timed on {} under {}; measure some with oplat profile",
-                flags.table, base::printable(selection.device.name), table::describe(selection.setting));
+    return fail(
+        Code::Refused,
+        "{}: holds no kernels that were timed on {} under {}; measure some with oplat profile",
+        flags.table, base::printable(selection.device.name), table::describe(selection.setting));
   }
-  OPLAT_TRY(recorded, measure::recorded_references(table, selection.device_id, selection.setting_ids));
+  OPLAT_TRY(recorded,
+            measure::recorded_references(table, selection.device_id, selection.setting_ids));
 
   measure::VerifyRequest request;
   request.campaign.device = selection.device;
@@ -238,7 +255,8 @@ Result<int> run(const Flags& flags) {
     return measure::verify(request, rows, scratch, factory, progress);
   }();
   if (!verification) return fail(std::move(verification).error());
-  if (verification->interrupted) return fail(Code::Interrupted, "stopped; {} was only read", flags.table);
+  if (verification->interrupted)
+    return fail(Code::Interrupted, "stopped; {} was only read", flags.table);
 
   report::Verification report = report_of(*verification, selection, recorded);
   report.table = flags.table;
@@ -246,8 +264,9 @@ Result<int> run(const Flags& flags) {
   if (flags.form.form() != "text") print_warnings(report.warnings, flags.loudness);
   if (report.compared == 0) {
     return fail(Code::Runtime, "{}",
-                report.refused > 0 ? "no row could be measured again; the reasons stand above"
-                                   : "the budget ended before a row was measured; give more with --budget");
+                report.refused > 0
+                    ? "no row could be measured again; the reasons stand above"
+                    : "the budget ended before a row was measured; give more with --budget");
   }
   if (verification->judgement.verdict == measure::TableVerdict::Same) return kDone;
   return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
@@ -256,29 +275,36 @@ Result<int> run(const Flags& flags) {
 }  // namespace
 
 void add_verify(const Command& app) {
-  const Command command =
-      app.add_subcommand("verify", "measure some rows of a table again: does it still hold on this machine?");
+  const Command command = app.add_subcommand(
+      "verify", "measure some rows of a table again: does it still hold on this machine?");
   const auto flags = std::make_shared<Flags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
   command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
       .range(1, 4096);
-  command.add_option("--device", flags->question.device, "rows of this device (default: that of this machine's name)");
+  command.add_option("--device", flags->question.device,
+                     "rows of this device (default: that of this machine's name)");
   command.add_option("--runtime-version", flags->question.version,
-                      "rows of this version of the runtime (default: the installed one)");
+                     "rows of this version of the runtime (default: the installed one)");
   command.add_option("--precision", flags->question.precision, "rows computed in this precision");
   add_runtime_option_choice(command, flags->question);
-  command.add_option("--budget", flags->budget, "stop after this time").type_name("TIME").capture_default_str();
+  command.add_option("--budget", flags->budget, "stop after this time")
+      .type_name("TIME")
+      .capture_default_str();
   command.add_option("--rows", flags->rows, "rows to measure again")
       .range(5, 10'000)
       .capture_default_str();
-  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs").capture_default_str();
-  command.add_option("--worker-argument", flags->worker_arguments, "argument of the worker; 'replay' takes a table")
+  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs")
+      .capture_default_str();
+  command
+      .add_option("--worker-argument", flags->worker_arguments,
+                  "argument of the worker; 'replay' takes a table")
       .repeatable();
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
   command.footer(
-      "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing could be measured; 6 "
+      "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
+      "could be measured; 6 "
       "another version of the runtime.");
   command.runs([flags] { return run(*flags); });
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat version
-#include "cli/command.hpp"
 #include "base/version.hpp"
+#include "cli/command.hpp"
 
 namespace oplat::cli {
 
 std::string version_line() {
-  return fmt::format("oplat {} (commit {}, {}, {})", base::version(), base::commit(), base::build_type(), base::compiler());
+  return fmt::format("oplat {} (commit {}, {}, {})", base::version(), base::commit(),
+                     base::build_type(), base::compiler());
 }
 
 void add_version(const Command& app) {

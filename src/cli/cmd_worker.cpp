@@ -10,7 +10,8 @@
 namespace oplat::cli {
 
 void add_worker(const Command& app) {
-  const Command command = app.add_subcommand("worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
+  const Command command = app.add_subcommand(
+      "worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
   struct Flags {
     std::string name;
     std::vector<std::string> arguments;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The subcommands: each file cmd_NAME.cpp adds one to the application (recipe: HACKING.md "Add a subcommand").
+/// The subcommands: each file cmd_NAME.cpp adds one to the application (recipe: HACKING.md "Add a
+/// subcommand").
 #pragma once
 
 #include "cli/command_line.hpp"

@@ -10,7 +10,9 @@
 namespace oplat::cli {
 
 Option Option::required(bool yes) const { return Option(option_->required(yes)); }
-Option Option::envname(const std::string& variable) const { return Option(option_->envname(variable)); }
+Option Option::envname(const std::string& variable) const {
+  return Option(option_->envname(variable));
+}
 Option Option::type_name(const std::string& form) const { return Option(option_->type_name(form)); }
 Option Option::capture_default_str() const { return Option(option_->capture_default_str()); }
 Option Option::repeatable() const { return Option(option_->take_all()->allow_extra_args(false)); }
@@ -20,7 +22,9 @@ Option Option::excludes(const Option& other) const {
   return *this;
 }
 Option Option::not_negative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
-Option Option::one_of(const std::vector<std::string>& words) const { return Option(option_->check(CLI::IsMember(words))); }
+Option Option::one_of(const std::vector<std::string>& words) const {
+  return Option(option_->check(CLI::IsMember(words)));
+}
 
 template <class Number>
 Option Option::range(Number least, Number most) const {
@@ -47,7 +51,8 @@ std::optional<std::string> empty_item(const CLI::App& app, int argc, const char*
         } else {
           continue;
         }
-        if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string_view::npos)
+        if (list.starts_with(',') || list.ends_with(',') ||
+            list.find(",,") != std::string_view::npos)
           return fmt::format("{}: '{}' has nothing beside a comma", flag, list);
       }
     }
@@ -63,7 +68,8 @@ Option Command::add_flag(const std::string& names, bool& to, const std::string& 
   return Option(app_->add_flag(names, to, help));
 }
 
-Option Command::add_texts(const std::string& names, std::function<Status(const std::string&)> take, const std::string& help) const {
+Option Command::add_texts(const std::string& names, std::function<Status(const std::string&)> take,
+                          const std::string& help) const {
   const auto take_all = [take = std::move(take)](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       if (const auto taken = take(text); !taken) throw CLI::ValidationError(taken.error().message);
@@ -90,12 +96,19 @@ template Option Command::add_option(const std::string&, int&, const std::string&
 template Option Command::add_option(const std::string&, std::int64_t&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::uint64_t&, const std::string&) const;
 template Option Command::add_option(const std::string&, double&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::optional<int>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::optional<std::int64_t>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::optional<double>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
-template Option Command::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<int>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::int64_t>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::uint64_t>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<double>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::optional<std::string>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::string>&,
+                                    const std::string&) const;
+template Option Command::add_option(const std::string&, std::vector<std::int64_t>&,
+                                    const std::string&) const;
 
 }  // namespace oplat::cli

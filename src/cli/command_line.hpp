@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Commands and their options, declared on CLI11 without its headers: these take seconds in every file that includes them.
-/// Both classes are handles, copied freely; what they stand for lives as long as the application.
+/// Commands and their options, declared on CLI11 without its headers: these take seconds in every
+/// file that includes them. Both classes are handles, copied freely; what they stand for lives as
+/// long as the application.
 #pragma once
 
 #include <functional>
@@ -46,8 +47,8 @@ class Option {
   CLI::Option* option_;
 };
 
-/// What is wrong with a list of an option that takes commas, "1,,2" for one: CLI11 passes over what is empty. Of the
-/// command line that `app` has parsed; nothing where all is well.
+/// What is wrong with a list of an option that takes commas, "1,,2" for one: CLI11 passes over what
+/// is empty. Of the command line that `app` has parsed; nothing where all is well.
 std::optional<std::string> empty_item(const CLI::App& app, int argc, const char* const* argv);
 
 class Command {
@@ -55,12 +56,15 @@ class Command {
   Command(CLI::App* app, Action* action) : app_(app), action_(action) {}
 
   Command add_subcommand(const std::string& name, const std::string& help) const;
-  /// `names`: "--threads", "FILE", "T,--table". Of the types that command_line.cpp names at its end; `to` outlives the parse.
+  /// `names`: "--threads", "FILE", "T,--table". Of the types that command_line.cpp names at its
+  /// end; `to` outlives the parse.
   template <class Value>
   Option add_option(const std::string& names, Value& to, const std::string& help) const;
   Option add_flag(const std::string& names, bool& to, const std::string& help) const;
-  /// An option of texts that `take` makes something of, one by one; what it refuses is a usage error.
-  Option add_texts(const std::string& names, std::function<Status(const std::string&)> take, const std::string& help) const;
+  /// An option of texts that `take` makes something of, one by one; what it refuses is a usage
+  /// error.
+  Option add_texts(const std::string& names, std::function<Status(const std::string&)> take,
+                   const std::string& help) const;
   void footer(const std::string& text) const;
   /// Its subcommands: at least `least` on a command line, and at most one.
   void require_subcommand(int least = 1) const;

@@ -31,9 +31,11 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
   if (!kernel.latency_ns || !kernel.sd_log) return answer;
   answer.ms = *kernel.latency_ns / kNsPerMs;
   answer.sd_log = *kernel.sd_log;
-  for (const predict::Mismatch& one : best.selection.mismatch) answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
+  for (const predict::Mismatch& one : best.selection.mismatch)
+    answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
   if (kernel.floor_ns) answer.floor_ms = *kernel.floor_ns / kNsPerMs;
-  answer.interval = estimate::bounds_around(*answer.ms, answer.sd_log, best.quantile, answer.floor_ms.value_or(0));
+  answer.interval = estimate::bounds_around(*answer.ms, answer.sd_log, best.quantile,
+                                            answer.floor_ms.value_or(0));
   answer.group = kernel.group;
   return answer;
 }
@@ -60,7 +62,8 @@ Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows) {
   };
 }
 
-Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table, const predict::Selection& selection) {
+Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table,
+                                                       const predict::Selection& selection) {
   std::vector<estimate::LibraryTime> times;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     const auto& settings = selection.setting_ids;
@@ -74,22 +77,25 @@ Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table
     return true;
   }));
   if (times.empty())
-    return fail(Code::Refused,
-                "{}: no row of it for {} is a convolution of a library; import one with: oplat import FILE "
-                "--format tinynas --device NAME --table {}",
-                table.path().string(), table::describe(selection.setting), table.path().string());
+    return fail(
+        Code::Refused,
+        "{}: no row of it for {} is a convolution of a library; import one with: oplat import FILE "
+        "--format tinynas --device NAME --table {}",
+        table.path().string(), table::describe(selection.setting), table.path().string());
   return times;
 }
 
 Result<Answerer> best_answers(KeptTable table, predict::Selection selection, double level,
                               estimate::Profile profile) {
-  const auto best = std::make_shared<Best>(Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
+  const auto best = std::make_shared<Best>(
+      Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
   const auto dtype = ir::dtype_of_precision(best->selection.setting.precision);
   if (!dtype)
-    return fail(Code::Refused,
-                "{}: rows of precision {} are no library's; choose others with --precision, or import a "
-                "library with oplat import --format tinynas",
-                best->table.table.path().string(), best->selection.setting.precision);
+    return fail(
+        Code::Refused,
+        "{}: rows of precision {} are no library's; choose others with --precision, or import a "
+        "library with oplat import --format tinynas",
+        best->table.table.path().string(), best->selection.setting.precision);
   best->dtype = *dtype;
   best->quantile = predict::interval_quantile(level, {});
   OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection, profile));
@@ -99,10 +105,12 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
     kernels.reserve(questions.size());
     for (const ConvQuestion& question : questions)
       kernels.push_back({question.name, ir::key_text_of(question.conv, best->dtype), 1});
-    OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt, predict::MissingPolicy::Error, true));
+    OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt,
+                                                   predict::MissingPolicy::Error, true));
     std::vector<ConvAnswer> answers;
     answers.reserve(estimates.size());
-    for (const predict::KernelPrediction& kernel : estimates) answers.push_back(answer_from(*best, kernel));
+    for (const predict::KernelPrediction& kernel : estimates)
+      answers.push_back(answer_from(*best, kernel));
     return answers;
   };
 }
@@ -118,8 +126,10 @@ std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answe
   if (!(total > 0)) return std::nullopt;
   std::vector<predict::Term> terms;
   terms.reserve(answers.size());
-  for (const ConvAnswer& answer : answers) terms.push_back({*answer.ms / total, answer.sd_log, answer.group});
-  return estimate::bounds_around(total, predict::total_spread(terms, 0), predict::interval_quantile(level, {}), floor);
+  for (const ConvAnswer& answer : answers)
+    terms.push_back({*answer.ms / total, answer.sd_log, answer.group});
+  return estimate::bounds_around(total, predict::total_spread(terms, 0),
+                                 predict::interval_quantile(level, {}), floor);
 }
 
 }  // namespace oplat::cli

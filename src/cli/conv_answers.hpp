@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "cli/conv_library.hpp"
 #include "cli/conv_questions.hpp"
-#include "base/result.hpp"
 #include "estimate/learned.hpp"
 #include "predict/population.hpp"
 #include "table/table.hpp"
@@ -22,7 +22,8 @@ struct ConvAnswer {
   std::optional<double> ms;  ///< nothing: nobody answers, and `why` says so
   double sd_log = 0;         ///< of the time; the original knows none
   std::optional<estimate::Bounds> interval;
-  std::optional<double> floor_ms = std::nullopt;  ///< beyond the rows: no interval reaches below; KernelPrediction::floor_ns
+  std::optional<double> floor_ms =
+      std::nullopt;    ///< beyond the rows: no interval reaches below; KernelPrediction::floor_ns
   std::string source;  ///< "original", or that of the estimate; "missing"
   std::string group;   ///< convolutions of one group err together
   std::string why;     ///< of a missing one
@@ -33,15 +34,18 @@ using Answerer = std::function<Result<std::vector<ConvAnswer>>(std::span<const C
 
 /// The original's method on a library. Code::Input where no row of it can be used.
 Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows);
-/// The rows of a table's selection that are convolutions of libraries, in the order in which they were added.
-Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table, const predict::Selection& selection);
+/// The rows of a table's selection that are convolutions of libraries, in the order in which they
+/// were added.
+Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table,
+                                                       const predict::Selection& selection);
 
-/// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half the probability
-/// beyond `level` lies on either side of an interval.
+/// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half
+/// the probability beyond `level` lies on either side of an interval.
 Result<Answerer> best_answers(KeptTable table, predict::Selection selection, double level,
                               estimate::Profile profile);
 
-/// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has no spread.
+/// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has
+/// no spread.
 std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answers, double level);
 
 }  // namespace oplat::cli

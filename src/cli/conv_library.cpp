@@ -23,33 +23,46 @@ struct Suffix {
   std::string_view precision;
   std::string_view suffix;
 };
-constexpr Suffix kSuffixes[] = {
-    {"fp32", ""}, {"fp16", ".fp16"}, {"fp16_damoyolo", ".fp16.damoyolo"}, {"int8", ".int8"}, {"int4", ".int4"}};
+constexpr Suffix kSuffixes[] = {{"fp32", ""},
+                                {"fp16", ".fp16"},
+                                {"fp16_damoyolo", ".fp16.damoyolo"},
+                                {"int8", ".int8"},
+                                {"int4", ".int4"}};
 
 /// Another device's library is never taken for that of a device which has a folder here.
-Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device, const std::string& precision,
-                                std::vector<std::string>& warnings) {
-  constexpr std::string_view kWayOut = "give the library file itself, or another --device or --precision";
+Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device,
+                                const std::string& precision, std::vector<std::string>& warnings) {
+  constexpr std::string_view kWayOut =
+      "give the library file itself, or another --device or --precision";
   const std::string name = library_file_name(precision);
-  const std::string of_device = (fs::path(device.empty() ? std::string(kDefaultDevice) : device) / name).string();
+  const std::string of_device =
+      (fs::path(device.empty() ? std::string(kDefaultDevice) : device) / name).string();
   std::error_code error;
   if (fs::is_regular_file(folder / of_device, error)) return folder / of_device;
   if (!device.empty() && fs::is_directory(folder / device, error)) {
     return fail(Code::Input, "{}: holds no {}; {}", folder.string(), of_device, kWayOut);
   }
   if (!fs::is_regular_file(folder / name, error)) {
-    return fail(Code::Input, "{}: holds neither {} nor {}; {}", folder.string(), of_device, name, kWayOut);
+    return fail(Code::Input, "{}: holds neither {} nor {}; {}", folder.string(), of_device, name,
+                kWayOut);
   }
-  const auto is_named = [&](const fs::path& path) { return (path.has_filename() ? path : path.parent_path()).filename() == device; };
+  const auto is_named = [&](const fs::path& path) {
+    return (path.has_filename() ? path : path.parent_path()).filename() == device;
+  };
   if (!device.empty() && !is_named(folder) && !is_named(fs::weakly_canonical(folder, error))) {
     // What lies in no device's folder may be of the default device, if of any.
-    if (device != kDefaultDevice) return fail(Code::Input, "{}: holds no {}, and {} is not said to be of {}; {}", folder.string(), of_device, name, base::printable(device), kWayOut);
-    warnings.push_back(fmt::format("{}: taken to be of {}, though neither it nor its folder says so", (folder / name).string(), base::printable(device)));
+    if (device != kDefaultDevice)
+      return fail(Code::Input, "{}: holds no {}, and {} is not said to be of {}; {}",
+                  folder.string(), of_device, name, base::printable(device), kWayOut);
+    warnings.push_back(
+        fmt::format("{}: taken to be of {}, though neither it nor its folder says so",
+                    (folder / name).string(), base::printable(device)));
   }
   return folder / name;
 }
 
-/// What decides the table's content. A newer oplat leaves tables of an older schema alone and makes older fits anew.
+/// What decides the table's content. A newer oplat leaves tables of an older schema alone and makes
+/// older fits anew.
 std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate) {
   base::Hasher hasher;
   hasher.add(library.precision);
@@ -63,8 +76,10 @@ Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows
   const std::string name = library.path.filename().string();
   OPLAT_TRY(codec, table::make_codec(kFormat));
   OPLAT_TRY(setting, codec->setting(name, library.precision));
-  OPLAT_TRY(read, codec->read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
-  return ForeignImport{setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
+  OPLAT_TRY(read,
+            codec->read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
+  return ForeignImport{
+      setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
 }
 
 }  // namespace
@@ -77,13 +92,14 @@ Result<std::string> library_precision(const std::string& word) {
 }
 
 std::string library_file_name(std::string_view precision) {
-  const auto* const known = std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
-                                         [&](const Suffix& suffix) { return suffix.precision == precision; });
+  const auto* const known =
+      std::find_if(std::begin(kSuffixes), std::end(kSuffixes),
+                   [&](const Suffix& suffix) { return suffix.precision == precision; });
   return fmt::format("{}{}", kFileName, known == std::end(kSuffixes) ? "" : known->suffix);
 }
 
-Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision,
-                                 std::vector<std::string>& warnings) {
+Result<LibraryFile> open_library(const std::string& path, const std::string& device,
+                                 const std::string& precision, std::vector<std::string>& warnings) {
   OPLAT_TRY(asked, library_precision(precision));
   LibraryFile library;
   library.path = path;
@@ -102,19 +118,22 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
   return library;
 }
 
-Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,
+Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library,
+                                                         bool skip_bad_rows,
                                                          std::vector<std::string>& warnings) {
   OPLAT_TRY(read, table::read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
   warn_of_skipped(library.path, read.skipped, read.notes, warnings);
   std::vector<estimate::LibraryTime> times;
   times.reserve(read.rows.size());
-  for (const table::LibraryRow& row : read.rows) times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});
+  for (const table::LibraryRow& row : read.rows)
+    times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});
   return times;
 }
 
-Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
-                                std::vector<std::string>& warnings) {
-  return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate), base::hash128(library.bytes),
+Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows,
+                                const KeptWish& wish, std::vector<std::string>& warnings) {
+  return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate),
+                     base::hash128(library.bytes),
                      [&] { return read_import(library, skip_bad_rows); }, skip_bad_rows},
                     wish, warnings);
 }

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/kept_table.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "cli/kept_table.hpp"
 #include "estimate/original.hpp"
 #include "table/table.hpp"
 
@@ -23,24 +23,27 @@ struct LibraryFile {
   std::string precision;  ///< as Setting has it: "fp32"
 };
 
-/// The precision of a flag as Setting has it; empty for none. Code::Usage names the words that there are.
+/// The precision of a flag as Setting has it; empty for none. Code::Usage names the words that
+/// there are.
 Result<std::string> library_precision(const std::string& word);
 
 /// The original's name of a library of a precision, as Setting has it: "conv_data.out.fp16".
 std::string library_file_name(std::string_view precision);
 
-/// The file itself, or that of a folder which the original would take: DIR/DEVICE/conv_data.out and a suffix that says
-/// the precision, or DIR/conv_data.out... where there is no such folder (with a warning where a device was named that DIR is
-/// not called). Without a device V100's, without a precision FP32's.
-Result<LibraryFile> open_library(const std::string& path, const std::string& device, const std::string& precision,
-                                 std::vector<std::string>& warnings);
+/// The file itself, or that of a folder which the original would take: DIR/DEVICE/conv_data.out and
+/// a suffix that says the precision, or DIR/conv_data.out... where there is no such folder (with a
+/// warning where a device was named that DIR is not called). Without a device V100's, without a
+/// precision FP32's.
+Result<LibraryFile> open_library(const std::string& path, const std::string& device,
+                                 const std::string& precision, std::vector<std::string>& warnings);
 
 /// In the file's order.
-Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library, bool skip_bad_rows,
+Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library,
+                                                         bool skip_bad_rows,
                                                          std::vector<std::string>& warnings);
 
 /// The library's rows as a table that is kept; see kept_table.
-Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows, const KeptWish& wish,
-                                std::vector<std::string>& warnings);
+Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows,
+                                const KeptWish& wish, std::vector<std::string>& warnings);
 
 }  // namespace oplat::cli

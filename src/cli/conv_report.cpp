@@ -16,8 +16,12 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view kAbsent = "-";
 
-std::string number(std::optional<double> ms) { return ms ? base::float_text(*ms) : std::string(kAbsent); }
-std::string fixed(std::optional<double> ms) { return ms ? fmt::format("{:.6f}", *ms) : std::string(kAbsent); }
+std::string number(std::optional<double> ms) {
+  return ms ? base::float_text(*ms) : std::string(kAbsent);
+}
+std::string fixed(std::optional<double> ms) {
+  return ms ? fmt::format("{:.6f}", *ms) : std::string(kAbsent);
+}
 
 std::optional<double> lo(const std::optional<estimate::Bounds>& interval) {
   return interval ? std::optional(interval->low) : std::nullopt;
@@ -29,7 +33,9 @@ std::optional<double> hi(const std::optional<estimate::Bounds>& interval) {
 ordered_json json_interval(const std::optional<estimate::Bounds>& interval) {
   return interval ? ordered_json{interval->low, interval->high} : ordered_json(nullptr);
 }
-ordered_json json_number(std::optional<double> value) { return value ? ordered_json(*value) : ordered_json(nullptr); }
+ordered_json json_number(std::optional<double> value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
 
 ordered_json json_tuple(const ir::ConvTuple& conv) {
   return {ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
@@ -47,7 +53,8 @@ std::string group_text(const ir::ConvTuple& conv, std::string_view before) {
 
 /// Where no measured neighbour stands around it, what the answer rests on.
 std::string evidence_text(const ConvAnswer& answer) {
-  return answer.source == "learned" && !answer.why.empty() ? fmt::format("  ({})", answer.why) : std::string();
+  return answer.source == "learned" && !answer.why.empty() ? fmt::format("  ({})", answer.why)
+                                                           : std::string();
 }
 
 /// The images of a set of one batch.
@@ -62,20 +69,23 @@ std::string total_line(const ConvPrediction& prediction, double level) {
   if (!prediction.total_ms) {
     const auto missing = std::count_if(prediction.answers.begin(), prediction.answers.end(),
                                        [](const ConvAnswer& answer) { return !answer.ms; });
-    return line + fmt::format("no total, {} of {} convolutions have no time\n", missing, questions.convs.size());
+    return line + fmt::format("no total, {} of {} convolutions have no time\n", missing,
+                              questions.convs.size());
   }
   line += fmt::format("total {:.6f} ms", *prediction.total_ms);
-  if (const auto image = per_image(prediction)) line += fmt::format(", {:.6f} ms per image", *image);
+  if (const auto image = per_image(prediction))
+    line += fmt::format(", {:.6f} ms per image", *image);
   line += fmt::format(", {} convolutions", questions.convs.size());
   if (prediction.total_interval)
-    line += fmt::format("; {:.4g} % between {:.6f} and {:.6f} ms", 100 * level, prediction.total_interval->low,
-                        prediction.total_interval->high);
+    line += fmt::format("; {:.4g} % between {:.6f} and {:.6f} ms", 100 * level,
+                        prediction.total_interval->low, prediction.total_interval->high);
   return line + "\n";
 }
 
 }  // namespace
 
-ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers, double level) {
+ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers,
+                               double level) {
   ConvPrediction prediction{std::move(questions), std::move(answers), 0.0, std::nullopt};
   for (const ConvAnswer& answer : prediction.answers) {
     if (!answer.ms) prediction.total_ms.reset();
@@ -110,16 +120,18 @@ std::string conv_text(const ConvPrediction& prediction, double level) {
   const std::vector<ConvQuestion>& convs = prediction.questions.convs;
   std::size_t width = 4;
   for (const ConvQuestion& question : convs) width = std::max(width, question.name.size());
-  std::string text =
-      fmt::format("{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  source\n", "name",
-                  width, "type", "stride", "fused", "kernel", "batch", "in_c", "in_h", "out_c", "ms", "lo", "hi");
+  std::string text = fmt::format(
+      "{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  source\n",
+      "name", width, "type", "stride", "fused", "kernel", "batch", "in_c", "in_h", "out_c", "ms",
+      "lo", "hi");
   for (std::size_t i = 0; i < convs.size(); ++i) {
     const ir::ConvTuple& conv = convs[i].conv;
     const ConvAnswer& answer = prediction.answers[i];
-    text += fmt::format("{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}{}\n",
-                        convs[i].name, width, ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
-                        conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms), fixed(lo(answer.interval)),
-                        fixed(hi(answer.interval)), answer.source, group_text(conv, "  ") + evidence_text(answer));
+    text += fmt::format(
+        "{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}{}\n",
+        convs[i].name, width, ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
+        conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms), fixed(lo(answer.interval)),
+        fixed(hi(answer.interval)), answer.source, group_text(conv, "  ") + evidence_text(answer));
   }
   return text + total_line(prediction, level);
 }
@@ -129,14 +141,16 @@ std::string conv_lines(const ConvPrediction& prediction) {
   for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
     const ConvAnswer& answer = prediction.answers[i];
     const ir::ConvTuple& conv = prediction.questions.convs[i].conv;
-    text += fmt::format("{}\t{}\t{}\t{}\t{}{}\n", eight_fields(conv), number(answer.ms), number(lo(answer.interval)),
-                        number(hi(answer.interval)), answer.source, group_text(conv, "\t"));
+    text += fmt::format("{}\t{}\t{}\t{}\t{}{}\n", eight_fields(conv), number(answer.ms),
+                        number(lo(answer.interval)), number(hi(answer.interval)), answer.source,
+                        group_text(conv, "\t"));
   }
   if (const auto errors = conv_errors(prediction)) {
     text += fmt::format("# convolutions with a measured time\t{}\n", errors->convs);
     text += fmt::format("# average relative error\t{}\n", base::float_text(errors->average));
-    text += fmt::format("# maximum relative error\t{}\t{}\n", base::float_text(errors->largest),
-                        formats::tinynas::tuple_text(prediction.questions.convs[errors->worst].conv));
+    text +=
+        fmt::format("# maximum relative error\t{}\t{}\n", base::float_text(errors->largest),
+                    formats::tinynas::tuple_text(prediction.questions.convs[errors->worst].conv));
     text += fmt::format("# total ms\t{}\n", base::float_text(errors->total_ms));
     text += fmt::format("# measured total ms\t{}\n", base::float_text(errors->real_total_ms));
   }

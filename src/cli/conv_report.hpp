@@ -19,7 +19,8 @@ struct ConvPrediction {
   std::optional<double> total_ms;  ///< nothing while one is missing
   std::optional<estimate::Bounds> total_interval;
 };
-ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers, double level);
+ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers,
+                               double level);
 
 /// Predictions beside measured times, over the convolutions that have both.
 struct ConvErrors {
@@ -35,8 +36,9 @@ std::optional<ConvErrors> conv_errors(const ConvPrediction& prediction);
 
 /// A line a convolution and one for the sum.
 std::string conv_text(const ConvPrediction& prediction, double level);
-/// A line a convolution: the eight fields, ms, lo, hi, source, with tabs between; - for what is not there; a grouped
-/// convolution has a field group=G more. Lines that begin with # say the errors where times were measured.
+/// A line a convolution: the eight fields, ms, lo, hi, source, with tabs between; - for what is not
+/// there; a grouped convolution has a field group=G more. Lines that begin with # say the errors
+/// where times were measured.
 std::string conv_lines(const ConvPrediction& prediction);
 /// The members total_ms, convs and so on of oplat.tinynas/1.
 nlohmann::ordered_json conv_document(const ConvPrediction& prediction);

@@ -14,25 +14,34 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 using Fields = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 7> kActivations = {"relu", "prelu", "sigmoid", "relu6", "elu", "brelu", "leaky_relu"};
-constexpr std::array<std::string_view, 3> kElementwise = {"elementwise_mul", "elementwise_add", "elementwise_max"};
+constexpr std::array<std::string_view, 7> kActivations = {"relu", "prelu", "sigmoid",   "relu6",
+                                                          "elu",  "brelu", "leaky_relu"};
+constexpr std::array<std::string_view, 3> kElementwise = {"elementwise_mul", "elementwise_add",
+                                                          "elementwise_max"};
 
 class Operator {
  public:
   Operator(const ir::Graph& graph, const ir::Node& node) : graph_(graph), node_(node) {}
 
   [[nodiscard]] tl::unexpected<Error> lacks(std::string_view what) const {
-    return fail(Code::Input, "operator '{}' ({}): {}", base::printable(node_.name), base::printable(node_.op), what);
+    return fail(Code::Input, "operator '{}' ({}): {}", base::printable(node_.name),
+                base::printable(node_.op), what);
   }
   [[nodiscard]] bool has(std::string_view slot) const {
-    return std::find(node_.input_slots.begin(), node_.input_slots.end(), slot) != node_.input_slots.end();
+    return std::find(node_.input_slots.begin(), node_.input_slots.end(), slot) !=
+           node_.input_slots.end();
   }
   /// The known sizes behind the batch of an operand; `behind` false: all sizes.
-  Result<Numbers> sizes(std::string_view slot, bool behind) const { return sizes_of(node_.input_slots, node_.inputs, slot, behind); }
-  Result<Numbers> result_sizes() const { return sizes_of(node_.output_slots, node_.outputs, "Out", false); }
+  Result<Numbers> sizes(std::string_view slot, bool behind) const {
+    return sizes_of(node_.input_slots, node_.inputs, slot, behind);
+  }
+  Result<Numbers> result_sizes() const {
+    return sizes_of(node_.output_slots, node_.outputs, "Out", false);
+  }
 
   [[nodiscard]] const ir::Value* attribute(std::string_view name) const {
-    const auto found = std::find_if(node_.attributes.begin(), node_.attributes.end(), [&](const auto& each) { return each.first == name; });
+    const auto found = std::find_if(node_.attributes.begin(), node_.attributes.end(),
+                                    [&](const auto& each) { return each.first == name; });
     return found == node_.attributes.end() ? nullptr : &found->second;
   }
   /// A flag that the program may leave out.
@@ -44,28 +53,37 @@ class Operator {
   }
   Result<std::int64_t> number(std::string_view name) const {
     const ir::Value* value = attribute(name);
-    if (value == nullptr || value->integer() == nullptr) return lacks(fmt::format("no number '{}'", name));
+    if (value == nullptr || value->integer() == nullptr)
+      return lacks(fmt::format("no number '{}'", name));
     return *value->integer();
   }
   /// The first two numbers of a list.
   Result<std::array<std::int64_t, 2>> pair(std::string_view name) const {
     const ir::Value* value = attribute(name);
     const ir::List* list = value == nullptr ? nullptr : value->list();
-    if (list == nullptr || list->size() < 2 || (*list)[0].integer() == nullptr || (*list)[1].integer() == nullptr) {
+    if (list == nullptr || list->size() < 2 || (*list)[0].integer() == nullptr ||
+        (*list)[1].integer() == nullptr) {
       return lacks(fmt::format("no two numbers '{}'", name));
     }
     return std::array<std::int64_t, 2>{*(*list)[0].integer(), *(*list)[1].integer()};
   }
 
  private:
-  Result<Numbers> sizes_of(const std::vector<std::string>& slots, const std::vector<ir::TensorId>& tensors, std::string_view slot, bool behind) const {
-    const auto at = static_cast<std::size_t>(std::find(slots.begin(), slots.end(), slot) - slots.begin());
-    if (at >= slots.size() || at >= tensors.size() || tensors[at] == ir::kNoTensor) return lacks(fmt::format("no operand '{}'", slot));
+  Result<Numbers> sizes_of(const std::vector<std::string>& slots,
+                           const std::vector<ir::TensorId>& tensors, std::string_view slot,
+                           bool behind) const {
+    const auto at =
+        static_cast<std::size_t>(std::find(slots.begin(), slots.end(), slot) - slots.begin());
+    if (at >= slots.size() || at >= tensors.size() || tensors[at] == ir::kNoTensor)
+      return lacks(fmt::format("no operand '{}'", slot));
     const ir::Shape& shape = graph_.tensors[static_cast<std::size_t>(tensors[at])].shape;
     Numbers sizes;
-    if (!shape.ranked || shape.dims.empty()) return lacks(fmt::format("the sizes of '{}' are unknown", slot));
+    if (!shape.ranked || shape.dims.empty())
+      return lacks(fmt::format("the sizes of '{}' are unknown", slot));
     for (std::size_t i = behind ? 1 : 0; i < shape.dims.size(); ++i) {
-      if (!shape.dims[i]) return lacks(fmt::format("size {} of '{}' is unknown; --shape or --batch says it", i + 1, slot));
+      if (!shape.dims[i])
+        return lacks(
+            fmt::format("size {} of '{}' is unknown; --shape or --batch says it", i + 1, slot));
       sizes.push_back(*shape.dims[i]);
     }
     return sizes;
@@ -80,7 +98,8 @@ void add(Fields& fields, std::int64_t number) { fields.push_back(std::to_string(
 /// C, H, W of a map.
 Status add_map(Fields& fields, const Operator& op, std::string_view slot) {
   OPLAT_TRY(sizes, op.sizes(slot, true));
-  if (sizes.size() != 3) return op.lacks(fmt::format("'{}' has {} sizes where 4 are expected", slot, sizes.size() + 1));
+  if (sizes.size() != 3)
+    return op.lacks(fmt::format("'{}' has {} sizes where 4 are expected", slot, sizes.size() + 1));
   for (const std::int64_t size : sizes) add(fields, size);
   return {};
 }
@@ -93,8 +112,10 @@ Status add_padded(Fields& fields, const Operator& op) {
   return {};
 }
 
-/// The first of two numbers; the second, or what the original writes for it, goes to the end where they differ.
-void add_pair(Fields& fields, Fields& more, const std::array<std::int64_t, 2>& two, std::int64_t second) {
+/// The first of two numbers; the second, or what the original writes for it, goes to the end where
+/// they differ.
+void add_pair(Fields& fields, Fields& more, const std::array<std::int64_t, 2>& two,
+              std::int64_t second) {
   add(fields, two[0]);
   if (two[0] != two[1]) add(more, second);
 }
@@ -145,10 +166,13 @@ Result<Fields> product_fields(const Operator& op) {
   if (out.size() < 2) return op.lacks("the result has fewer than two sizes");
   std::int64_t channels = 1;
   for (const std::int64_t size : in) {
-    if (size < 0 || (size > 0 && channels > (std::int64_t{1} << 40) / size)) return op.lacks("an operand of too many elements");
+    if (size < 0 || (size > 0 && channels > (std::int64_t{1} << 40) / size))
+      return op.lacks("an operand of too many elements");
     channels *= size;
   }
-  return Fields{"conv", "0", "0", "1", std::to_string(channels), "1", "1", std::to_string(out[1]), "1", "1", "0", "1", "1"};
+  return Fields{
+      "conv", "0", "0", "1", std::to_string(channels), "1", "1", std::to_string(out[1]), "1",
+      "1",    "0", "1", "1"};
 }
 
 /// Nothing for operators that the rule does not count.
@@ -187,7 +211,8 @@ Result<std::optional<Fields>> fields_of(const Operator& op, std::string_view typ
 
 }  // namespace
 
-Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only_conv, const std::string& delimiter) {
+Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only_conv,
+                                               const std::string& delimiter) {
   EvaluatorQuestions questions;
   for (const ir::Node& node : graph.nodes) {
     OPLAT_TRY(fields, fields_of(Operator(graph, node), node.op, only_conv));

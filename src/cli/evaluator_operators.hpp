@@ -17,11 +17,13 @@ struct EvaluatorQuestion {
 };
 struct EvaluatorQuestions {
   std::vector<EvaluatorQuestion> asked;
-  std::map<std::string, std::size_t> passed_over;  ///< operator type -> how many the rule does not count
+  std::map<std::string, std::size_t>
+      passed_over;  ///< operator type -> how many the rule does not count
 };
 
-/// By the original's rule, a batch of 1 and its silence about padding algorithms included. Code::Input names the operator
-/// that lacks a size or an attribute.
-Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only_conv, const std::string& delimiter);
+/// By the original's rule, a batch of 1 and its silence about padding algorithms included.
+/// Code::Input names the operator that lacks a size or an attribute.
+Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only_conv,
+                                               const std::string& delimiter);
 
 }  // namespace oplat::cli

@@ -11,7 +11,8 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 26;
 
 }  // namespace
 
-Result<std::map<std::string, std::string>> read_groups_file(const std::string& path, std::string_view name) {
+Result<std::map<std::string, std::string>> read_groups_file(const std::string& path,
+                                                            std::string_view name) {
   OPLAT_TRY(text, base::read_file(path, kMaxBytes));
   std::map<std::string, std::string> groups;
   std::int64_t line_number = 0;
@@ -21,7 +22,8 @@ Result<std::map<std::string, std::string>> read_groups_file(const std::string& p
     if (line.empty() || line.front() == '#') continue;
     const std::size_t tab = line.rfind('\t');
     if (tab == std::string::npos || tab == 0 || tab + 1 == line.size()) {
-      return fail(Code::Input, "{}:{}: is not '{}, tab, group': {}", path, line_number, name, base::printable(line));
+      return fail(Code::Input, "{}:{}: is not '{}, tab, group': {}", path, line_number, name,
+                  base::printable(line));
     }
     groups[line.substr(0, tab)] = line.substr(tab + 1);
   }

@@ -35,7 +35,8 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
     device.name = import.device;
     OPLAT_TRY(device_id, table.put_device(device));
     OPLAT_TRY(setting_id, table.put_setting(import.setting));
-    return table.add_foreign(device_id, setting_id, import.origin, import.read.file).map([](table::FileId) {});
+    return table.add_foreign(device_id, setting_id, import.origin, import.read.file)
+        .map([](table::FileId) {});
   }));
   return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
 }
@@ -47,16 +48,21 @@ constexpr auto kLeftBehindAfter = std::chrono::hours(24);
 void sweep_beside(const fs::path& path) {
   const std::string prefix = path.filename().string() + ".";
   std::error_code error;
-  for (fs::directory_iterator entry(path.parent_path(), error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(path.parent_path(), error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with(prefix) || name.size() == prefix.size() || std::isdigit(static_cast<unsigned char>(name[prefix.size()])) == 0) continue;
+    if (!name.starts_with(prefix) || name.size() == prefix.size() ||
+        std::isdigit(static_cast<unsigned char>(name[prefix.size()])) == 0)
+      continue;
     std::error_code ignored;
     const auto written = entry->last_write_time(ignored);
-    if (!ignored && fs::file_time_type::clock::now() - written > kLeftBehindAfter) fs::remove(entry->path(), ignored);
+    if (!ignored && fs::file_time_type::clock::now() - written > kLeftBehindAfter)
+      fs::remove(entry->path(), ignored);
   }
 }
 
-/// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or none.
+/// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or
+/// none.
 Status keep_table(const fs::path& path, const ForeignImport& import, const KeptWish& wish) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
@@ -73,20 +79,24 @@ Status keep_table(const fs::path& path, const ForeignImport& import, const KeptW
   return fail(Code::Write, "{}: {}", path.string(), error.message());
 }
 
-/// The fit of a kept table that has none of its rows, or an older one, made now. Where another run writes the table, or nobody may, its
-/// rows answer without.
+/// The fit of a kept table that has none of its rows, or an older one, made now. Where another run
+/// writes the table, or nobody may, its rows answer without.
 Status fit_kept(const fs::path& path, const KeptWish& wish, std::vector<std::string>& warnings) {
   auto writer = table::Table::open(path, table::Mode::Write);
   if (!writer && writer.error().code == Code::Refused) {
-    warnings.push_back(fmt::format("no fit is made, so that unmeasured kernels have none or an older one's answer: {}", writer.error().message));
+    warnings.push_back(fmt::format(
+        "no fit is made, so that unmeasured kernels have none or an older one's answer: {}",
+        writer.error().message));
     return {};
   }
   if (!writer) return fail(writer.error());
   return ensure_fit(*writer, wish.calibrate, wish.loudness);
 }
 
-/// The kept table, whole and of this file. Nothing where there is none, or none that is worth keeping.
-Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const KeptSource& source, const KeptWish& wish,
+/// The kept table, whole and of this file. Nothing where there is none, or none that is worth
+/// keeping.
+Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const KeptSource& source,
+                                                   const KeptWish& wish,
                                                    std::vector<std::string>& warnings) {
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
@@ -103,15 +113,16 @@ Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const K
   auto table = check();
   if (table) return std::optional(std::move(*table));
   if (table.error().code == Code::Interrupted) return fail(table.error());
-  warnings.push_back(
-      fmt::format("the kept table of {} is made anew: {}", source.path.string(), table.error().message));
+  warnings.push_back(fmt::format("the kept table of {} is made anew: {}", source.path.string(),
+                                 table.error().message));
   fs::remove(path, error);
   return std::optional<table::Table>();
 }
 
 }  // namespace
 
-Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std::vector<std::string>& warnings) {
+Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish,
+                             std::vector<std::string>& warnings) {
   std::optional<ForeignImport> import;
   if (source.skips_bad_rows) {
     OPLAT_TRY(read, source.read());
@@ -127,15 +138,16 @@ Result<KeptTable> kept_table(const KeptSource& source, const KeptWish& wish, std
     OPLAT_TRY(read, source.read());
     import = std::move(read);
   }
-  const Status written = folder ? keep_table(*folder / source.name, *import, wish)
-                                : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
+  const Status written =
+      folder ? keep_table(*folder / source.name, *import, wish)
+             : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
   if (written) {
     OPLAT_TRY(table, table::Table::open(*folder / source.name, table::Mode::Read));
     return KeptTable{std::nullopt, std::move(table)};
   }
   if (written.error().code == Code::Interrupted) return fail(written.error());
-  warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}", source.path.string(),
-                                 written.error().message));
+  warnings.push_back(fmt::format("the table of {} cannot be kept for the next time: {}",
+                                 source.path.string(), written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-table"));
   OPLAT_CHECK(write_table(temporary.path() / source.name, *import, wish));
   OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read));
@@ -152,13 +164,14 @@ Status fit_kept_table(KeptTable& kept, const KeptWish& wish, std::vector<std::st
   return {};
 }
 
-void warn_of_skipped(const fs::path& path, std::size_t skipped, const std::vector<std::string>& notes,
-                     std::vector<std::string>& warnings) {
+void warn_of_skipped(const fs::path& path, std::size_t skipped,
+                     const std::vector<std::string>& notes, std::vector<std::string>& warnings) {
   if (skipped == 0) return;
   std::string lines;
   for (const std::string& note : notes) lines += "\n  " + note;
   if (skipped > notes.size()) lines += fmt::format("\n  and {} more", skipped - notes.size());
-  warnings.push_back(fmt::format("{}: {} malformed rows are left out:{}", path.string(), skipped, lines));
+  warnings.push_back(
+      fmt::format("{}: {} malformed rows are left out:{}", path.string(), skipped, lines));
 }
 
 }  // namespace oplat::cli

@@ -14,19 +14,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kMaxJobs = 256;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 }  // namespace
 
 void add_calibrate(const Command& command, bool& to) {
   command.add_flag("--calibrate,!--no-calibrate", to,
-                   "learn from rows left out in turn how sure estimates are (default); without it, several times "
+                   "learn from rows left out in turn how sure estimates are (default); without it, "
+                   "several times "
                    "faster, intervals are cautious guesses");
 }
 
 void add_set_aside(const Command& command, bool& to) {
   command.add_flag("--set-aside", to,
-                   "rows that 'oplat check' faults count for nothing (default: every row does; of rows that do not say "
+                   "rows that 'oplat check' faults count for nothing (default: every row does; of "
+                   "rows that do not say "
                    "their batch, only those that it does not fault ever teach)");
 }
 
@@ -39,7 +43,8 @@ void add_learn_options(const Command& command, LearnOptions& to) {
 }
 
 void add_estimate_profile(const Command& command, std::string& to) {
-  command.add_option("--profile", to, "learned estimates: accurate, or fast (a few microseconds each)")
+  command
+      .add_option("--profile", to, "learned estimates: accurate, or fast (a few microseconds each)")
       .one_of({"accurate", "fast"})
       .capture_default_str();
 }
@@ -64,7 +69,8 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
   return request;
 }
 
-Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
+Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows,
+                                                 const LearnOptions& options,
                                                  const Loudness& loudness, table::Table* lease) {
   base::install_interrupt_handlers();
   ProgressBar bar(loudness);
@@ -75,7 +81,8 @@ Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows
   return fit;
 }
 
-Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting, std::span<const table::Fit> fits) {
+Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,
+                  std::span<const table::Fit> fits) {
   return table.transaction([&]() -> Status {
     for (const table::Fit& fit : fits) OPLAT_CHECK(table.put_fit(device, setting, fit));
     return {};

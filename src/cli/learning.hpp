@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
+#include "base/result.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "base/result.hpp"
 #include "estimate/learned.hpp"
 #include "table/table.hpp"
 
@@ -30,17 +30,20 @@ void add_calibrate(const Command& command, bool& to);
 /// --profile accurate|fast.
 void add_estimate_profile(const Command& command, std::string& to);
 
-/// Draws steps with the time left on `bar`; false after Ctrl-C. `lease`: a table open for writing, whose lease is kept
-/// alive meanwhile; nullptr: none. Both must outlive the function that is returned.
+/// Draws steps with the time left on `bar`; false after Ctrl-C. `lease`: a table open for writing,
+/// whose lease is kept alive meanwhile; nullptr: none. Both must outlive the function that is
+/// returned.
 std::function<bool(int done, int all)> learning_progress(ProgressBar& bar, table::Table* lease);
 /// The options as a request, without progress.
 estimate::LearnRequest learn_request(const LearnOptions& options);
 
 /// As estimate::learn(), with a bar; notes Ctrl-C from here on: Code::Interrupted.
-Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows, const LearnOptions& options,
+Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows,
+                                                 const LearnOptions& options,
                                                  const Loudness& loudness, table::Table* lease);
 
 /// Stores fits of one device and setting together: all of them or none.
-Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting, std::span<const table::Fit> fits);
+Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,
+                  std::span<const table::Fit> fits);
 
 }  // namespace oplat::cli

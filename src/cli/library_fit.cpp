@@ -25,7 +25,8 @@ Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness)
   OPLAT_TRY(selection, predict::select(table, {}));
   if (!loudness.quiet) {
     fmt::print(stderr,
-               "oplat: learning from the library, once; this takes minutes where it has many rows, Ctrl-C ends it and "
+               "oplat: learning from the library, once; this takes minutes where it has many rows, "
+               "Ctrl-C ends it and "
                "keeps nothing\n");
   }
   LearnOptions options;

@@ -19,10 +19,14 @@ constexpr std::string_view kConvRelu = "Int8ConvRelu";
 double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
   const auto less = [](const table::LutTime& a, const table::LutTime& b) { return a.us < b.us; };
   switch (mode) {
-    case LutMode::Min: return std::min_element(times.begin(), times.end(), less)->us;
-    case LutMode::Max: return std::max_element(times.begin(), times.end(), less)->us;
-    case LutMode::Last: return times.back().us;
-    case LutMode::Mean: break;
+    case LutMode::Min:
+      return std::min_element(times.begin(), times.end(), less)->us;
+    case LutMode::Max:
+      return std::max_element(times.begin(), times.end(), less)->us;
+    case LutMode::Last:
+      return times.back().us;
+    case LutMode::Mean:
+      break;
   }
   double sum = 0;
   for (const table::LutTime& time : times) sum += time.us;
@@ -35,8 +39,10 @@ std::string key_for_estimates(const ir::LutQuery& query) {
   return key ? ir::print(*key) : std::string();
 }
 
-/// The better of two estimates of one operator: that from nearer rows, the first where both are as near.
-const predict::KernelPrediction& better(const predict::KernelPrediction& a, const predict::KernelPrediction& b) {
+/// The better of two estimates of one operator: that from nearer rows, the first where both are as
+/// near.
+const predict::KernelPrediction& better(const predict::KernelPrediction& a,
+                                        const predict::KernelPrediction& b) {
   return b.latency_ns && (!a.latency_ns || b.source < a.source) ? b : a;
 }
 
@@ -73,21 +79,27 @@ std::optional<LutMode> parse_lut_mode(std::string_view word) {
   return std::nullopt;
 }
 
-LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device) {
-  return [file = std::move(file), index = std::move(index), device = std::move(device)](const ir::LutQuery& query) -> Result<table::LutFound> {
+LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
+                         std::shared_ptr<const table::LutIndex> index, std::string device) {
+  return [file = std::move(file), index = std::move(index),
+          device = std::move(device)](const ir::LutQuery& query) -> Result<table::LutFound> {
     table::LutFound found;
     // Contradictions were told when the file was read.
-    for (const std::uint32_t at : index->find(query, device)) found.times.push_back(file->lut.records[at].p50);
+    for (const std::uint32_t at : index->find(query, device))
+      found.times.push_back(file->lut.records[at].p50);
     return found;
   };
 }
 
-LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, const predict::Selection& selection) {
-  const auto rows = std::make_shared<table::LutRows>(*table, selection.device_id, selection.setting_ids);
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
+                          const predict::Selection& selection) {
+  const auto rows =
+      std::make_shared<table::LutRows>(*table, selection.device_id, selection.setting_ids);
   return [table = std::move(table), rows](const ir::LutQuery& query) { return rows->find(query); };
 }
 
-Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings) {
+Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish,
+                            std::vector<std::string>& warnings) {
   const base::Hash128 hash = base::hash128(file.bytes);
   base::Hasher hasher;
   hasher.add(device);
@@ -97,18 +109,22 @@ Result<KeptTable> lut_table(const LutFile& file, const std::string& device, cons
     OPLAT_TRY(codec, table::make_codec("lut"));
     OPLAT_TRY(setting, codec->setting(file.path.filename().string(), ""));
     OPLAT_TRY(rows, codec->read(file.bytes, {file.path.string(), setting.precision, true}));
-    std::erase_if(rows.file.rows, [&](const table::ForeignRow& row) { return row.device != device; });
+    std::erase_if(rows.file.rows,
+                  [&](const table::ForeignRow& row) { return row.device != device; });
     for (table::ForeignRow& row : rows.file.rows) row.device.clear();
     if (rows.file.rows.empty()) {
-      return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it", file.path.string(), base::printable(device));
+      return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it",
+                  file.path.string(), base::printable(device));
     }
     return ForeignImport{setting, {"lut", file.path.filename().string(), hash}, std::move(rows)};
   };
-  const std::string name = fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
+  const std::string name =
+      fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
   return kept_table({file.path, name, hash, read}, wish, warnings);
 }
 
-Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode, std::vector<std::string>& warnings) {
+Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode,
+                              std::vector<std::string>& warnings) {
   LutPrediction prediction;
   prediction.path = net.path;
   std::set<std::string> told;
@@ -122,11 +138,13 @@ Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMod
       found = std::move(other);
       if (found.times.empty()) answer.query = query;
     }
-    if (found.contradiction && told.insert(*found.contradiction).second) warnings.push_back(*found.contradiction);
+    if (found.contradiction && told.insert(*found.contradiction).second)
+      warnings.push_back(*found.contradiction);
     if (!found.times.empty()) {
       answer.us = value_of(found.times, mode);
       answer.whole = mode != LutMode::Mean &&
-                     std::all_of(found.times.begin(), found.times.end(), [](const table::LutTime& time) { return time.whole; });
+                     std::all_of(found.times.begin(), found.times.end(),
+                                 [](const table::LutTime& time) { return time.whole; });
       answer.source = "table";
       answer.sd_log = estimate::kFewBlocksSd;
       answer.group = "measured";
@@ -140,11 +158,13 @@ Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMod
   return prediction;
 }
 
-Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor, double level) {
+Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor,
+                        double level) {
   const double quantile = predict::interval_quantile(level, {});
   for (LutAnswer& answer : prediction.answers) {
     if (answer.us) continue;
-    std::vector<table::PlanKernel> kernels = {{answer.query.op_type, key_for_estimates(answer.query), 1}};
+    std::vector<table::PlanKernel> kernels = {
+        {answer.query.op_type, key_for_estimates(answer.query), 1}};
     if (kernels.front().key.empty()) {
       answer.why = ir::key_of(answer.query).error().message;
       continue;
@@ -155,7 +175,8 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
       other.op_type = kConvRelu;
       kernels.push_back({other.op_type, key_for_estimates(other), 1});
     }
-    OPLAT_TRY(estimates, predictor.estimate(kernels, std::nullopt, predict::MissingPolicy::Physics));
+    OPLAT_TRY(estimates,
+              predictor.estimate(kernels, std::nullopt, predict::MissingPolicy::Physics));
     take(answer, better(estimates.front(), estimates.back()), quantile);
   }
   sum_up(prediction);
@@ -166,7 +187,8 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
     floor += answer.floor_us;
     terms.push_back({*answer.us / prediction.total_us, answer.sd_log, answer.group});
   }
-  prediction.interval = estimate::bounds_around(prediction.total_us, predict::total_spread(terms, 0), quantile, floor);
+  prediction.interval = estimate::bounds_around(prediction.total_us,
+                                                predict::total_spread(terms, 0), quantile, floor);
   return {};
 }
 

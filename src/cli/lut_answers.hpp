@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who answers `oplat lut`: lines of a look-up table, rows of an oplat table, and estimators for what neither holds.
+/// Who answers `oplat lut`: lines of a look-up table, rows of an oplat table, and estimators for
+/// what neither holds.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/kept_table.hpp"
 #include "cli/lut_files.hpp"
 #include "cli/lut_nets.hpp"
-#include "cli/kept_table.hpp"
 #include "predict/prediction.hpp"
 #include "table/lut_rows.hpp"
 
@@ -27,16 +28,16 @@ using LutLookup = std::function<Result<table::LutFound>(const ir::LutQuery&)>;
 
 /// The answer to one operator.
 struct LutAnswer {
-  ir::LutQuery query;                 ///< as it was found: an Int8Conv may have become an Int8ConvRelu
-  std::vector<table::LutTime> times;  ///< of the records that were found
-  std::optional<double> us;           ///< nothing: nobody answers
-  bool whole = false;                 ///< whether Python would hold it as an int
-  std::string source = "missing";     ///< "table", the source of an estimate, or "missing"
+  ir::LutQuery query;  ///< as it was found: an Int8Conv may have become an Int8ConvRelu
+  std::vector<table::LutTime> times;         ///< of the records that were found
+  std::optional<double> us;                  ///< nothing: nobody answers
+  bool whole = false;                        ///< whether Python would hold it as an int
+  std::string source = "missing";            ///< "table", the source of an estimate, or "missing"
   std::optional<estimate::Bounds> interval;  ///< of estimates
   double sd_log = 0;
   double floor_us = 0;  ///< no interval reaches below; KernelPrediction::floor_ns
-  std::string group;  ///< answers of one group err together
-  std::string why;    ///< of estimates and of what is missing
+  std::string group;    ///< answers of one group err together
+  std::string why;      ///< of estimates and of what is missing
 };
 
 /// The answers to one net. The sums leave out what nobody answers, as the original does.
@@ -45,23 +46,30 @@ struct LutPrediction {
   std::vector<LutAnswer> answers;
   double total_us = 0;
   bool total_whole = true;
-  std::size_t found = 0;      ///< in the table
+  std::size_t found = 0;  ///< in the table
   std::size_t estimated = 0;
-  std::optional<estimate::Bounds> interval;  ///< of the sum, where all have an answer and estimates were asked for
+  std::optional<estimate::Bounds>
+      interval;  ///< of the sum, where all have an answer and estimates were asked for
   [[nodiscard]] std::size_t missing() const { return answers.size() - found - estimated; }
 };
 
 /// Records of a file for one device, found by its index. The file stays in memory.
-LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const table::LutIndex> index, std::string device);
+LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
+                         std::shared_ptr<const table::LutIndex> index, std::string device);
 /// Rows of a table; see table::LutRows.
-LutLookup lookup_in_table(std::shared_ptr<const table::Table> table, const predict::Selection& selection);
+LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
+                          const predict::Selection& selection);
 
 /// The records of one device as a table with a fit, kept for the next time.
-Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish, std::vector<std::string>& warnings);
+Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish,
+                            std::vector<std::string>& warnings);
 
-/// The original's rule: equality of the five fields, and an Int8Conv that is not found may be an Int8ConvRelu.
-Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode, std::vector<std::string>& warnings);
+/// The original's rule: equality of the five fields, and an Int8Conv that is not found may be an
+/// Int8ConvRelu.
+Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode,
+                              std::vector<std::string>& warnings);
 /// Estimates what is missing, and how sure the sum is.
-Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor, double level);
+Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor,
+                        double level);
 
 }  // namespace oplat::cli

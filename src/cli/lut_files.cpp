@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/lut_nets.hpp"
-#include "cli/zip_file.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "cli/lut_nets.hpp"
+#include "cli/zip_file.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -23,16 +23,20 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
 
 Result<fs::path> find_lut(const std::string& folder, const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) {
-    return fail(Code::Usage, "--device {}: names no file; a device is called as in SM-G950U-7.0-24", base::printable(device));
+    return fail(Code::Usage, "--device {}: names no file; a device is called as in SM-G950U-7.0-24",
+                base::printable(device));
   }
   std::vector<std::string> names;
   for (const char* const suffix : {".json", "_caffe2.json", ".json.zip", "_caffe2.json.zip"}) {
     names.push_back(fmt::format("{}-op_lut_database{}", device, suffix));
     std::error_code error;
-    if (fs::is_regular_file(fs::path(folder) / names.back(), error)) return fs::path(folder) / names.back();
+    if (fs::is_regular_file(fs::path(folder) / names.back(), error))
+      return fs::path(folder) / names.back();
   }
-  return fail(Code::Input, "{}: holds no look-up table of device {}: none of {}; choose another --db_dir or --device", folder,
-              base::printable(device), base::printable(base::join(names, ", "), 600));
+  return fail(
+      Code::Input,
+      "{}: holds no look-up table of device {}: none of {}; choose another --db_dir or --device",
+      folder, base::printable(device), base::printable(base::join(names, ", "), 600));
 }
 
 Result<LutFile> open_lut(const fs::path& path, bool skip_bad_rows) {

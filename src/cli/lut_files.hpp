@@ -23,7 +23,8 @@ struct LutFile {
   LutFile& operator=(LutFile&&) = default;
 };
 
-/// DIR/DEVICE-op_lut_database.json, DIR/DEVICE-op_lut_database_caffe2.json, or one of them zipped (.json.zip).
+/// DIR/DEVICE-op_lut_database.json, DIR/DEVICE-op_lut_database_caffe2.json, or one of them zipped
+/// (.json.zip).
 Result<std::filesystem::path> find_lut(const std::string& folder, const std::string& device);
 /// A file, or the one *.json of a zip archive.
 Result<LutFile> open_lut(const std::filesystem::path& path, bool skip_bad_rows);

@@ -22,7 +22,8 @@ constexpr std::uintmax_t kMaxPointer = 1024;
 
 Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohmann::json& list) {
   const auto bad = [&] {
-    return fail(Code::Usage, "--input_dims: {} is {} where a list of at most {} sizes from 1 on is expected",
+    return fail(Code::Usage,
+                "--input_dims: {} is {} where a list of at most {} sizes from 1 on is expected",
                 base::printable(name), base::printable(list.dump(-1, ' ', true)), kMaxRank);
   };
   if (!list.is_array() || list.empty() || list.size() > kMaxRank) return bad();
@@ -50,8 +51,11 @@ Result<fs::path> net_file(const fs::path& folder) {
   for (const char* const name : {"model.pb", "model.pbtxt"}) {
     if (fs::is_regular_file(folder / name, error)) return folder / name;
   }
-  return fail(Code::Input, "{}: holds neither model.pb nor model.pbtxt; give the folder of a Caffe2 net: model.pb with "
-              "model_init.pb, or model.pbtxt with model_def.svg", folder.string());
+  return fail(
+      Code::Input,
+      "{}: holds neither model.pb nor model.pbtxt; give the folder of a Caffe2 net: model.pb with "
+      "model_init.pb, or model.pbtxt with model_def.svg",
+      folder.string());
 }
 
 }  // namespace
@@ -59,8 +63,10 @@ Result<fs::path> net_file(const fs::path& folder) {
 Result<formats::ShapeOptions> parse_input_dims(const std::string& text) {
   const nlohmann::json parsed = nlohmann::json::parse(text, nullptr, false);
   if (!parsed.is_object() || parsed.empty()) {
-    return fail(Code::Usage, R"(--input_dims {}: no JSON object of inputs and their sizes; write {{"data": [1, 3, 224, 224]}})",
-                base::printable(text));
+    return fail(
+        Code::Usage,
+        R"(--input_dims {}: no JSON object of inputs and their sizes; write {{"data": [1, 3, 224, 224]}})",
+        base::printable(text));
   }
   formats::ShapeOptions options;
   for (const auto& [name, list] : parsed.items()) {
@@ -74,7 +80,9 @@ Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string
   std::vector<std::string> paths;
   for (const std::string& text : texts) {
     for (std::string& path : base::split(text, ',')) {
-      if (path.empty()) return fail(Code::Usage, "{}: an empty name among the models; write DIR[,DIR]", base::printable(text));
+      if (path.empty())
+        return fail(Code::Usage, "{}: an empty name among the models; write DIR[,DIR]",
+                    base::printable(text));
       paths.push_back(std::move(path));
     }
   }
@@ -83,7 +91,10 @@ Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string
 
 Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown) {
   if (!bytes.starts_with(kLfsHead)) return {};
-  return fail(Code::Input, "{}: a Git LFS pointer, not the file that it stands for; fetch that with: git lfs pull", shown);
+  return fail(
+      Code::Input,
+      "{}: a Git LFS pointer, not the file that it stands for; fetch that with: git lfs pull",
+      shown);
 }
 
 Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes) {
@@ -97,7 +108,8 @@ Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& sh
   OPLAT_CHECK(refuse_lfs_pointer(source.bytes(), file.string()));
   for (const char* const name : {"model_init.pb", "model_init.pbtxt", "model_def.svg"}) {
     const fs::path sibling = file.parent_path() / name;
-    if (is_lfs_pointer(sibling)) return fail(refuse_lfs_pointer(kLfsHead, sibling.string()).error());
+    if (is_lfs_pointer(sibling))
+      return fail(refuse_lfs_pointer(kLfsHead, sibling.string()).error());
   }
   OPLAT_TRY(queries, formats::caffe2::queries(source, shapes));
   return LutNet{path, std::move(queries)};

@@ -21,8 +21,8 @@ struct LutNet {
 Result<formats::ShapeOptions> parse_input_dims(const std::string& text);
 /// Folders with commas between, or files. Code::Usage where one is empty.
 Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string>& texts);
-/// What each net asks of a table. `path`: a folder with model.pb (and model_init.pb) or model.pbtxt (and model_def.svg),
-/// or one of those files.
+/// What each net asks of a table. `path`: a folder with model.pb (and model_init.pb) or model.pbtxt
+/// (and model_def.svg), or one of those files.
 Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes);
 
 /// Code::Input where the file holds a pointer of Git LFS in place of its content.

@@ -16,15 +16,18 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMaxNamed = 10;
 
 std::string between(const estimate::Bounds& interval, double level) {
-  return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low, interval.high);
+  return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low,
+                     interval.high);
 }
 
 std::string answer_text(const LutAnswer& answer, double level) {
   if (!answer.us) return "No match found in the database!\n";
-  std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type, table::python_lists(answer.query.input_shapes));
+  std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type,
+                                 table::python_lists(answer.query.input_shapes));
   if (answer.times.empty()) {
     const double shown = base::parse_double(fmt::format("{:.4g}", *answer.us)).value_or(*answer.us);
-    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", table::python_number(shown), answer.source,
+    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", table::python_number(shown),
+                              answer.source,
                               answer.interval ? between(*answer.interval, level) : "no interval");
   }
   std::string times;
@@ -35,10 +38,14 @@ std::string answer_text(const LutAnswer& answer, double level) {
 }
 
 std::string total_text(const LutPrediction& prediction, double level) {
-  const double total = prediction.estimated > 0 ? table::lut_time_of_ns(prediction.total_us * 1e3).us : prediction.total_us;
-  std::string text = fmt::format("The network run-time latency is {}", table::python_number(total, prediction.total_whole));
+  const double total = prediction.estimated > 0
+                           ? table::lut_time_of_ns(prediction.total_us * 1e3).us
+                           : prediction.total_us;
+  std::string text = fmt::format("The network run-time latency is {}",
+                                 table::python_number(total, prediction.total_whole));
   if (prediction.estimated > 0) {
-    text += fmt::format(" ({} of {} operators estimated{})", prediction.estimated, prediction.answers.size(),
+    text += fmt::format(" ({} of {} operators estimated{})", prediction.estimated,
+                        prediction.answers.size(),
                         prediction.interval ? "; " + between(*prediction.interval, level) : "");
   }
   return text + "\n";
@@ -59,7 +66,8 @@ ordered_json operator_document(const LutAnswer& answer) {
   entry["input_shapes"] = answer.query.input_shapes;
   entry["input_dtypes"] = answer.query.input_dtypes;
   entry["runtime_us"] = ordered_json::array();
-  for (const table::LutTime& time : answer.times) entry["runtime_us"].push_back(json_number(time.us, time.whole));
+  for (const table::LutTime& time : answer.times)
+    entry["runtime_us"].push_back(json_number(time.us, time.whole));
   entry["latency_us"] = answer.us ? json_number(*answer.us, answer.whole) : ordered_json(nullptr);
   entry["interval_us"] = json_interval(answer.interval);
   entry["source"] = answer.source;
@@ -72,7 +80,8 @@ ordered_json operator_document(const LutAnswer& answer) {
 std::string lut_text(const LutPrediction& prediction, double level) {
   std::string text;
   for (const LutAnswer& answer : prediction.answers) text += answer_text(answer, level);
-  text += fmt::format("All operators found in the table? {}\n", prediction.found == prediction.answers.size() ? "True" : "False");
+  text += fmt::format("All operators found in the table? {}\n",
+                      prediction.found == prediction.answers.size() ? "True" : "False");
   return text + total_text(prediction, level);
 }
 
@@ -80,14 +89,17 @@ ordered_json lut_document(const LutPrediction& prediction) {
   ordered_json document;
   document["model"] = prediction.path;
   document["all_found"] = prediction.found == prediction.answers.size();
-  document["latency_us"] = prediction.missing() == 0 ? json_number(prediction.total_us, prediction.total_whole) : ordered_json(nullptr);
+  document["latency_us"] = prediction.missing() == 0
+                               ? json_number(prediction.total_us, prediction.total_whole)
+                               : ordered_json(nullptr);
   document["interval_us"] = json_interval(prediction.interval);
   document["known_us"] = json_number(prediction.total_us, prediction.total_whole);
   document["found"] = prediction.found;
   document["estimated"] = prediction.estimated;
   document["missing"] = prediction.missing();
   document["operators"] = ordered_json::array();
-  for (const LutAnswer& answer : prediction.answers) document["operators"].push_back(operator_document(answer));
+  for (const LutAnswer& answer : prediction.answers)
+    document["operators"].push_back(operator_document(answer));
   return document;
 }
 
@@ -101,11 +113,13 @@ Status require_answers(std::span<const LutPrediction> predictions) {
       if (answer.us) continue;
       std::string query = table::lut_question_line(answer.query, "");
       query.erase(query.rfind(", \"device\""));
-      missing.add(fmt::format("{}: operator {}: {}}}: {}", prediction.path, i + 1, query, base::printable(answer.why, 300)));
+      missing.add(fmt::format("{}: operator {}: {}}}: {}", prediction.path, i + 1, query,
+                              base::printable(answer.why, 300)));
     }
   }
   if (missing.count() == 0) return {};
-  return fail(Code::Missing, "{} of {} operators have no time:{}", missing.count(), asked, missing.text());
+  return fail(Code::Missing, "{} of {} operators have no time:{}", missing.count(), asked,
+              missing.text());
 }
 
 }  // namespace oplat::cli

@@ -23,7 +23,8 @@ struct Stamp {
 
 Result<Stamp> stamp_of(const std::string& path) {
   struct stat info = {};
-  if (::stat(path.c_str(), &info) != 0) return fail(Code::Input, "{}: {}", path, std::strerror(errno));
+  if (::stat(path.c_str(), &info) != 0)
+    return fail(Code::Input, "{}: {}", path, std::strerror(errno));
   std::error_code error;
   return Stamp{std::filesystem::absolute(path, error).lexically_normal().string(), info.st_size,
                std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec};

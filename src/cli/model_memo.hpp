@@ -9,11 +9,12 @@
 
 namespace oplat::cli {
 
-/// Hash of a model, from the table's memory where path, size and time of change are the same, else from its bytes.
+/// Hash of a model, from the table's memory where path, size and time of change are the same, else
+/// from its bytes.
 Result<std::string> model_hash(const table::Table& table, const std::string& path);
 
-/// Notes the hash of a model that stands in one file. One with further files is not noted: size and time of the main
-/// file say nothing about those.
+/// Notes the hash of a model that stands in one file. One with further files is not noted: size and
+/// time of the main file say nothing about those.
 Status remember_model(table::Table& table, const std::string& path);
 
 }  // namespace oplat::cli

@@ -22,7 +22,8 @@ std::string shown(const Json& json) {
   return base::printable(json.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
-/// Whether lists and objects are nested deeper than any line of ours: messages print what was found, level by level.
+/// Whether lists and objects are nested deeper than any line of ours: messages print what was
+/// found, level by level.
 bool too_deep(std::string_view text) {
   constexpr int kMaxDepth = 8;
   int depth = 0;
@@ -45,17 +46,21 @@ bool too_deep(std::string_view text) {
 /// Arguments are flat: numbers, words, or lists of numbers.
 Result<ir::Value> value_of(const Json& json) {
   if (json.is_boolean()) return ir::Value(json.get<bool>() ? 1 : 0);
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
+  if (json.is_number_unsigned() &&
+      json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
     return fail(Code::Input, "{} is too large a number", shown(json));
   if (json.is_number_integer()) return ir::Value(json.get<std::int64_t>());
   if (json.is_string()) return ir::Value(json.get<std::string>());
   if (json.is_null()) return ir::Value(ir::Unknown{});
   if (!json.is_array())
-    return fail(Code::Input, "{} is no argument; expected a whole number, true or false, a word or a list of numbers",
-                shown(json));
+    return fail(
+        Code::Input,
+        "{} is no argument; expected a whole number, true or false, a word or a list of numbers",
+        shown(json));
   ir::List list;
   for (const Json& one : json) {
-    if (one.is_array()) return fail(Code::Input, "{} is a list of lists; expected a list of numbers", shown(json));
+    if (one.is_array())
+      return fail(Code::Input, "{} is a list of lists; expected a list of numbers", shown(json));
     OPLAT_TRY(value, value_of(one));
     list.push_back(std::move(value));
   }
@@ -70,26 +75,32 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_of(const Json& json) {
     auto& dims = shapes.emplace_back();
     for (auto dim = shape->begin(); good && dim != shape->end(); ++dim) {
       good = dim->is_number_integer() &&
-             (!dim->is_number_unsigned() || dim->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+             (!dim->is_number_unsigned() ||
+              dim->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
       if (good) dims.push_back(dim->get<std::int64_t>());
     }
   }
   if (!good)
-    return fail(Code::Input, "'input_shapes' is {}; expected a list of shapes such as [[1,3,224,224]]", shown(json));
+    return fail(Code::Input,
+                "'input_shapes' is {}; expected a list of shapes such as [[1,3,224,224]]",
+                shown(json));
   return shapes;
 }
 
 Status check_names(const Json& json, bool table) {
   if (!json.is_object())
-    return fail(Code::Input, "{} is no object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": [[...]]}}",
-                shown(json));
+    return fail(
+        Code::Input,
+        "{} is no object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": [[...]]}}",
+        shown(json));
   for (const auto& [name, value] : json.items()) {
     if (name == "op" || name == "args" || name == "input_shapes" || name == "latency_us") continue;
-    return fail(Code::Input, "'{}' is not known; expected op, args, input_shapes{}", base::printable(name),
-                table ? ", latency_us" : "");
+    return fail(Code::Input, "'{}' is not known; expected op, args, input_shapes{}",
+                base::printable(name), table ? ", latency_us" : "");
   }
   for (const std::string_view name : {"op", "input_shapes", "latency_us"}) {
-    if ((name != "latency_us" || table) && !json.contains(name)) return fail(Code::Input, "'{}' is lacking", name);
+    if ((name != "latency_us" || table) && !json.contains(name))
+      return fail(Code::Input, "'{}' is lacking", name);
   }
   return {};
 }
@@ -101,7 +112,8 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
     return fail(Code::Input, "'op' is {}; expected a name such as \"Conv2d\"", shown(json["op"]));
   query.op = json["op"].get<std::string>();
   if (const auto args = json.find("args"); args != json.end()) {
-    if (!args->is_object()) return fail(Code::Input, "'args' is {}; expected an object", shown(*args));
+    if (!args->is_object())
+      return fail(Code::Input, "'args' is {}; expected an object", shown(*args));
     for (const auto& [name, value] : args->items()) {
       OPLAT_TRY(made, value_of(value));
       query.args.emplace_back(name, std::move(made));
@@ -119,7 +131,8 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
   if (!table) return line;
   const Json& latency = json["latency_us"];
   if (!latency.is_number() || !std::isfinite(latency.get<double>()) || latency.get<double>() < 0) {
-    return fail(Code::Input, "'latency_us' is {}; expected a time in microseconds, 0 or more", shown(latency));
+    return fail(Code::Input, "'latency_us' is {}; expected a time in microseconds, 0 or more",
+                shown(latency));
   }
   line.latency_us = latency.get<double>();
   return line;
@@ -129,7 +142,8 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
 
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table) {
   if (source.bytes().size() > kMaxBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(), source.bytes().size(), kMaxBytes);
+    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(),
+                source.bytes().size(), kMaxBytes);
   std::vector<ModuleLine> lines;
   std::string_view left = source.bytes();
   for (std::size_t number = 1; !left.empty(); ++number) {
@@ -139,10 +153,13 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", source.name(), number);
     if (text.size() > kMaxLineBytes)
-      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(), kMaxLineBytes);
-    if (too_deep(text)) return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
+      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(),
+                  kMaxLineBytes);
+    if (too_deep(text))
+      return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));
+    if (json.is_discarded())
+      return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));
     auto line = line_of(json, table);
     if (!line) return fail_in(place, line.error());
     line->line = number;
@@ -160,7 +177,8 @@ ModuleTable::ModuleTable(const std::vector<ModuleLine>& lines) {
   }
 }
 
-Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& line, bool mirror_bias) const {
+Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& line,
+                                                             bool mirror_bias) const {
   auto found = sums_.find(line.key);
   bool mirrored = false;
   if (found == sums_.end() && mirror_bias) {
@@ -172,7 +190,8 @@ Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& l
   }
   if (found == sums_.end()) return std::optional<Answer>();
   const Sum& sum = found->second;
-  return std::optional(Answer{sum.latency_us / static_cast<double>(sum.lines), sum.lines, mirrored});
+  return std::optional(
+      Answer{sum.latency_us / static_cast<double>(sum.lines), sum.lines, mirrored});
 }
 
 }  // namespace oplat::cli

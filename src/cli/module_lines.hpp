@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Layers of PyTorch models as JSON Lines, with or without their latency (docs/from-mobile-vision.md).
+/// Layers of PyTorch models as JSON Lines, with or without their latency
+/// (docs/from-mobile-vision.md).
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,9 @@ struct ModuleLine {
   std::optional<double> latency_us;
 };
 
-/// Lines {"op": "Conv2d", "args": {...}, "input_shapes": [[1,3,224,224]]}, of a table also "latency_us". Empty lines
-/// are passed over. Code::Input names file, line, what was found and what was expected.
+/// Lines {"op": "Conv2d", "args": {...}, "input_shapes": [[1,3,224,224]]}, of a table also
+/// "latency_us". Empty lines are passed over. Code::Input names file, line, what was found and what
+/// was expected.
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table);
 
 /// Latencies by key; lines of one key are averaged.
@@ -33,7 +35,8 @@ class ModuleTable {
   struct Answer {
     double latency_us = 0;
     std::size_t lines = 0;  ///< that were averaged
-    bool mirrored = false;  ///< of the same layer with a bias, where this has none, or the other way round
+    bool mirrored =
+        false;  ///< of the same layer with a bias, where this has none, or the other way round
   };
   /// By the original's rule: the very layer, else with `mirror_bias` its twin.
   [[nodiscard]] Result<std::optional<Answer>> find(const ModuleLine& line, bool mirror_bias) const;

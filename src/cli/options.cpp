@@ -15,11 +15,20 @@ void add_loudness(const Command& command, Loudness& to) {
 }
 
 void add_model_options(const Command& command, ModelOptions& to) {
-  command.add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)").type_name("NAME=DIMS").repeatable();
-  command.add_option("--batch", to.batch, "set the batch: symbolic batch dimensions, else leading open ones")
+  command
+      .add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")
+      .type_name("NAME=DIMS")
+      .repeatable();
+  command
+      .add_option("--batch", to.batch,
+                  "set the batch: symbolic batch dimensions, else leading open ones")
       .range(std::int64_t{1}, std::int64_t{1} << 31);
-  command.add_option("--input", to.inputs, "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI (repeatable)")
-      .type_name("NAME=DATA").repeatable();
+  command
+      .add_option("--input", to.inputs,
+                  "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI "
+                  "(repeatable)")
+      .type_name("NAME=DATA")
+      .repeatable();
 }
 
 std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers) {
@@ -30,7 +39,8 @@ std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbe
   return once;
 }
 
-Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last) {
+Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
+                                                       const std::string& text, bool last) {
   const std::size_t at = last ? text.rfind('=') : text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
     return fail(Code::Usage, "{} {}: write NAME=VALUE", flag, base::printable(text));
@@ -47,12 +57,15 @@ Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
     for (const std::string& part : base::split(pair.second, 'x')) {
       const auto dim = base::parse_int(part);
       if (!dim || *dim < 1 || *dim > (std::int64_t{1} << 40)) {
-        return fail(Code::Usage, "--shape {}: '{}' is no dimension; write positive numbers with x between: NAME=1x3x224x224",
+        return fail(Code::Usage,
+                    "--shape {}: '{}' is no dimension; write positive numbers with x between: "
+                    "NAME=1x3x224x224",
                     base::printable(text), base::printable(part));
       }
       dims.push_back(*dim);
     }
-    if (!shapes.shapes.emplace(pair.first, std::move(dims)).second) return fail(Code::Usage, "--shape {} is given twice", pair.first);
+    if (!shapes.shapes.emplace(pair.first, std::move(dims)).second)
+      return fail(Code::Usage, "--shape {} is given twice", pair.first);
   }
   return shapes;
 }
@@ -61,13 +74,17 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
   std::map<std::string, std::string> inputs;
   for (const std::string& text : options.inputs) {
     OPLAT_TRY(pair, name_value("--input", text));
-    if (!inputs.emplace(pair.first, pair.second).second) return fail(Code::Usage, "--input {} is given twice", pair.first);
+    if (!inputs.emplace(pair.first, pair.second).second)
+      return fail(Code::Usage, "--input {} is given twice", pair.first);
   }
   return inputs;
 }
 
 void add_table(const Command& command, std::string& to, bool required) {
-  command.add_option("--table", to, "the latency table").envname("OPLAT_TABLE").type_name("FILE").required(required);
+  command.add_option("--table", to, "the latency table")
+      .envname("OPLAT_TABLE")
+      .type_name("FILE")
+      .required(required);
 }
 
 void drop_default_table(std::string& table) {
@@ -76,14 +93,25 @@ void drop_default_table(std::string& table) {
 }
 
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {
-  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')").required(runtime_required);
-  command.add_option("--threads", to.threads, "threads of the runtime").range(1, 4096).capture_default_str();
-  command.add_option("--precision", to.precision, "precision that the runtime computes in (default: its own)");
-  command.add_option("--option", to.options, "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
-      .type_name("NAME=VALUE").repeatable();
-  command.add_option("--device", to.device, "name under which this machine's rows are filed (default: made from its processor)");
+  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")
+      .required(runtime_required);
+  command.add_option("--threads", to.threads, "threads of the runtime")
+      .range(1, 4096)
+      .capture_default_str();
+  command.add_option("--precision", to.precision,
+                     "precision that the runtime computes in (default: its own)");
+  command
+      .add_option("--option", to.options,
+                  "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
+      .type_name("NAME=VALUE")
+      .repeatable();
+  command.add_option(
+      "--device", to.device,
+      "name under which this machine's rows are filed (default: made from its processor)");
   command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)").range(0, 4095);
-  command.add_option("--worker-argument", to.worker_arguments, "argument of the worker; 'replay' takes a table")
+  command
+      .add_option("--worker-argument", to.worker_arguments,
+                  "argument of the worker; 'replay' takes a table")
       .repeatable();
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "formats/format_reader.hpp"
-#include "base/result.hpp"
 
 namespace oplat::cli {
 
@@ -33,7 +33,8 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
 
 /// --table T, or $OPLAT_TABLE.
 void add_table(const Command& command, std::string& to, bool required = true);
-/// Empties what $OPLAT_TABLE alone said, where another flag names the latencies: a default gives way.
+/// Empties what $OPLAT_TABLE alone said, where another flag names the latencies: a default gives
+/// way.
 void drop_default_table(std::string& table);
 
 /// --runtime, --threads, --precision, --option NAME=VALUE: what to run with.
@@ -42,7 +43,7 @@ struct RunOptions {
   std::int64_t threads = 1;
   std::string precision;
   std::vector<std::string> options;
-  std::string device;           ///< name to file rows under; empty: the machine's own
+  std::string device;  ///< name to file rows under; empty: the machine's own
   std::optional<int> cpu;
   std::vector<std::string> worker_arguments;
 };
@@ -56,10 +57,13 @@ struct FormOptions {
 };
 void add_form(const Command& command, FormOptions& to);
 
-/// Each number once, in the order of their first places: what a list such as --batch 1,8,1 asks for.
+/// Each number once, in the order of their first places: what a list such as --batch 1,8,1 asks
+/// for.
 std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers);
 
-/// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold one).
-Result<std::pair<std::string, std::string>> name_value(const std::string& flag, const std::string& text, bool last = false);
+/// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold
+/// one).
+Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
+                                                       const std::string& text, bool last = false);
 
 }  // namespace oplat::cli

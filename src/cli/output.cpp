@@ -22,7 +22,8 @@ Status print_report(std::string_view form, report::ReportModel model) {
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+            << "\n";
 }
 
 void print_warnings(std::span<const std::string> warnings, const Loudness& loudness) {

@@ -12,14 +12,16 @@ namespace oplat::cli {
 
 /// Both files where readers look for them: the parameters beside the program and under its name.
 struct PaddleModel {
-  std::optional<base::TemporaryFolder> folder;  ///< around links or copies, where they lie or are called otherwise
-  std::string path;                             ///< of the program
-  std::string program, params;                  ///< as the user named them
+  std::optional<base::TemporaryFolder>
+      folder;                   ///< around links or copies, where they lie or are called otherwise
+  std::string path;             ///< of the program
+  std::string program, params;  ///< as the user named them
   /// An error with the user's names in place of those in the folder.
   [[nodiscard]] Error as_named(Error error) const;
 };
 
-/// `params` empty: what lies beside the model, if anything. Code::Input where either cannot be read.
+/// `params` empty: what lies beside the model, if anything. Code::Input where either cannot be
+/// read.
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params);
 
 }  // namespace oplat::cli

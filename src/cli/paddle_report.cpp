@@ -26,7 +26,8 @@ struct Calls {
 };
 
 template <class Text>
-std::vector<Calls> calls_of(const std::vector<const predict::KernelPrediction*>& kernels, const Text& text_of) {
+std::vector<Calls> calls_of(const std::vector<const predict::KernelPrediction*>& kernels,
+                            const Text& text_of) {
   std::vector<Calls> list;
   std::map<std::string, std::size_t> place;
   for (const auto* kernel : kernels) {
@@ -44,13 +45,16 @@ std::string type_of(const predict::KernelPrediction& kernel) {
   return key ? key->op : std::string("?");
 }
 
-bool from_table(const predict::KernelPrediction& kernel) { return kernel.source == estimate::Source::Measured; }
+bool from_table(const predict::KernelPrediction& kernel) {
+  return kernel.source == estimate::Source::Measured;
+}
 bool is_guess(const predict::KernelPrediction& kernel) {
   return kernel.latency_ns && !from_table(kernel) && kernel.source != estimate::Source::Free;
 }
 
 template <class Is>
-std::vector<const predict::KernelPrediction*> those(const predict::Prediction& prediction, const Is& is) {
+std::vector<const predict::KernelPrediction*> those(const predict::Prediction& prediction,
+                                                    const Is& is) {
   std::vector<const predict::KernelPrediction*> found;
   for (const auto& kernel : prediction.kernels)
     if (is(kernel)) found.push_back(&kernel);
@@ -65,12 +69,15 @@ std::int64_t count_of(const std::vector<const predict::KernelPrediction*>& kerne
 
 std::string coverage_text(const predict::Prediction& prediction) {
   const auto all = those(prediction, [](const auto&) { return true; });
-  const auto views = those(prediction, [](const auto& kernel) { return kernel.source == estimate::Source::Free; });
-  std::string text = fmt::format("{} of {} operators are in the table", count_of(those(prediction, from_table)), count_of(all));
+  const auto views =
+      those(prediction, [](const auto& kernel) { return kernel.source == estimate::Source::Free; });
+  std::string text = fmt::format("{} of {} operators are in the table",
+                                 count_of(those(prediction, from_table)), count_of(all));
   if (!views.empty()) {
     std::vector<std::string> types;
     for (const Calls& calls : calls_of(views, type_of)) types.push_back(calls.text);
-    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views), base::printable(base::join(types, ", "), kMaxText));
+    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views),
+                        base::printable(base::join(types, ", "), kMaxText));
   }
   return text + "\n";
 }
@@ -81,18 +88,22 @@ std::string estimates_text(const predict::Prediction& prediction) {
   std::string text;
   double ns = 0;
   for (const Calls& calls : calls_of(guesses, type_of)) {
-    text += fmt::format("  {} {}x {}\n", base::printable(calls.text), calls.count, base::duration_text(calls.ns));
+    text += fmt::format("  {} {}x {}\n", base::printable(calls.text), calls.count,
+                        base::duration_text(calls.ns));
     ns += calls.ns;
   }
-  return fmt::format("{} are estimated, {:.1f} % of the time:\n{}", count_of(guesses), 100 * ns / known_ns(prediction), text);
+  return fmt::format("{} are estimated, {:.1f} % of the time:\n{}", count_of(guesses),
+                     100 * ns / known_ns(prediction), text);
 }
 
 std::string operators_text(const predict::Prediction& prediction) {
   std::string text = "\n";
   for (const auto& kernel : prediction.kernels) {
-    const std::string ms = kernel.latency_ns ? base::float_text(*kernel.latency_ns / kNsPerMs) : "-";
-    text += fmt::format("{}\t{}x\t{} ms\t{}\t{}\n", base::printable(paddle_text(kernel.key), kMaxText), kernel.count, ms, estimate::name(kernel.source),
-                        base::printable(kernel.why, kMaxText));
+    const std::string ms =
+        kernel.latency_ns ? base::float_text(*kernel.latency_ns / kNsPerMs) : "-";
+    text += fmt::format("{}\t{}x\t{} ms\t{}\t{}\n",
+                        base::printable(paddle_text(kernel.key), kMaxText), kernel.count, ms,
+                        estimate::name(kernel.source), base::printable(kernel.why, kMaxText));
   }
   return text;
 }
@@ -107,19 +118,23 @@ std::string paddle_text(const std::string& key) {
 std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
   std::string text;
   if (prediction.latency_ns) {
-    text += fmt::format("predicted latency = {}ms\n", base::float_text(*prediction.latency_ns / kNsPerMs));
+    text += fmt::format("predicted latency = {}ms\n",
+                        base::float_text(*prediction.latency_ns / kNsPerMs));
   } else {
     text += fmt::format("no latency: keys that the table lacks: {}\n", prediction.missing.size());
   }
   if (prediction.interval) {
-    text += fmt::format("{:.0f} % between {} and {}\n", 100 * prediction.level, base::duration_text(prediction.interval->lo_ns),
+    text += fmt::format("{:.0f} % between {} and {}\n", 100 * prediction.level,
+                        base::duration_text(prediction.interval->lo_ns),
                         base::duration_text(prediction.interval->hi_ns));
   }
-  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxText), prediction.batch,
-                      base::printable(prediction.device.name), base::printable(table::describe(prediction.setting), kMaxText),
+  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxText),
+                      prediction.batch, base::printable(prediction.device.name),
+                      base::printable(table::describe(prediction.setting), kMaxText),
                       base::printable(prediction.plan_source));
   for (const predict::Mismatch& one : prediction.mismatch) {
-    text += fmt::format("mismatch: {}: asked {}, the table is of {}\n", one.field, base::printable(one.asked), base::printable(one.used));
+    text += fmt::format("mismatch: {}: asked {}, the table is of {}\n", one.field,
+                        base::printable(one.asked), base::printable(one.used));
   }
   text += coverage_text(prediction) + estimates_text(prediction);
   if (per_op) text += operators_text(prediction);
@@ -129,14 +144,18 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
 Status require_keys(const predict::Prediction& prediction, bool estimated) {
   if (prediction.latency_ns) return {};
   const auto missing = those(prediction, [](const auto& kernel) { return !kernel.latency_ns; });
-  const std::vector<Calls> calls = calls_of(missing, [](const auto& kernel) { return paddle_text(kernel.key); });
+  const std::vector<Calls> calls =
+      calls_of(missing, [](const auto& kernel) { return paddle_text(kernel.key); });
   std::string lines;
   for (std::size_t i = 0; i < std::min(calls.size(), kMaxListed); ++i) {
     lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMaxText));
   }
   if (calls.size() > kMaxListed) lines += fmt::format("\n  and {} more", calls.size() - kMaxListed);
-  return fail(Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(), calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
-              estimated ? ", and nothing in it tells of such operators" : "; --op-predictor on estimates what it lacks", lines);
+  return fail(Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(),
+              calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
+              estimated ? ", and nothing in it tells of such operators"
+                        : "; --op-predictor on estimates what it lacks",
+              lines);
 }
 
 }  // namespace oplat::cli

@@ -39,38 +39,49 @@ fs::path file_in(const fs::path& folder, const std::string& name) {
   if (fs::is_regular_file(folder / name, error)) return (folder / name).lexically_normal();
   std::vector<fs::path> alike;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (base::lower(at->path().filename().string()) == base::lower(name)) alike.push_back(at->path());
+    if (base::lower(at->path().filename().string()) == base::lower(name))
+      alike.push_back(at->path());
   }
-  return alike.empty() ? fs::path() : std::min_element(alike.begin(), alike.end())->lexically_normal();
+  return alike.empty() ? fs::path()
+                       : std::min_element(alike.begin(), alike.end())->lexically_normal();
 }
 
 /// Whether a word is one of the names that PaddleSlim and its page give tables.
 bool names_paddle_table(std::string_view word) {
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) { return base::lower(name) == base::lower(word); });
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view name) { return base::lower(name) == base::lower(word); });
 }
 
 }  // namespace
 
 std::string paddle_table_file(const PaddleTableName& name) {
-  return fmt::format("{}_threads_{}_power_mode_{}.pkl", name.hardware, name.threads, name.power_mode);
+  return fmt::format("{}_threads_{}_power_mode_{}.pkl", name.hardware, name.threads,
+                     name.power_mode);
 }
 
 Result<fs::path> find_paddle_table(const PaddleTableName& name, const std::string& table_dir) {
   const std::string file = paddle_table_file(name);
   std::vector<std::string> searched;
   for (const Place& place : places(table_dir)) {
-    if (const fs::path found = place.folder.empty() ? fs::path() : file_in(place.folder, file); !found.empty()) return found;
+    if (const fs::path found = place.folder.empty() ? fs::path() : file_in(place.folder, file);
+        !found.empty())
+      return found;
     searched.push_back(place.words);
   }
   return fail(Code::Input,
-              "{}: no such file in {}; oplat downloads nothing: put the table into one of them, or build one: let Paddle-Lite's profiler run on the "
-              "device, read its summary with 'oplat import FILE --format paddle-lite-profile --device {} --table T.oplat', and give T.oplat as --table",
-              base::printable(file), base::printable(base::join(searched, ", "), 400), base::printable(name.hardware));
+              "{}: no such file in {}; oplat downloads nothing: put the table into one of them, or "
+              "build one: let Paddle-Lite's profiler run on the "
+              "device, read its summary with 'oplat import FILE --format paddle-lite-profile "
+              "--device {} --table T.oplat', and give T.oplat as --table",
+              base::printable(file), base::printable(base::join(searched, ", "), 400),
+              base::printable(name.hardware));
 }
 
-Result<std::string> paddle_table_path(const PaddleTableName& file_or_name, const std::string& table_dir) {
+Result<std::string> paddle_table_path(const PaddleTableName& file_or_name,
+                                      const std::string& table_dir) {
   std::error_code error;
-  if (!names_paddle_table(file_or_name.hardware) || fs::exists(file_or_name.hardware, error)) return file_or_name.hardware;
+  if (!names_paddle_table(file_or_name.hardware) || fs::exists(file_or_name.hardware, error))
+    return file_or_name.hardware;
   OPLAT_TRY(path, find_paddle_table(file_or_name, table_dir));
   return path.string();
 }

@@ -21,13 +21,16 @@ struct PaddleTableName {
 /// "SD710_threads_4_power_mode_0.pkl"
 std::string paddle_table_file(const PaddleTableName& name);
 
-/// The file in the current folder, in `table_dir` (empty: none), or in those of $OPLAT_TABLES (":" between them), in this
-/// order; in each the very name, else one that differs in case alone. Code::Input names the file, the places and how to
-/// build such a table.
-Result<std::filesystem::path> find_paddle_table(const PaddleTableName& name, const std::string& table_dir);
+/// The file in the current folder, in `table_dir` (empty: none), or in those of $OPLAT_TABLES (":"
+/// between them), in this order; in each the very name, else one that differs in case alone.
+/// Code::Input names the file, the places and how to build such a table.
+Result<std::filesystem::path> find_paddle_table(const PaddleTableName& name,
+                                                const std::string& table_dir);
 
-/// What --table names, in the place of the hardware: a file as it is; for one of the names of PaddleSlim's tables (SD625, SD710,
-/// SD845, SD865, RK3288), where no file is called so, what find_paddle_table finds.
-Result<std::string> paddle_table_path(const PaddleTableName& file_or_name, const std::string& table_dir);
+/// What --table names, in the place of the hardware: a file as it is; for one of the names of
+/// PaddleSlim's tables (SD625, SD710, SD845, SD865, RK3288), where no file is called so, what
+/// find_paddle_table finds.
+Result<std::string> paddle_table_path(const PaddleTableName& file_or_name,
+                                      const std::string& table_dir);
 
 }  // namespace oplat::cli

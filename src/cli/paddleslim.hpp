@@ -2,7 +2,6 @@
 /// The subcommands of `oplat paddleslim`: each file cmd_paddleslim_NAME.cpp adds one to the group.
 #pragma once
 
-
 #include "cli/command.hpp"
 
 namespace oplat::cli {

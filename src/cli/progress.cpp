@@ -26,26 +26,37 @@ std::size_t terminal_width() {
 }  // namespace
 
 ProgressBar::ProgressBar(const Loudness& loudness)
-    : terminal_(::isatty(STDERR_FILENO) != 0), quiet_(loudness.quiet), start_(Clock::now()), last_(start_ - kPipePause) {}
+    : terminal_(::isatty(STDERR_FILENO) != 0),
+      quiet_(loudness.quiet),
+      start_(Clock::now()),
+      last_(start_ - kPipePause) {}
 ProgressBar::~ProgressBar() { finish(); }
 
-void ProgressBar::update(const std::string& phase, std::int64_t done, std::int64_t total, double eta_seconds, const std::string& what) {
+void ProgressBar::update(const std::string& phase, std::int64_t done, std::int64_t total,
+                         double eta_seconds, const std::string& what) {
   if (quiet_) return;
   const auto now = Clock::now();
   const bool new_phase = phase != phase_;
-  if (!new_phase && now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPipePause))) return;
+  if (!new_phase &&
+      now - last_ < (terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kPipePause)))
+    return;
   last_ = now;
   phase_ = phase;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double share = total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0.0;
-  const std::string eta = eta_seconds >= 0 ? fmt::format(", {} left", base::clock_text(eta_seconds)) : "";
+  const double share =
+      total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0)
+                : 0.0;
+  const std::string eta =
+      eta_seconds >= 0 ? fmt::format(", {} left", base::clock_text(eta_seconds)) : "";
   if (!terminal_) {
-    fmt::print(stderr, "{}: {}/{} ({:.0f} %), {} elapsed{}\n", phase, done, total, 100 * share, base::clock_text(elapsed), eta);
+    fmt::print(stderr, "{}: {}/{} ({:.0f} %), {} elapsed{}\n", phase, done, total, 100 * share,
+               base::clock_text(elapsed), eta);
     return;
   }
   const auto filled = static_cast<std::int64_t>(share * kBarWidth);
-  std::string line = fmt::format("{} [{:#<{}}{:.<{}}] {}/{}, {} elapsed{}  {}", phase, "", filled, "", kBarWidth - filled, done, total,
-                                 base::clock_text(elapsed), eta, what);
+  std::string line =
+      fmt::format("{} [{:#<{}}{:.<{}}] {}/{}, {} elapsed{}  {}", phase, "", filled, "",
+                  kBarWidth - filled, done, total, base::clock_text(elapsed), eta, what);
   line.resize(std::min(line.size(), terminal_width() - 1));
   fmt::print(stderr, "\r\x1b[K{}", line);
   std::fflush(stderr);

@@ -16,8 +16,10 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Draws at most a few times a second; `eta_seconds` < 0: not known. `what` is cut to the terminal's width.
-  void update(const std::string& phase, std::int64_t done, std::int64_t total, double eta_seconds, const std::string& what);
+  /// Draws at most a few times a second; `eta_seconds` < 0: not known. `what` is cut to the
+  /// terminal's width.
+  void update(const std::string& phase, std::int64_t done, std::int64_t total, double eta_seconds,
+              const std::string& what);
   /// A line that stays.
   void note(const std::string& text);
   /// Wipes the bar.

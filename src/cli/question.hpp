@@ -27,7 +27,8 @@ struct QuestionOptions {
 void add_question_options(const Command& command, QuestionOptions& to);
 /// --plan, for commands that are asked about models.
 void add_plan_option(const Command& command, QuestionOptions& to);
-/// Checks what can be checked before any file is looked at: runtime name, plan and missing policies.
+/// Checks what can be checked before any file is looked at: runtime name, plan and missing
+/// policies.
 Status check_question(const QuestionOptions& options);
 
 /// A file that is there and can be read. Code::Input otherwise.
@@ -40,18 +41,23 @@ struct AskedPlan {
   std::vector<std::string> warnings;
 };
 
-/// The plan of a model under the selected setting. --plan auto: the table's own, else the installed runtime's, else that
-/// of rules for a runtime that oplat has no worker for. `source` of the plan says which. Code::Missing where there is none,
-/// with the ways to get one.
-Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
-                                const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness);
+/// The plan of a model under the selected setting. --plan auto: the table's own, else the installed
+/// runtime's, else that of rules for a runtime that oplat has no worker for. `source` of the plan
+/// says which. Code::Missing where there is none, with the ways to get one.
+Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection,
+                             const std::string& model, const ModelOptions& model_options,
+                             const QuestionOptions& options, const Loudness& loudness);
 
 /// Estimates and composition of a plan.
-Result<predict::Prediction> predict_planned(const table::Table& table, const AskedPlan& planned, const std::string& model,
+Result<predict::Prediction> predict_planned(const table::Table& table, const AskedPlan& planned,
+                                            const std::string& model,
                                             const QuestionOptions& options);
 
 /// Plan, estimates, composition of one model.
-Result<predict::Prediction> predict_model(const table::Table& table, const predict::Selection& selection, const std::string& model,
-                                          const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness);
+Result<predict::Prediction> predict_model(const table::Table& table,
+                                          const predict::Selection& selection,
+                                          const std::string& model,
+                                          const ModelOptions& model_options,
+                                          const QuestionOptions& options, const Loudness& loudness);
 
 }  // namespace oplat::cli

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "cli/any_table.hpp"
 #include "cli/rules_plan.hpp"
-#include "base/text.hpp"
 #include "formats/paddle.hpp"
 #include "ir/paddle.hpp"
 #include "ir/paddle_key.hpp"
@@ -26,25 +26,31 @@ std::optional<ir::Dtype> dtype_of(std::string_view precision) {
 }
 
 /// What the kernels are to be asked for in.
-Result<std::string> plan_precision(const table::Table& table, predict::Selection& selection, const std::string& model,
-                                   const std::string& held, const predict::Question& question) {
+Result<std::string> plan_precision(const table::Table& table, predict::Selection& selection,
+                                   const std::string& model, const std::string& held,
+                                   const predict::Question& question) {
   const std::string& rows = selection.setting.precision;
   OPLAT_CHECK(check_precision(model, held, question.precision));
-  const std::string wanted = question.precision ? *question.precision : held == "fp32" && rows == "fp16" ? rows : held;
+  const std::string wanted = question.precision                 ? *question.precision
+                             : held == "fp32" && rows == "fp16" ? rows
+                                                                : held;
   if (wanted == rows || !dtype_of(rows)) return wanted;
   OPLAT_TRY(stated, stated_precisions(table));
   if (std::find(stated.begin(), stated.end(), wanted) != stated.end()) return wanted;
   // The question's own precision was compared when the rows were selected, and a mismatch allowed.
   if (question.precision) return rows;
   if (!question.allow_setting_mismatch) {
-    return fail(Code::Refused, "{}: the model computes in {}, and the rows of {} are of {}; take a table of {}, or accept them with --allow-setting-mismatch",
+    return fail(Code::Refused,
+                "{}: the model computes in {}, and the rows of {} are of {}; take a table of {}, "
+                "or accept them with --allow-setting-mismatch",
                 model, wanted, table.path().string(), base::printable(rows), wanted);
   }
   selection.mismatch.push_back({"precision", wanted, rows, kOtherPrecisionSd});
   return rows;
 }
 
-/// Kernels in `precision`, of those whose keys state it; the others in that of the rows' setting, under which they are filed.
+/// Kernels in `precision`, of those whose keys state it; the others in that of the rows' setting,
+/// under which they are filed.
 Status set_precision(table::Plan& plan, std::string_view precision, std::string_view of_rows) {
   const auto dtype = dtype_of(precision);
   if (!dtype) return {};
@@ -53,12 +59,14 @@ Status set_precision(table::Plan& plan, std::string_view precision, std::string_
     OPLAT_TRY(key, ir::parse(kernel.key));
     std::string text = ir::print(ir::paddle_in_precision(key, *dtype));
     const bool stated = ir::states_paddle_precision(text, precision);
-    kernel.key = stated ? std::move(text) : ir::print(ir::paddle_in_precision(std::move(key), unstated));
+    kernel.key =
+        stated ? std::move(text) : ir::print(ir::paddle_in_precision(std::move(key), unstated));
   }
   return {};
 }
 
-/// A rule set's plan and how much of it the table holds. Views that it does not time are no part of either.
+/// A rule set's plan and how much of it the table holds. Views that it does not time are no part of
+/// either.
 struct Candidate {
   std::string name;
   table::Plan plan;
@@ -67,11 +75,15 @@ struct Candidate {
   std::size_t strange = 0;  ///< of operators that no row of the table is of, whatever their sizes
 };
 
-/// By the operators first: which those are depends on the version alone, what is found also on batch and sizes.
-bool fits_worse(const Candidate& a, const Candidate& b) { return a.strange != b.strange ? a.strange > b.strange : a.found < b.found; }
+/// By the operators first: which those are depends on the version alone, what is found also on
+/// batch and sizes.
+bool fits_worse(const Candidate& a, const Candidate& b) {
+  return a.strange != b.strange ? a.strange > b.strange : a.found < b.found;
+}
 
 Status count(const predict::Predictor& measured, Candidate& candidate) {
-  OPLAT_TRY(kernels, measured.estimate(candidate.plan.kernels, std::nullopt, predict::MissingPolicy::Error, false));
+  OPLAT_TRY(kernels, measured.estimate(candidate.plan.kernels, std::nullopt,
+                                       predict::MissingPolicy::Error, false));
   for (const predict::KernelPrediction& kernel : kernels) {
     if (kernel.source == estimate::Source::Free) continue;
     ++candidate.kernels;
@@ -85,47 +97,62 @@ Status count(const predict::Predictor& measured, Candidate& candidate) {
   return {};
 }
 
-Result<std::vector<std::string>> names_for(const predict::Selection& selection, const std::string& asked) {
+Result<std::vector<std::string>> names_for(const predict::Selection& selection,
+                                           const std::string& asked) {
   if (!asked.empty()) return std::vector{asked};
   std::vector<std::string> names = rule_sets_for(selection.setting.runtime);
   if (names.empty()) {
-    return fail(Code::Usage, "--plan rules: there are no rules for {}; there are {}", base::printable(selection.setting.runtime),
+    return fail(Code::Usage, "--plan rules: there are no rules for {}; there are {}",
+                base::printable(selection.setting.runtime),
                 base::join(plan::rule_set_names(), ", "));
   }
   for (const std::string& name : names)
-    if (!selection.setting.version.empty() && name.ends_with("@" + selection.setting.version)) return std::vector{name};
+    if (!selection.setting.version.empty() && name.ends_with("@" + selection.setting.version))
+      return std::vector{name};
   return names;
 }
 
 std::string counts_text(const Candidate& one) {
   return fmt::format("{} of {} kernels{}", one.found, one.kernels,
-                     one.strange > 0 ? fmt::format(" and no row of the operators of {}", one.strange) : std::string());
+                     one.strange > 0
+                         ? fmt::format(" and no row of the operators of {}", one.strange)
+                         : std::string());
 }
 
-void say_which(const std::vector<Candidate>& candidates, const Candidate& best, const std::string& version, std::vector<std::string>& warnings) {
-  const std::string why = version.empty() ? "the rows do not say their runtime's version" : fmt::format("there are no rules for version {}", base::printable(version));
+void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
+               const std::string& version, std::vector<std::string>& warnings) {
+  const std::string why =
+      version.empty() ? "the rows do not say their runtime's version"
+                      : fmt::format("there are no rules for version {}", base::printable(version));
   std::string others;
   for (const Candidate& one : candidates)
     if (one.name != best.name) others += fmt::format("; {} by {}", counts_text(one), one.name);
-  const bool alike = std::none_of(candidates.begin(), candidates.end(),
-                                  [&](const Candidate& one) { return fits_worse(one, best) || fits_worse(best, one); });
+  const bool alike = std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
+    return fits_worse(one, best) || fits_worse(best, one);
+  });
   if (candidates.size() > 1 && alike && best.found == 0) {
-    warnings.push_back(fmt::format("{}, and the table holds none of the {} kernels by any rules: planned by {}", why, best.kernels, best.name));
+    warnings.push_back(
+        fmt::format("{}, and the table holds none of the {} kernels by any rules: planned by {}",
+                    why, best.kernels, best.name));
   } else if (!alike) {
-    warnings.push_back(fmt::format("{}: planned by {}, since the table holds {} then{}", why, best.name, counts_text(best), others));
+    warnings.push_back(fmt::format("{}: planned by {}, since the table holds {} then{}", why,
+                                   best.name, counts_text(best), others));
   }
 }
 
-/// PaddleSlim asks Paddle-Lite's optimiser for sparse kernels, which rules cannot: they know no values.
+/// PaddleSlim asks Paddle-Lite's optimiser for sparse kernels, which rules cannot: they know no
+/// values.
 Status say_what_is_pruned(const RulesModel& model, std::vector<std::string>& warnings) {
   constexpr double kThreshold = 0.4;  // PaddleSlim's --sparse_threshold
   if (model.graph.nodes.empty() || model.graph.nodes.front().domain != ir::kPaddleDomain) return {};
   OPLAT_TRY(source, base::Source::open(model.path));
   OPLAT_TRY(pruned, formats::paddle::count_pruned_filters(source, kThreshold));
   if (pruned == 0) return {};
-  warnings.push_back(fmt::format("{} of its pointwise convolutions have filters with {:.0f} % of zeros or more: PaddleSlim has Paddle-Lite make sparse_conv2d of "
-                                 "such, here they count as dense ones, which take longer",
-                                 pruned, 100 * kThreshold));
+  warnings.push_back(
+      fmt::format("{} of its pointwise convolutions have filters with {:.0f} % of zeros or more: "
+                  "PaddleSlim has Paddle-Lite make sparse_conv2d of "
+                  "such, here they count as dense ones, which take longer",
+                  pruned, 100 * kThreshold));
   return {};
 }
 
@@ -141,19 +168,28 @@ std::vector<std::string> rule_sets_for(const std::string& runtime) {
 }
 
 std::string model_precision(const ir::Graph& graph) {
-  const auto quantises = [](const ir::Node& node) { return node.op.find("quantize") != std::string::npos || node.op.find("Quantize") != std::string::npos; };
+  const auto quantises = [](const ir::Node& node) {
+    return node.op.find("quantize") != std::string::npos ||
+           node.op.find("Quantize") != std::string::npos;
+  };
   if (std::any_of(graph.nodes.begin(), graph.nodes.end(), quantises)) return "int8";
-  const auto half = [](const ir::TensorInfo& tensor) { return tensor.constant && tensor.dtype == ir::Dtype::F16; };
+  const auto half = [](const ir::TensorInfo& tensor) {
+    return tensor.constant && tensor.dtype == ir::Dtype::F16;
+  };
   return std::any_of(graph.tensors.begin(), graph.tensors.end(), half) ? "fp16" : "fp32";
 }
 
-Status check_precision(const std::string& model, const std::string& held, const std::optional<std::string>& asked) {
-  if (!asked || !dtype_of(*asked) || *asked == held || (*asked == "fp16" && held == "fp32")) return {};
-  return fail(Code::Usage, "{}: the model computes in {}, not in {}{}", model, held, *asked, *asked == "int8" ? ": quantise it first" : "");
+Status check_precision(const std::string& model, const std::string& held,
+                       const std::optional<std::string>& asked) {
+  if (!asked || !dtype_of(*asked) || *asked == held || (*asked == "fp16" && held == "fp32"))
+    return {};
+  return fail(Code::Usage, "{}: the model computes in {}, not in {}{}", model, held, *asked,
+              *asked == "int8" ? ": quantise it first" : "");
 }
 
-Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& selection, const std::string& model,
-                              const RuleQuestion& asked, std::vector<std::string>& warnings) {
+Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& selection,
+                              const std::string& model, const RuleQuestion& asked,
+                              std::vector<std::string>& warnings) {
   OPLAT_TRY(read, read_rules_model(model, asked.shapes));
   OPLAT_TRY(names, names_for(selection, asked.name));
   OPLAT_CHECK(say_what_is_pruned(read, warnings));
@@ -163,9 +199,11 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
   std::vector<Candidate> candidates;
   for (const std::string& name : names) {
     OPLAT_TRY(rules, plan::rules_named(name));
-    const plan::RuleOptions options = rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
+    const plan::RuleOptions options =
+        rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
     OPLAT_TRY(made, plan_model_by_rules(read, rules, options));
-    if (options.empty() && precision != held) OPLAT_CHECK(set_precision(made.plan, precision, selection.setting.precision));
+    if (options.empty() && precision != held)
+      OPLAT_CHECK(set_precision(made.plan, precision, selection.setting.precision));
     Candidate& candidate = candidates.emplace_back();
     candidate.name = name;
     candidate.plan = std::move(made.plan);

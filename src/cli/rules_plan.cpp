@@ -22,16 +22,23 @@ std::int64_t batch_of(const ir::Graph& graph, const formats::ShapeOptions& shape
 Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision) {
   constexpr std::string_view kPrefix = "rules:";
   if (!plan.starts_with(kPrefix)) {
-    return fail(Code::Usage, "--plan {}: expected rules:NAME; there are {}, or rules:FILE.yaml", base::printable(plan),
-                base::join(plan::rule_set_names(), ", "));
+    return fail(Code::Usage, "--plan {}: expected rules:NAME; there are {}, or rules:FILE.yaml",
+                base::printable(plan), base::join(plan::rule_set_names(), ", "));
   }
   RulesAsked asked;
   OPLAT_TRY(set, plan::rules_named(std::string_view(plan).substr(kPrefix.size())));
   asked.set = std::move(set);
   if (precision.empty() || precision == "model") return asked;
   if (!asked.set.options.contains(precision)) {
-    return fail(Code::Usage, "--precision {}: the rules {} compute in what the model holds (model){}", base::printable(precision), asked.set.name,
-                asked.set.options.empty() ? "" : " or, when asked, in " + base::join(std::vector<std::string>(asked.set.options.begin(), asked.set.options.end()), ", "));
+    return fail(
+        Code::Usage, "--precision {}: the rules {} compute in what the model holds (model){}",
+        base::printable(precision), asked.set.name,
+        asked.set.options.empty()
+            ? ""
+            : " or, when asked, in " +
+                  base::join(
+                      std::vector<std::string>(asked.set.options.begin(), asked.set.options.end()),
+                      ", "));
   }
   asked.options.insert(precision);
   return asked;
@@ -51,7 +58,8 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
   return model;
 }
 
-Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules, const plan::RuleOptions& options) {
+Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
+                                      const plan::RuleOptions& options) {
   auto fused = plan::fuse(model.graph, rules, options);
   if (!fused) return fail_in(model.path, fused.error());
   auto made = plan::plan_of_fused(*fused, rules);

@@ -31,6 +31,7 @@ struct RulesPlan {
   plan::Plan plan;  ///< complete: model, batch and identity too
   ir::Graph fused;  ///< a node for each kernel of the plan
 };
-Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules, const plan::RuleOptions& options);
+Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
+                                      const plan::RuleOptions& options);
 
 }  // namespace oplat::cli

@@ -9,15 +9,16 @@
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
-#include "plan/identity.hpp"
 #include "measure/device_facts.hpp"
+#include "plan/identity.hpp"
 
 namespace oplat::cli {
 namespace {
 
-/// What a worker may reserve: the machine's memory, and what threads reserve without touching it (a stack and an arena of the
-/// allocator each). A kernel that needs more then fails by itself instead of driving the machine into its swap space. No limit
-/// where the system does not tell, and in builds with sanitizers, which reserve more than any machine has.
+/// What a worker may reserve: the machine's memory, and what threads reserve without touching it (a
+/// stack and an arena of the allocator each). A kernel that needs more then fails by itself instead
+/// of driving the machine into its swap space. No limit where the system does not tell, and in
+/// builds with sanitizers, which reserve more than any machine has.
 std::int64_t worker_memory_limit(std::int64_t threads) {
 #if defined(__SANITIZE_ADDRESS__)
   (void)threads;
@@ -40,8 +41,8 @@ Status check_runtime_name(const std::string& name) {
   std::vector<std::string> known;
   for (const auto& entry : runtimes::runtimes()) known.emplace_back(entry.name);
   const auto near = base::nearest_word(name, known);
-  return fail(Code::Runtime, "no runtime is called '{}'; there are: {}{}", base::printable(name), base::join(known, ", "),
-              near ? fmt::format(" (did you mean {}?)", *near) : "");
+  return fail(Code::Runtime, "no runtime is called '{}'; there are: {}{}", base::printable(name),
+              base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
 }
 
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness) {
@@ -52,7 +53,8 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
   session.options.arguments = flags.worker_arguments;
   session.options.cpu = flags.cpu;
   session.options.memory_limit_bytes = worker_memory_limit(flags.threads);
-  // From here on Ctrl-C ends what a worker is at; what was measured stays, and no temporary file does.
+  // From here on Ctrl-C ends what a worker is at; what was measured stays, and no temporary file
+  // does.
   base::install_interrupt_handlers();
   OPLAT_TRY(worker, runtimes::WorkerClient::start(flags.runtime, session.options));
   session.worker = std::move(worker);
@@ -66,15 +68,21 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
   setting.threads = flags.threads;
   if (!hello.precisions.empty()) setting.precision = hello.precisions.front();
   if (!flags.precision.empty()) {
-    if (std::find(hello.precisions.begin(), hello.precisions.end(), flags.precision) == hello.precisions.end()) {
-      return fail(Code::Usage, "--precision {}: {} has {}", base::printable(flags.precision), flags.runtime, base::join(hello.precisions, ", "));
+    if (std::find(hello.precisions.begin(), hello.precisions.end(), flags.precision) ==
+        hello.precisions.end()) {
+      return fail(Code::Usage, "--precision {}: {} has {}", base::printable(flags.precision),
+                  flags.runtime, base::join(hello.precisions, ", "));
     }
     setting.precision = flags.precision;
   }
   if (flags.threads > hello.most_threads) {
-    return fail(Code::Usage, "--threads {}: this machine has {} CPUs; more threads than CPUs measure the scheduler", flags.threads, hello.most_threads);
+    return fail(
+        Code::Usage,
+        "--threads {}: this machine has {} CPUs; more threads than CPUs measure the scheduler",
+        flags.threads, hello.most_threads);
   }
-  if (flags.cpu && flags.threads > 1) return fail(Code::Usage, "--cpu pins to one CPU and goes with --threads 1");
+  if (flags.cpu && flags.threads > 1)
+    return fail(Code::Usage, "--cpu pins to one CPU and goes with --threads 1");
   if (flags.cpu) setting.options["affinity"] = std::to_string(*flags.cpu);
   for (const auto& [name, option] : hello.options) setting.options[name] = option.default_value;
   for (const std::string& text : flags.options) {
@@ -83,11 +91,13 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& lo
     if (at == hello.options.end()) {
       std::vector<std::string> names;
       for (const auto& [name, option] : hello.options) names.push_back(name);
-      return fail(Code::Usage, "--option {}: {} has {}", base::printable(text), flags.runtime, names.empty() ? "no options" : base::join(names, ", "));
+      return fail(Code::Usage, "--option {}: {} has {}", base::printable(text), flags.runtime,
+                  names.empty() ? "no options" : base::join(names, ", "));
     }
     const auto& legal = at->second.values;
     if (!legal.empty() && std::find(legal.begin(), legal.end(), pair.second) == legal.end()) {
-      return fail(Code::Usage, "--option {}: {} takes {}", base::printable(text), pair.first, base::join(legal, ", "));
+      return fail(Code::Usage, "--option {}: {} takes {}", base::printable(text), pair.first,
+                  base::join(legal, ", "));
     }
     setting.options[pair.first] = pair.second;
   }
@@ -110,10 +120,13 @@ Status check_device(const table::Table& table, const table::Device& device) {
     if (recorded.name != device.name) continue;
     std::vector<std::string> differences;
     for (const auto& fact : measure::differing_facts(recorded, device)) {
-      differences.push_back(fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
+      differences.push_back(
+          fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
     }
     if (differences.empty()) continue;
-    return fail(Code::Refused, "{}: holds rows of another machine named '{}': {}; file this machine's rows under a name of its own with --device NAME",
+    return fail(Code::Refused,
+                "{}: holds rows of another machine named '{}': {}; file this machine's rows under "
+                "a name of its own with --device NAME",
                 table.path().string(), base::printable(device.name), base::join(differences, "; "));
   }
   return {};

@@ -10,7 +10,8 @@
 
 namespace oplat::cli {
 
-/// Code::Runtime with the known names where `name` is none of them. Costs nothing: no process is started.
+/// Code::Runtime with the known names where `name` is none of them. Costs nothing: no process is
+/// started.
 Status check_runtime_name(const std::string& name);
 
 struct RuntimeSession {
@@ -20,13 +21,16 @@ struct RuntimeSession {
   table::Device device;
   runtimes::WorkerOptions options;  ///< with which further workers are started
 };
-/// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a flag is not legal for it.
+/// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a
+/// flag is not legal for it.
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness);
 
-/// The runtime's plan of a model. Its identity is ours to make where the worker, in another language, leaves it empty.
+/// The runtime's plan of a model. Its identity is ours to make where the worker, in another
+/// language, leaves it empty.
 Result<table::Plan> ask_plan(RuntimeSession& session, const runtimes::PlanRequest& request);
 
-/// Code::Refused where the table holds rows of another machine under this one's name: theirs and ours would be mixed.
+/// Code::Refused where the table holds rows of another machine under this one's name: theirs and
+/// ours would be mixed.
 Status check_device(const table::Table& table, const table::Device& device);
 
 }  // namespace oplat::cli

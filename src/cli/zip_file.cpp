@@ -29,11 +29,13 @@ std::string take_text(zip_error_t& error) {
   return text;
 }
 
-Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes, std::string_view shown) {
+Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes,
+                                                     std::string_view shown) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  if (source == nullptr) return fail(Code::Input, "{}: no zip archive: {}", shown, take_text(error));
+  if (source == nullptr)
+    return fail(Code::Input, "{}: no zip archive: {}", shown, take_text(error));
   zip_t* const archive = zip_open_from_source(source, ZIP_RDONLY, &error);
   if (archive == nullptr) {
     zip_source_free(source);
@@ -45,7 +47,8 @@ Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes, std
 
 Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::string_view shown) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
-  if (count > kMaxEntries) return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count, kMaxEntries);
+  if (count > kMaxEntries)
+    return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count, kMaxEntries);
   std::vector<zip_uint64_t> found;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
@@ -55,24 +58,32 @@ Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::st
     if (entry.ends_with(suffix) && !entry.starts_with("__MACOSX/")) found.push_back(index);
   }
   if (found.size() == 1) return found.front();
-  return fail(Code::Input, "{}: holds {} entries named *{} where one is expected", shown, found.size(), suffix);
+  return fail(Code::Input, "{}: holds {} entries named *{} where one is expected", shown,
+              found.size(), suffix);
 }
 
 }  // namespace
 
-bool is_zip(std::string_view bytes) { return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"); }
+bool is_zip(std::string_view bytes) {
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
+}
 
-Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes, std::string_view shown) {
+Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes,
+                          std::string_view shown) {
   OPLAT_TRY(archive, open_archive(bytes, shown));
   OPLAT_TRY(index, find_entry(archive.get(), suffix, shown));
   const std::unique_ptr<zip_file_t, Close> file(zip_fopen_index(archive.get(), index, 0));
-  if (!file) return fail(Code::Input, "{}: cannot be unpacked: {}", shown, base::printable(zip_strerror(archive.get())));
+  if (!file)
+    return fail(Code::Input, "{}: cannot be unpacked: {}", shown,
+                base::printable(zip_strerror(archive.get())));
   std::string content;
   std::vector<char> piece(std::size_t{1} << 18);
   // What the archive says of the size is a stranger's word; what comes out is counted.
   while (true) {
     const zip_int64_t got = zip_fread(file.get(), piece.data(), piece.size());
-    if (got < 0) return fail(Code::Input, "{}: is damaged: {}", shown, base::printable(zip_file_strerror(file.get())));
+    if (got < 0)
+      return fail(Code::Input, "{}: is damaged: {}", shown,
+                  base::printable(zip_file_strerror(file.get())));
     if (got == 0) return content;
     if (content.size() + static_cast<std::size_t>(got) > most_bytes) {
       return fail(Code::Input, "{}: unpacks to more than {} bytes", shown, most_bytes);

@@ -9,18 +9,20 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "estimate/accuracy_networks.hpp"
 #include "estimate/accuracy_split.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
-#include "base/text.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::estimate {
 namespace {
 
-double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 struct Answered {
   double truth_ns = 0;
@@ -56,23 +58,28 @@ ErrorLine line_of(std::string name, const std::vector<const Answered*>& answers,
 }
 
 /// Bands of latency, the shortest first.
-constexpr std::string_view kBands[] = {"below 0.03 ms", "0.03 to 0.3 ms", "0.3 to 3 ms", "3 ms and more"};
+constexpr std::string_view kBands[] = {"below 0.03 ms", "0.03 to 0.3 ms", "0.3 to 3 ms",
+                                       "3 ms and more"};
 constexpr double kBandEnds[] = {30e3, 300e3, 3e6};  ///< in ns
 
-std::size_t band_of(double ns) { return static_cast<std::size_t>(std::upper_bound(std::begin(kBandEnds), std::end(kBandEnds), ns) - std::begin(kBandEnds)); }
+std::size_t band_of(double ns) {
+  return static_cast<std::size_t>(std::upper_bound(std::begin(kBandEnds), std::end(kBandEnds), ns) -
+                                  std::begin(kBandEnds));
+}
 
 /// A fold's part of the whole progress.
-std::function<bool(int, int)> part_of(const std::function<bool(int, int)>& whole, std::size_t fold, std::size_t folds) {
+std::function<bool(int, int)> part_of(const std::function<bool(int, int)>& whole, std::size_t fold,
+                                      std::size_t folds) {
   if (!whole || folds == 1) return whole;
-  return [&whole, fold = static_cast<int>(fold), folds = static_cast<int>(folds)](int done, int all) {
-    return whole(fold * all + done, folds * all);
-  };
+  return [&whole, fold = static_cast<int>(fold), folds = static_cast<int>(folds)](
+             int done, int all) { return whole(fold * all + done, folds * all); };
 }
 
 /// Fits without a fold's rows and asks for them.
 class Asker {
  public:
-  Asker(std::span<const DescribedRow> rows, const AccuracyRequest& request) : rows_(rows), request_(request) {}
+  Asker(std::span<const DescribedRow> rows, const AccuracyRequest& request)
+      : rows_(rows), request_(request) {}
 
   Status ask(std::size_t fold, Accuracy& accuracy) {
     OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn));
@@ -87,7 +94,8 @@ class Asker {
     }
     if (questions.empty()) return {};
     const auto learned_from = static_cast<std::int64_t>(known.size());
-    accuracy.learned_from = fold == 0 ? learned_from : std::min(accuracy.learned_from, learned_from);
+    accuracy.learned_from =
+        fold == 0 ? learned_from : std::min(accuracy.learned_from, learned_from);
     double begin = seconds();
     LearnRequest learn = request_.learn;
     learn.questions = questions;
@@ -114,9 +122,12 @@ class Asker {
       ++accuracy.unanswered;
       return;
     }
-    answers_.push_back({std::exp(row.log_ns), std::exp(answer->log_ns), answer->sd_log, answer->floor_ns.value_or(0), std::string(name(answer->pattern.kind)),
+    answers_.push_back({std::exp(row.log_ns), std::exp(answer->log_ns), answer->sd_log,
+                        answer->floor_ns.value_or(0), std::string(name(answer->pattern.kind)),
                         row.operator_name});
-    if (request_.networks > 0) network_rows_.push_back({&row.description, answers_.back().truth_ns, answers_.back().predicted_ns});
+    if (request_.networks > 0)
+      network_rows_.push_back(
+          {&row.description, answers_.back().truth_ns, answers_.back().predicted_ns});
   }
 
   std::span<const DescribedRow> rows_;
@@ -148,12 +159,15 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   }
   for (const std::string& wanted : request.operators) {
     if (operators.contains(wanted)) continue;
-    return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}", base::printable(wanted),
-                fmt::join(operators, ", "));
+    return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}",
+                base::printable(wanted), fmt::join(operators, ", "));
   }
   Asker asker(rows, request);
-  for (std::size_t fold = 0; fold < request.split.folds; ++fold) OPLAT_CHECK(asker.ask(fold, accuracy));
-  if (accuracy.asked == 0) return fail(Code::Refused, "the split leaves no row to ask for{}", why_none(rows, request.split));
+  for (std::size_t fold = 0; fold < request.split.folds; ++fold)
+    OPLAT_CHECK(asker.ask(fold, accuracy));
+  if (accuracy.asked == 0)
+    return fail(Code::Refused, "the split leaves no row to ask for{}",
+                why_none(rows, request.split));
   const std::vector<Answered>& answers = asker.answers();
   accuracy.microseconds_a_row = 1e6 * asker.asking_seconds() / static_cast<double>(accuracy.asked);
   if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");
@@ -171,11 +185,15 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   }
   accuracy.lines.push_back(line_of("all", all, z));
   for (const auto& [tier, own] : tiers) accuracy.lines.push_back(line_of(tier, own, z));
-  for (const auto& [band, own] : bands) accuracy.lines.push_back(line_of(std::string(kBands[band]), own, z));
+  for (const auto& [band, own] : bands)
+    accuracy.lines.push_back(line_of(std::string(kBands[band]), own, z));
   if (of_operators.size() > 1) {
-    for (const auto& [operator_name, own] : of_operators) accuracy.lines.push_back(line_of(operator_name, own, z));
+    for (const auto& [operator_name, own] : of_operators)
+      accuracy.lines.push_back(line_of(operator_name, own, z));
   }
-  if (request.networks > 0) accuracy.networks = random_networks(asker.network_rows(), request.networks, request.network_seed);
+  if (request.networks > 0)
+    accuracy.networks =
+        random_networks(asker.network_rows(), request.networks, request.network_seed);
   return accuracy;
 }
 

@@ -17,7 +17,8 @@ struct Stage {
   double most_channels;
   int convolutions;
 };
-constexpr std::array<Stage, 4> kStages{{{56, 64, 256, 9}, {28, 128, 512, 12}, {14, 256, 1024, 18}, {7, 512, 2048, 6}}};
+constexpr std::array<Stage, 4> kStages{
+    {{56, 64, 256, 9}, {28, 128, 512, 12}, {14, 256, 1024, 18}, {7, 512, 2048, 6}}};
 constexpr double kFactor = 1.5;
 
 bool fits(const ir::Description& row, const Stage& stage) {
@@ -25,18 +26,21 @@ bool fits(const ir::Description& row, const Stage& stage) {
   const double kernel = row.numbers[ir::kConvKernel];
   const double height = row.numbers[ir::kConvHeight];
   const double channels = row.numbers[ir::kConvOutChannels];
-  return (kernel == 1 || kernel == 3) && height >= stage.height / kFactor && height <= stage.height * kFactor &&
-         channels >= stage.least_channels && channels <= stage.most_channels;
+  return (kernel == 1 || kernel == 3) && height >= stage.height / kFactor &&
+         height <= stage.height * kFactor && channels >= stage.least_channels &&
+         channels <= stage.most_channels;
 }
 
 }  // namespace
 
-std::vector<NetworkLine> random_networks(std::span<const NetworkRow> rows, std::int64_t networks, std::uint64_t seed) {
+std::vector<NetworkLine> random_networks(std::span<const NetworkRow> rows, std::int64_t networks,
+                                         std::uint64_t seed) {
   std::map<std::int64_t, std::array<std::vector<const NetworkRow*>, kStages.size()>> by_batch;
   for (const NetworkRow& row : rows) {
     for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
       if (!fits(*row.description, kStages[stage])) continue;
-      by_batch[static_cast<std::int64_t>(row.description->numbers[ir::kConvBatch])][stage].push_back(&row);
+      by_batch[static_cast<std::int64_t>(row.description->numbers[ir::kConvBatch])][stage]
+          .push_back(&row);
     }
   }
   std::vector<NetworkLine> lines;

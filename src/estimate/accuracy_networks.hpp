@@ -16,9 +16,11 @@ struct NetworkRow {
   double predicted_ns = 0;
 };
 
-/// For each batch of the rows so many networks in the manner of a ResNet: four stages whose resolution halves from about
-/// 56 while channels double from 64 to 256 on, of 9, 12, 18 and 6 convolutions (kernels 1 and 3), each drawn at random
-/// from the rows that fit its stage within a factor of 1.5. A batch without rows for a stage has no line.
-std::vector<NetworkLine> random_networks(std::span<const NetworkRow> rows, std::int64_t networks, std::uint64_t seed);
+/// For each batch of the rows so many networks in the manner of a ResNet: four stages whose
+/// resolution halves from about 56 while channels double from 64 to 256 on, of 9, 12, 18 and 6
+/// convolutions (kernels 1 and 3), each drawn at random from the rows that fit its stage within a
+/// factor of 1.5. A batch without rows for a stage has no line.
+std::vector<NetworkLine> random_networks(std::span<const NetworkRow> rows, std::int64_t networks,
+                                         std::uint64_t seed);
 
 }  // namespace oplat::estimate

@@ -31,7 +31,8 @@ std::uint32_t crc32(std::string_view text) {
   return ~crc;
 }
 
-/// A convolution library's own text of the row ("{Regular,...}"), else the key: what the split's hash is taken of.
+/// A convolution library's own text of the row ("{Regular,...}"), else the key: what the split's
+/// hash is taken of.
 std::string text_of(const DescribedRow& row, bool without_residual) {
   const auto key = ir::parse(row.key);
   auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
@@ -42,7 +43,8 @@ std::string text_of(const DescribedRow& row, bool without_residual) {
   }
   if (!without_residual || !row.description.aligned) return row.key;
   std::string text = row.description.slice;
-  for (std::size_t i = 0; i < ir::kConvResidual; ++i) text += fmt::format(" {}", row.description.numbers[i]);
+  for (std::size_t i = 0; i < ir::kConvResidual; ++i)
+    text += fmt::format(" {}", row.description.numbers[i]);
   return text;
 }
 
@@ -51,13 +53,15 @@ struct Field {
   std::size_t number;
 };
 constexpr Field kFields[] = {
-    {"batch", ir::kConvBatch}, {"in_h", ir::kConvHeight},   {"out_c", ir::kConvOutChannels}, {"ratio", ir::kConvInChannels},
-    {"kernel", ir::kConvKernel}, {"stride", ir::kConvStride}, {"residual", ir::kConvResidual},
+    {"batch", ir::kConvBatch},       {"in_h", ir::kConvHeight},   {"out_c", ir::kConvOutChannels},
+    {"ratio", ir::kConvInChannels},  {"kernel", ir::kConvKernel}, {"stride", ir::kConvStride},
+    {"residual", ir::kConvResidual},
 };
 
-/// Learned from are those that the sampler asks for; it is told their times alone. Rows of unknown batch are learned from
-/// whatever it chooses.
-Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double percent, const LearnRequest& request) {
+/// Learned from are those that the sampler asks for; it is told their times alone. Rows of unknown
+/// batch are learned from whatever it chooses.
+Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double percent,
+                                  const LearnRequest& request) {
   std::vector<std::size_t> places;  // of the candidates among the rows
   std::vector<ir::Description> candidates;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -65,7 +69,8 @@ Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double per
     places.push_back(i);
     candidates.push_back(rows[i].description);
   }
-  const auto count = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(candidates.size())));
+  const auto count =
+      static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(candidates.size())));
   const Oracle oracle = [&](std::size_t i) { return std::optional(rows[places[i]].log_ns); };
   LearnRequest quiet = request;
   if (request.progress) quiet.progress = [&](int, int) { return request.progress(0, 1); };
@@ -88,25 +93,33 @@ Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double per
 
 std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
   constexpr std::size_t kMaxValues = 16;
-  if (split.kind == Split::Kind::Groups) return "; none of its keys is that of a row with known sizes";
+  if (split.kind == Split::Kind::Groups)
+    return "; none of its keys is that of a row with known sizes";
   for (const auto& [field, value] : split.levels) {
     std::set<double> values;
     for (const DescribedRow& row : rows) {
       if (const auto own = field_of(row, field)) values.insert(*own);
     }
-    if (values.empty()) return fmt::format("; no row has the field {}, which is one of convolutions", field);
+    if (values.empty())
+      return fmt::format("; no row has the field {}, which is one of convolutions", field);
     if (values.contains(value)) continue;
-    const std::vector<double> first(values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(kMaxValues, values.size()))));
-    return fmt::format("; {} of its rows is {}{}", field, fmt::join(first, ", "), values.size() > first.size() ? ", ..." : "");
+    const std::vector<double> first(
+        values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(
+                                                      std::min(kMaxValues, values.size()))));
+    return fmt::format("; {} of its rows is {}{}", field, fmt::join(first, ", "),
+                       values.size() > first.size() ? ", ..." : "");
   }
   return fmt::format("; it holds out none of {} rows", rows.size());
 }
 
 std::optional<double> field_of(const DescribedRow& row, std::string_view field) {
-  const auto found = std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
+  const auto found = std::find_if(std::begin(kFields), std::end(kFields),
+                                  [&](const Field& each) { return each.name == field; });
   if (found == std::end(kFields) || !row.description.aligned) return std::nullopt;
   // Where an image comes in, and of depthwise convolutions, the number is no ratio.
-  if (found->number == ir::kConvInChannels && row.description.slice.find(" dense") == std::string::npos) return std::nullopt;
+  if (found->number == ir::kConvInChannels &&
+      row.description.slice.find(" dense") == std::string::npos)
+    return std::nullopt;
   const double number = row.description.numbers[found->number];
   return found->number == ir::kConvResidual ? number - 1 : number;
 }
@@ -126,14 +139,16 @@ Result<Split> parse_split(std::string_view text) {
     std::string_view number = text.substr(text.find(':') + 1);
     if (number.ends_with('%')) number.remove_suffix(1);
     const auto percent = base::parse_double(number);
-    if (!percent || !(*percent > 0 && *percent < 100)) return fail(Code::Usage, "--split {}: PERCENT is a number between 0 and 100", text);
+    if (!percent || !(*percent > 0 && *percent < 100))
+      return fail(Code::Usage, "--split {}: PERCENT is a number between 0 and 100", text);
     split.kind = text.starts_with("keep:") ? Split::Kind::Keep : Split::Kind::Sample;
     split.percent = *percent;
     return split;
   }
   if (text.starts_with("folds:")) {
     const auto count = base::parse_int(text.substr(6));
-    if (!count || *count < 2 || *count > kMaxFolds) return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMaxFolds);
+    if (!count || *count < 2 || *count > kMaxFolds)
+      return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMaxFolds);
     split.kind = Split::Kind::Folds;
     split.folds = static_cast<std::size_t>(*count);
     return split;
@@ -142,33 +157,48 @@ Result<Split> parse_split(std::string_view text) {
     split.kind = Split::Kind::Level;
     for (const std::string& part : base::split(text.substr(6), ',')) {
       const std::size_t equals = part.find('=');
-      const auto value = equals == std::string::npos ? std::nullopt : base::parse_double(part.substr(equals + 1));
+      const auto value =
+          equals == std::string::npos ? std::nullopt : base::parse_double(part.substr(equals + 1));
       const std::string field = base::lower(part.substr(0, equals));
-      const bool known = std::any_of(std::begin(kFields), std::end(kFields), [&](const Field& each) { return each.name == field; });
+      const bool known = std::any_of(std::begin(kFields), std::end(kFields),
+                                     [&](const Field& each) { return each.name == field; });
       if (!value || !known) {
-        return fail(Code::Usage, "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, kernel, stride, residual", text, part);
+        return fail(Code::Usage,
+                    "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, "
+                    "kernel, stride, residual",
+                    text, part);
       }
-      const bool twice = std::any_of(split.levels.begin(), split.levels.end(), [&](const auto& level) { return level.first == field; });
-      if (twice) return fail(Code::Usage, "--split {}: {} stands there twice; rows asked for have all of the values", text, field);
+      const bool twice = std::any_of(split.levels.begin(), split.levels.end(),
+                                     [&](const auto& level) { return level.first == field; });
+      if (twice)
+        return fail(Code::Usage,
+                    "--split {}: {} stands there twice; rows asked for have all of the values",
+                    text, field);
       split.levels.emplace_back(field, *value);
     }
     return split;
   }
-  return fail(Code::Usage, "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, keep:PERCENT, sample:PERCENT, folds:COUNT, "
-              "groups:FILE", text);
+  return fail(Code::Usage,
+              "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, "
+              "keep:PERCENT, sample:PERCENT, folds:COUNT, "
+              "groups:FILE",
+              text);
 }
 
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,
-                                   const LearnRequest& request) {
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split,
+                                   std::size_t fold, const LearnRequest& request) {
   if (split.kind == Split::Kind::Sample) return sampled(rows, split.percent, request);
   std::vector<Role> roles(rows.size(), Role::Learn);
   double limit = 0;
-  const auto work = [&](const DescribedRow& row) { return row.description.work.flops.value_or(row.description.work.bytes()); };
+  const auto work = [&](const DescribedRow& row) {
+    return row.description.work.flops.value_or(row.description.work.bytes());
+  };
   if (split.kind == Split::Kind::Beyond && !rows.empty()) {
     std::vector<double> sorted;
     for (const DescribedRow& row : rows) sorted.push_back(work(row));
     std::sort(sorted.begin(), sorted.end());
-    limit = sorted[static_cast<std::size_t>((1 - kLargestShare) * static_cast<double>(sorted.size() - 1))];
+    limit = sorted[static_cast<std::size_t>((1 - kLargestShare) *
+                                            static_cast<double>(sorted.size() - 1))];
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const DescribedRow& row = rows[i];
@@ -182,7 +212,8 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
         break;
       case Split::Kind::Level: {
         std::size_t hits = 0;
-        for (const auto& [field, value] : split.levels) hits += field_of(row, field) == value ? 1 : 0;
+        for (const auto& [field, value] : split.levels)
+          hits += field_of(row, field) == value ? 1 : 0;
         if (hits > 0) roles[i] = hits == split.levels.size() ? Role::Ask : Role::Drop;
         break;
       }
@@ -197,9 +228,12 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
         if (group != split.groups.end() && group->second == fold) roles[i] = Role::Ask;
         break;
       }
-      case Split::Kind::Sample: break;
+      case Split::Kind::Sample:
+        break;
       case Split::Kind::Keep:
-        if (static_cast<double>(base::hash64(row.key, request.seed) % 1'000'000) >= split.percent * 10'000) roles[i] = Role::Ask;
+        if (static_cast<double>(base::hash64(row.key, request.seed) % 1'000'000) >=
+            split.percent * 10'000)
+          roles[i] = Role::Ask;
         break;
     }
   }

@@ -25,10 +25,11 @@ struct DescribedRow {
 enum class Role : std::uint8_t { Learn, Ask, Drop };
 
 /// One role a row, in one of the split's folds.
-Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split, std::size_t fold,
-                                   const LearnRequest& request);
+Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split,
+                                   std::size_t fold, const LearnRequest& request);
 
-/// The end of a message about a split that asks for none of the rows: "; In_H of the rows is 8, 16".
+/// The end of a message about a split that asks for none of the rows: "; In_H of the rows is 8,
+/// 16".
 std::string why_none(std::span<const DescribedRow> rows, const Split& split);
 
 /// A field's value of a row, nothing where the row has no such field.

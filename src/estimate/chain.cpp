@@ -9,18 +9,23 @@
 namespace oplat::estimate {
 namespace {
 
-Result<std::unique_ptr<Estimator>> exact_link(const RowSource& rows, const ChainOptions&) { return make_exact(rows); }
+Result<std::unique_ptr<Estimator>> exact_link(const RowSource& rows, const ChainOptions&) {
+  return make_exact(rows);
+}
 
-Result<std::unique_ptr<Estimator>> learned_link(const RowSource& rows, const ChainOptions& options) {
+Result<std::unique_ptr<Estimator>> learned_link(const RowSource& rows,
+                                                const ChainOptions& options) {
   if (!options.profile || rows.settings.empty()) return nullptr;
   return make_learned(rows, *options.profile);
 }
 
-Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows, const ChainOptions& options) {
+Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows,
+                                                const ChainOptions& options) {
   if (!options.physics) return nullptr;
   OPLAT_TRY(samples, read_samples(rows));
   auto physics = make_physics();
-  // A table without usable rows has no roofline; its missing kernels stay missing and are listed as such.
+  // A table without usable rows has no roofline; its missing kernels stay missing and are listed as
+  // such.
   if (const Status fitted = physics->fit(samples); !fitted) {
     if (fitted.error().code == Code::Refused) return nullptr;
     return fail(fitted.error());
@@ -28,7 +33,8 @@ Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows, const Cha
   return physics;
 }
 
-constexpr ChainEntry kEntries[] = {{"exact", exact_link}, {"learned", learned_link}, {"physics", physics_link}};
+constexpr ChainEntry kEntries[] = {
+    {"exact", exact_link}, {"learned", learned_link}, {"physics", physics_link}};
 
 }  // namespace
 
@@ -43,8 +49,11 @@ Result<Chain> make_chain(const RowSource& rows, const ChainOptions& options) {
   return chain;
 }
 
-Status estimate_all(const Chain& chain, std::span<const Query> queries, std::span<std::optional<Estimate>> answers) {
-  const auto open = [&] { return std::any_of(answers.begin(), answers.end(), [](const auto& answer) { return !answer; }); };
+Status estimate_all(const Chain& chain, std::span<const Query> queries,
+                    std::span<std::optional<Estimate>> answers) {
+  const auto open = [&] {
+    return std::any_of(answers.begin(), answers.end(), [](const auto& answer) { return !answer; });
+  };
   chain.memo->recall(queries, answers);
   if (!open()) return {};
   for (const auto& link : chain.links) OPLAT_CHECK(link->estimate(queries, answers));

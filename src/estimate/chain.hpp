@@ -10,8 +10,8 @@
 
 #include "estimate/estimator.hpp"
 #include "estimate/exact.hpp"
-#include "estimate/memo.hpp"
 #include "estimate/learned.hpp"
+#include "estimate/memo.hpp"
 
 namespace oplat::estimate {
 
@@ -22,7 +22,8 @@ struct Chain {
 
 struct ChainOptions {
   bool physics = false;  ///< `--missing physics`: what nothing else answers gets the roofline
-  std::optional<Profile> profile = Profile::Accurate;  ///< of the learned estimates; nothing: measured rows alone
+  std::optional<Profile> profile =
+      Profile::Accurate;  ///< of the learned estimates; nothing: measured rows alone
 };
 
 /// A link: `make` gives nothing where the options leave it out or the table cannot feed it.
@@ -36,6 +37,7 @@ std::span<const ChainEntry> chain_entries();
 /// The links that the options ask for, made and fitted.
 Result<Chain> make_chain(const RowSource& rows, const ChainOptions& options);
 /// What was answered before, then the links in turn.
-Status estimate_all(const Chain& chain, std::span<const Query> queries, std::span<std::optional<Estimate>> answers);
+Status estimate_all(const Chain& chain, std::span<const Query> queries,
+                    std::span<std::optional<Estimate>> answers);
 
 }  // namespace oplat::estimate

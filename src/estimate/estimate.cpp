@@ -32,10 +32,11 @@ std::string_view name(Source source) {
   return "missing";
 }
 
-Status Estimator::estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const {
+Status Estimator::estimate(std::span<const Query> queries,
+                           std::span<std::optional<Estimate>> answers) const {
   if (queries.size() != answers.size())
-    return fail(Code::Internal, "estimator {}: {} queries but room for {} answers", name(), queries.size(),
-                answers.size());
+    return fail(Code::Internal, "estimator {}: {} queries but room for {} answers", name(),
+                queries.size(), answers.size());
   return do_estimate(queries, answers);
 }
 

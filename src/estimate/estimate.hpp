@@ -25,7 +25,8 @@ inline constexpr std::array kSources = {Source::Measured, Source::Interpolated, 
 /// "measured", "interpolated", "learned", "physics", "free", "missing".
 std::string_view name(Source source);
 
-/// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked later.
+/// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked
+/// later.
 struct Estimate {
   double median_ns = 0;
   double sd_log = 0;  ///< standard deviation of the logarithm of the time
@@ -33,8 +34,11 @@ struct Estimate {
   Source source = Source::Measured;
   std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
   std::string why;   ///< for people: which rows, what was assumed
-  bool under_load = false;  ///< a row of the kernel was measured while other programs kept the machine busy
-  std::optional<double> floor_ns = std::nullopt;  ///< no interval reaches below: what the device needs at least, where the spread alone does not know
+  bool under_load =
+      false;  ///< a row of the kernel was measured while other programs kept the machine busy
+  std::optional<double> floor_ns =
+      std::nullopt;  ///< no interval reaches below: what the device needs at least, where the
+                     ///< spread alone does not know
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
@@ -44,15 +48,17 @@ struct Bounds {
   double high = 0;
 };
 
-/// median * exp(+- quantile * sd_log), from `floor` or the median on where it would begin lower. All in the median's unit.
+/// median * exp(+- quantile * sd_log), from `floor` or the median on where it would begin lower.
+/// All in the median's unit.
 Bounds bounds_around(double median, double sd_log, double quantile, double floor);
 
 /// Tier of what a row of unknown batch answers.
 inline constexpr std::string_view kOpenBatchTier = "twin";
-/// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation between processes seen
-/// for cold kernels, the largest of the ordinary ones.
+/// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation
+/// between processes seen for cold kernels, the largest of the ordinary ones.
 inline constexpr double kFewBlocksSd = 0.08;
-/// No spread that a table claims is taken as larger: beyond a factor of 150 the number says nothing anyway.
+/// No spread that a table claims is taken as larger: beyond a factor of 150 the number says nothing
+/// anyway.
 inline constexpr double kMaxSd = 5.0;
 
 }  // namespace oplat::estimate

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/hash.hpp"
+#include "base/units.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/quantile.hpp"
 #include "estimate/row_spread.hpp"
-#include "base/hash.hpp"
-#include "base/units.hpp"
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
 #include "ir/spelling.hpp"
@@ -26,8 +26,8 @@ constexpr double kMemoryBytesPerNs = 10.0;
 /// The largest ratio of cold to hot seen for one kernel bounds what an unmeasured state can hide.
 constexpr double kMaxStateRatio = 3.6;
 
-/// How far the logarithms of times lie apart that differ in whether the key says the batch: 0.06 to 0.18 by operator
-/// in PaddleSlim's table of an RK3288, rows left aside that cannot be true.
+/// How far the logarithms of times lie apart that differ in whether the key says the batch: 0.06 to
+/// 0.18 by operator in PaddleSlim's table of an RK3288, rows left aside that cannot be true.
 constexpr double kOpenBatchSd = 0.13;
 
 struct Usable {
@@ -39,18 +39,22 @@ struct Usable {
   bool under_load = false;
 };
 
-/// How unsure the row's median is: its confidence interval, where the row has one. The spread of single blocks
-/// (Timing::sd_log) is how much the machine varied, which more blocks average out.
+/// How unsure the row's median is: its confidence interval, where the row has one. The spread of
+/// single blocks (Timing::sd_log) is how much the machine varied, which more blocks average out.
 double sd_of_median(const table::Timing& timing) {
-  const bool has_interval = timing.ci_low_ns > 0 && timing.ci_high_ns > timing.ci_low_ns && std::isfinite(timing.ci_high_ns) &&
-                            timing.ci_level > 0 && timing.ci_level < 1;
-  const double sd = has_interval ? std::log(timing.ci_high_ns / timing.ci_low_ns) / (2 * two_sided_quantile(timing.ci_level)) : timing.sd_log;
+  const bool has_interval = timing.ci_low_ns > 0 && timing.ci_high_ns > timing.ci_low_ns &&
+                            std::isfinite(timing.ci_high_ns) && timing.ci_level > 0 &&
+                            timing.ci_level < 1;
+  const double sd = has_interval ? std::log(timing.ci_high_ns / timing.ci_low_ns) /
+                                       (2 * two_sided_quantile(timing.ci_level))
+                                 : timing.sd_log;
   return std::isfinite(sd) ? std::clamp(sd, 0.0, kMaxSd) : kMaxSd;
 }
 
 std::optional<Usable> usable(const table::StoredRow& stored) {
   const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
-  if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0) return std::nullopt;
+  if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0)
+    return std::nullopt;
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false, false};
   row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
@@ -59,10 +63,12 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   return row;
 }
 
-/// Whether the text holds "?" or "*" as a value or dimension; a string attribute may hold either as a character.
+/// Whether the text holds "?" or "*" as a value or dimension; a string attribute may hold either as
+/// a character.
 bool matches_nothing(std::string_view key) {
   // find_first_of() would search the set once for each byte of the key.
-  if (key.find('?') == std::string_view::npos && key.find('*') == std::string_view::npos) return false;
+  if (key.find('?') == std::string_view::npos && key.find('*') == std::string_view::npos)
+    return false;
   const auto parsed = ir::parse(key);
   return !parsed || ir::has_unknown(*parsed);
 }
@@ -72,14 +78,16 @@ double weight_bytes(std::string_view key) {
   return parsed ? ir::work(*parsed).bytes_weights : 0;
 }
 
-/// How wrong one state can be about the other: the weights' way from memory is in one of the two times.
+/// How wrong one state can be about the other: the weights' way from memory is in one of the two
+/// times.
 double other_state_sd(double bytes, double median_ns, double distance) {
   if (bytes < kWeightsThatMatter) return 0;
   return distance * std::log(std::min(1 + bytes / kMemoryBytesPerNs / median_ns, kMaxStateRatio));
 }
 
 Estimate from_stateless(const std::vector<Usable>& rows) {
-  Estimate answer{rows.front().median_ns, rows.front().sd_log, "measured", Source::Measured, "exact", {}};
+  Estimate answer{
+      rows.front().median_ns, rows.front().sd_log, "measured", Source::Measured, "exact", {}};
   if (rows.size() == 1) {
     answer.why = fmt::format("row {}", rows.front().id);
     return answer;
@@ -94,8 +102,8 @@ Estimate from_stateless(const std::vector<Usable>& rows) {
   for (const Usable& row : rows) squares += std::pow(std::log(row.median_ns) - mean, 2);
   answer.median_ns = std::exp(mean);
   answer.sd_log = std::max(widest, std::sqrt(squares / static_cast<double>(rows.size() - 1)));
-  answer.why =
-      fmt::format("geometric mean of {} rows without a cache state, the first is row {}", rows.size(), rows.front().id);
+  answer.why = fmt::format("geometric mean of {} rows without a cache state, the first is row {}",
+                           rows.size(), rows.front().id);
   return answer;
 }
 
@@ -106,7 +114,8 @@ struct Known {
   std::vector<Usable> states;         ///< rows with one
   std::vector<StatePoint> points;     ///< of them
   double weight_bytes = 0;            ///< of the kernel; known where one state is all there is
-  std::string floor;                  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
+  std::string
+      floor;  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
   bool under_load = false;
   bool other_build = false;
   std::string difference;   ///< of the row's key from the asked one; see ir::Spelling
@@ -114,16 +123,19 @@ struct Known {
 };
 
 /// Whether a row of one state is all there is, which says less about another state.
-void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& curve, double wanted, bool explain,
-                          Estimate& answer) {
+void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& curve, double wanted,
+                          bool explain, Estimate& answer) {
   const Usable& row = known.states.front();
   const double own = std::max(*row.reuse_bytes, 1.0);
   const double asked = std::max(wanted, 1.0);
-  const double distance = curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
+  const double distance =
+      curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
   if (distance <= 0) return;
-  answer.sd_log = std::hypot(answer.sd_log, other_state_sd(known.weight_bytes, row.median_ns, distance));
+  answer.sd_log =
+      std::hypot(answer.sd_log, other_state_sd(known.weight_bytes, row.median_ns, distance));
   if (!explain) return;
-  answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})", base::bytes_text(own), base::bytes_text(asked));
+  answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})",
+                            base::bytes_text(own), base::bytes_text(asked));
 }
 
 Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
@@ -138,8 +150,9 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   if (state.above != state.below) {
     answer.tier = "state";
     if (explain) {
-      answer.why = fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way", below.id, above.id,
-                               base::bytes_text(*below.reuse_bytes), base::bytes_text(*above.reuse_bytes), 100 * state.share);
+      answer.why = fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way",
+                               below.id, above.id, base::bytes_text(*below.reuse_bytes),
+                               base::bytes_text(*above.reuse_bytes), 100 * state.share);
     }
     return answer;
   }
@@ -149,7 +162,8 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   return answer;
 }
 
-Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_view key, table::SettingId setting) {
+Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_view key,
+                                        table::SettingId setting) {
   OPLAT_TRY(stored, source.table->rows_of(key, source.device, setting));
   std::vector<Usable> rows;
   for (const table::StoredRow& row : stored)
@@ -157,8 +171,10 @@ Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_vie
   return rows;
 }
 
-Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve, const Query& query) {
-  Estimate answer = known.stateless ? *known.stateless : from_states(known, curve, query.reuse_bytes, query.explain);
+Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
+                     const Query& query) {
+  Estimate answer = known.stateless ? *known.stateless
+                                    : from_states(known, curve, query.reuse_bytes, query.explain);
   answer.under_load = known.under_load;
   if (known.open_batch) {
     answer.sd_log = std::hypot(answer.sd_log, kOpenBatchSd);
@@ -168,7 +184,8 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
     answer.why.clear();
     return answer;
   }
-  if (!known.difference.empty()) answer.why += fmt::format(", from the table's key with {}", known.difference);
+  if (!known.difference.empty())
+    answer.why += fmt::format(", from the table's key with {}", known.difference);
   answer.why += known.floor;
   if (known.under_load) answer.why += ", measured while the machine was busy";
   if (known.other_build) answer.why += ", of another build";
@@ -178,7 +195,9 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
 /// Keys are long and alike at their beginnings: a fast hash of all of it.
 struct KeyHash {
   using is_transparent = void;
-  std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
+  std::size_t operator()(std::string_view key) const {
+    return static_cast<std::size_t>(base::hash64(key));
+  }
 };
 
 constexpr std::size_t kMaxKnown = 1'000'000;
@@ -192,14 +211,16 @@ class Exact final : public Estimator {
  private:
   std::string_view do_name() const override { return "exact"; }
   Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
-  Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
+  Status do_estimate(std::span<const Query> queries,
+                     std::span<std::optional<Estimate>> answers) const override {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (answers[i]) continue;
       auto at = known_.find(queries[i].key);
       if (at == known_.end()) {
         OPLAT_TRY(known, look_up(queries[i].key));
-        if (!known.found && hashes_ && !ir::has_spellings(queries[i].key)) continue;  // as quick to find out once more
+        if (!known.found && hashes_ && !ir::has_spellings(queries[i].key))
+          continue;  // as quick to find out once more
         if (known_.size() >= kMaxKnown) known_.clear();
         at = known_.emplace(std::string(queries[i].key), std::move(known)).first;
       }
@@ -209,7 +230,8 @@ class Exact final : public Estimator {
   }
   std::string do_save() const override { return {}; }
   Status do_load(std::string_view bytes) override {
-    if (!bytes.empty()) return fail(Code::Input, "exact look-up keeps no fit, but {} bytes were given", bytes.size());
+    if (!bytes.empty())
+      return fail(Code::Input, "exact look-up keeps no fit, but {} bytes were given", bytes.size());
     return {};
   }
 
@@ -250,7 +272,8 @@ class Exact final : public Estimator {
       known.found = true;
       OPLAT_TRY(floor, put_floor(rows));
       known.floor = std::move(floor);
-      known.under_load = std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
+      known.under_load =
+          std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
       known.other_build = setting != rows_.settings.front();
       for (const Usable& row : rows) {
         if (!row.reuse_bytes) continue;
@@ -264,13 +287,15 @@ class Exact final : public Estimator {
     return known;
   }
 
-  /// The spread of rows of too few blocks: as large as single rows of the table err at most, where a fit has learned that,
-  /// else a cautious guess.
+  /// The spread of rows of too few blocks: as large as single rows of the table err at most, where
+  /// a fit has learned that, else a cautious guess.
   Result<std::string> put_floor(std::vector<Usable>& rows) const {
-    if (std::none_of(rows.begin(), rows.end(), [](const Usable& row) { return row.says_little; })) return std::string();
+    if (std::none_of(rows.begin(), rows.end(), [](const Usable& row) { return row.says_little; }))
+      return std::string();
     if (!row_spread_) {
       row_spread_.emplace();
-      OPLAT_TRY(found, rows_.table->find_fit(kRowSpreadFormat, rows_.device, rows_.settings.front()));
+      OPLAT_TRY(found,
+                rows_.table->find_fit(kRowSpreadFormat, rows_.device, rows_.settings.front()));
       if (found && found->current) *row_spread_ = RowSpread::load(found->fit.blob);
     }
     double widest = 0;
@@ -280,12 +305,16 @@ class Exact final : public Estimator {
       row.sd_log = std::max(row.sd_log, std::min(seen, kFewBlocksSd));
       widest = std::max(widest, row.sd_log);
     }
-    if (widest == kFewBlocksSd) return fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * widest);
-    return fmt::format(", fewer than 2 blocks: spread of {:.1f} %, as rows left out of the fit agreed with the others", 100 * widest);
+    if (widest == kFewBlocksSd)
+      return fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * widest);
+    return fmt::format(
+        ", fewer than 2 blocks: spread of {:.1f} %, as rows left out of the fit agreed with the "
+        "others",
+        100 * widest);
   }
 
-  /// A search asks for thousands of kernels that the table lacks: then its keys are read once, instead of asking the
-  /// file for each.
+  /// A search asks for thousands of kernels that the table lacks: then its keys are read once,
+  /// instead of asking the file for each.
   Result<bool> is_absent(std::string_view key) const {
     if (lookups_ < kLookupsBeforeReading) {
       ++lookups_;
@@ -298,8 +327,8 @@ class Exact final : public Estimator {
     return !hashes_->contains(base::hash128(key));
   }
 
-  /// A row of the very key is returned verbatim, whatever it says; one that only stands in for it has to be believable.
-  /// All rows are read the first time.
+  /// A row of the very key is returned verbatim, whatever it says; one that only stands in for it
+  /// has to be believable. All rows are read the first time.
   Result<bool> is_suspect(std::string_view key) const {
     if (!suspects_) {
       OPLAT_TRY(samples, read_samples(rows_));
@@ -307,14 +336,17 @@ class Exact final : public Estimator {
       checked.reserve(samples.size());
       for (const Sample& sample : samples) checked.push_back({sample.key, std::exp(sample.log_ns)});
       suspects_.emplace();
-      for (const SuspectRow& suspect : check_rows(checked).suspects) suspects_->emplace(checked[suspect.row].key);
+      for (const SuspectRow& suspect : check_rows(checked).suspects)
+        suspects_->emplace(checked[suspect.row].key);
     }
     return suspects_->contains(std::string(key));
   }
 
   RowSource rows_;
-  mutable std::optional<std::unordered_set<std::string>> suspects_;  ///< keys of rows that cannot be
-  mutable std::optional<std::optional<RowSpread>> row_spread_;       ///< once looked for: that of the table's fit
+  mutable std::optional<std::unordered_set<std::string>>
+      suspects_;  ///< keys of rows that cannot be
+  mutable std::optional<std::optional<RowSpread>>
+      row_spread_;            ///< once looked for: that of the table's fit
   mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
   mutable std::size_t lookups_ = 0;
   mutable std::optional<std::unordered_set<base::Hash128>> hashes_;  ///< of all keys of the table
@@ -324,14 +356,17 @@ class Exact final : public Estimator {
 Result<std::optional<double>> llc_bytes(const RowSource& rows) {
   OPLAT_TRY(devices, rows.table->devices());
   for (const auto& [id, device] : devices) {
-    if (id == rows.device && device.llc_bytes > 0) return std::optional(static_cast<double>(device.llc_bytes));
+    if (id == rows.device && device.llc_bytes > 0)
+      return std::optional(static_cast<double>(device.llc_bytes));
   }
   return std::optional<double>();
 }
 
 }  // namespace
 
-std::unique_ptr<Estimator> make_exact(RowSource rows) { return std::make_unique<Exact>(std::move(rows)); }
+std::unique_ptr<Estimator> make_exact(RowSource rows) {
+  return std::make_unique<Exact>(std::move(rows));
+}
 
 Result<std::optional<std::string>> row_without_time(const RowSource& source, std::string_view key) {
   for (const table::SettingId setting : source.settings) {
@@ -345,14 +380,16 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
               return "its time is not a positive number";
           },
           row.row.outcome);
-      return fmt::format("row {} holds no time: {}: {}", row.id, table::outcome_name(row.row.outcome), reason);
+      return fmt::format("row {} holds no time: {}: {}", row.id,
+                         table::outcome_name(row.row.outcome), reason);
     }
   }
   return std::optional<std::string>();
 }
 
 Result<std::string> why_missing(const RowSource& source, std::string_view key) {
-  if (!ir::has_spellings(key) && matches_nothing(key)) return std::string("the key holds \"?\", which matches no row");
+  if (!ir::has_spellings(key) && matches_nothing(key))
+    return std::string("the key holds \"?\", which matches no row");
   OPLAT_TRY(failed, row_without_time(source, key));
   if (failed) return *std::move(failed);
   if (!ir::has_spellings(key)) return std::string("no row");
@@ -361,7 +398,9 @@ Result<std::string> why_missing(const RowSource& source, std::string_view key) {
   return text ? fmt::format("no row of '{}'", *text) : std::string("no row");
 }
 
-std::string_view operator_of(std::string_view key) { return key.substr(0, key.find_first_of("/@{(")); }
+std::string_view operator_of(std::string_view key) {
+  return key.substr(0, key.find_first_of("/@{("));
+}
 
 Result<std::set<std::string, std::less<>>> timed_operators(const RowSource& source) {
   OPLAT_TRY(samples, read_samples(source));
@@ -374,8 +413,11 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
   std::vector<Sample> samples;
   OPLAT_CHECK(source.table->each_row([&](const table::StoredRow& stored) {
     if (stored.device != source.device) return true;
-    if (std::find(source.settings.begin(), source.settings.end(), stored.setting) == source.settings.end()) return true;
-    if (auto row = usable(stored)) samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes});
+    if (std::find(source.settings.begin(), source.settings.end(), stored.setting) ==
+        source.settings.end())
+      return true;
+    if (auto row = usable(stored))
+      samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes});
     return true;
   }));
   return samples;

@@ -21,17 +21,19 @@ struct RowSource {
   const table::Table* table = nullptr;  ///< must outlive the estimator
   table::DeviceId device = 0;
   std::vector<table::SettingId>
-      settings;                     ///< in order of preference: the asked build, then other builds of the version
+      settings;  ///< in order of preference: the asked build, then other builds of the version
   std::optional<ReuseCurve> curve;  ///< nothing: the rows' own states are the ends
 };
 
-/// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at the footprint;
-/// rows without a state answer any footprint where no row has one. A key that holds "?" matches nothing. Where no row has
-/// the key, those of its spellings answer (ir/spelling.hpp), with a wider spread where they leave the batch open or the
-/// key does; then not those of rows that cannot be (sanity.hpp).
+/// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at
+/// the footprint; rows without a state answer any footprint where no row has one. A key that holds
+/// "?" matches nothing. Where no row has the key, those of its spellings answer (ir/spelling.hpp),
+/// with a wider spread where they leave the batch open or the key does; then not those of rows that
+/// cannot be (sanity.hpp).
 std::unique_ptr<Estimator> make_exact(RowSource rows);
 
-/// What a row of the very key says in place of a time: "row 7 holds no time: failed: ..."; nothing where there is no row.
+/// What a row of the very key says in place of a time: "row 7 holds no time: failed: ..."; nothing
+/// where there is no row.
 Result<std::optional<std::string>> row_without_time(const RowSource& rows, std::string_view key);
 /// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...
 Result<std::string> why_missing(const RowSource& rows, std::string_view key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The links of the chain that learn from other rows: interpolation with a learned residual, and shapes alone.
+/// The links of the chain that learn from other rows: interpolation with a learned residual, and
+/// shapes alone.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,8 @@ inline constexpr std::string_view kLearnedFormat = "oplat.learned/4";
 /// Fewer rows teach nothing: learn() refuses them.
 inline constexpr std::size_t kMinRowsLearned = 30;
 
-/// How much time an answer may take: all that was learned, or the part that answers in a few microseconds.
+/// How much time an answer may take: all that was learned, or the part that answers in a few
+/// microseconds.
 enum class Profile : std::uint8_t { Accurate, Fast };
 /// "accurate", "fast".
 std::optional<Profile> parse_profile(std::string_view text);
@@ -33,29 +35,33 @@ std::optional<Profile> parse_profile(std::string_view text);
 struct LearnRequest {
   std::uint64_t seed = 1;
   int threads = 2;
-  /// Whether whole levels are left out in turn to learn how sure answers far from the rows are. Without it their spread
-  /// is a cautious guess.
+  /// Whether whole levels are left out in turn to learn how sure answers far from the rows are.
+  /// Without it their spread is a cautious guess.
   bool calibrate = true;
   double effort = 1;  ///< factor of the numbers of trees
-  /// Where all questions are known: what none of them needs is not learned. The answers to them are the same.
+  /// Where all questions are known: what none of them needs is not learned. The answers to them are
+  /// the same.
   std::span<const ir::Description> questions;
   /// Steps done and in all; false stops with Code::Interrupted.
   std::function<bool(int done, int all)> progress;
-  /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it faults them.
+  /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it
+  /// faults them.
   bool set_aside = false;
 };
 
 struct LearnedFit {
-  /// To be stored together: that of the format kLearnedFormat, then, where rows were left out, how sure single rows are.
+  /// To be stored together: that of the format kLearnedFormat, then, where rows were left out, how
+  /// sure single rows are.
   std::vector<table::Fit> fits;
   std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
-  std::int64_t under_load = 0;  ///< rows of the source that were measured while other programs kept the machine busy
+  std::int64_t under_load =
+      0;  ///< rows of the source that were measured while other programs kept the machine busy
   /// Whether rows left out have shown how sure answers are; too few rows cannot.
   bool calibrated = false;
 };
 
-/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows. The same rows and
-/// seed give the same bytes.
+/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows.
+/// The same rows and seed give the same bytes.
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request);
 
 /// How the bytes of a fit stand to those that learn() makes now.
@@ -67,8 +73,8 @@ enum class FitAge : std::uint8_t {
 /// Of a blob of kLearnedFormat. Code::Input where it is damaged.
 Result<FitAge> age_of_fit(std::string_view blob);
 
-/// Answers from the table's fit, which is read at the first question that nothing before it answered. A fit of an unknown
-/// format or of other rows answers nothing.
+/// Answers from the table's fit, which is read at the first question that nothing before it
+/// answered. A fit of an unknown format or of other rows answers nothing.
 std::unique_ptr<Estimator> make_learned(RowSource rows, Profile profile);
 
 }  // namespace oplat::estimate

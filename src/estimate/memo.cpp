@@ -12,13 +12,15 @@ namespace {
 /// No footprint is none of the footprints.
 base::Hash128 identity(const Query& query) {
   base::Hash128 hash = base::hash128(query.key);
-  if (query.reuse_bytes) hash.high ^= base::mix_seed(1, std::bit_cast<std::uint64_t>(*query.reuse_bytes));
+  if (query.reuse_bytes)
+    hash.high ^= base::mix_seed(1, std::bit_cast<std::uint64_t>(*query.reuse_bytes));
   return hash;
 }
 
 }  // namespace
 
-void Memo::recall(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const {
+void Memo::recall(std::span<const Query> queries,
+                  std::span<std::optional<Estimate>> answers) const {
   const std::lock_guard lock(mutex_);
   if (answers_.empty()) return;
   for (std::size_t i = 0; i < queries.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Memo: answers that a chain gave before. The rows of an open table do not change under it, so they stay right.
+/// Memo: answers that a chain gave before. The rows of an open table do not change under it, so
+/// they stay right.
 #pragma once
 
 #include <mutex>

@@ -30,7 +30,8 @@ std::optional<RooflinePoint> count(const ir::Key& key) {
 
 double bound_ns(const Roofline& roofline, const RooflinePoint& point) {
   double ns = point.bytes / roofline.bytes_per_ns;
-  if (point.flops && roofline.flops_per_ns) ns = std::max(ns, *point.flops / *roofline.flops_per_ns);
+  if (point.flops && roofline.flops_per_ns)
+    ns = std::max(ns, *point.flops / *roofline.flops_per_ns);
   return roofline.overhead_ns + ns;
 }
 
@@ -49,7 +50,8 @@ void put(std::string& bytes, std::uint64_t value) {
 }
 std::uint64_t get(std::string_view bytes, std::size_t at) {
   std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  for (std::size_t i = 0; i < 8; ++i)
+    value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
   return value;
 }
 
@@ -59,15 +61,18 @@ class Physics final : public Estimator {
   Status do_fit(std::span<const Sample> samples, const FitOptions&) override {
     roofline_ = fit_roofline(samples);
     if (!roofline_)
-      return fail(Code::Refused, "physics: none of {} rows has a time and a key whose sizes are all known",
+      return fail(Code::Refused,
+                  "physics: none of {} rows has a time and a key whose sizes are all known",
                   samples.size());
     return {};
   }
-  Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
+  Status do_estimate(std::span<const Query> queries,
+                     std::span<std::optional<Estimate>> answers) const override {
     if (!roofline_) return {};
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (answers[i]) continue;
-      if (const auto key = ir::parse(queries[i].key)) answers[i] = estimate_roofline(*roofline_, *key);
+      if (const auto key = ir::parse(queries[i].key))
+        answers[i] = estimate_roofline(*roofline_, *key);
     }
     return {};
   }
@@ -76,8 +81,8 @@ class Physics final : public Estimator {
     if (!roofline_) return {};
     std::string bytes(kMagic);
     put(bytes, kFormat);
-    for (const double value : {roofline_->overhead_ns, roofline_->flops_per_ns.value_or(0.0), roofline_->bytes_per_ns,
-                               roofline_->scale, roofline_->sd_log})
+    for (const double value : {roofline_->overhead_ns, roofline_->flops_per_ns.value_or(0.0),
+                               roofline_->bytes_per_ns, roofline_->scale, roofline_->sd_log})
       put(bytes, std::bit_cast<std::uint64_t>(value));
     put(bytes, roofline_->flops_per_ns ? 1 : 0);
     put(bytes, static_cast<std::uint64_t>(roofline_->rows));
@@ -87,21 +92,27 @@ class Physics final : public Estimator {
   Status do_load(std::string_view bytes) override {
     constexpr std::size_t kLength = kMagic.size() + 9 * 8;
     if (bytes.size() != kLength || !bytes.starts_with(kMagic))
-      return fail(Code::Input, "roofline fit: {} bytes that are none; run oplat fit again", bytes.size());
+      return fail(Code::Input, "roofline fit: {} bytes that are none; run oplat fit again",
+                  bytes.size());
     if (get(bytes, kMagic.size()) != kFormat)
-      return fail(Code::Input, "roofline fit: format {}, known is {}; run oplat fit again", get(bytes, kMagic.size()),
-                  kFormat);
+      return fail(Code::Input, "roofline fit: format {}, known is {}; run oplat fit again",
+                  get(bytes, kMagic.size()), kFormat);
     if (get(bytes, kLength - 8) != base::hash64(bytes.substr(0, kLength - 8)))
-      return fail(Code::Input, "roofline fit: checksum does not fit its bytes; run oplat fit again");
-    const auto number = [&](std::size_t i) { return std::bit_cast<double>(get(bytes, kMagic.size() + 8 * (1 + i))); };
+      return fail(Code::Input,
+                  "roofline fit: checksum does not fit its bytes; run oplat fit again");
+    const auto number = [&](std::size_t i) {
+      return std::bit_cast<double>(get(bytes, kMagic.size() + 8 * (1 + i)));
+    };
     Roofline read{number(0), std::nullopt, number(2),
                   number(3), number(4),    static_cast<std::int64_t>(get(bytes, kLength - 16))};
     const bool with_flops = get(bytes, kLength - 24) != 0;
     if (with_flops) read.flops_per_ns = number(1);
     const auto positive = [](double value) { return std::isfinite(value) && value > 0; };
     if (!positive(read.bytes_per_ns) || !positive(read.scale) || !std::isfinite(read.overhead_ns) ||
-        read.overhead_ns < 0 || !positive(read.sd_log) || (with_flops && !positive(*read.flops_per_ns)))
-      return fail(Code::Input, "roofline fit: a rate that is not a positive number; run oplat fit again");
+        read.overhead_ns < 0 || !positive(read.sd_log) ||
+        (with_flops && !positive(*read.flops_per_ns)))
+      return fail(Code::Input,
+                  "roofline fit: a rate that is not a positive number; run oplat fit again");
     roofline_ = read;
     return {};
   }
@@ -134,7 +145,8 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples) {
       roofline.flops_per_ns = std::max(roofline.flops_per_ns.value_or(0), *point.flops / point.ns);
   }
   std::vector<double> ratios;
-  for (const RooflinePoint& point : points) ratios.push_back(std::log(point.ns / bound_ns(roofline, point)));
+  for (const RooflinePoint& point : points)
+    ratios.push_back(std::log(point.ns / bound_ns(roofline, point)));
   const double middle = median(ratios);
   double squares = 0;
   for (const double ratio : ratios) squares += std::pow(ratio - middle, 2);
@@ -154,7 +166,8 @@ std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Ke
   answer.group = "physics";
   answer.source = Source::Physics;
   answer.tier = "roofline";
-  answer.why = fmt::format("roofline of {} rows{}", roofline.rows, bytes_only ? ", bytes only" : "");
+  answer.why =
+      fmt::format("roofline of {} rows{}", roofline.rows, bytes_only ? ", bytes only" : "");
   return answer;
 }
 

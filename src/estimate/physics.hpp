@@ -14,10 +14,12 @@ namespace oplat::estimate {
 
 /// time = scale * (overhead_ns + max(flops / peak, bytes / bandwidth)).
 struct Roofline {
-  double overhead_ns = 0;              ///< the fastest row, at most kMaxOverheadNs
-  std::optional<double> flops_per_ns;  ///< the most that any row achieved; nothing: no row has a formula
-  double bytes_per_ns = 0;             ///< the most that any row achieved
-  double scale = 1;   ///< median of time / bound over the rows: how far off the roof they typically are
+  double overhead_ns = 0;  ///< the fastest row, at most kMaxOverheadNs
+  std::optional<double>
+      flops_per_ns;         ///< the most that any row achieved; nothing: no row has a formula
+  double bytes_per_ns = 0;  ///< the most that any row achieved
+  double scale =
+      1;  ///< median of time / bound over the rows: how far off the roof they typically are
   double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
   std::int64_t rows = 0;
   friend bool operator==(const Roofline&, const Roofline&) = default;
@@ -27,7 +29,8 @@ struct Roofline {
 inline constexpr double kPhysicsSd = 0.7;
 /// Without a formula for the operations only the bytes bound the time.
 inline constexpr double kPhysicsBytesOnlySd = 1.0;
-/// A table of large kernels only says nothing about dispatch; no runtime known needs more than this.
+/// A table of large kernels only says nothing about dispatch; no runtime known needs more than
+/// this.
 inline constexpr double kMaxOverheadNs = 10'000;
 
 /// Nothing where no sample has a key that parses with every size known.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/learned/calibration.hpp"
 #include "base/bytes.hpp"
 #include "estimate/estimate.hpp"
+#include "estimate/learned/calibration.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -24,7 +24,8 @@ constexpr std::size_t kBandBytes = 16;
 std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
   if (rows.size() < kMinPerBand) return std::nullopt;
   std::vector<LeftOutRow> sorted(rows.begin(), rows.end());
-  std::sort(sorted.begin(), sorted.end(), [](const LeftOutRow& a, const LeftOutRow& b) { return a.log_ns < b.log_ns; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const LeftOutRow& a, const LeftOutRow& b) { return a.log_ns < b.log_ns; });
   const std::size_t bands = std::clamp<std::size_t>(sorted.size() / kMinPerBand, 1, kMaxBands);
   RowSpread spread;
   for (std::size_t band = 0; band < bands; ++band) {
@@ -32,14 +33,16 @@ std::optional<RowSpread> RowSpread::learn(std::span<const LeftOutRow> rows) {
     const std::size_t end = sorted.size() * (band + 1) / bands;
     std::vector<float> errors;
     for (std::size_t i = begin; i < end; ++i) errors.push_back(static_cast<float>(sorted[i].error));
-    const double sd_log = static_cast<double>(spread_factor(errors, std::vector<float>(errors.size(), 1)));
+    const double sd_log =
+        static_cast<double>(spread_factor(errors, std::vector<float>(errors.size(), 1)));
     spread.bands_.push_back({sorted[end - 1].log_ns, std::clamp(sd_log, kMinSd, kMaxSd)});
   }
   return spread;
 }
 
 double RowSpread::at(double log_ns) const {
-  const auto found = std::find_if(bands_.begin(), bands_.end(), [&](const Band& band) { return log_ns <= band.log_ns; });
+  const auto found = std::find_if(bands_.begin(), bands_.end(),
+                                  [&](const Band& band) { return log_ns <= band.log_ns; });
   return found == bands_.end() ? bands_.back().sd_log : found->sd_log;
 }
 
@@ -59,7 +62,8 @@ std::optional<RowSpread> RowSpread::load(std::string_view bytes) {
   RowSpread spread;
   for (std::size_t i = 0; i < count; ++i) {
     const Band band{reader.f64(), reader.f64()};
-    if (!std::isfinite(band.log_ns) || !(band.sd_log > 0) || !(band.sd_log <= kMaxSd)) return std::nullopt;
+    if (!std::isfinite(band.log_ns) || !(band.sd_log > 0) || !(band.sd_log <= kMaxSd))
+      return std::nullopt;
     spread.bands_.push_back(band);
   }
   if (!reader.done() || spread.bands_.empty()) return std::nullopt;

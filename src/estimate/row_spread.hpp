@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How sure a row is that says nothing of it itself, from how far rows left out lay from what the others say.
+/// How sure a row is that says nothing of it itself, from how far rows left out lay from what the
+/// others say.
 #pragma once
 
 #include <optional>
@@ -16,8 +17,8 @@ struct LeftOutRow {
   double error = 0;   ///< the answer's, as a logarithm
 };
 
-/// The error of such an answer is the model's and the row's own together, so rows err less than that: whatever a row of this
-/// duration hides, nine in ten hide no more.
+/// The error of such an answer is the model's and the row's own together, so rows err less than
+/// that: whatever a row of this duration hides, nine in ten hide no more.
 class RowSpread {
  public:
   /// Nothing for too few rows.

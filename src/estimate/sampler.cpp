@@ -18,7 +18,8 @@ namespace oplat::estimate {
 namespace {
 
 constexpr std::size_t kMaxAtRandom = 500;
-/// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes longer than measuring.
+/// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes
+/// longer than measuring.
 constexpr std::size_t kMaxLeastKnown = 3000;
 /// Candidates that a round looks at.
 constexpr std::size_t kLookedAt = 6000;
@@ -26,7 +27,8 @@ constexpr std::size_t kDisputed = 20'000;
 constexpr int kKernelSteps = 30;
 constexpr std::size_t kRowsOfKernel = 700;
 constexpr int kTrees = 250;
-/// Up to this budget all are chosen by what they tell about others. With more rows that gains nothing, and takes long.
+/// Up to this budget all are chosen by what they tell about others. With more rows that gains
+/// nothing, and takes long.
 constexpr std::size_t kFew = 1500;
 /// Candidates that stand for all that will be asked: several times as many as a round chooses.
 constexpr std::size_t kAsked = 1500;
@@ -44,7 +46,8 @@ Goals goals_of(std::size_t budget) {
   if (budget <= kFew) {
     const std::size_t start = std::min(budget, std::max(kMinRowsLearned, budget / 6));
     Goals goals;
-    for (std::size_t i = 0; i < goals.size(); ++i) goals[i] = start + i * (budget - start) / (goals.size() - 1);
+    for (std::size_t i = 0; i < goals.size(); ++i)
+      goals[i] = start + i * (budget - start) / (goals.size() - 1);
     return goals;
   }
   const std::size_t start = std::min(kMaxAtRandom, budget / 3);
@@ -57,9 +60,9 @@ Goals goals_of(std::size_t budget) {
 /// All candidates as the answers so far show them.
 struct Sampler::View {
   std::vector<std::size_t> told;
-  Matrix shapes;             ///< of all candidates
+  Matrix shapes;  ///< of all candidates
   Scaler scaler;
-  std::vector<double> u;     ///< ln(time / bound) of those told
+  std::vector<double> u;  ///< ln(time / bound) of those told
   [[nodiscard]] Matrix part(std::span<const std::size_t> rows) const {
     Matrix out(rows.size(), shapes.columns);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -67,12 +70,19 @@ struct Sampler::View {
     }
     return out;
   }
-  [[nodiscard]] Points points(std::span<const std::size_t> rows) const { return scaler.points(part(rows)); }
+  [[nodiscard]] Points points(std::span<const std::size_t> rows) const {
+    return scaler.points(part(rows));
+  }
 };
 
-Sampler::Sampler(std::span<const ir::Description> candidates, std::size_t budget, const LearnRequest& request)
-    : candidates_(candidates), request_(request), random_(request.seed), budget_(std::min(budget, candidates.size())),
-      states_(candidates.size(), State::Free), log_ns_(candidates.size(), 0) {}
+Sampler::Sampler(std::span<const ir::Description> candidates, std::size_t budget,
+                 const LearnRequest& request)
+    : candidates_(candidates),
+      request_(request),
+      random_(request.seed),
+      budget_(std::min(budget, candidates.size())),
+      states_(candidates.size(), State::Free),
+      log_ns_(candidates.size(), 0) {}
 
 std::vector<std::size_t> Sampler::in_state(State state) const {
   std::vector<std::size_t> out;
@@ -131,7 +141,8 @@ Status Sampler::plan() {
 
 void Sampler::plan_at_random(std::size_t count) {
   const std::vector<std::size_t> free = some_free(candidates_.size());
-  // What no row stands for cannot be answered at all: one of each slice comes first, as far as half of them go.
+  // What no row stands for cannot be answered at all: one of each slice comes first, as far as half
+  // of them go.
   std::map<std::string_view, bool> seen;
   std::size_t planned = 0;
   for (const std::size_t candidate : free) {
@@ -165,10 +176,12 @@ Sampler::View Sampler::view() const {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     // A candidate whose numbers are not those of its slice stands at the slice's origin.
     const Point point = space.place(candidates_[i]).value_or(Point{});
-    shape_features(candidates_[i], point, space.axes(), machine, std::log(machine.bound_ns(candidates_[i].work)), view.shapes.row(i));
+    shape_features(candidates_[i], point, space.axes(), machine,
+                   std::log(machine.bound_ns(candidates_[i].work)), view.shapes.row(i));
   }
   view.scaler = Scaler::learn(view.shapes);
-  for (std::size_t i = 0; i < rows.size(); ++i) view.u.push_back(log_ns[i] - std::log(machine.bound_ns(rows[i].work)));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    view.u.push_back(log_ns[i] - std::log(machine.bound_ns(rows[i].work)));
   return view;
 }
 
@@ -203,7 +216,8 @@ Status Sampler::plan_most_telling(std::size_t count) {
   const Gaussian smooth = Gaussian::learn(known, all.u, options);
   std::vector<float> sizes;
   for (std::size_t i = 0; i < all.told.size(); ++i) {
-    sizes.push_back(std::log(static_cast<float>(std::abs(smooth.left_out()[i].mean - all.u[i])) + kMinError));
+    sizes.push_back(
+        std::log(static_cast<float>(std::abs(smooth.left_out()[i].mean - all.u[i])) + kMinError));
   }
   BoostOptions boosting;
   boosting.trees = std::max(1, static_cast<int>(request_.effort * kTreesOfSizes));
@@ -216,11 +230,14 @@ Status Sampler::plan_most_telling(std::size_t count) {
   const std::vector<std::size_t> asked = some_free(kAsked);
   std::vector<float> weights;
   for (const std::size_t i : asked) weights.push_back(std::exp(size.value(all.shapes.row(i))));
-  for (const std::size_t i : most_telling(smooth.kernel(), known, all.points(free), all.points(asked), weights, count)) queue(free[i]);
+  for (const std::size_t i :
+       most_telling(smooth.kernel(), known, all.points(free), all.points(asked), weights, count))
+    queue(free[i]);
   return {};
 }
 
-/// Drawn without putting back, each in proportion to the square of the difference (Efraimidis and Spirakis 2006).
+/// Drawn without putting back, each in proportion to the square of the difference (Efraimidis and
+/// Spirakis 2006).
 Status Sampler::plan_disputed(std::size_t count) {
   const View all = view();
   const Gaussian smooth = Gaussian::learn(all.points(all.told), all.u, smooth_options(request_));
@@ -228,7 +245,8 @@ Status Sampler::plan_disputed(std::size_t count) {
   boosting.trees = std::max(1, static_cast<int>(request_.effort * kTrees));
   boosting.leaves = std::clamp<std::size_t>(all.told.size() / 20, 4, 127);
   boosting.seed = request_.seed;
-  OPLAT_TRY(trees, boost(all.part(all.told), std::vector<float>(all.u.begin(), all.u.end()), boosting));
+  OPLAT_TRY(trees,
+            boost(all.part(all.told), std::vector<float>(all.u.begin(), all.u.end()), boosting));
   const std::vector<std::size_t> free = some_free(std::max(kDisputed, 2 * count));
   const std::vector<double> means = smooth.means(all.points(free));
   std::vector<std::pair<double, std::size_t>> order;
@@ -242,8 +260,9 @@ Status Sampler::plan_disputed(std::size_t count) {
   return {};
 }
 
-Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates, std::size_t count,
-                                        const Oracle& oracle, const LearnRequest& request) {
+Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates,
+                                        std::size_t count, const Oracle& oracle,
+                                        const LearnRequest& request) {
   Sampler sampler(candidates, count, request);
   std::vector<std::size_t> chosen;
   while (true) {
@@ -258,7 +277,8 @@ Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candida
         sampler.drop(candidate);
       }
     }
-    if (request.progress && !request.progress(static_cast<int>(sampler.asked()), static_cast<int>(count))) {
+    if (request.progress &&
+        !request.progress(static_cast<int>(sampler.asked()), static_cast<int>(count))) {
       return fail(Code::Interrupted, "interrupted while choosing what to measure");
     }
   }

@@ -16,16 +16,18 @@
 
 namespace oplat::estimate {
 
-/// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about all others; of a larger one
-/// what is least known given what was chosen, the last third where two models that learned from the answers disagree. It knows
-/// no time that it was not told.
+/// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about
+/// all others; of a larger one what is least known given what was chosen, the last third where two
+/// models that learned from the answers disagree. It knows no time that it was not told.
 class Sampler {
  public:
   /// `candidates` outlive the sampler; `budget`: how many it may ask for.
-  Sampler(std::span<const ir::Description> candidates, std::size_t budget, const LearnRequest& request);
+  Sampler(std::span<const ir::Description> candidates, std::size_t budget,
+          const LearnRequest& request);
 
-  /// Up to `batch` candidates to measure next, each once; none when the budget or the candidates are spent. A new round
-  /// learns from what was told so far, so that telling everything before asking again makes the best choice.
+  /// Up to `batch` candidates to measure next, each once; none when the budget or the candidates
+  /// are spent. A new round learns from what was told so far, so that telling everything before
+  /// asking again makes the best choice.
   Result<std::vector<std::size_t>> next(std::size_t batch);
   /// The time of a candidate: one that was asked for, or one known from before.
   void tell(std::size_t candidate, double log_ns);
@@ -61,8 +63,10 @@ class Sampler {
 /// The time of one candidate, as ln(ns); nothing where it cannot be measured.
 using Oracle = std::function<std::optional<double>(std::size_t candidate)>;
 
-/// Asks for the times of `count` candidates, one by one, and gives those that have one. Progress: answers so far.
-Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates, std::size_t count,
-                                        const Oracle& oracle, const LearnRequest& request);
+/// Asks for the times of `count` candidates, one by one, and gives those that have one. Progress:
+/// answers so far.
+Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candidates,
+                                        std::size_t count, const Oracle& oracle,
+                                        const LearnRequest& request);
 
 }  // namespace oplat::estimate

@@ -8,8 +8,8 @@
 #include <map>
 #include <unordered_map>
 
-#include "estimate/sanity_sizes.hpp"
 #include "base/units.hpp"
+#include "estimate/sanity_sizes.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/description.hpp"
 #include "ir/moved_work.hpp"
@@ -25,12 +25,14 @@ constexpr double kFlopsMargin = 1.5;
 constexpr double kBytesMargin = 3;
 /// Multiplications that Winograd's F(6x6, 3x3) saves.
 constexpr double kMaxSaved = 5.0625;
-/// Pairs that are compared with each other; a table of so many rows of unknown batch is none that anybody measured.
+/// Pairs that are compared with each other; a table of so many rows of unknown batch is none that
+/// anybody measured.
 constexpr std::size_t kMaxPairs = 20'000'000;
 
 /// They move none of their bytes, or few.
-constexpr std::array<std::string_view, 9> kStill = {"shape",  "reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range",
-                                                    "dropout", "slice",    "reshape",  "flatten2"};
+constexpr std::array<std::string_view, 9> kStill = {
+    "shape",   "reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range",
+    "dropout", "slice",    "reshape",  "flatten2"};
 
 struct Facts {
   bool parsed = false;
@@ -50,7 +52,9 @@ bool set_batch(ir::Key& key) {
   for (auto* entries : {&key.operands, &key.results}) {
     for (ir::Entry& entry : *entries) {
       auto* tensor = std::get_if<ir::TensorEntry>(&entry);
-      if (tensor == nullptr || tensor->constant || !tensor->shape.ranked || tensor->shape.dims.empty() || tensor->shape.dims[0]) continue;
+      if (tensor == nullptr || tensor->constant || !tensor->shape.ranked ||
+          tensor->shape.dims.empty() || tensor->shape.dims[0])
+        continue;
       tensor->shape.dims[0] = 1;
       set = true;
     }
@@ -62,8 +66,9 @@ bool sizes_unknown(const ir::Key& key) {
   for (const auto* entries : {&key.operands, &key.results}) {
     for (const ir::Entry& entry : *entries) {
       const auto* tensor = std::get_if<ir::TensorEntry>(&entry);
-      if (tensor != nullptr && (!tensor->shape.ranked || !std::all_of(tensor->shape.dims.begin(), tensor->shape.dims.end(),
-                                                                       [](const ir::Dim& dim) { return dim.has_value(); }))) {
+      if (tensor != nullptr && (!tensor->shape.ranked ||
+                                !std::all_of(tensor->shape.dims.begin(), tensor->shape.dims.end(),
+                                             [](const ir::Dim& dim) { return dim.has_value(); }))) {
         return true;
       }
     }
@@ -95,34 +100,42 @@ Facts facts_of(const CheckedRow& row) {
       const auto* tensor = std::get_if<ir::TensorEntry>(&entry);
       facts.group += tensor == nullptr ? "-" : fmt::format(" {}", tensor->shape.dims.size());
       if (tensor == nullptr) continue;
-      for (const ir::Dim& dim : tensor->shape.dims) facts.sizes.push_back(static_cast<double>(*dim));
+      for (const ir::Dim& dim : tensor->shape.dims)
+        facts.sizes.push_back(static_cast<double>(*dim));
     }
   }
   const ir::Work work = ir::moved_work(*key);
   if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops);
   const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
-  const bool still = (info != nullptr && info->view) || (key->domain == "paddle_lite" && std::find(kStill.begin(), kStill.end(), key->op) != kStill.end());
+  const bool still = (info != nullptr && info->view) ||
+                     (key->domain == "paddle_lite" &&
+                      std::find(kStill.begin(), kStill.end(), key->op) != kStill.end());
   if (!still && work.complete && work.bytes() > 0) facts.bytes = work.bytes();
   return facts;
 }
 
 std::optional<double> best_rate(std::vector<double> rates, double margin) {
   if (rates.size() < kMinSanityRows) return std::nullopt;
-  const auto at = std::max(kMinBest, static_cast<std::size_t>(kBestShare * static_cast<double>(rates.size()))) - 1;
-  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(at), rates.end(), std::greater<>());
+  const auto at =
+      std::max(kMinBest, static_cast<std::size_t>(kBestShare * static_cast<double>(rates.size()))) -
+      1;
+  std::nth_element(rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(at), rates.end(),
+                   std::greater<>());
   return margin * rates[at];
 }
 
 class Checker {
  public:
-  Checker(std::span<const CheckedRow> rows, const SanityRequest& request) : rows_(rows), request_(request) {
+  Checker(std::span<const CheckedRow> rows, const SanityRequest& request)
+      : rows_(rows), request_(request) {
     for (const CheckedRow& row : rows) facts_.push_back(facts_of(row));
     faults_.resize(rows.size());
   }
 
   Sanity run() {
     Sanity sanity;
-    for (const Facts& facts : facts_) ++(facts.parsed && !facts.more_unknown ? sanity.examined : sanity.unknown);
+    for (const Facts& facts : facts_)
+      ++(facts.parsed && !facts.more_unknown ? sanity.examined : sanity.unknown);
     bound(sanity);
     compare_twins();
     compare_sizes();
@@ -145,17 +158,24 @@ class Checker {
       if (facts_[i].flops) flops.push_back(*facts_[i].flops / rows_[i].ns);
       if (facts_[i].bytes) bytes.push_back(*facts_[i].bytes / rows_[i].ns);
     }
-    sanity.flops_per_ns = request_.peak_flops_per_ns ? request_.peak_flops_per_ns : best_rate(std::move(flops), kFlopsMargin);
-    sanity.bytes_per_ns = request_.peak_bytes_per_ns ? request_.peak_bytes_per_ns : best_rate(std::move(bytes), kBytesMargin);
+    sanity.flops_per_ns = request_.peak_flops_per_ns ? request_.peak_flops_per_ns
+                                                     : best_rate(std::move(flops), kFlopsMargin);
+    sanity.bytes_per_ns = request_.peak_bytes_per_ns ? request_.peak_bytes_per_ns
+                                                     : best_rate(std::move(bytes), kBytesMargin);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const double ns = rows_[i].ns;
       if (sanity.flops_per_ns && facts_[i].flops && *facts_[i].flops > *sanity.flops_per_ns * ns) {
-        blame(i, Fault::TooFast, fmt::format("{} for {:.3g} million operations: {:.4g} GFLOP/s, where nothing exceeds {:.4g}", base::duration_text(ns),
-                                             *facts_[i].flops / 1e6, *facts_[i].flops / ns, *sanity.flops_per_ns));
+        blame(i, Fault::TooFast,
+              fmt::format(
+                  "{} for {:.3g} million operations: {:.4g} GFLOP/s, where nothing exceeds {:.4g}",
+                  base::duration_text(ns), *facts_[i].flops / 1e6, *facts_[i].flops / ns,
+                  *sanity.flops_per_ns));
       }
       if (sanity.bytes_per_ns && facts_[i].bytes && *facts_[i].bytes > *sanity.bytes_per_ns * ns) {
-        blame(i, Fault::TooFast, fmt::format("{} for {}: {:.4g} GB/s, where nothing exceeds {:.4g}", base::duration_text(ns),
-                                             base::bytes_text(*facts_[i].bytes), *facts_[i].bytes / ns, *sanity.bytes_per_ns));
+        blame(i, Fault::TooFast,
+              fmt::format("{} for {}: {:.4g} GB/s, where nothing exceeds {:.4g}",
+                          base::duration_text(ns), base::bytes_text(*facts_[i].bytes),
+                          *facts_[i].bytes / ns, *sanity.bytes_per_ns));
       }
     }
   }
@@ -164,14 +184,17 @@ class Checker {
   void compare_twins() {
     std::unordered_map<std::string_view, std::size_t> known;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (facts_[i].parsed && !facts_[i].batch_unknown && !faults_[i]) known.emplace(facts_[i].text, i);
+      if (facts_[i].parsed && !facts_[i].batch_unknown && !faults_[i])
+        known.emplace(facts_[i].text, i);
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const auto twin = facts_[i].batch_unknown ? known.find(facts_[i].text) : known.end();
       if (twin == known.end()) continue;
       const double ratio = rows_[i].ns / rows_[twin->second].ns;
       if (ratio <= request_.most_ratio && 1 / ratio <= request_.most_ratio) continue;
-      blame(i, Fault::Twin, fmt::format("{}, and {} with a batch of 1", base::duration_text(rows_[i].ns), base::duration_text(rows_[twin->second].ns)));
+      blame(i, Fault::Twin,
+            fmt::format("{}, and {} with a batch of 1", base::duration_text(rows_[i].ns),
+                        base::duration_text(rows_[twin->second].ns)));
     }
   }
 
@@ -179,14 +202,17 @@ class Checker {
   [[nodiscard]] bool covers(std::size_t large, std::size_t small) const {
     const auto& a = facts_[large].sizes;
     const auto& b = facts_[small].sizes;
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
   }
   [[nodiscard]] bool clash(std::size_t a, std::size_t b) const {
     const double most = request_.most_ratio;
-    return (rows_[b].ns > most * rows_[a].ns && covers(a, b)) || (rows_[a].ns > most * rows_[b].ns && covers(b, a));
+    return (rows_[b].ns > most * rows_[a].ns && covers(a, b)) ||
+           (rows_[a].ns > most * rows_[b].ns && covers(b, a));
   }
   [[nodiscard]] std::string clash_text(std::size_t row, std::size_t other) const {
-    return fmt::format("{}, and {} for the {} kernel of {}", base::duration_text(rows_[row].ns), base::duration_text(rows_[other].ns),
+    return fmt::format("{}, and {} for the {} kernel of {}", base::duration_text(rows_[row].ns),
+                       base::duration_text(rows_[other].ns),
                        covers(row, other) ? "smaller" : "larger", rows_[other].key);
   }
 
@@ -205,7 +231,8 @@ class Checker {
       pairs += group.unknown.size() * (group.known.size() + group.unknown.size());
       if (pairs > kMaxPairs) return;
       for (const std::size_t row : group.unknown) {
-        const auto other = std::find_if(group.known.begin(), group.known.end(), [&](std::size_t one) { return clash(row, one); });
+        const auto other = std::find_if(group.known.begin(), group.known.end(),
+                                        [&](std::size_t one) { return clash(row, one); });
         if (other != group.known.end()) blame(row, Fault::Order, clash_text(row, *other));
       }
       std::erase_if(group.unknown, [&](std::size_t row) { return faults_[row].has_value(); });
@@ -213,7 +240,8 @@ class Checker {
     }
   }
 
-  /// Among rows that all do not say their batch, the one that disagrees with most is in doubt first.
+  /// Among rows that all do not say their batch, the one that disagrees with most is in doubt
+  /// first.
   void settle(const std::vector<std::size_t>& rows) {
     std::vector<std::vector<std::size_t>> clashes(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -224,7 +252,9 @@ class Checker {
       }
     }
     while (true) {
-      const auto worst = std::max_element(clashes.begin(), clashes.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      const auto worst =
+          std::max_element(clashes.begin(), clashes.end(),
+                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
       if (worst == clashes.end() || worst->empty()) return;
       const auto at = static_cast<std::size_t>(worst - clashes.begin());
       blame(rows[at], Fault::Order, clash_text(rows[at], rows[worst->front()]));
@@ -240,7 +270,9 @@ class Checker {
 };
 
 /// "paddle_lite:swish"
-std::string_view operator_of_text(std::string_view key) { return key.substr(0, key.find_first_of("{/@")); }
+std::string_view operator_of_text(std::string_view key) {
+  return key.substr(0, key.find_first_of("{/@"));
+}
 
 bool batch_unknown(std::string_view key) {
   auto parsed = ir::parse(key);
@@ -258,15 +290,21 @@ std::vector<CheckedRow> checked(std::span<const Sample> samples) {
 
 std::string_view name(Fault fault) {
   switch (fault) {
-    case Fault::Sizes: return "sizes";
-    case Fault::TooFast: return "too fast";
-    case Fault::Twin: return "twin";
-    case Fault::Order: return "order";
+    case Fault::Sizes:
+      return "sizes";
+    case Fault::TooFast:
+      return "too fast";
+    case Fault::Twin:
+      return "twin";
+    case Fault::Order:
+      return "order";
   }
   return "";
 }
 
-Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request) { return Checker(rows, request).run(); }
+Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request) {
+  return Checker(rows, request).run();
+}
 
 std::optional<std::string> key_with_batch_one(std::string_view key) {
   // Most keys know all their sizes; looking for the byte is cheaper than parsing.
@@ -286,12 +324,16 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples) {
   for (const SuspectRow& row : check_rows(checked(samples)).suspects) suspect[row.row] = true;
   std::unordered_map<std::string_view, bool> own;
   for (const Sample& sample : samples) own.emplace(sample.key, true);
-  std::erase_if(candidates, [&](const auto& candidate) { return suspect[candidate.first] || own.contains(candidate.second); });
+  std::erase_if(candidates, [&](const auto& candidate) {
+    return suspect[candidate.first] || own.contains(candidate.second);
+  });
   // Where rows of known batch are many, others add the noise of another campaign and little else.
   std::unordered_map<std::string_view, std::ptrdiff_t> surplus;
   for (const auto& [i, key] : candidates) ++surplus[operator_of_text(key)];
   for (const Sample& sample : samples) {
-    if (const auto at = surplus.find(operator_of_text(sample.key)); at != surplus.end() && !batch_unknown(sample.key)) --at->second;
+    if (const auto at = surplus.find(operator_of_text(sample.key));
+        at != surplus.end() && !batch_unknown(sample.key))
+      --at->second;
   }
   std::vector<Sample> out;
   for (auto& [i, key] : candidates) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that cannot be (`oplat check`): it stands beside the estimators since what they learn from is what it sets aside.
+/// Rows that cannot be (`oplat check`): it stands beside the estimators since what they learn from
+/// is what it sets aside.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +22,11 @@ struct CheckedRow {
 };
 
 enum class Fault : std::uint8_t {
-  Sizes,     ///< no kernel of this operator has these sizes
-  TooFast,   ///< below the bound of operations or of bytes
-  Twin,      ///< of unknown batch, and too far from the row of batch 1
-  Order,     ///< of unknown batch, and slower than a larger kernel or faster than a smaller one, by too much
+  Sizes,    ///< no kernel of this operator has these sizes
+  TooFast,  ///< below the bound of operations or of bytes
+  Twin,     ///< of unknown batch, and too far from the row of batch 1
+  Order,    ///< of unknown batch, and slower than a larger kernel or faster than a smaller one, by
+            ///< too much
 };
 std::string_view name(Fault fault);
 
@@ -42,26 +44,28 @@ struct SanityRequest {
 
 struct Sanity {
   std::size_t examined = 0;
-  std::size_t unknown = 0;  ///< rows of which more than the batch is unknown: only what they do say was looked at
-  /// What nothing may exceed; nothing where rows are too few to tell. Given, or what the best believable rows reach and
-  /// half as much again (of bytes, which caches serve: three times as much).
+  std::size_t unknown =
+      0;  ///< rows of which more than the batch is unknown: only what they do say was looked at
+  /// What nothing may exceed; nothing where rows are too few to tell. Given, or what the best
+  /// believable rows reach and half as much again (of bytes, which caches serve: three times as
+  /// much).
   std::optional<double> flops_per_ns;
   std::optional<double> bytes_per_ns;
   std::vector<SuspectRow> suspects;  ///< by row, one fault each
 };
 
-/// Operations are counted as the cheapest algorithm known does them: Winograd's F(6x6, 3x3) for windows of stride 1. A
-/// leading dimension that is unknown counts as 1, the least that it can be. Bounds are derived from rows of known sizes
-/// alone, and bound all rows.
+/// Operations are counted as the cheapest algorithm known does them: Winograd's F(6x6, 3x3) for
+/// windows of stride 1. A leading dimension that is unknown counts as 1, the least that it can be.
+/// Bounds are derived from rows of known sizes alone, and bound all rows.
 Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request = {});
 
-/// The key with 1 for a batch that is unknown ("?" as the leading dimension of every operand and result that is not
-/// constant). Nothing where nothing is unknown, or more than that.
+/// The key with 1 for a batch that is unknown ("?" as the leading dimension of every operand and
+/// result that is not constant). Nothing where nothing is unknown, or more than that.
 std::optional<std::string> key_with_batch_one(std::string_view key);
 
-/// Rows of unknown batch as evidence for a batch of 1, which is what such tables are measured with: those that no check
-/// faults and that no row of batch 1 makes superfluous, under the key of batch 1. Only of operators of which they are more
-/// than the rows of known batch.
+/// Rows of unknown batch as evidence for a batch of 1, which is what such tables are measured with:
+/// those that no check faults and that no row of batch 1 makes superfluous, under the key of
+/// batch 1. Only of operators of which they are more than the rows of known batch.
 std::vector<Sample> stand_ins(std::span<const Sample> samples);
 
 /// What models learn of a table's rows.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sizes of operands against those of results. Keys of models are made from shapes that a runtime has executed; those of
-/// foreign tables from what somebody wrote.
+/// Sizes of operands against those of results. Keys of models are made from shapes that a runtime
+/// has executed; those of foreign tables from what somebody wrote.
 #include "estimate/sanity_sizes.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +14,9 @@ namespace {
 
 using Dims = std::vector<std::int64_t>;
 
-constexpr std::array<std::string_view, 16> kMaps = {"hard_swish", "relu",  "leaky_relu", "tanh", "swish", "softmax", "hard_sigmoid", "sigmoid",
-                                                    "gelu",       "clip",  "sqrt",       "exp",  "floor", "scale",   "batch_norm",   "dropout"};
+constexpr std::array<std::string_view, 16> kMaps = {
+    "hard_swish", "relu", "leaky_relu", "tanh", "swish", "softmax", "hard_sigmoid", "sigmoid",
+    "gelu",       "clip", "sqrt",       "exp",  "floor", "scale",   "batch_norm",   "dropout"};
 
 /// Keeps every product of two below 2^62; a stranger's key may hold anything.
 bool is_extent(std::int64_t number) { return number >= 0 && number <= std::int64_t{1} << 30; }
@@ -41,7 +42,8 @@ std::optional<std::int64_t> last(const ir::Key& key, std::string_view name) {
 }
 
 /// Texts give one padding of four: the others may be anything up to the window.
-bool may_leave(std::int64_t input, std::int64_t output, std::int64_t window, std::int64_t pad, std::int64_t stride) {
+bool may_leave(std::int64_t input, std::int64_t output, std::int64_t window, std::int64_t pad,
+               std::int64_t stride) {
   const auto left = [&](std::int64_t padding) {
     const std::int64_t room = input + padding - window;
     return room < 0 ? 0 : room / stride + 1;
@@ -52,12 +54,16 @@ bool may_leave(std::int64_t input, std::int64_t output, std::int64_t window, std
 std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in, const Dims& out) {
   const auto weights = dims_of(key.operand(1));
   const ir::Value* group = key.attribute("group");
-  if (!weights || weights->size() != 4 || in.size() != 4 || out.size() != 4 || group == nullptr || group->integer() == nullptr) return std::nullopt;
+  if (!weights || weights->size() != 4 || in.size() != 4 || out.size() != 4 || group == nullptr ||
+      group->integer() == nullptr)
+    return std::nullopt;
   if (!is_extent(*group->integer())) return std::nullopt;
   if ((*weights)[1] * *group->integer() != in[1]) {
-    return fmt::format("filters of {} channels in {} groups do not fit {} channels", (*weights)[1], *group->integer(), in[1]);
+    return fmt::format("filters of {} channels in {} groups do not fit {} channels", (*weights)[1],
+                       *group->integer(), in[1]);
   }
-  if ((*weights)[0] != out[1]) return fmt::format("{} filters give {} channels", (*weights)[0], out[1]);
+  if ((*weights)[0] != out[1])
+    return fmt::format("{} filters give {} channels", (*weights)[0], out[1]);
   const auto stride = last(key, "strides");
   const auto pad = last(key, "pads");
   const auto dilation = last(key, "dilations");
@@ -66,7 +72,8 @@ std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in,
   for (std::size_t axis = 2; axis < 4; ++axis) {
     const std::int64_t window = *dilation * ((*weights)[axis] - 1) + 1;
     if (may_leave(in[axis], out[axis], window, *pad, *stride)) continue;
-    return fmt::format("a window of {} with stride {} leaves no {} of {}", window, *stride, out[axis], in[axis]);
+    return fmt::format("a window of {} with stride {} leaves no {} of {}", window, *stride,
+                       out[axis], in[axis]);
   }
   return std::nullopt;
 }
@@ -96,7 +103,8 @@ std::optional<std::string> wrong_sizes(const ir::Key& key) {
     for (const ir::Entry& entry : *entries) {
       const auto* tensor = std::get_if<ir::TensorEntry>(&entry);
       if (tensor == nullptr) continue;
-      const bool empty = std::any_of(tensor->shape.dims.begin(), tensor->shape.dims.end(), [](const ir::Dim& dim) { return dim && *dim == 0; });
+      const bool empty = std::any_of(tensor->shape.dims.begin(), tensor->shape.dims.end(),
+                                     [](const ir::Dim& dim) { return dim && *dim == 0; });
       if (empty) return std::string("a tensor without elements");
     }
   }

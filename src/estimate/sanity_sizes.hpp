@@ -9,7 +9,8 @@
 
 namespace oplat::estimate {
 
-/// What is wrong with the sizes of an operator of Paddle-Lite; nothing where nothing is, or where it is another's.
+/// What is wrong with the sizes of an operator of Paddle-Lite; nothing where nothing is, or where
+/// it is another's.
 std::optional<std::string> wrong_sizes(const ir::Key& key);
 
 }  // namespace oplat::estimate

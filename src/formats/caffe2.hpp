@@ -14,7 +14,8 @@ namespace oplat::formats::caffe2 {
 /// The reader behind the FormatReader seam.
 const FormatReader& reader();
 
-/// What runtime_lut asks of its table for this net, in the net's order. Errors as of reader().read().
+/// What runtime_lut asks of its table for this net, in the net's order. Errors as of
+/// reader().read().
 Result<std::vector<ir::LutQuery>> queries(const base::Source& source, const ShapeOptions& options);
 
 }  // namespace oplat::formats::caffe2

@@ -28,19 +28,24 @@ class FormatReader {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// 0: surely not this format ... 100: surely this one. Looks at the bytes only.
   [[nodiscard]] virtual int probe(std::string_view bytes) const = 0;
-  [[nodiscard]] virtual Result<ir::Graph> read(const base::Source& source, const ShapeOptions& options) const = 0;
+  [[nodiscard]] virtual Result<ir::Graph> read(const base::Source& source,
+                                               const ShapeOptions& options) const = 0;
   /// Names of the further files that the model's bytes refer to, in order of first mention.
-  [[nodiscard]] virtual Result<std::vector<std::string>> siblings(const base::Source& source) const = 0;
-  /// The same question in its only form: dimensions of just those inputs that the model leaves open, and no batch. So
+  [[nodiscard]] virtual Result<std::vector<std::string>> siblings(
+      const base::Source& source) const = 0;
+  /// The same question in its only form: dimensions of just those inputs that the model leaves
+  /// open, and no batch. So
   /// `--batch 1`, the shape spelt out and a model that fixes it ask the same. Errors as read().
-  [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const = 0;
+  [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source,
+                                                     const ShapeOptions& options) const = 0;
 };
 
 /// Sizes that an input may be given, for messages: "1x3x224x224" of [-1,3,-1,-1]. -1 where open.
 std::string example_shape(std::span<const std::int64_t> declared);
 /// Every reader, most specific first (src/formats/registry.cpp).
 std::span<const FormatReader* const> readers();
-/// The reader that is surest of these bytes. Code::Input, saying what the file looks like, if none is.
+/// The reader that is surest of these bytes. Code::Input, saying what the file looks like, if none
+/// is.
 Result<const FormatReader*> reader_for(const base::Source& source);
 
 }  // namespace oplat::formats

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ONNX models: read, specialised to fixed shapes, written; and kernel models, which hold k copies of one kernel.
+/// ONNX models: read, specialised to fixed shapes, written; and kernel models, which hold k copies
+/// of one kernel.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,13 @@ class Model {
 
   /// Inputs that are no initialisers.
   [[nodiscard]] Result<std::vector<InputInfo>> inputs() const;
-  /// Fixes the open dimensions of the inputs. Code::Usage names the input, what is open and the flag that sets it.
+  /// Fixes the open dimensions of the inputs. Code::Usage names the input, what is open and the
+  /// flag that sets it.
   Status specialise(const ShapeOptions& options);
   /// Every node, those of bodies behind their owner, as the file calls it.
   [[nodiscard]] std::vector<ir::NodeTitle> nodes() const;
-  /// Gives every node, those of bodies too, a name of its own: "n0", "n1", ..., body nodes "n7_0_2".
+  /// Gives every node, those of bodies too, a name of its own: "n0", "n1", ..., body nodes
+  /// "n7_0_2".
   void name_nodes();
   [[nodiscard]] Result<ir::Graph> graph() const;
   /// The file's bytes. Code::Input above protobuf's limit of 2 GiB.
@@ -54,16 +57,18 @@ class Model {
 
 /// How the copies of a kernel model hang together, as built.
 enum class Wiring {
-  Chain,  ///< copy i+1 reads the result of copy i
-  Fan,    ///< all copies read the same inputs
-  Single, ///< one copy: no topology
+  Chain,   ///< copy i+1 reads the result of copy i
+  Fan,     ///< all copies read the same inputs
+  Single,  ///< one copy: no topology
 };
 
 struct KernelModelOptions {
   std::int64_t copies = 1;
-  bool distinct_weights = false;  ///< float and quantised weights of each copy differ in their bytes
-  bool force_fan = false;         ///< never chain
-  bool consume_results = false;   ///< every copy's results are read (by Shape), so that a plan of the model shows them used
+  bool distinct_weights =
+      false;                     ///< float and quantised weights of each copy differ in their bytes
+  bool force_fan = false;        ///< never chain
+  bool consume_results = false;  ///< every copy's results are read (by Shape), so that a plan of
+                                 ///< the model shows them used
   std::uint64_t seed = 1;
 };
 
@@ -72,8 +77,9 @@ struct KernelInput {
   std::string name;
   ir::Dtype dtype = ir::Dtype::F32;
   std::vector<std::int64_t> dims;
-  std::int64_t integer_limit = 2;  ///< integers are drawn from [0, limit): indices in range of their consumer
-  bool positive = false;           ///< floats are drawn from [0.75, 1.25) instead of both signs
+  std::int64_t integer_limit =
+      2;  ///< integers are drawn from [0, limit): indices in range of their consumer
+  bool positive = false;  ///< floats are drawn from [0.75, 1.25) instead of both signs
 };
 
 struct KernelModel {
@@ -83,8 +89,8 @@ struct KernelModel {
   std::int64_t weight_bytes = 0;
 };
 
-/// Re-creates `key` from nothing but its text. Code::Missing where the key lacks something that its kernel needs
-/// (an unknown dimension, the value of a constant); the message names it.
+/// Re-creates `key` from nothing but its text. Code::Missing where the key lacks something that its
+/// kernel needs (an unknown dimension, the value of a constant); the message names it.
 Result<KernelModel> write_kernel_model(const ir::Key& key, const KernelModelOptions& options);
 
 }  // namespace oplat::formats::onnx

@@ -12,7 +12,8 @@ namespace oplat::formats {
 namespace {
 
 std::uint16_t half_bits(float value) {
-  // Only normal values of moderate size come here (DataRange), so no rounding to denormals or infinity is needed.
+  // Only normal values of moderate size come here (DataRange), so no rounding to denormals or
+  // infinity is needed.
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 31U << 15U;
   const std::int32_t exponent = static_cast<std::int32_t>(bits >> 23U & 0xFFU) - 127 + 15;
@@ -31,7 +32,8 @@ void fill(std::string& out, std::int64_t count, Make make) {
 
 }  // namespace
 
-std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range, std::uint64_t seed) {
+std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,
+                        std::uint64_t seed) {
   base::Random random(seed);
   std::string out;
   const auto real = [&] {
@@ -62,7 +64,8 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
       break;
     case Dtype::BF16:
       fill<std::uint16_t>(out, count, [&] {
-        return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(real())) >> 16U);
+        return static_cast<std::uint16_t>(
+            std::bit_cast<std::uint32_t>(static_cast<float>(real())) >> 16U);
       });
       break;
     case Dtype::I64:
@@ -86,9 +89,11 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
       bytes(count / 2 + count % 2);
       break;
     case Dtype::F4E2M1:
-      // Two of 1.0 (0b0010) and 1.5 (0b0011) a byte, with a sign each: neither zero nor the denormal 0.5.
-      fill<std::uint8_t>(out, count / 2 + count % 2,
-                         [&] { return static_cast<std::uint8_t>(0x22U | (random.next() >> 56U & 0x99U)); });
+      // Two of 1.0 (0b0010) and 1.5 (0b0011) a byte, with a sign each: neither zero nor the
+      // denormal 0.5.
+      fill<std::uint8_t>(out, count / 2 + count % 2, [&] {
+        return static_cast<std::uint8_t>(0x22U | (random.next() >> 56U & 0x99U));
+      });
       break;
     case Dtype::F8E4M3FN:
     case Dtype::F8E4M3FNUZ:
@@ -96,11 +101,13 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
     case Dtype::F8E5M2FNUZ:
       // 0x30..0x3F with a sign: normal numbers near one in all four encodings.
       fill<std::uint8_t>(out, count, [&] {
-        return static_cast<std::uint8_t>(0x30U | (random.next() >> 60U) | (random.next() >> 63U << 7U));
+        return static_cast<std::uint8_t>(0x30U | (random.next() >> 60U) |
+                                         (random.next() >> 63U << 7U));
       });
       break;
     case Dtype::Bool:
-      fill<std::uint8_t>(out, count, [&] { return static_cast<std::uint8_t>(random.next() >> 63U); });
+      fill<std::uint8_t>(out, count,
+                         [&] { return static_cast<std::uint8_t>(random.next() >> 63U); });
       break;
     case Dtype::C64:
       fill<float>(out, 2 * count, [&] { return static_cast<float>(real()); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Seeded data for weights and inputs: no zeros, no denormals, values that stay bounded through chains of kernels.
+/// Seeded data for weights and inputs: no zeros, no denormals, values that stay bounded through
+/// chains of kernels.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,15 @@ struct DataRange {
   double low = 0.75;
   double high = 1.25;
   bool both_signs = true;
-  /// Integers wider than a byte are drawn from [0, integer_limit); bytes from their whole range unless limited too.
+  /// Integers wider than a byte are drawn from [0, integer_limit); bytes from their whole range
+  /// unless limited too.
   std::int64_t integer_limit = 2;
   bool limit_bytes = false;
 };
 
-/// `count` little-endian elements of `dtype` (4-bit types packed two a byte; empty for strings and Any).
-std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range, std::uint64_t seed);
+/// `count` little-endian elements of `dtype` (4-bit types packed two a byte; empty for strings and
+/// Any).
+std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,
+                        std::uint64_t seed);
 
 }  // namespace oplat::formats

@@ -27,9 +27,11 @@ std::string example_shape(std::span<const std::int64_t> declared) {
 }
 
 Result<const FormatReader*> reader_for(const base::Source& source) {
-  if (source.bytes().empty()) return fail(Code::Input, "{}: the file is empty, no model", source.name());
+  if (source.bytes().empty())
+    return fail(Code::Input, "{}: the file is empty, no model", source.name());
   if (source.bytes().starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the model; fetch it with 'git lfs pull'", source.name());
+    return fail(Code::Input, "{}: a Git LFS pointer, not the model; fetch it with 'git lfs pull'",
+                source.name());
   }
   const FormatReader* best = nullptr;
   int best_confidence = 0;
@@ -40,8 +42,9 @@ Result<const FormatReader*> reader_for(const base::Source& source) {
   if (best == nullptr) {
     std::vector<std::string> names;
     for (const FormatReader* reader : readers()) names.emplace_back(reader->name());
-    return fail(Code::Input, "{}: no model in a format that oplat reads ({}); the file begins with '{}'", source.name(),
-                base::join(names, ", "), base::printable(source.bytes(), 16));
+    return fail(Code::Input,
+                "{}: no model in a format that oplat reads ({}); the file begins with '{}'",
+                source.name(), base::join(names, ", "), base::printable(source.bytes(), 16));
   }
   return best;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Caffe2's operators: their arguments, the shapes of their results, their keys in the domain "caffe2".
+/// Caffe2's operators: their arguments, the shapes of their results, their keys in the domain
+/// "caffe2".
 #pragma once
 
 #include <cstddef>
@@ -16,17 +17,20 @@ inline constexpr std::string_view kCaffe2Domain = "caffe2";
 /// Whether the shape of its result can be inferred.
 bool is_caffe2_operator(std::string_view op);
 
-/// Brings a key whose attributes are Caffe2's arguments, as a net spells them, into canonical form and gives it its
-/// result: kernel, kernel_h, kernels, legacy_pad, global_pooling ... become kernels, strides, pads [t,l,b,r] and
-/// dilations, defaults are filled, what says nothing of the time is dropped. Operands are tensors of known shape.
-/// Code::Input, beginning with the operator's name, says what does not fit.
+/// Brings a key whose attributes are Caffe2's arguments, as a net spells them, into canonical form
+/// and gives it its result: kernel, kernel_h, kernels, legacy_pad, global_pooling ... become
+/// kernels, strides, pads [t,l,b,r] and dilations, defaults are filled, what says nothing of the
+/// time is dropped. Operands are tensors of known shape. Code::Input, beginning with the operator's
+/// name, says what does not fit.
 Status complete_caffe2(Key& key);
 /// Whether operand `operand` of this operator is a filter, a bias or the like.
 bool is_caffe2_parameter(std::string_view op, std::size_t operand);
-/// Marks the operands that are filters, biases and the like as constants: what a query cannot say of them.
+/// Marks the operands that are filters, biases and the like as constants: what a query cannot say
+/// of them.
 void mark_caffe2_parameters(Key& key);
 
-/// One Argument in protobuf's text form, `name: "kernel"\ni: 3\n`, and back. Code::Input says where the text is none.
+/// One Argument in protobuf's text form, `name: "kernel"\ni: 3\n`, and back. Code::Input says where
+/// the text is none.
 Result<NamedValue> parse_caffe2_argument(std::string_view text);
 std::string caffe2_argument_text(const NamedValue& argument);
 /// The double that stands in keys for a float of 32 bits: that of its shortest text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Arguments of Caffe2's operators in protobuf's text form. The few forms that an Argument can take are read here, so
-/// that this layer needs no protobuf; the reader of whole nets (formats/caffe2) has the real thing.
+/// Arguments of Caffe2's operators in protobuf's text form. The few forms that an Argument can take
+/// are read here, so that this layer needs no protobuf; the reader of whole nets (formats/caffe2)
+/// has the real thing.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -22,7 +23,8 @@ float narrowed(double value) {
   return static_cast<float>(value);
 }
 
-/// What protobuf prints for a float: six digits where they read back to the same number, else as many as it takes.
+/// What protobuf prints for a float: six digits where they read back to the same number, else as
+/// many as it takes.
 std::string float_text(double value) {
   const float narrow = narrowed(value);
   for (int digits = 6; digits < 9; ++digits) {
@@ -64,11 +66,13 @@ class ArgumentParser {
       return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMaxBytes);
     for (skip(); at_ < text_.size(); skip()) {
       if (!field()) {
-        return fail(Code::Input, "argument: '{}' is no protobuf text of an Argument: at byte {} expected {}",
+        return fail(Code::Input,
+                    "argument: '{}' is no protobuf text of an Argument: at byte {} expected {}",
                     base::printable(text_), at_, expected_);
       }
     }
-    if (name_.empty()) return fail(Code::Input, "argument: '{}' has no name", base::printable(text_));
+    if (name_.empty())
+      return fail(Code::Input, "argument: '{}' has no name", base::printable(text_));
     return NamedValue(std::move(name_), std::move(value_));
   }
 
@@ -78,7 +82,9 @@ class ArgumentParser {
     return false;
   }
   void skip() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n,;").find(text_[at_]) != std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n,;").find(text_[at_]) != std::string_view::npos)
+      ++at_;
   }
   bool eat(char c) {
     skip();
@@ -89,7 +95,9 @@ class ArgumentParser {
   std::string_view word() {
     skip();
     const std::size_t start = at_;
-    while (at_ < text_.size() && std::string_view(" \t\r\n,;:[]\"'").find(text_[at_]) == std::string_view::npos) ++at_;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n,;:[]\"'").find(text_[at_]) == std::string_view::npos)
+      ++at_;
     return text_.substr(start, at_ - start);
   }
 
@@ -104,7 +112,8 @@ class ArgumentParser {
     if (!eat(':')) return wrong("':'");
     if (!plural) return element(field, field != "name" && !value_.unknown());
     if (value_.unknown()) value_ = List{};
-    if (value_.list() == nullptr || (!kind_.empty() && kind_ != field)) return wrong("one kind of value");
+    if (value_.list() == nullptr || (!kind_.empty() && kind_ != field))
+      return wrong("one kind of value");
     kind_ = field;
     if (!eat('[')) return element(field, false);
     if (eat(']')) return true;
@@ -147,7 +156,8 @@ class ArgumentParser {
 
   bool string(std::string& out) {
     skip();
-    if (at_ >= text_.size() || (text_[at_] != '"' && text_[at_] != '\'')) return wrong("a string in quotes");
+    if (at_ >= text_.size() || (text_[at_] != '"' && text_[at_] != '\''))
+      return wrong("a string in quotes");
     const char quote = text_[at_++];
     while (at_ < text_.size() && text_[at_] != quote) {
       if (text_[at_] != '\\') {
@@ -171,7 +181,8 @@ class ArgumentParser {
       if (!hex) --at_;
       unsigned number = 0;
       int count = 0;
-      for (; count < (hex ? 2 : 3) && at_ < text_.size() && digits.find(text_[at_]) != std::string_view::npos;
+      for (; count < (hex ? 2 : 3) && at_ < text_.size() &&
+             digits.find(text_[at_]) != std::string_view::npos;
            ++count) {
         const auto digit = static_cast<unsigned>(digits.find(text_[at_++]));
         number = number * (hex ? 16U : 8U) + (digit < 16 ? digit : digit - 6);
@@ -195,9 +206,12 @@ class ArgumentParser {
 };
 
 void print_field(std::string& out, const Value& value, bool plural) {
-  if (const auto* number = value.integer()) out += fmt::format("{}: {}\n", plural ? "ints" : "i", *number);
-  if (const auto* real = value.real()) out += fmt::format("{}: {}\n", plural ? "floats" : "f", float_text(*real));
-  if (const auto* text = value.text()) out += fmt::format("{}: {}\n", plural ? "strings" : "s", quoted(*text));
+  if (const auto* number = value.integer())
+    out += fmt::format("{}: {}\n", plural ? "ints" : "i", *number);
+  if (const auto* real = value.real())
+    out += fmt::format("{}: {}\n", plural ? "floats" : "f", float_text(*real));
+  if (const auto* text = value.text())
+    out += fmt::format("{}: {}\n", plural ? "strings" : "s", quoted(*text));
 }
 
 }  // namespace
@@ -207,7 +221,9 @@ double caffe2_float(float value) {
   return base::parse_double(float_text(double{value})).value_or(double{value});
 }
 
-Result<NamedValue> parse_caffe2_argument(std::string_view text) { return ArgumentParser(text).run(); }
+Result<NamedValue> parse_caffe2_argument(std::string_view text) {
+  return ArgumentParser(text).run();
+}
 
 std::string caffe2_argument_text(const NamedValue& argument) {
   std::string out = fmt::format("name: {}\n", quoted(argument.first));

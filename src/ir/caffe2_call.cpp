@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ir/operators/arguments.hpp"
 #include "base/text.hpp"
+#include "ir/operators/arguments.hpp"
 
 namespace oplat::ir::caffe2 {
 namespace {
@@ -21,25 +21,27 @@ Result<Call> Call::of(Key& key) {
   Call call(key);
   if (key.operands.empty()) return fail(Code::Input, "{}: has no operand", base::printable(key.op));
   if (key.operands.size() > kMaxOperands) {
-    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op), key.operands.size(),
-                kMaxOperands);
+    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op),
+                key.operands.size(), kMaxOperands);
   }
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const TensorEntry* tensor = key.operand(i);
     if (tensor == nullptr || !tensor->shape.ranked) {
-      return fail(Code::Input, "{}: the shape of operand {} is not known", base::printable(key.op), i);
+      return fail(Code::Input, "{}: the shape of operand {} is not known", base::printable(key.op),
+                  i);
     }
     Numbers dims;
     for (const Dim& dim : tensor->shape.dims) {
       if (!dim || *dim < 1 || *dim > kMaxSize) {
-        return fail(Code::Input, "{}: operand {} has a dimension of {}, expected 1 to {}", base::printable(key.op), i,
-                    dim ? std::to_string(*dim) : "unknown size", kMaxSize);
+        return fail(Code::Input, "{}: operand {} has a dimension of {}, expected 1 to {}",
+                    base::printable(key.op), i, dim ? std::to_string(*dim) : "unknown size",
+                    kMaxSize);
       }
       dims.push_back(*dim);
     }
     if (dims.size() > kMaxRank || !tensor->shape.elements()) {
-      return fail(Code::Input, "{}: operand {} has the shape {}, which is too large", base::printable(key.op), i,
-                  text(dims));
+      return fail(Code::Input, "{}: operand {} has the shape {}, which is too large",
+                  base::printable(key.op), i, text(dims));
     }
     call.dims_.push_back(std::move(dims));
   }
@@ -60,7 +62,8 @@ std::optional<Value> Call::take(std::string_view name) {
   return value->unknown() ? std::nullopt : value;
 }
 
-Result<std::optional<std::int64_t>> Call::take_integer(std::string_view name, std::int64_t least, std::int64_t most) {
+Result<std::optional<std::int64_t>> Call::take_integer(std::string_view name, std::int64_t least,
+                                                       std::int64_t most) {
   const auto value = take(name);
   if (!value) return std::optional<std::int64_t>();
   const std::int64_t* number = value->integer();
@@ -71,21 +74,26 @@ Result<std::optional<std::int64_t>> Call::take_integer(std::string_view name, st
   return std::optional(*number);
 }
 
-Result<std::optional<Numbers>> Call::take_integers(std::string_view name, std::int64_t least, std::int64_t most) {
+Result<std::optional<Numbers>> Call::take_integers(std::string_view name, std::int64_t least,
+                                                   std::int64_t most) {
   const auto value = take(name);
   if (!value) return std::optional<Numbers>();
   const List* list = value->list();
-  if (list == nullptr) return fail(Code::Input, "{}: argument {} is no list of integers", op(), name);
+  if (list == nullptr)
+    return fail(Code::Input, "{}: argument {} is no list of integers", op(), name);
   if (list->empty()) return std::optional<Numbers>();
   if (list->size() > 2 * kMaxRank) {
-    return fail(Code::Input, "{}: argument {} holds {} numbers, more than any shape has", op(), name, list->size());
+    return fail(Code::Input, "{}: argument {} holds {} numbers, more than any shape has", op(),
+                name, list->size());
   }
   Numbers numbers;
   for (const Value& element : *list) {
     const std::int64_t* number = element.integer();
     if (number == nullptr || *number < least || *number > most) {
-      return fail(Code::Input, "{}: argument {} holds {}, expected integers from {} to {}", op(), name,
-                  number == nullptr ? "something else than integers" : std::to_string(*number), least, most);
+      return fail(Code::Input, "{}: argument {} holds {}, expected integers from {} to {}", op(),
+                  name,
+                  number == nullptr ? "something else than integers" : std::to_string(*number),
+                  least, most);
     }
     numbers.push_back(*number);
   }
@@ -107,7 +115,9 @@ Result<std::optional<std::string>> Call::take_word(std::string_view name) {
 }
 
 void Call::drop(std::string_view name) { ops::drop_attribute(key_, name); }
-void Call::set(std::string_view name, Value value) { ops::set_attribute(key_, name, std::move(value)); }
+void Call::set(std::string_view name, Value value) {
+  ops::set_attribute(key_, name, std::move(value));
+}
 
 Result<std::size_t> Call::axis(std::int64_t axis, std::size_t count, bool past_end) const {
   const auto rank = static_cast<std::int64_t>(count);
@@ -133,7 +143,8 @@ Status Call::finish(Dtype dtype, const Numbers& dims) {
   TensorEntry entry;
   entry.dtype = dtype;
   entry.shape = Shape::of(dims);
-  const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxSize; });
+  const bool sound =
+      std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxSize; });
   if (!sound || dims.size() > kMaxRank || !entry.shape.elements()) {
     return fail(Code::Input, "{}: its result would have the shape {}", op(), text(dims));
   }

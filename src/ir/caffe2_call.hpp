@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One operator of a Caffe2 net on its way to a canonical key: typed access to its arguments and operands.
+/// One operator of a Caffe2 net on its way to a canonical key: typed access to its arguments and
+/// operands.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace oplat::ir::caffe2 {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// Bound on dimensions and arguments that count something, so that no sum or product of two leaves 63 bits.
+/// Bound on dimensions and arguments that count something, so that no sum or product of two leaves
+/// 63 bits.
 inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
 
 /// "[1,3,224,224]"
@@ -34,18 +36,21 @@ class Call {
   /// Code::Input unless there are `least` to `most` operands.
   [[nodiscard]] Status count_operands(std::size_t least, std::size_t most) const;
 
-  /// Take an argument out of the key; nothing where it is absent. Code::Input where it is of another kind or out of
-  /// range.
-  Result<std::optional<std::int64_t>> take_integer(std::string_view name, std::int64_t least, std::int64_t most);
-  Result<std::optional<Numbers>> take_integers(std::string_view name, std::int64_t least, std::int64_t most);
+  /// Take an argument out of the key; nothing where it is absent. Code::Input where it is of
+  /// another kind or out of range.
+  Result<std::optional<std::int64_t>> take_integer(std::string_view name, std::int64_t least,
+                                                   std::int64_t most);
+  Result<std::optional<Numbers>> take_integers(std::string_view name, std::int64_t least,
+                                               std::int64_t most);
   Result<std::optional<double>> take_real(std::string_view name);
   Result<std::optional<std::string>> take_word(std::string_view name);
   void drop(std::string_view name);
   void set(std::string_view name, Value value);
 
-  /// Dimension that `axis` names, counted from the end where negative; `count` dimensions, that many included if
-  /// `past_end`.
-  [[nodiscard]] Result<std::size_t> axis(std::int64_t axis, std::size_t count, bool past_end = false) const;
+  /// Dimension that `axis` names, counted from the end where negative; `count` dimensions, that
+  /// many included if `past_end`.
+  [[nodiscard]] Result<std::size_t> axis(std::int64_t axis, std::size_t count,
+                                         bool past_end = false) const;
   /// The layout, NHWC for Int8 operators, which know no other; kept in the key.
   Result<bool> take_channels_last();
   /// The one result. Code::Input where it is empty or too large.

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <span>
 
-#include "ir/caffe2_call.hpp"
-#include "ir/image.hpp"
 #include "base/text.hpp"
 #include "ir/caffe2.hpp"
+#include "ir/caffe2_call.hpp"
+#include "ir/image.hpp"
 
 namespace oplat::ir {
 namespace caffe2 {
@@ -23,14 +23,15 @@ Result<Image> take_image(Call& call) {
   OPLAT_TRY(channels_last, call.take_channels_last());
   const Numbers& x = call.dims(0);
   if (x.size() < 3 || x.size() > 5 || (call.int8() && x.size() != 4)) {
-    return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image of {} dimensions", call.op(), text(x),
-                call.int8() ? "4" : "3 to 5");
+    return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image of {} dimensions",
+                call.op(), text(x), call.int8() ? "4" : "3 to 5");
   }
   Image image;
   image.channels_last = channels_last;
   image.batch = x.front();
   image.channels = channels_last ? x.back() : x[1];
-  image.sizes = channels_last ? Numbers(x.begin() + 1, x.end() - 1) : Numbers(x.begin() + 2, x.end());
+  image.sizes =
+      channels_last ? Numbers(x.begin() + 1, x.end() - 1) : Numbers(x.begin() + 2, x.end());
   return image;
 }
 
@@ -51,16 +52,16 @@ Status convolution(Call& call) {
   const Numbers& filter = call.dims(1);
   const std::int64_t outputs = filter.empty() ? 0 : filter.front();
   if (image.channels % group != 0 || outputs % group != 0) {
-    return fail(Code::Input, "{}: {} channels into {} are not divided by group {}", call.op(), image.channels, outputs,
-                group);
+    return fail(Code::Input, "{}: {} channels into {} are not divided by group {}", call.op(),
+                image.channels, outputs, group);
   }
   const Image expected{.channels_last = image.channels_last,
                        .batch = outputs,
                        .channels = image.channels / group,
                        .sizes = window.kernels};
   if (filter != expected.dims()) {
-    return fail(Code::Input, "{}: the filter has the shape {}, expected {}", call.op(), text(filter),
-                text(expected.dims()));
+    return fail(Code::Input, "{}: the filter has the shape {}, expected {}", call.op(),
+                text(filter), text(expected.dims()));
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
   OPLAT_TRY(sizes, slide(call, window, image.sizes));
@@ -105,8 +106,8 @@ Status fully_connected(Call& call) {
   const std::int64_t inner_w = product(std::span(w).subspan(at_w));
   const std::int64_t outputs = product(std::span(w).first(at_w));
   if (inner != inner_w) {
-    return fail(Code::Input, "{}: {} split at axis {} has rows of {}, the weights {} rows of {}", call.op(), text(x),
-                at, inner, text(w), inner_w);
+    return fail(Code::Input, "{}: {} split at axis {} has rows of {}, the weights {} rows of {}",
+                call.op(), text(x), at, inner, text(w), inner_w);
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
   Numbers dims(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(at));
@@ -157,8 +158,8 @@ Status softmax(Call& call) {
 Status sum(Call& call) {
   for (std::size_t i = 1; i < call.operands(); ++i) {
     if (call.dims(i) == call.dims(0) && call.dtype(i) == call.dtype(0)) continue;
-    return fail(Code::Input, "{}: operand {} is {}{}, expected {}{} as operand 0", call.op(), i, name(call.dtype(i)),
-                text(call.dims(i)), name(call.dtype(0)), text(call.dims(0)));
+    return fail(Code::Input, "{}: operand {} is {}{}, expected {}{} as operand 0", call.op(), i,
+                name(call.dtype(i)), text(call.dims(i)), name(call.dtype(0)), text(call.dims(0)));
   }
   return same_shape(call);
 }
@@ -168,8 +169,8 @@ Status add_int8(Call& call) {
   return sum(call);
 }
 
-/// As NumPy broadcasts; with `broadcast`, as Caffe2 once did: operand 1 against the dimensions of operand 0 from
-/// `axis`.
+/// As NumPy broadcasts; with `broadcast`, as Caffe2 once did: operand 1 against the dimensions of
+/// operand 0 from `axis`.
 Status binary(Call& call) {
   OPLAT_CHECK(call.count_operands(2, 2));
   OPLAT_CHECK(settle_order(call));
@@ -178,8 +179,8 @@ Status binary(Call& call) {
   Numbers a = call.dims(0);
   Numbers b = call.dims(1);
   const auto apart = [&] {
-    return fail(Code::Input, "{}: the shapes {} and {} do not broadcast", call.op(), text(call.dims(0)),
-                text(call.dims(1)));
+    return fail(Code::Input, "{}: the shapes {} and {} do not broadcast", call.op(),
+                text(call.dims(0)), text(call.dims(1)));
   };
   if (legacy.value_or(0) == 1) {
     if (b.size() > a.size()) return apart();
@@ -231,7 +232,9 @@ Status reorder(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   call.drop("order");
   const Numbers& x = call.dims(0);
-  if (x.size() < 3) return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image", call.op(), text(x));
+  if (x.size() < 3)
+    return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image", call.op(),
+                text(x));
   Numbers dims = x;
   if (kToLast) {
     std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
@@ -254,11 +257,14 @@ Status concat(Call& call) {
   if (add_axis) dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(at), 1);
   for (std::size_t i = 1; i < call.operands(); ++i) {
     Numbers each = call.dims(i);
-    if (add_axis) each.insert(each.begin() + static_cast<std::ptrdiff_t>(std::min(at, each.size())), 1);
+    if (add_axis)
+      each.insert(each.begin() + static_cast<std::ptrdiff_t>(std::min(at, each.size())), 1);
     bool fits = each.size() == dims.size();
-    for (std::size_t d = 0; fits && d < dims.size(); ++d) fits = each[d] == dims[d] || (d == at && !add_axis);
+    for (std::size_t d = 0; fits && d < dims.size(); ++d)
+      fits = each[d] == dims[d] || (d == at && !add_axis);
     if (!fits) {
-      return fail(Code::Input, "{}: operands of the shapes {} and {} cannot be joined along axis {}", call.op(),
+      return fail(Code::Input,
+                  "{}: operands of the shapes {} and {} cannot be joined along axis {}", call.op(),
                   text(call.dims(0)), text(call.dims(i)), at);
     }
     dims[at] += each[at];
@@ -269,7 +275,8 @@ Status concat(Call& call) {
   return call.finish(call.dtype(0), dims);
 }
 
-/// 0 keeps the operand's dimension of that place, -1 takes what is left. The key holds what comes out.
+/// 0 keeps the operand's dimension of that place, -1 takes what is left. The key holds what comes
+/// out.
 Status reshape(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 2));
   OPLAT_CHECK(settle_order(call));
@@ -310,21 +317,24 @@ Status flatten(Call& call) {
   const Numbers& x = call.dims(0);
   OPLAT_TRY(at, call.axis(given.value_or(1), x.size(), true));
   call.set("axis", static_cast<std::int64_t>(at));
-  return call.finish(call.dtype(0), {product(std::span(x).first(at)), product(std::span(x).subspan(at))});
+  return call.finish(call.dtype(0),
+                     {product(std::span(x).first(at)), product(std::span(x).subspan(at))});
 }
 
 Status resize(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_TRY(image, take_image(call));
   if (image.sizes.size() != 2)
-    return fail(Code::Input, "{}: operand 0 has the shape {}, expected 4 dimensions", call.op(), text(call.dims(0)));
+    return fail(Code::Input, "{}: operand 0 has the shape {}, expected 4 dimensions", call.op(),
+                text(call.dims(0)));
   const char* names[] = {"height_scale", "width_scale"};
   for (std::size_t i = 0; i < 2; ++i) {
     OPLAT_TRY(given, call.take_real(names[i]));
     const double scale = given.value_or(1.0);
     const double size = std::floor(static_cast<double>(image.sizes[i]) * scale);
     if (!(size >= 1 && size <= static_cast<double>(kMaxSize))) {
-      return fail(Code::Input, "{}: {} is {}, which makes {} of {}", call.op(), names[i], scale, size, image.sizes[i]);
+      return fail(Code::Input, "{}: {} is {}, which makes {} of {}", call.op(), names[i], scale,
+                  size, image.sizes[i]);
     }
     image.sizes[i] = static_cast<std::int64_t>(size);
     call.set(names[i], scale);
@@ -342,7 +352,8 @@ Status transpose(Call& call) {
   Numbers sorted = given.value_or(axes);
   std::sort(sorted.begin(), sorted.end());
   if (sorted != axes)
-    return fail(Code::Input, "{}: axes {} are no order of {} dimensions", call.op(), text(*given), x.size());
+    return fail(Code::Input, "{}: axes {} are no order of {} dimensions", call.op(), text(*given),
+                x.size());
   if (given) {
     axes = *given;
   } else {
@@ -412,15 +423,17 @@ constexpr Operator kOperators[] = {
 };
 
 const Operator* find(std::string_view op) {
-  const auto* found = std::lower_bound(std::begin(kOperators), std::end(kOperators), op,
-                                       [](const Operator& o, std::string_view name) { return o.name < name; });
+  const auto* found =
+      std::lower_bound(std::begin(kOperators), std::end(kOperators), op,
+                       [](const Operator& o, std::string_view name) { return o.name < name; });
   return found != std::end(kOperators) && found->name == op ? found : nullptr;
 }
 
 /// Arguments of any operator that change nothing about the time in inference on a CPU.
-constexpr std::string_view kInert[] = {"Y_scale",           "Y_zero_point", "ws_nbytes_limit",
-                                       "is_test",           "use_cudnn",    "cudnn_exhaustive_search",
-                                       "exhaustive_search", "no_bias",      "init_params"};
+constexpr std::string_view kInert[] = {
+    "Y_scale",           "Y_zero_point", "ws_nbytes_limit",
+    "is_test",           "use_cudnn",    "cudnn_exhaustive_search",
+    "exhaustive_search", "no_bias",      "init_params"};
 
 }  // namespace
 
@@ -452,7 +465,8 @@ void mark_caffe2_parameters(Key& key) {
 Status complete_caffe2(Key& key) {
   const caffe2::Infer infer = caffe2::inference_of(key.op);
   if (infer == nullptr) {
-    return fail(Code::Input, "{}: an operator whose result's shape oplat cannot infer", base::printable(key.op));
+    return fail(Code::Input, "{}: an operator whose result's shape oplat cannot infer",
+                base::printable(key.op));
   }
   OPLAT_TRY(call, caffe2::Call::of(key));
   for (const std::string_view name : caffe2::kInert) call.drop(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Windows of Caffe2's convolutions and pools: `kernel`, `kernel_h` and `kernel_w`, or `kernels`, and so on; padding as
-/// numbers, by one of Caffe's older rules, or none.
+/// Windows of Caffe2's convolutions and pools: `kernel`, `kernel_h` and `kernel_w`, or `kernels`,
+/// and so on; padding as numbers, by one of Caffe's older rules, or none.
 #include <algorithm>
 
 #include "ir/caffe2_call.hpp"
@@ -12,26 +12,30 @@ namespace {
 enum LegacyPad : std::int64_t { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
 /// One property of a window under its three names; nothing where none is given.
-Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name, std::int64_t least,
-                                              std::size_t spatial) {
+Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name,
+                                              std::int64_t least, std::size_t spatial) {
   OPLAT_TRY(list, call.take_integers(name + "s", least, kMaxSize));
   OPLAT_TRY(scalar, call.take_integer(name, least, kMaxSize));
   OPLAT_TRY(height, call.take_integer(name + "_h", least, kMaxSize));
   OPLAT_TRY(width, call.take_integer(name + "_w", least, kMaxSize));
   if (height.has_value() != width.has_value() || (height && spatial != 2)) {
-    return fail(Code::Input, "{}: arguments {}_h and {}_w belong together, over an image of two dimensions", call.op(),
-                name, name);
+    return fail(Code::Input,
+                "{}: arguments {}_h and {}_w belong together, over an image of two dimensions",
+                call.op(), name, name);
   }
   std::optional<Numbers> found;
-  for (const auto& spelling : {list, scalar ? std::optional(Numbers(spatial, *scalar)) : std::nullopt,
-                               height ? std::optional(Numbers{*height, *width}) : std::nullopt}) {
+  for (const auto& spelling :
+       {list, scalar ? std::optional(Numbers(spatial, *scalar)) : std::nullopt,
+        height ? std::optional(Numbers{*height, *width}) : std::nullopt}) {
     if (!spelling) continue;
     if (found && *found != *spelling)
-      return fail(Code::Input, "{}: two arguments for the {} contradict each other", call.op(), name);
+      return fail(Code::Input, "{}: two arguments for the {} contradict each other", call.op(),
+                  name);
     found = spelling;
   }
   if (found && found->size() != spatial) {
-    return fail(Code::Input, "{}: {} {} for an image of {} dimensions", call.op(), found->size(), name + "s", spatial);
+    return fail(Code::Input, "{}: {} {} for an image of {} dimensions", call.op(), found->size(),
+                name + "s", spatial);
   }
   return found;
 }
@@ -46,20 +50,23 @@ Result<std::optional<Numbers>> take_pads(Call& call, std::size_t spatial) {
   }
   if (!sides.empty() && (sides.size() != 4 || spatial != 2)) {
     return fail(Code::Input,
-                "{}: arguments pad_t, pad_l, pad_b and pad_r belong together, over an image of two dimensions",
+                "{}: arguments pad_t, pad_l, pad_b and pad_r belong together, over an image of two "
+                "dimensions",
                 call.op());
   }
   std::optional<Numbers> found;
-  for (const auto& spelling : {list, scalar ? std::optional(Numbers(2 * spatial, *scalar)) : std::nullopt,
-                               sides.empty() ? std::nullopt : std::optional(sides)}) {
+  for (const auto& spelling :
+       {list, scalar ? std::optional(Numbers(2 * spatial, *scalar)) : std::nullopt,
+        sides.empty() ? std::nullopt : std::optional(sides)}) {
     if (!spelling) continue;
     if (found && *found != *spelling)
-      return fail(Code::Input, "{}: two arguments for the padding contradict each other", call.op());
+      return fail(Code::Input, "{}: two arguments for the padding contradict each other",
+                  call.op());
     found = spelling;
   }
   if (found && found->size() != 2 * spatial) {
-    return fail(Code::Input, "{}: {} pads for an image of {} dimensions, expected two each", call.op(), found->size(),
-                spatial);
+    return fail(Code::Input, "{}: {} pads for an image of {} dimensions, expected two each",
+                call.op(), found->size(), spatial);
   }
   return found;
 }
@@ -73,9 +80,11 @@ Status pad_by_rule(const Call& call, std::int64_t rule, const Numbers& image, Wi
     std::int64_t& before = window.pads[i];
     std::int64_t& after = window.pads[spatial + i];
     if (rule == kSame) {
-      if (window.dilations[i] != 1) return fail(Code::Input, "{}: legacy_pad SAME knows no dilation", call.op());
+      if (window.dilations[i] != 1)
+        return fail(Code::Input, "{}: legacy_pad SAME knows no dilation", call.op());
       const std::int64_t target = (image[i] + stride - 1) / stride;
-      const std::int64_t needed = std::max<std::int64_t>(0, (target - 1) * stride + kernel - image[i]);
+      const std::int64_t needed =
+          std::max<std::int64_t>(0, (target - 1) * stride + kernel - image[i]);
       before = needed / 2;
       after = needed - before;
     } else {
@@ -84,13 +93,14 @@ Status pad_by_rule(const Call& call, std::int64_t rule, const Numbers& image, Wi
         return fail(Code::Input, "{}: legacy_pad of Caffe's pooling knows no dilation", call.op());
       const std::int64_t room = image[i] + 2 * before - kernel;
       if (room < 0)
-        return fail(Code::Input, "{}: a window of {} over {} padded by {}", call.op(), kernel, image[i], before);
+        return fail(Code::Input, "{}: a window of {} over {} padded by {}", call.op(), kernel,
+                    image[i], before);
       const std::int64_t standard = room / stride + 1;
       std::int64_t size = (room + stride - 1) / stride + 1;
       if (before > 0 && (size - 1) * stride >= image[i] + before) --size;
       if (size < standard) {
-        return fail(Code::Input, "{}: a window of {} begins behind an image of {} padded by {}", call.op(), kernel,
-                    image[i], before);
+        return fail(Code::Input, "{}: a window of {} begins behind an image of {} padded by {}",
+                    call.op(), kernel, image[i], before);
       }
       after = before + stride * (size - standard);
     }
@@ -120,8 +130,10 @@ Result<Window> take_window(Call& call, const Numbers& image) {
   }
   if (global.value_or(0) == 1) {
     const Numbers ones(spatial, 1);
-    if (window.strides != ones || window.dilations != ones || window.pads != Numbers(2 * spatial, 0)) {
-      return fail(Code::Input, "{}: global_pooling with a stride, dilation or padding of its own", call.op());
+    if (window.strides != ones || window.dilations != ones ||
+        window.pads != Numbers(2 * spatial, 0)) {
+      return fail(Code::Input, "{}: global_pooling with a stride, dilation or padding of its own",
+                  call.op());
     }
     window.kernels = image;
   } else if (window.kernels.empty()) {
@@ -143,8 +155,8 @@ Result<Numbers> slide(const Call& call, const Window& window, const Numbers& ima
     const std::int64_t reach = window.dilations[i] * (window.kernels[i] - 1) + 1;
     const std::int64_t room = image[i] + window.pads[i] + window.pads[image.size() + i] - reach;
     if (room < 0) {
-      return fail(Code::Input, "{}: a window of {} over an image of {} padded by {} and {}", call.op(), reach, image[i],
-                  window.pads[i], window.pads[image.size() + i]);
+      return fail(Code::Input, "{}: a window of {} over an image of {} padded by {} and {}",
+                  call.op(), reach, image[i], window.pads[i], window.pads[image.size() + i]);
     }
     sizes.push_back(room / window.strides[i] + 1);
   }

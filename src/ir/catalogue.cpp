@@ -9,9 +9,9 @@
 #include <limits>
 #include <map>
 
+#include "base/text.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
-#include "base/text.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -19,24 +19,28 @@ namespace {
 /// Constants of more elements are weights, whose values a key does not hold.
 constexpr std::int64_t kMaxPrintedElements = 64;
 
-/// Attributes of any operator that no kernel reads: left over from ONNX's first versions, or for people.
+/// Attributes of any operator that no kernel reads: left over from ONNX's first versions, or for
+/// people.
 constexpr std::array<std::string_view, 2> kInertEverywhere = {"consumed_inputs", "doc_string"};
 
-/// Domains whose attributes are ONNX attributes. Keys of foreign systems are kept as their source wrote them.
+/// Domains whose attributes are ONNX attributes. Keys of foreign systems are kept as their source
+/// wrote them.
 bool is_onnx_family(std::string_view domain) {
   return domain.empty() || domain.starts_with("ai.onnx") || domain.starts_with("com.microsoft") ||
          domain.starts_with("com.ms.");
 }
 
-/// ONNX stores floats in 32 bits; as doubles, 0.01F would print as 0.009999999776482582. Keys hold the double that the
-/// shortest text of the 32-bit number reads back to, which gives the same 32-bit number.
+/// ONNX stores floats in 32 bits; as doubles, 0.01F would print as 0.009999999776482582. Keys hold
+/// the double that the shortest text of the 32-bit number reads back to, which gives the same
+/// 32-bit number.
 double shortest_float32(double value) {
   if (!(std::fabs(value) <= double{std::numeric_limits<float>::max()})) return value;
   const auto narrow = static_cast<float>(value);
   if (double{narrow} != value) return value;
   char text[64];
   const auto end = std::to_chars(text, text + sizeof text, narrow).ptr;
-  return base::parse_double(std::string_view(text, static_cast<std::size_t>(end - text))).value_or(value);
+  return base::parse_double(std::string_view(text, static_cast<std::size_t>(end - text)))
+      .value_or(value);
 }
 
 void shorten_floats(Value& value) {
@@ -47,17 +51,19 @@ void shorten_floats(Value& value) {
   }
 }
 
-/// One value if all of several are equal; a list of one for a shape with dimensions; a plain value for a scalar.
+/// One value if all of several are equal; a list of one for a shape with dimensions; a plain value
+/// for a scalar.
 void compact(Value& value, const Shape& shape) {
   const auto elements = shape.elements();
   if (!elements) return;
   if (auto* list = std::get_if<List>(&value.data)) {
     // Values of constants are flat; what a stranger nested stays as it is.
     if (list->empty() || list->front().list() != nullptr) return;
-    const bool alike = std::all_of(list->begin(), list->end(), [&](const Value& v) { return v == list->front(); });
+    const bool alike =
+        std::all_of(list->begin(), list->end(), [&](const Value& v) { return v == list->front(); });
     const bool scalar = shape.dims.empty() && list->size() == 1;
-    if (scalar || (list->size() > 1 && static_cast<std::uint64_t>(*elements) == list->size() && alike &&
-                   !list->front().unknown())) {
+    if (scalar || (list->size() > 1 && static_cast<std::uint64_t>(*elements) == list->size() &&
+                   alike && !list->front().unknown())) {
       Value first = std::move(list->front());
       value = std::move(first);
     }
@@ -71,8 +77,11 @@ void compact(Value& value, const Shape& shape) {
 bool is_printed(const TensorEntry& tensor, std::size_t index, const OperatorInfo* info) {
   if (!tensor.constant) return false;
   const auto elements = tensor.shape.elements();
-  // One value for all elements is short whatever their number: zero points of many channels that are all zero.
-  if (elements && *elements > kMaxPrintedElements && tensor.value && tensor.value->list() != nullptr) return false;
+  // One value for all elements is short whatever their number: zero points of many channels that
+  // are all zero.
+  if (elements && *elements > kMaxPrintedElements && tensor.value &&
+      tensor.value->list() != nullptr)
+    return false;
   const auto lists = [&](const std::vector<std::size_t>& operands) {
     return std::find(operands.begin(), operands.end(), index) != operands.end();
   };
@@ -105,7 +114,8 @@ void canonicalise_operands(Key& key, const OperatorInfo* info) {
   for (Entry& result : key.results) {
     const auto* alias = std::get_if<AliasEntry>(&result);
     if (alias == nullptr || alias->index >= key.operands.size()) continue;
-    if (const auto* next = std::get_if<AliasEntry>(&key.operands[alias->index])) result = AliasEntry(*next);
+    if (const auto* next = std::get_if<AliasEntry>(&key.operands[alias->index]))
+      result = AliasEntry(*next);
   }
 }
 

@@ -28,7 +28,9 @@ Sizes sizes_of(const ConvTuple& conv) {
   sizes.in_c = depthwise ? conv.out_c : conv.in_c;
   sizes.filter_c = sizes.group > 0 ? sizes.in_c / sizes.group : sizes.in_c;
   // A stride over one row still makes one.
-  const auto out = [&](std::int64_t in) { return conv.stride > 0 && in > 0 ? std::max<std::int64_t>(1, in / conv.stride) : in; };
+  const auto out = [&](std::int64_t in) {
+    return conv.stride > 0 && in > 0 ? std::max<std::int64_t>(1, in / conv.stride) : in;
+  };
   sizes.out_h = out(conv.in_h);
   sizes.out_w = out(conv.in_w);
   return sizes;
@@ -41,7 +43,8 @@ void append(std::string& text, std::int64_t number) {
 }
 
 /// "f32[1,16,56,56]"; `mark` is "c[" for a constant, "[" for anything else.
-void append_tensor(std::string& text, Dtype dtype, std::string_view mark, const std::array<std::int64_t, 4>& dims) {
+void append_tensor(std::string& text, Dtype dtype, std::string_view mark,
+                   const std::array<std::int64_t, 4>& dims) {
   text += name(dtype);
   text += mark;
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -51,7 +54,8 @@ void append_tensor(std::string& text, Dtype dtype, std::string_view mark, const 
   text += ']';
 }
 
-TensorEntry tensor(Dtype dtype, bool constant, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+TensorEntry tensor(Dtype dtype, bool constant, std::int64_t a, std::int64_t b, std::int64_t c,
+                   std::int64_t d) {
   return {dtype, constant, Shape::of({a, b, c, d}), std::nullopt};
 }
 
@@ -60,7 +64,8 @@ using Dims = std::array<std::int64_t, 4>;
 /// The four dimensions of a plain tensor of this kind.
 std::optional<Dims> dims_of(const Entry& entry, Dtype dtype, bool constant) {
   const auto* tensor = std::get_if<TensorEntry>(&entry);
-  if (tensor == nullptr || tensor->dtype != dtype || tensor->constant != constant || tensor->value) return std::nullopt;
+  if (tensor == nullptr || tensor->dtype != dtype || tensor->constant != constant || tensor->value)
+    return std::nullopt;
   if (!tensor->shape.ranked || tensor->shape.dims.size() != 4) return std::nullopt;
   Dims dims{};
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -99,7 +104,8 @@ std::optional<Dtype> dtype_of_precision(std::string_view precision) {
 }
 
 ConvTuple named_by_groups(ConvTuple conv) {
-  if (conv.type == ConvType::Regular && conv.group > 1 && conv.group == conv.in_c && conv.group == conv.out_c) {
+  if (conv.type == ConvType::Regular && conv.group > 1 && conv.group == conv.in_c &&
+      conv.group == conv.out_c) {
     conv.type = ConvType::Depthwise;
     conv.group = 1;
   }
@@ -115,7 +121,8 @@ Key key_of(const ConvTuple& conv, Dtype dtype) {
                     {"kernel_shape", Value::ints({conv.kernel, conv.kernel})},
                     {"strides", Value::ints({conv.stride, conv.stride})}};
   key.operands.emplace_back(tensor(dtype, false, conv.batch, sizes.in_c, conv.in_h, conv.in_w));
-  key.operands.emplace_back(tensor(dtype, true, conv.out_c, sizes.filter_c, conv.kernel, conv.kernel));
+  key.operands.emplace_back(
+      tensor(dtype, true, conv.out_c, sizes.filter_c, conv.kernel, conv.kernel));
   const TensorEntry result = tensor(dtype, false, conv.batch, conv.out_c, sizes.out_h, sizes.out_w);
   if (conv.fused) {
     key.operands.emplace_back(result);
@@ -158,7 +165,8 @@ std::string key_text_of(const ConvTuple& conv, Dtype dtype) {
 }
 
 std::optional<ConvTuple> conv_tuple_of(const Key& key) {
-  if (key.domain != kDomain || key.op != kOp || key.since || !key.tags.empty() || key.attributes.size() != 3) {
+  if (key.domain != kDomain || key.op != kOp || key.since || !key.tags.empty() ||
+      key.attributes.size() != 3) {
     return std::nullopt;
   }
   const bool fused = key.operands.size() == 3;
@@ -166,7 +174,8 @@ std::optional<ConvTuple> conv_tuple_of(const Key& key) {
   const Value* group = key.attribute("group");
   const Value* kernel_shape = key.attribute("kernel_shape");
   const Value* strides = key.attribute("strides");
-  if (group == nullptr || group->integer() == nullptr || kernel_shape == nullptr || strides == nullptr) {
+  if (group == nullptr || group->integer() == nullptr || kernel_shape == nullptr ||
+      strides == nullptr) {
     return std::nullopt;
   }
   const auto kernel = square(*kernel_shape);
@@ -195,7 +204,8 @@ std::optional<ConvTuple> conv_tuple_of(const Key& key) {
   const Sizes sizes = sizes_of(conv);
   const Dims expected_weights = {conv.out_c, sizes.filter_c, conv.kernel, conv.kernel};
   const Dims expected_result = {conv.batch, conv.out_c, sizes.out_h, sizes.out_w};
-  if (conv.kernel < 1 || conv.stride < 1 || conv.group < 1 || *weights != expected_weights || *result != expected_result) {
+  if (conv.kernel < 1 || conv.stride < 1 || conv.group < 1 || *weights != expected_weights ||
+      *result != expected_result) {
     return std::nullopt;
   }
   return conv;

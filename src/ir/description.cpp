@@ -106,7 +106,9 @@ std::optional<Description> describe_as_said(const Key& key) {
   if (!description) return std::nullopt;
   // Nothing lies between a number and one without end.
   const auto& numbers = description->numbers;
-  if (!std::all_of(numbers.begin(), numbers.end(), [](double number) { return std::isfinite(number); })) return std::nullopt;
+  if (!std::all_of(numbers.begin(), numbers.end(),
+                   [](double number) { return std::isfinite(number); }))
+    return std::nullopt;
   put_on_one_line(description->slice);
   description->work = work(key);
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {

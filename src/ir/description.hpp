@@ -12,7 +12,8 @@
 
 namespace oplat::ir {
 
-/// Sums of products: a convolution as `groups` matrix products of [batch*out_h*out_w, in_c*kernel_h*kernel_w] with
+/// Sums of products: a convolution as `groups` matrix products of [batch*out_h*out_w,
+/// in_c*kernel_h*kernel_w] with
 /// [.., out_c]; a matrix product is one with out_h rows. Channels are those of one group.
 struct Contraction {
   double groups = 1;
@@ -26,25 +27,40 @@ struct Contraction {
   double stride = 1;
 };
 
-/// Keys of one slice differ in their numbers alone, so that interpolation between them has a meaning.
+/// Keys of one slice differ in their numbers alone, so that interpolation between them has a
+/// meaning.
 struct Description {
-  std::string slice;            ///< all of the key that is no number, on one line
-  std::vector<double> numbers;  ///< of one length and meaning within a slice; sizes, counts and flags
-  bool aligned = false;         ///< the catalogue's own numbers, which mean the same in every slice of the family
+  std::string slice;  ///< all of the key that is no number, on one line
+  std::vector<double>
+      numbers;  ///< of one length and meaning within a slice; sizes, counts and flags
+  bool aligned =
+      false;  ///< the catalogue's own numbers, which mean the same in every slice of the family
   Work work;
   std::optional<Contraction> contraction;
 };
 
-/// Numbers in the catalogue's own order where it knows the operator (convolutions: see kConvolutionNumbers), else every
-/// dimension and every whole number among the attributes, in order of the text. Nothing for a key with an unknown size or a number that is not finite.
+/// Numbers in the catalogue's own order where it knows the operator (convolutions: see
+/// kConvolutionNumbers), else every dimension and every whole number among the attributes, in order
+/// of the text. Nothing for a key with an unknown size or a number that is not finite.
 std::optional<Description> describe(const Key& key);
 
-/// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out, since networks widen
-/// in steps; as they are where an image (at most 4 channels) comes in, which is a slice of its own, and absent from a
-/// depthwise convolution, another slice.
+/// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out,
+/// since networks widen in steps; as they are where an image (at most 4 channels) comes in, which
+/// is a slice of its own, and absent from a depthwise convolution, another slice.
 enum ConvolutionNumber : std::size_t {
-  kConvBatch, kConvHeight, kConvAspect, kConvOutChannels, kConvInChannels, kConvKernel, kConvKernelAspect, kConvStride,
-  kConvDilation, kConvPad, kConvGroup, kConvResidual, kConvolutionNumbers
+  kConvBatch,
+  kConvHeight,
+  kConvAspect,
+  kConvOutChannels,
+  kConvInChannels,
+  kConvKernel,
+  kConvKernelAspect,
+  kConvStride,
+  kConvDilation,
+  kConvPad,
+  kConvGroup,
+  kConvResidual,
+  kConvolutionNumbers
 };
 
 /// What a number of a description is, for people; empty where the key's text alone says it.

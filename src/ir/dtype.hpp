@@ -9,8 +9,30 @@
 namespace oplat::ir {
 
 enum class Dtype : std::uint8_t {
-  F64, F32, F16, BF16, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F4E2M1,
-  I64, I32, I16, I8, I4, U64, U32, U16, U8, U4, Bool, C64, C128, String, Any,
+  F64,
+  F32,
+  F16,
+  BF16,
+  F8E4M3FN,
+  F8E4M3FNUZ,
+  F8E5M2,
+  F8E5M2FNUZ,
+  F4E2M1,
+  I64,
+  I32,
+  I16,
+  I8,
+  I4,
+  U64,
+  U32,
+  U16,
+  U8,
+  U4,
+  Bool,
+  C64,
+  C128,
+  String,
+  Any,
 };
 
 /// "f32", "i8", "bool", "any", ...

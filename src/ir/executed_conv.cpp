@@ -36,7 +36,8 @@ std::vector<NamedValue> attributes_of(const ConvTuple& conv, std::int64_t group)
 
 /// Four known dimensions of a plain float32 tensor.
 std::optional<Dims> dims_of(const TensorEntry* entry) {
-  if (entry == nullptr || entry->dtype != Dtype::F32 || entry->value || !entry->shape.ranked) return std::nullopt;
+  if (entry == nullptr || entry->dtype != Dtype::F32 || entry->value || !entry->shape.ranked)
+    return std::nullopt;
   if (entry->shape.dims.size() != 4) return std::nullopt;
   Dims dims{};
   for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -59,7 +60,8 @@ std::optional<std::int64_t> first_of(const Key& key, std::string_view name) {
 Key plain(Key key) {
   key.tags.clear();
   std::erase_if(key.attributes, [](const NamedValue& named) {
-    return named.first == "activation" && named.second.text() != nullptr && *named.second.text() == "Relu";
+    return named.first == "activation" && named.second.text() != nullptr &&
+           *named.second.text() == "Relu";
   });
   return key;
 }
@@ -74,10 +76,12 @@ Key kernel_of(const ConvTuple& conv) {
   key.since = kSince;
   key.attributes = attributes_of(conv, depthwise ? conv.out_c : 1);
   key.operands.emplace_back(tensor(false, {conv.batch, in_c, conv.in_h, conv.in_w}));
-  key.operands.emplace_back(tensor(true, {conv.out_c, depthwise ? 1 : in_c, conv.kernel, conv.kernel}));
+  key.operands.emplace_back(
+      tensor(true, {conv.out_c, depthwise ? 1 : in_c, conv.kernel, conv.kernel}));
   key.operands.emplace_back(tensor(true, {conv.out_c}));
   const TensorEntry result =
-      tensor(false, {conv.batch, conv.out_c, result_size(conv.in_h, conv.stride), result_size(conv.in_w, conv.stride)});
+      tensor(false, {conv.batch, conv.out_c, result_size(conv.in_h, conv.stride),
+                     result_size(conv.in_w, conv.stride)});
   if (conv.fused) {
     key.operands.emplace_back(result);
     key.results.emplace_back(AliasEntry{kOperands});
@@ -91,16 +95,19 @@ Key kernel_of(const ConvTuple& conv) {
 
 Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block) {
   const bool depthwise = conv.type == ConvType::Depthwise;
-  for (const std::int64_t size : {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
-    if (size < 1 || size > kMaxSize) return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxSize);
+  for (const std::int64_t size :
+       {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
+    if (size < 1 || size > kMaxSize)
+      return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxSize);
   }
   if (conv.group != 1) return fail(Code::Missing, "{} groups, which no library knows", conv.group);
-  if (conv.kernel % 2 == 0) return fail(Code::Missing, "an even kernel, {}, which no padding centres", conv.kernel);
+  if (conv.kernel % 2 == 0)
+    return fail(Code::Missing, "an even kernel, {}, which no padding centres", conv.kernel);
   // A first layer's few channels are read as they lie; all others come in whole blocks.
   const bool few = !depthwise && conv.in_c < block;
   if (conv.out_c % block != 0 || (!few && !depthwise && conv.in_c % block != 0)) {
-    return fail(Code::Missing, "{} to {} channels, no whole blocks of {}", depthwise ? conv.out_c : conv.in_c,
-                conv.out_c, block);
+    return fail(Code::Missing, "{} to {} channels, no whole blocks of {}",
+                depthwise ? conv.out_c : conv.in_c, conv.out_c, block);
   }
   Key key = kernel_of(conv);
   key.tags = {{"block", Value(block)}};
@@ -115,8 +122,9 @@ std::optional<ConvTuple> executed_conv_tuple_of(const Key& key) {
   const auto stride = first_of(key, "strides");
   if (!input || !filters || !kernel || !stride) return std::nullopt;
   ConvTuple conv;
-  conv.type = (*filters)[0] > 1 && (*filters)[1] == 1 && (*input)[1] == (*filters)[0] ? ConvType::Depthwise
-                                                                                     : ConvType::Regular;
+  conv.type = (*filters)[0] > 1 && (*filters)[1] == 1 && (*input)[1] == (*filters)[0]
+                  ? ConvType::Depthwise
+                  : ConvType::Regular;
   conv.batch = (*input)[0];
   conv.in_c = (*input)[1];
   conv.in_h = (*input)[2];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A convolution of a TinyNAS library as ONNX Runtime executes it on a CPU in the midst of a network, and back.
+/// A convolution of a TinyNAS library as ONNX Runtime executes it on a CPU in the midst of a
+/// network, and back.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +11,16 @@
 
 namespace oplat::ir {
 
-/// The kernel in the layout of channels in blocks of `block` (16 with AVX-512, else 8): batch normalisation folded into
-/// weights and bias, padding (kernel - 1) / 2, Relu at the end, the residual added in place where fused; float32:
+/// The kernel in the layout of channels in blocks of `block` (16 with AVX-512, else 8): batch
+/// normalisation folded into weights and bias, padding (kernel - 1) / 2, Relu at the end, the
+/// residual added in place where fused; float32:
 /// com.microsoft.nchwc:Conv/1@block=16{activation=Relu,...}(f32[1,16,9,9],f32c[32,16,3,3],f32c[32])->(f32[1,32,9,9]).
-/// Code::Missing where the runtime executes another kernel: channels that are no whole blocks, an even kernel, groups.
+/// Code::Missing where the runtime executes another kernel: channels that are no whole blocks, an
+/// even kernel, groups.
 Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block);
 
-/// Back again, of whatever block; Relu and no activation are the same tuple, since a library has no column for it.
-/// Nothing for a kernel that no tuple says.
+/// Back again, of whatever block; Relu and no activation are the same tuple, since a library has no
+/// column for it. Nothing for a kernel that no tuple says.
 std::optional<ConvTuple> executed_conv_tuple_of(const Key& key);
 
 }  // namespace oplat::ir

@@ -23,11 +23,12 @@ struct TensorInfo {
   std::optional<Dtype> dtype;  ///< nothing where neither the model nor a run says
   Shape shape;                 ///< unranked where unknown
   bool constant = false;
-  bool outer = false;  ///< in a body: belongs to an enclosing graph
-  std::uint64_t constant_bytes = 0;    ///< stored size of a constant
-  std::uint64_t constant_hash = 0;     ///< of its bytes, so that shared weights are counted once
-  std::optional<Value> small_value;    ///< flat, of integer and boolean constants of <= 64 elements and floats of <= 16; one
-                                       ///< value of larger ones of integers that are all equal
+  bool outer = false;                ///< in a body: belongs to an enclosing graph
+  std::uint64_t constant_bytes = 0;  ///< stored size of a constant
+  std::uint64_t constant_hash = 0;   ///< of its bytes, so that shared weights are counted once
+  std::optional<Value>
+      small_value;  ///< flat, of integer and boolean constants of <= 64 elements and floats of <=
+                    ///< 16; one value of larger ones of integers that are all equal
 };
 
 struct Graph;
@@ -37,11 +38,13 @@ struct Node {
   std::string domain;
   std::string op;
   std::optional<std::int64_t> since;
-  std::vector<NamedValue> attributes;  ///< tensors and graphs left out: the first as {dtype, dims} text, the second below
+  std::vector<NamedValue> attributes;  ///< tensors and graphs left out: the first as {dtype, dims}
+                                       ///< text, the second below
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
-  /// Parameter name of each operand and result ("Input", "Filter"; "Output"), for formats that name them (Paddle);
-  /// empty elsewhere. A parameter that takes a list is named once for each of its tensors.
+  /// Parameter name of each operand and result ("Input", "Filter"; "Output"), for formats that name
+  /// them (Paddle); empty elsewhere. A parameter that takes a list is named once for each of its
+  /// tensors.
   std::vector<std::string> input_slots = {};
   std::vector<std::string> output_slots = {};
   std::vector<std::pair<std::string, std::shared_ptr<const Graph>>> bodies;  ///< of If, Loop, Scan
@@ -51,8 +54,8 @@ struct Node {
 struct Graph {
   std::string name;
   std::vector<TensorInfo> tensors;
-  std::vector<Node> nodes;  ///< in an order that a runtime may execute
-  std::vector<TensorId> inputs;   ///< without initialisers
+  std::vector<Node> nodes;       ///< in an order that a runtime may execute
+  std::vector<TensorId> inputs;  ///< without initialisers
   std::vector<TensorId> outputs;
   std::map<std::string, std::int64_t> opsets;  ///< domain -> version
 };

@@ -8,13 +8,15 @@ namespace oplat::ir {
 namespace {
 
 const Value* find(const std::vector<NamedValue>& pairs, std::string_view name) {
-  const auto found = std::find_if(pairs.begin(), pairs.end(), [&](const NamedValue& p) { return p.first == name; });
+  const auto found = std::find_if(pairs.begin(), pairs.end(),
+                                  [&](const NamedValue& p) { return p.first == name; });
   return found == pairs.end() ? nullptr : &found->second;
 }
 
 void sort_by_name(std::vector<NamedValue>& pairs) {
   const auto less = [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; };
-  if (!std::is_sorted(pairs.begin(), pairs.end(), less)) std::stable_sort(pairs.begin(), pairs.end(), less);
+  if (!std::is_sorted(pairs.begin(), pairs.end(), less))
+    std::stable_sort(pairs.begin(), pairs.end(), less);
   // A stranger's node may name an attribute twice; the first counts, as in Key::attribute().
   const auto same = [](const NamedValue& a, const NamedValue& b) { return a.first == b.first; };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
@@ -35,11 +37,13 @@ void tidy_shapes(std::vector<Entry>& entries) {
 bool has_unknown(const Value& value) {
   if (value.unknown()) return true;
   const List* const list = value.list();
-  return list != nullptr && std::any_of(list->begin(), list->end(), [](const Value& v) { return has_unknown(v); });
+  return list != nullptr &&
+         std::any_of(list->begin(), list->end(), [](const Value& v) { return has_unknown(v); });
 }
 
 bool has_unknown(const std::vector<NamedValue>& pairs) {
-  return std::any_of(pairs.begin(), pairs.end(), [](const NamedValue& p) { return has_unknown(p.second); });
+  return std::any_of(pairs.begin(), pairs.end(),
+                     [](const NamedValue& p) { return has_unknown(p.second); });
 }
 
 bool has_unknown(const std::vector<Entry>& entries) {
@@ -47,7 +51,8 @@ bool has_unknown(const std::vector<Entry>& entries) {
     const auto* const tensor = std::get_if<TensorEntry>(&entry);
     if (tensor == nullptr) return false;
     const auto& dims = tensor->shape.dims;
-    return !tensor->shape.ranked || std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d; }) ||
+    return !tensor->shape.ranked ||
+           std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return !d; }) ||
            (tensor->value && has_unknown(*tensor->value));
   });
 }
@@ -106,7 +111,8 @@ void Key::canonicalise() {
 base::Hash128 hash(const Key& key) { return base::hash128(print(key)); }
 
 bool has_unknown(const Key& key) {
-  return has_unknown(key.tags) || has_unknown(key.attributes) || has_unknown(key.operands) || has_unknown(key.results);
+  return has_unknown(key.tags) || has_unknown(key.attributes) || has_unknown(key.operands) ||
+         has_unknown(key.results);
 }
 
 }  // namespace oplat::ir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Key: the canonical text of one kernel (docs/format.md "Keys"). Everything else hangs on this text.
+/// Key: the canonical text of one kernel (docs/format.md "Keys"). Everything else hangs on this
+/// text.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct TensorEntry {
   Dtype dtype = Dtype::F32;
   bool constant = false;
   Shape shape;
-  std::optional<Value> value;  ///< of a constant, where it decides shape or algorithm; one value if all are equal
+  std::optional<Value>
+      value;  ///< of a constant, where it decides shape or algorithm; one value if all are equal
   friend bool operator==(const TensorEntry&, const TensorEntry&) = default;
 };
 /// "-": an absent operand, or a result that nobody uses.
@@ -51,7 +53,8 @@ using Entry = std::variant<AbsentEntry, AliasEntry, TensorEntry>;
 
 using NamedValue = std::pair<std::string, Value>;
 
-/// One kernel as a value. `tags` and `attributes` are kept sorted bytewise by name by parse() and canonical().
+/// One kernel as a value. `tags` and `attributes` are kept sorted bytewise by name by parse() and
+/// canonical().
 struct Key {
   std::string domain;  ///< empty: the default ONNX domain
   std::string op;
@@ -67,14 +70,16 @@ struct Key {
   [[nodiscard]] const TensorEntry* operand(std::size_t i) const;
   /// Result i; "&j" gives operand j (same dtype and shape). nullptr where absent or out of range.
   [[nodiscard]] const TensorEntry* result(std::size_t i) const;
-  /// Sorts tags and attributes, negative dimensions become unknown; the form that print() expects and parse() gives.
+  /// Sorts tags and attributes, negative dimensions become unknown; the form that print() expects
+  /// and parse() gives.
   void canonicalise();
   friend bool operator==(const Key&, const Key&) = default;
 };
 
 /// The one line of `key`; parse(print(k)) == k for every canonical k.
 std::string print(const Key& key);
-/// Code::Input with the byte offset, what was found and what was expected. Needs no schema; bounded depth and size.
+/// Code::Input with the byte offset, what was found and what was expected. Needs no schema; bounded
+/// depth and size.
 Result<Key> parse(std::string_view text);
 /// Hash of the printed text: the identity used by tables.
 base::Hash128 hash(const Key& key);

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text to Key. Only the canonical text of a key is accepted, since keys are compared and indexed by their text.
+/// Text to Key. Only the canonical text of a key is accepted, since keys are compared and indexed
+/// by their text.
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "ir/key_text.hpp"
 #include "base/text.hpp"
 #include "ir/key.hpp"
+#include "ir/key_text.hpp"
 
 namespace oplat::ir {
 namespace {
 
 /// Appends a code point as UTF-8.
 void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+  const auto put = [&](std::uint32_t byte) {
+    out += static_cast<char>(static_cast<unsigned char>(byte));
+  };
   if (code < 0x80) {
     put(code);
   } else if (code < 0x800) {
@@ -75,7 +78,8 @@ class Parser {
   bool wrong(std::size_t offset, std::string_view complaint) {
     if (!error_.empty()) return false;
     error_ = offset < text_.size()
-                 ? fmt::format("byte {}: found '{}', {}", offset, base::printable(text_.substr(offset), 16), complaint)
+                 ? fmt::format("byte {}: found '{}', {}", offset,
+                               base::printable(text_.substr(offset), 16), complaint)
                  : fmt::format("byte {}: the key ends here, {}", offset, complaint);
     return false;
   }
@@ -86,7 +90,9 @@ class Parser {
     return true;
   }
 
-  bool expect(char c, std::string_view what) { return accept(c) || wrong(at_, fmt::format("expected {}", what)); }
+  bool expect(char c, std::string_view what) {
+    return accept(c) || wrong(at_, fmt::format("expected {}", what));
+  }
 
   template <class Predicate>
   std::string_view run(Predicate predicate) {
@@ -99,7 +105,9 @@ class Parser {
     const std::size_t start = at_;
     if (peek() == '"') {
       if (!quoted(out)) return false;
-      if (is_bare_name(out)) return wrong(start, fmt::format("not canonical: write {} without quotes", base::printable(out, 40)));
+      if (is_bare_name(out))
+        return wrong(
+            start, fmt::format("not canonical: write {} without quotes", base::printable(out, 40)));
       return true;
     }
     out = run(is_name_char);
@@ -111,10 +119,12 @@ class Parser {
     const std::size_t start = at_;
     NamedValue pair;
     if (!name(pair.first, "a name")) return false;
-    if (!out.empty() && pair.first == out.back().first) return wrong(start, "this name stands twice");
+    if (!out.empty() && pair.first == out.back().first)
+      return wrong(start, "this name stands twice");
     if (!out.empty() && pair.first < out.back().first) {
-      return wrong(start, fmt::format("not canonical: names are sorted, this one belongs before '{}'",
-                                      base::printable(out.back().first, 40)));
+      return wrong(start,
+                   fmt::format("not canonical: names are sorted, this one belongs before '{}'",
+                               base::printable(out.back().first, 40)));
     }
     if (!expect('=', "'=' and a value") || !value(pair.second, 0)) return false;
     out.push_back(std::move(pair));
@@ -122,7 +132,8 @@ class Parser {
   }
 
   bool value(Value& out, int depth) {
-    if (++values_ > kMaxKeyValues) return wrong(at_, fmt::format("a key holds at most {} values", kMaxKeyValues));
+    if (++values_ > kMaxKeyValues)
+      return wrong(at_, fmt::format("a key holds at most {} values", kMaxKeyValues));
     const char c = peek();
     if (c == '?') {
       ++at_;
@@ -134,7 +145,9 @@ class Parser {
       const std::size_t start = at_;
       std::string text;
       if (!quoted(text)) return false;
-      if (is_bare_word(text)) return wrong(start, fmt::format("not canonical: write {} without quotes", base::printable(text, 40)));
+      if (is_bare_word(text))
+        return wrong(start, fmt::format("not canonical: write {} without quotes",
+                                        base::printable(text, 40)));
       out = std::move(text);
       return true;
     }
@@ -142,7 +155,8 @@ class Parser {
   }
 
   bool list(Value& out, int depth) {
-    if (depth >= kMaxKeyDepth) return wrong(at_, fmt::format("lists nest at most {} deep", kMaxKeyDepth));
+    if (depth >= kMaxKeyDepth)
+      return wrong(at_, fmt::format("lists nest at most {} deep", kMaxKeyDepth));
     ++at_;
     List list;
     if (!accept(']')) {
@@ -159,21 +173,25 @@ class Parser {
   bool token(Value& out) {
     const std::size_t start = at_;
     const std::string_view text = run(is_token_char);
-    if (text.empty()) return wrong(start, "expected a value: ?, a number, a word, a \"string\" or a [list]");
+    if (text.empty())
+      return wrong(start, "expected a value: ?, a number, a word, a \"string\" or a [list]");
     if (is_bare_word(text)) {
       out = std::string(text);
       return true;
     }
     const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
-    if (!digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit)) return integer(out, start, text);
+    if (!digits.empty() && std::all_of(digits.begin(), digits.end(), is_digit))
+      return integer(out, start, text);
     const auto number = base::parse_double(text);
     if (!number) {
-      return wrong(start, is_letter(text.front()) ? "not canonical: a string with other than letters, digits and _ "
-                                                    "stands in double quotes"
-                                                  : "expected a number that a double can hold");
+      return wrong(start, is_letter(text.front())
+                              ? "not canonical: a string with other than letters, digits and _ "
+                                "stands in double quotes"
+                              : "expected a number that a double can hold");
     }
     const std::string canonical = base::float_text(*number);
-    if (canonical != text) return wrong(start, fmt::format("not canonical: write this number as {}", canonical));
+    if (canonical != text)
+      return wrong(start, fmt::format("not canonical: write this number as {}", canonical));
     out = *number;
     return true;
   }
@@ -182,7 +200,8 @@ class Parser {
     const auto number = base::parse_int(text);
     if (!number) return wrong(start, "expected an integer of 64 bits");
     const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
-    if (digits.front() == '0' && text.size() > 1) return wrong(start, fmt::format("not canonical: write this number as {}", *number));
+    if (digits.front() == '0' && text.size() > 1)
+      return wrong(start, fmt::format("not canonical: write this number as {}", *number));
     out = *number;
     return true;
   }
@@ -223,22 +242,25 @@ class Parser {
     if (canonical == found) return true;
     std::size_t same = 0;
     while (same < canonical.size() && same < found.size() && canonical[same] == found[same]) ++same;
-    return wrong(start + same, fmt::format("not canonical: the string goes on with {} here",
-                                           base::printable(std::string_view(canonical).substr(same), 16)));
+    return wrong(start + same,
+                 fmt::format("not canonical: the string goes on with {} here",
+                             base::printable(std::string_view(canonical).substr(same), 16)));
   }
 
   bool escape(std::string& out) {
     const std::size_t start = at_++;
     constexpr std::string_view kNames = "\"\\/bfnrt";
     constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-    if (const std::size_t i = kNames.find(peek()); at_ < text_.size() && i != std::string_view::npos) {
+    if (const std::size_t i = kNames.find(peek());
+        at_ < text_.size() && i != std::string_view::npos) {
       ++at_;
       out += kMeanings[i];
       return true;
     }
     std::uint32_t code = 0;
     if (!unit(code)) return wrong(start, "expected an escape of JSON");
-    if (code >= 0xDC00 && code < 0xE000) return wrong(start, "expected a surrogate pair, not its second half");
+    if (code >= 0xDC00 && code < 0xE000)
+      return wrong(start, "expected a surrogate pair, not its second half");
     if (code >= 0xD800 && code < 0xDC00) {
       std::uint32_t low = 0;
       if (!accept('\\') || !unit(low) || low < 0xDC00 || low >= 0xE000) {
@@ -271,7 +293,8 @@ class Parser {
     if (accept(')')) return true;
     do {
       if (out.size() >= kMaxKeyEntries) {
-        return wrong(at_, fmt::format("a key holds at most {} operands or results", kMaxKeyEntries));
+        return wrong(at_,
+                     fmt::format("a key holds at most {} operands or results", kMaxKeyEntries));
       }
       Entry entry;
       if (!this->entry(entry, operands == nullptr ? out : *operands)) return false;
@@ -290,11 +313,14 @@ class Parser {
       std::int64_t index = 0;
       if (!natural(index, "the number of an operand")) return false;
       if (static_cast<std::uint64_t>(index) >= targets.size()) {
-        return wrong(start, fmt::format("& names one of the {} operands before it, counted from 0", targets.size()));
+        return wrong(start, fmt::format("& names one of the {} operands before it, counted from 0",
+                                        targets.size()));
       }
       const auto* target = std::get_if<TensorEntry>(&targets[static_cast<std::size_t>(index)]);
-      if (target == nullptr) return wrong(start, "not canonical: & names an operand that is a tensor itself");
-      if (target->constant) return wrong(start, "not canonical: & names an operand that is not constant");
+      if (target == nullptr)
+        return wrong(start, "not canonical: & names an operand that is a tensor itself");
+      if (target->constant)
+        return wrong(start, "not canonical: & names an operand that is not constant");
       out = AliasEntry{static_cast<std::size_t>(index)};
       return true;
     }
@@ -310,7 +336,8 @@ class Parser {
       dtype.remove_suffix(1);
       known = parse_dtype(dtype);
     }
-    if (!known) return wrong(start, "expected '-', '&' or an element type (f32, i64, bool, any, ...)");
+    if (!known)
+      return wrong(start, "expected '-', '&' or an element type (f32, i64, bool, any, ...)");
     out.dtype = *known;
     if (!expect('[', "'[' and dimensions") || !dims(out.shape)) return false;
     if (accept('=')) return value(out.value.emplace(), 0);
@@ -324,7 +351,8 @@ class Parser {
     }
     if (accept(']')) return true;
     do {
-      if (++dims_ > kMaxKeyDims) return wrong(at_, fmt::format("a key holds at most {} dimensions", kMaxKeyDims));
+      if (++dims_ > kMaxKeyDims)
+        return wrong(at_, fmt::format("a key holds at most {} dimensions", kMaxKeyDims));
       if (accept('?')) {
         out.dims.emplace_back();
       } else if (std::int64_t number = 0; natural(number, "a dimension: a number, ? or *")) {
@@ -352,8 +380,8 @@ Result<Key> parse(std::string_view text) {
   Key key;
   Parser parser(text);
   if (!parser.key(key)) return fail(Code::Input, "key: {}", parser.error());
-  // The parser checks each token; this also holds should it ever forget one, since two texts of one key would make two
-  // kernels.
+  // The parser checks each token; this also holds should it ever forget one, since two texts of one
+  // key would make two kernels.
   const std::string canonical = print(key);
   if (canonical != text) {
     std::size_t same = 0;

@@ -2,9 +2,9 @@
 /// Key to text.
 #include <charconv>
 
-#include "ir/key_text.hpp"
 #include "base/text.hpp"
 #include "ir/key.hpp"
+#include "ir/key_text.hpp"
 
 namespace oplat::ir {
 namespace {

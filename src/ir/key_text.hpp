@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the printer and the parser of keys must agree on: which names and words stand bare, and how large a key may be.
+/// What the printer and the parser of keys must agree on: which names and words stand bare, and how
+/// large a key may be.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +13,25 @@ namespace oplat::ir {
 inline constexpr std::size_t kMaxKeyBytes = 16U << 20;
 /// Lists in lists: deeper than any operator's attributes, shallow enough for the stack.
 inline constexpr int kMaxKeyDepth = 32;
-/// Bounds on what a text of kMaxKeyBytes may make us hold; far above the largest Concat or embedded constant.
+/// Bounds on what a text of kMaxKeyBytes may make us hold; far above the largest Concat or embedded
+/// constant.
 inline constexpr std::size_t kMaxKeyValues = 1U << 20;
 inline constexpr std::size_t kMaxKeyEntries = 1U << 16;
 inline constexpr std::size_t kMaxKeyDims = 1U << 16;
 
-constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Characters of domains, operators, attribute and tag names that stand without quotes.
 constexpr bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; }
 /// Characters of numbers and bare words.
-constexpr bool is_token_char(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+'; }
+constexpr bool is_token_char(char c) {
+  return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+';
+}
 
-/// Whether a name stands bare; any other (an operator called "aten::add" in a stranger's model) is a JSON string.
+/// Whether a name stands bare; any other (an operator called "aten::add" in a stranger's model) is
+/// a JSON string.
 inline bool is_bare_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), is_name_char);
 }

@@ -14,7 +14,8 @@ namespace {
 
 /// Keys hold text as JSON strings, which know no other bytes.
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 bool is_plain(const NamedValue& argument) {
@@ -61,10 +62,13 @@ class Spelling {
   [[nodiscard]] bool is_default(std::string_view name, std::int64_t number) const {
     const bool concat = key_.op.ends_with("Concat");
     if (name == "group") return number == 1 && key_.op.find("Conv") != std::string::npos;
-    if (name == "axis") return number == (key_.op == "Int8Concat" ? 3 : 1) && key_.attribute("broadcast") == nullptr;
+    if (name == "axis")
+      return number == (key_.op == "Int8Concat" ? 3 : 1) && key_.attribute("broadcast") == nullptr;
     return name == "add_axis" && number == 0 && concat;
   }
-  void add(std::string name, Value value) { arguments_.emplace_back(std::move(name), std::move(value)); }
+  void add(std::string name, Value value) {
+    arguments_.emplace_back(std::move(name), std::move(value));
+  }
   /// kernels=[3,3] as kernel 3, kernels=[3,1] as kernel_h 3 and kernel_w 1.
   void sizes(const std::string& plural, const List& list) {
     const std::string name = plural.substr(0, plural.size() - 1);
@@ -86,7 +90,8 @@ class Spelling {
 
 std::vector<std::string> literal_arguments(const Key& key) {
   std::vector<std::string> texts;
-  for (const NamedValue& attribute : key.attributes) texts.push_back(caffe2_argument_text(attribute));
+  for (const NamedValue& attribute : key.attributes)
+    texts.push_back(caffe2_argument_text(attribute));
   return texts;
 }
 
@@ -146,7 +151,8 @@ Result<Key> key_of(const LutQuery& query) {
     auto argument = parse_caffe2_argument(text);
     if (!argument) return fail_in(base::printable(query.op_type), std::move(argument).error());
     if (key.attribute(argument->first) != nullptr || !is_plain(*argument)) {
-      return fail(Code::Input, "{}: argument {} {}", base::printable(query.op_type), base::printable(argument->first),
+      return fail(Code::Input, "{}: argument {} {}", base::printable(query.op_type),
+                  base::printable(argument->first),
                   is_plain(*argument) ? "stands twice" : "holds bytes that are no ASCII");
     }
     key.attributes.push_back(std::move(*argument));
@@ -183,7 +189,8 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
     query.input_shapes.push_back(std::move(dims));
     query.input_dtypes.push_back(*number);
   }
-  // Where an operator carries an argument of another kind's name, its attributes as they are say the same.
+  // Where an operator carries an argument of another kind's name, its attributes as they are say
+  // the same.
   for (const bool usual : {true, false}) {
     query.op_args = usual ? Spelling(key).run() : literal_arguments(key);
     const auto back = key_of(query);

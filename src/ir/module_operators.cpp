@@ -14,13 +14,15 @@ namespace {
 const std::vector<Operator>& all_operators() {
   static const std::vector<Operator> all = [] {
     std::vector<Operator> made;
-    constexpr std::array<std::pair<std::string_view, Kind>, 5> kMapped = {{{"Conv", Kind::Conv},
-                                                                           {"ConvTranspose", Kind::ConvTranspose},
-                                                                           {"AdaptiveAvgPool", Kind::AdaptiveAvgPool},
-                                                                           {"AvgPool", Kind::AvgPool},
-                                                                           {"MaxPool", Kind::MaxPool}}};
+    constexpr std::array<std::pair<std::string_view, Kind>, 5> kMapped = {
+        {{"Conv", Kind::Conv},
+         {"ConvTranspose", Kind::ConvTranspose},
+         {"AdaptiveAvgPool", Kind::AdaptiveAvgPool},
+         {"AvgPool", Kind::AvgPool},
+         {"MaxPool", Kind::MaxPool}}};
     for (const auto& [name, kind] : kMapped) {
-      for (std::size_t axes = 1; axes <= 3; ++axes) made.push_back({fmt::format("{}{}d", name, axes), kind, axes});
+      for (std::size_t axes = 1; axes <= 3; ++axes)
+        made.push_back({fmt::format("{}{}d", name, axes), kind, axes});
     }
     made.push_back({"Linear", Kind::Linear, 0});
     made.push_back({"MatMul", Kind::MatMul, 0});
@@ -65,8 +67,11 @@ std::vector<Parameter> parameters_of(Kind kind) {
               {"padding", true, 0},
               {"stride", true, 1, 1}};
     case Kind::Linear:
-      return {{"bias", false, 1}, {"in_features", false, kNeeded, 1}, {"out_features", false, kNeeded, 1}};
-    case Kind::AdaptiveAvgPool: return {{"output_size", true, 1, 1}};
+      return {{"bias", false, 1},
+              {"in_features", false, kNeeded, 1},
+              {"out_features", false, kNeeded, 1}};
+    case Kind::AdaptiveAvgPool:
+      return {{"output_size", true, 1, 1}};
     case Kind::AvgPool:
       return {{"ceil_mode", false, 0},
               {"kernel_size", true, kNeeded, 1},
@@ -78,7 +83,8 @@ std::vector<Parameter> parameters_of(Kind kind) {
               {"kernel_size", true, kNeeded, 1},
               {"padding", true, 0},
               {"stride", true, kNeeded, 1}};
-    case Kind::MatMul: return {};
+    case Kind::MatMul:
+      return {};
     case Kind::Attention:
       return {{"embed_dim", false, kNeeded, 1},
               {"kdim", false, kNeeded, 1},
@@ -91,7 +97,8 @@ std::vector<Parameter> parameters_of(Kind kind) {
 Result<std::int64_t> product(const Dims& dims) {
   const auto elements = Shape::of(dims).elements();
   if (!elements)
-    return fail(Code::Input, "a tensor of [{}] has more elements than can be counted", fmt::join(dims, ","));
+    return fail(Code::Input, "a tensor of [{}] has more elements than can be counted",
+                fmt::join(dims, ","));
   return *elements;
 }
 
@@ -102,7 +109,9 @@ const Value* find(const std::vector<NamedValue>& args, std::string_view name) {
   return nullptr;
 }
 
-std::int64_t one(const ModuleQuery& query, std::string_view name) { return *find(query.args, name)->integer(); }
+std::int64_t one(const ModuleQuery& query, std::string_view name) {
+  return *find(query.args, name)->integer();
+}
 
 Dims many(const ModuleQuery& query, std::string_view name) {
   Dims numbers;

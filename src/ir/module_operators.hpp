@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The operators of module queries: their names, what their constructors take, and how arguments are read.
+/// The operators of module queries: their names, what their constructors take, and how arguments
+/// are read.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,16 @@ namespace oplat::ir::modules {
 
 using Dims = std::vector<std::int64_t>;
 
-enum class Kind : std::uint8_t { Conv, ConvTranspose, Linear, AdaptiveAvgPool, AvgPool, MaxPool, MatMul, Attention };
+enum class Kind : std::uint8_t {
+  Conv,
+  ConvTranspose,
+  Linear,
+  AdaptiveAvgPool,
+  AvgPool,
+  MaxPool,
+  MatMul,
+  Attention
+};
 
 struct Operator {
   std::string name;

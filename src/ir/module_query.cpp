@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ir/module_operators.hpp"
 #include "base/text.hpp"
+#include "ir/module_operators.hpp"
 
 namespace oplat::ir {
 
@@ -22,7 +22,8 @@ constexpr std::size_t kMaxRank = 16;
 
 /// What an argument is where it is left out, if that depends on others.
 const Value* follows(Kind kind, std::string_view name, const std::vector<NamedValue>& args) {
-  if ((kind == Kind::AvgPool || kind == Kind::MaxPool) && name == "stride") return find(args, "kernel_size");
+  if ((kind == Kind::AvgPool || kind == Kind::MaxPool) && name == "stride")
+    return find(args, "kernel_size");
   if (kind == Kind::Attention && (name == "kdim" || name == "vdim")) return find(args, "embed_dim");
   return nullptr;
 }
@@ -30,10 +31,12 @@ const Value* follows(Kind kind, std::string_view name, const std::vector<NamedVa
 Result<std::int64_t> number(const Parameter& parameter, const Value& value) {
   const std::int64_t* found = value.integer();
   const bool truth = parameter.name == "bias" || parameter.name == "ceil_mode";
-  if (found != nullptr && *found >= parameter.least && *found <= (truth ? 1 : kMaxArgument)) return *found;
+  if (found != nullptr && *found >= parameter.least && *found <= (truth ? 1 : kMaxArgument))
+    return *found;
   return fail(Code::Input, "'{}' is {}; expected {}", parameter.name,
               found != nullptr ? fmt::format("{}", *found) : "no whole number",
-              truth ? "true or false" : fmt::format("a number from {} to {}", parameter.least, kMaxArgument));
+              truth ? "true or false"
+                    : fmt::format("a number from {} to {}", parameter.least, kMaxArgument));
 }
 
 Result<Value> spread(const Operator& op, const Parameter& parameter, const Value& value) {
@@ -48,28 +51,31 @@ Result<Value> spread(const Operator& op, const Parameter& parameter, const Value
     }
   }
   if (numbers.size() != op.axes)
-    return fail(Code::Input, "'{}' holds {} numbers; {} needs {}", parameter.name, numbers.size(), op.name, op.axes);
+    return fail(Code::Input, "'{}' holds {} numbers; {} needs {}", parameter.name, numbers.size(),
+                op.name, op.axes);
   return Value::ints(numbers);
 }
 
 Status check_shapes(const Operator& op, const ModuleQuery& query) {
   const std::size_t expected = op.kind == Kind::MatMul ? 2 : op.kind == Kind::Attention ? 3 : 1;
   if (query.input_shapes.size() != expected)
-    return fail(Code::Input, "{} has {} inputs; here are {}", op.name, expected, query.input_shapes.size());
+    return fail(Code::Input, "{} has {} inputs; here are {}", op.name, expected,
+                query.input_shapes.size());
   for (const Dims& shape : query.input_shapes) {
     const bool mapped = op.axes > 0;
     const std::size_t least = op.kind == Kind::Linear ? 1 : op.kind == Kind::MatMul ? 2 : 3;
-    if (mapped
-            ? shape.size() != op.axes + 2
-            : shape.size() < least || shape.size() > kMaxRank || (op.kind == Kind::Attention && shape.size() != 3)) {
+    if (mapped ? shape.size() != op.axes + 2
+               : shape.size() < least || shape.size() > kMaxRank ||
+                     (op.kind == Kind::Attention && shape.size() != 3)) {
       return fail(Code::Input, "an input of [{}]; {} expects {}", fmt::join(shape, ","), op.name,
-                  mapped                       ? fmt::format("[batch, channels] and {} more dimensions", op.axes)
+                  mapped ? fmt::format("[batch, channels] and {} more dimensions", op.axes)
                   : op.kind == Kind::Attention ? "[steps, batch, features]"
                                                : fmt::format("at least {} dimensions", least));
     }
     for (const std::int64_t dim : shape) {
       if (dim < 1 || dim > kMaxDim)
-        return fail(Code::Input, "an input of [{}]: {} is no dimension", fmt::join(shape, ","), dim);
+        return fail(Code::Input, "an input of [{}]: {} is no dimension", fmt::join(shape, ","),
+                    dim);
     }
     OPLAT_CHECK(product(shape));
   }
@@ -92,13 +98,15 @@ Status check_channels(const Operator& op, const ModuleQuery& query) {
     OPLAT_CHECK(same("vdim", one(query, "vdim"), in[2][2]));
     if (in[0][1] != in[1][1] || in[0][1] != in[2][1])
       return fail(Code::Input, "queries, keys and values have different batches");
-    if (in[1][0] != in[2][0]) return fail(Code::Input, "{} keys, but {} values", in[1][0], in[2][0]);
+    if (in[1][0] != in[2][0])
+      return fail(Code::Input, "{} keys, but {} values", in[1][0], in[2][0]);
   }
   if (op.kind != Kind::Conv && op.kind != Kind::ConvTranspose) return {};
   OPLAT_CHECK(same("in_channels", one(query, "in_channels"), in[0][1]));
   for (const std::string_view name : {"in_channels", "out_channels"}) {
     if (one(query, name) % one(query, "groups") != 0)
-      return fail(Code::Input, "'{}' {} is no multiple of 'groups' {}", name, one(query, name), one(query, "groups"));
+      return fail(Code::Input, "'{}' {} is no multiple of 'groups' {}", name, one(query, name),
+                  one(query, "groups"));
   }
   return {};
 }
@@ -106,18 +114,23 @@ Status check_channels(const Operator& op, const ModuleQuery& query) {
 /// Padding by name, which PyTorch knows too; nothing: it is said in numbers.
 Result<std::optional<Value>> named_padding(const Operator& op, const ModuleQuery& query) {
   const Value* padding = find(query.args, "padding");
-  if (padding == nullptr || padding->text() == nullptr || op.kind != Kind::Conv) return std::optional<Value>();
+  if (padding == nullptr || padding->text() == nullptr || op.kind != Kind::Conv)
+    return std::optional<Value>();
   if (*padding->text() == "valid") return std::optional<Value>(Value(0));
   const Value* kernel = find(query.args, "kernel_size");
   const Value* dilation = find(query.args, "dilation");
   if (*padding->text() != "same" || kernel == nullptr)
-    return fail(Code::Input, "'padding' is '{}'; expected numbers, valid or same", base::printable(*padding->text()));
+    return fail(Code::Input, "'padding' is '{}'; expected numbers, valid or same",
+                base::printable(*padding->text()));
   OPLAT_TRY(kernels, spread(op, {"kernel_size", true, std::nullopt, 1}, *kernel));
-  OPLAT_TRY(dilations, spread(op, {"dilation", true, std::nullopt, 1}, dilation != nullptr ? *dilation : Value(1)));
+  OPLAT_TRY(dilations, spread(op, {"dilation", true, std::nullopt, 1},
+                              dilation != nullptr ? *dilation : Value(1)));
   Dims pads;
   for (std::size_t i = 0; i < op.axes; ++i) {
-    const std::int64_t both = *(*dilations.list())[i].integer() * (*(*kernels.list())[i].integer() - 1);
-    if (both % 2 != 0) return fail(Code::Input, "'padding' same is uneven for a kernel of an even size");
+    const std::int64_t both =
+        *(*dilations.list())[i].integer() * (*(*kernels.list())[i].integer() - 1);
+    if (both % 2 != 0)
+      return fail(Code::Input, "'padding' same is uneven for a kernel of an even size");
     pads.push_back(both / 2);
   }
   return std::optional<Value>(Value::ints(pads));
@@ -133,7 +146,9 @@ Result<ModuleQuery> canonical(const ModuleQuery& query) {
   OPLAT_CHECK(check_shapes(*op, query));
   const std::vector<Parameter> parameters = parameters_of(op->kind);
   for (const auto& [name, value] : query.args) {
-    if (std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; })) continue;
+    if (std::any_of(parameters.begin(), parameters.end(),
+                    [&](const Parameter& p) { return p.name == name; }))
+      continue;
     std::vector<std::string> known;
     for (const Parameter& parameter : parameters) known.emplace_back(parameter.name);
     return fail(Code::Input, "{} has no argument '{}'; it has {}", op->name, base::printable(name),
@@ -141,8 +156,11 @@ Result<ModuleQuery> canonical(const ModuleQuery& query) {
   }
   OPLAT_TRY(padding, named_padding(*op, query));
   for (const Parameter& parameter : parameters) {
-    const Value* given = parameter.name == "padding" && padding ? &*padding : find(query.args, parameter.name);
-    const Value* other = given == nullptr || given->unknown() ? follows(op->kind, parameter.name, query.args) : nullptr;
+    const Value* given =
+        parameter.name == "padding" && padding ? &*padding : find(query.args, parameter.name);
+    const Value* other = given == nullptr || given->unknown()
+                             ? follows(op->kind, parameter.name, query.args)
+                             : nullptr;
     if (other != nullptr) given = other;
     if (given == nullptr && !parameter.otherwise)
       return fail(Code::Input, "{} lacks the argument '{}'", op->name, parameter.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ModuleQuery: one layer of a PyTorch model as mobile_cv's lut names it, what it computes, and its key in the domain
-/// "torch".
+/// ModuleQuery: one layer of a PyTorch model as mobile_cv's lut names it, what it computes, and its
+/// key in the domain "torch".
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,20 @@ struct ModuleFacts {
   std::vector<std::int64_t> output_shape;
   std::int64_t weights = 0;     ///< without biases: mobile_cv's get_nparams
   std::int64_t parameters = 0;  ///< with them
-  double macs = 0;              ///< multiply-adds of weights and of products of inputs, biases and pooling left out
-  /// mobile_cv's get_flops: the same multiply-adds, but those of a transposed convolution counted at every output
-  /// instead of every input, and of pooling every input once.
+  double macs =
+      0;  ///< multiply-adds of weights and of products of inputs, biases and pooling left out
+  /// mobile_cv's get_flops: the same multiply-adds, but those of a transposed convolution counted
+  /// at every output instead of every input, and of pooling every input once.
   double mobile_cv_flops = 0;
 };
 
-/// Conv1d to 3d, ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, MatMul,
-/// MultiheadAttention.
+/// Conv1d to 3d, ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d
+/// to 3d, MatMul, MultiheadAttention.
 std::vector<std::string> module_ops();
 
-/// Arguments sorted, defaults filled in, one number an axis. Code::Input names an operator or an argument that is not
-/// known, with those that are, what is lacking, and shapes that do not go together.
+/// Arguments sorted, defaults filled in, one number an axis. Code::Input names an operator or an
+/// argument that is not known, with those that are, what is lacking, and shapes that do not go
+/// together.
 Result<ModuleQuery> canonical(const ModuleQuery& query);
 
 /// Of a canonical() query.
@@ -47,8 +49,8 @@ Result<ModuleFacts> facts_of(const ModuleQuery& query);
 /// f32c[32])->(f32[1,32,112,112]). Of a canonical() query.
 Result<Key> key_of(const ModuleQuery& query);
 
-/// A canonical() query with a bias where it had none and the other way round; nothing where the operator has no such
-/// argument.
+/// A canonical() query with a bias where it had none and the other way round; nothing where the
+/// operator has no such argument.
 std::optional<ModuleQuery> with_other_bias(const ModuleQuery& query);
 
 }  // namespace oplat::ir

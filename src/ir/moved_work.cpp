@@ -9,8 +9,13 @@
 namespace oplat::ir {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPicking = {"Gather", "GatherElements", "GatherND", "Slice",
-                                                      "Shape",  "Size",           "GatherBlockQuantized",
+constexpr std::array<std::string_view, 8> kPicking = {"Gather",
+                                                      "GatherElements",
+                                                      "GatherND",
+                                                      "Slice",
+                                                      "Shape",
+                                                      "Size",
+                                                      "GatherBlockQuantized",
                                                       "EmbedLayerNormalization"};
 
 }  // namespace

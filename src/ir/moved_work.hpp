@@ -6,8 +6,9 @@
 
 namespace oplat::ir {
 
-/// work(), but an operator that picks from its operands (Gather, Slice, ...) reads no more of its constants, and of its
-/// other operands, than it writes: an embedding reads a few lines of its table.
+/// work(), but an operator that picks from its operands (Gather, Slice, ...) reads no more of its
+/// constants, and of its other operands, than it writes: an embedding reads a few lines of its
+/// table.
 Work moved_work(const Key& key);
 
 }  // namespace oplat::ir

@@ -10,7 +10,8 @@
 namespace oplat::ir {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"reorder", "copy", "cast", "quantisation", "transpose"};
+constexpr std::array<std::string_view, 5> kNames = {"reorder", "copy", "cast", "quantisation",
+                                                    "transpose"};
 
 struct MovingOperator {
   std::string_view domain;
@@ -44,7 +45,8 @@ std::optional<Movement> movement_of(std::string_view domain, std::string_view op
   return std::nullopt;
 }
 
-std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model, std::span<const NodeTitle> executed) {
+std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model,
+                                        std::span<const NodeTitle> executed) {
   using Operator = std::pair<std::string_view, std::string_view>;
   std::map<Operator, std::int64_t> gone;  // of the model's nodes, those that were not found again
   std::set<std::pair<Operator, std::string_view>> names;
@@ -64,10 +66,13 @@ std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model, std::s
       unknown.push_back(i);
     }
   }
-  for (const std::size_t i : unknown) answers[i] = gone[{executed[i].domain, executed[i].op}]-- <= 0;
+  for (const std::size_t i : unknown)
+    answers[i] = gone[{executed[i].domain, executed[i].op}]-- <= 0;
   return answers;
 }
 
-bool only_of_runtimes(Movement movement) { return movement == Movement::Reorder || movement == Movement::Copy; }
+bool only_of_runtimes(Movement movement) {
+  return movement == Movement::Reorder || movement == Movement::Copy;
+}
 
 }  // namespace oplat::ir

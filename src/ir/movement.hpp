@@ -32,10 +32,12 @@ struct NodeTitle {
   std::string op;
   std::string name;  ///< "" where the file gives none
 };
-/// Of the nodes that a runtime executes, beside those of the model that it was given: whether it put the node in (true) or the model
-/// has it (false); nothing of operators that compute, which runtimes fuse and split. A node whose name the model knows for the same
-/// operator, or one without a name, is the model's. Of others as many are the model's, moved elsewhere, as the model has nodes of the
-/// operator that are no longer there.
-std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model, std::span<const NodeTitle> executed);
+/// Of the nodes that a runtime executes, beside those of the model that it was given: whether it
+/// put the node in (true) or the model has it (false); nothing of operators that compute, which
+/// runtimes fuse and split. A node whose name the model knows for the same operator, or one without
+/// a name, is the model's. Of others as many are the model's, moved elsewhere, as the model has
+/// nodes of the operator that are no longer there.
+std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model,
+                                        std::span<const NodeTitle> executed);
 
 }  // namespace oplat::ir

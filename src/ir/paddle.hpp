@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of Paddle's programs: shapes of their results, and the few integers that shapes are computed from.
+/// Operators of Paddle's programs: shapes of their results, and the few integers that shapes are
+/// computed from.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,8 @@ inline constexpr std::string_view kPaddleDomain = "paddle";
 /// What shape inference knows of a tensor.
 struct PaddleTensor {
   std::vector<std::int64_t> dims;
-  std::optional<std::vector<std::int64_t>> values;  ///< of few integers that do not depend on the model's input data
+  std::optional<std::vector<std::int64_t>>
+      values;  ///< of few integers that do not depend on the model's input data
 };
 
 /// Tensors by the name of their parameter.
@@ -35,8 +37,9 @@ struct PaddleCall {
   std::map<std::string, std::size_t, std::less<>> results;  ///< how many tensors each slot has
 };
 
-/// Results by slot; those that nobody computes with (XShape, saved statistics) are left out. Code::Input where operands
-/// and attributes contradict each other, Code::Missing where the sizes depend on data that is not known.
+/// Results by slot; those that nobody computes with (XShape, saved statistics) are left out.
+/// Code::Input where operands and attributes contradict each other, Code::Missing where the sizes
+/// depend on data that is not known.
 Result<PaddleSlots> infer_paddle(const PaddleCall& call);
 
 }  // namespace oplat::ir

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fused nodes of Paddle-Lite as keys: one line an operator says which slots and attributes make its key.
+/// Fused nodes of Paddle-Lite as keys: one line an operator says which slots and attributes make
+/// its key.
 #include "ir/paddle_kernel.hpp"
 
 #include <algorithm>
@@ -14,25 +15,28 @@ namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
 
-/// An attribute of the key, the name under which the operator has it, and what stands there if it has none.
+/// An attribute of the key, the name under which the operator has it, and what stands there if it
+/// has none.
 struct KeyAttribute {
   std::string_view name;
   std::string_view source;
   std::string_view otherwise = "None";
 };
 
-/// How a type becomes a key. Slots are in the order in which the key has them; a slot that takes a list gives them all.
+/// How a type becomes a key. Slots are in the order in which the key has them; a slot that takes a
+/// list gives them all.
 struct Form {
   std::string_view type;
-  bool part;  ///< of any operator whose type holds this text
+  bool part;                                 ///< of any operator whose type holds this text
   std::array<std::string_view, 2> operands;  ///< "*": the first of all, as PaddleSlim takes it
   std::array<KeyAttribute, 4> attributes = {};
   bool result = true;
 };
 
-/// In the order in which PaddleSlim asks. Of some operators its text is the bare type: their keys say sizes all the same, which
-/// the text leaves out, and from which an estimate can be made where no row is of the type. What is part of several counts as the first.
-/// Convolutions, pools, matrix products and fully connected layers stand below.
+/// In the order in which PaddleSlim asks. Of some operators its text is the bare type: their keys
+/// say sizes all the same, which the text leaves out, and from which an estimate can be made where
+/// no row is of the type. What is part of several counts as the first. Convolutions, pools, matrix
+/// products and fully connected layers stand below.
 constexpr Form kForms[] = {
     {"batch_norm", true, {"X"}},
     {"layer_norm", true, {"X"}},
@@ -59,12 +63,28 @@ constexpr Form kForms[] = {
     {"elementwise", true, {"X", "Y"}, {{{"axis", "axis", "-1"}}}},
     {"concat", false, {"X"}, {{{"axis", "axis"}}}},
     {"yolo_box", false, {"X"}, {{{"class_num", "class_num"}}}},
-    {"prior_box", false, {"Input"}, {{{"aspect_ratios", "aspect_ratios"}, {"max_sizes", "max_sizes"}, {"min_sizes", "min_sizes"}}}},
+    {"prior_box",
+     false,
+     {"Input"},
+     {{{"aspect_ratios", "aspect_ratios"},
+       {"max_sizes", "max_sizes"},
+       {"min_sizes", "min_sizes"}}}},
     {"slice", false, {"Input"}, {{{"axes", "axes"}}}, false},
     {"stack", false, {"X"}, {{{"axis", "axis"}}}},
-    {"exp", false, {"X"}, {{{"axes", "axes"}, {"decrease_axis", "decrease_axis"}, {"ends", "ends"}}}},
-    {"multiclass_nms3", false, {"BBoxes", "Scores"}, {{{"keep_top_k", "keep_top_k"}, {"nms_top_k", "nms_top_k"}}}, false},
-    {"matrix_nms", false, {"BBoxes", "Scores"}, {{{"keep_top_k", "keep_top_k"}, {"nms_top_k", "nms_top_k"}}}, false},
+    {"exp",
+     false,
+     {"X"},
+     {{{"axes", "axes"}, {"decrease_axis", "decrease_axis"}, {"ends", "ends"}}}},
+    {"multiclass_nms3",
+     false,
+     {"BBoxes", "Scores"},
+     {{{"keep_top_k", "keep_top_k"}, {"nms_top_k", "nms_top_k"}}},
+     false},
+    {"matrix_nms",
+     false,
+     {"BBoxes", "Scores"},
+     {{{"keep_top_k", "keep_top_k"}, {"nms_top_k", "nms_top_k"}}},
+     false},
     {"dropout", false, {"X"}, {}, false},
     {"shuffle_channel", false, {"X"}, {{{"group", "group"}}}},
     {"split", false, {"X"}, {{{"axis", "axis"}, {"sections", "sections"}}}, false},
@@ -81,13 +101,20 @@ constexpr Form kForms[] = {
     {"pad3d", true, {"X"}, {{{"paddings", "paddings"}}}},
     {"arg_max", false, {"X"}, {{{"axis", "axis"}}}},
     {"fill_constant_batch_size_like", false, {"Input"}, {{{"shape", "shape"}}}},
-    // PaddleSlim's text does not tell the attributes, without which nobody knows how much there is to do.
-    {"rnn", false, {"Input"},
-     {{{"mode", "mode"}, {"hidden_size", "hidden_size"}, {"num_layers", "num_layers"}, {"is_bidirec", "is_bidirec", "false"}}}},
+    // PaddleSlim's text does not tell the attributes, without which nobody knows how much there is
+    // to do.
+    {"rnn",
+     false,
+     {"Input"},
+     {{{"mode", "mode"},
+       {"hidden_size", "hidden_size"},
+       {"num_layers", "num_layers"},
+       {"is_bidirec", "is_bidirec", "false"}}}},
 };
 
 const Value* find(const Node& node, std::string_view name) {
-  const auto found = std::find_if(node.attributes.begin(), node.attributes.end(), [&](const NamedValue& one) { return one.first == name; });
+  const auto found = std::find_if(node.attributes.begin(), node.attributes.end(),
+                                  [&](const NamedValue& one) { return one.first == name; });
   return found == node.attributes.end() ? nullptr : &found->second;
 }
 bool is_true(const Value* value) {
@@ -139,7 +166,9 @@ class Maker {
     return found == std::end(kForms) ? nullptr : &*found;
   }
 
-  const TensorInfo& tensor(TensorId id) const { return graph_.tensors[static_cast<std::size_t>(id)]; }
+  const TensorInfo& tensor(TensorId id) const {
+    return graph_.tensors[static_cast<std::size_t>(id)];
+  }
   TensorId operand(std::string_view slot) const {
     for (std::size_t i = 0; i < node_.inputs.size() && i < node_.input_slots.size(); ++i) {
       if (node_.input_slots[i] == slot) return node_.inputs[i];
@@ -151,7 +180,8 @@ class Maker {
     return {info.dtype.value_or(Dtype::F32), info.constant, info.shape, std::nullopt};
   }
   [[nodiscard]] tl::unexpected<Error> lacks(std::string_view what) const {
-    return fail(Code::Input, "the node {} ({}) has no {}", base::printable(node_.name), base::printable(node_.op), what);
+    return fail(Code::Input, "the node {} ({}) has no {}", base::printable(node_.name),
+                base::printable(node_.op), what);
   }
 
   /// The operands of a slot; "*" is the first of all.
@@ -176,16 +206,18 @@ class Maker {
   }
   void attribute(const KeyAttribute& one) {
     const Value* given = one.source.empty() ? nullptr : find(node_, one.source);
-    key_.attributes.emplace_back(std::string(one.name), given != nullptr ? *given : value_of(one.otherwise));
+    key_.attributes.emplace_back(std::string(one.name),
+                                 given != nullptr ? *given : value_of(one.otherwise));
   }
 
   /// "quant" and "bit_length": of what computes on eight or sixteen bits.
   void precision() {
-    const bool half = !key_.operands.empty() && std::get<TensorEntry>(key_.operands[0]).dtype == Dtype::F16;
+    const bool half =
+        !key_.operands.empty() && std::get<TensorEntry>(key_.operands[0]).dtype == Dtype::F16;
     const bool eight = is_true(find(node_, "enable_int8"));
     key_.attributes.emplace_back("quant", Value(half || eight ? "True" : "None"));
     const Value* bits = find(node_, "bit_length");
-    key_.attributes.emplace_back("bit_length", half                 ? Value(16)
+    key_.attributes.emplace_back("bit_length", half                       ? Value(16)
                                                : eight && bits != nullptr ? *bits
                                                : eight                    ? Value(8)
                                                                           : Value("None"));
@@ -212,7 +244,8 @@ class Maker {
     key_.attributes.emplace_back("pads", Value(pads()));
     const Value* algorithm = find(node_, "padding_algorithm");
     const std::string* word = algorithm == nullptr ? nullptr : algorithm->text();
-    if (word != nullptr && !word->empty() && *word != "EXPLICIT") key_.attributes.emplace_back("padding_algorithm", *algorithm);
+    if (word != nullptr && !word->empty() && *word != "EXPLICIT")
+      key_.attributes.emplace_back("padding_algorithm", *algorithm);
   }
 
   Status convolution() {
@@ -224,19 +257,24 @@ class Maker {
     key_.operands.emplace_back(entry(image));
     TensorEntry weights = entry(filter);
     weights.constant = true;
-    // Of a filter into which another was folded, the model states the shape that it had; the result's channels are right.
+    // Of a filter into which another was folded, the model states the shape that it had; the
+    // result's channels are right.
     const TensorEntry& made = std::get<TensorEntry>(key_.results[0]);
-    if (weights.shape.ranked && made.shape.ranked && !weights.shape.dims.empty() && made.shape.dims.size() > 1)
+    if (weights.shape.ranked && made.shape.ranked && !weights.shape.dims.empty() &&
+        made.shape.dims.size() > 1)
       weights.shape.dims[0] = made.shape.dims[1];
     key_.operands.emplace_back(std::move(weights));
     const Value* activation = find(node_, "act_type");
-    key_.attributes.emplace_back("activation", is_true(find(node_, "with_act")) && activation != nullptr ? *activation : Value("None"));
+    key_.attributes.emplace_back(
+        "activation",
+        is_true(find(node_, "with_act")) && activation != nullptr ? *activation : Value("None"));
     key_.attributes.emplace_back("bias", Value(operand("Bias") != kNoTensor ? "true" : "false"));
     const Value* group = find(node_, "groups");
     key_.attributes.emplace_back("group", group != nullptr ? *group : Value(1));
     key_.attributes.emplace_back("dilations", Value(two("dilations")));
     key_.attributes.emplace_back("strides", Value(two("strides")));
-    if (const Value* non_zero = find(node_, "NonZeroWeights")) key_.attributes.emplace_back("NonZeroWeights", *non_zero);
+    if (const Value* non_zero = find(node_, "NonZeroWeights"))
+      key_.attributes.emplace_back("NonZeroWeights", *non_zero);
     padding();
     precision();
     return {};
@@ -258,7 +296,8 @@ class Maker {
 
   Status pool() {
     OPLAT_CHECK(operands("X"));
-    key_.attributes.emplace_back("global_pooling", Value(is_true(find(node_, "global_pooling")) ? 1 : 0));
+    key_.attributes.emplace_back("global_pooling",
+                                 Value(is_true(find(node_, "global_pooling")) ? 1 : 0));
     key_.attributes.emplace_back("kernel_shape", Value(two("ksize")));
     key_.attributes.emplace_back("strides", Value(two("strides")));
     attribute({"pooling_type", "pooling_type", "max"});
@@ -287,6 +326,8 @@ class Maker {
 
 }  // namespace
 
-Result<Key> paddle_kernel_key(const Graph& graph, const Node& node) { return Maker(graph, node).run(); }
+Result<Key> paddle_kernel_key(const Graph& graph, const Node& node) {
+  return Maker(graph, node).run();
+}
 
 }  // namespace oplat::ir

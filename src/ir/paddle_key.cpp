@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "ir/paddle_templates.hpp"
 #include "base/text.hpp"
+#include "ir/paddle_templates.hpp"
 
 namespace oplat::ir {
 
-using paddle::Field, paddle::Kind, paddle::Rule, paddle::rule_of, paddle::kBitLength, paddle::kQuant;
+using paddle::Field, paddle::Kind, paddle::Rule, paddle::rule_of, paddle::kBitLength,
+    paddle::kQuant;
 
 namespace {
 
@@ -19,7 +20,8 @@ constexpr std::string_view kPaddleLiteDomain = "paddle_lite";
 constexpr std::string_view kOther = "other";
 /// Precisions of products, and how texts and printed keys alike state them.
 constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "fp16", "int8"};
-constexpr std::array<std::string_view, 3> kStated = {"bit_length=None", "bit_length=16", "bit_length=8"};
+constexpr std::array<std::string_view, 3> kStated = {"bit_length=None", "bit_length=16",
+                                                     "bit_length=8"};
 /// What PaddleSlim prints for an attribute that an operator does not have.
 constexpr const char* kNone = "None";
 /// Longer texts name no operator that anybody runs; they are kept as they are.
@@ -33,7 +35,8 @@ bool is_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
-/// The list of which a text gives the second number alone: of two, or of the four paddings, both of that axis.
+/// The list of which a text gives the second number alone: of two, or of the four paddings, both of
+/// that axis.
 Value second_of(Kind kind, std::int64_t number) {
   List list{Unknown{}, number};
   if (kind == Kind::Pad) list = {Unknown{}, Unknown{}, number, number};
@@ -42,10 +45,14 @@ Value second_of(Kind kind, std::int64_t number) {
 
 std::string_view name_of(Kind kind) {
   switch (kind) {
-    case Kind::Pad: return "pads";
-    case Kind::Stride: return "strides";
-    case Kind::Dilation: return "dilations";
-    default: return "kernel_shape";
+    case Kind::Pad:
+      return "pads";
+    case Kind::Stride:
+      return "strides";
+    case Kind::Dilation:
+      return "dilations";
+    default:
+      return "kernel_shape";
   }
 }
 
@@ -81,8 +88,10 @@ class Reader {
   bool read(const Field& field, Key& key) {
     switch (field.kind) {
       case Kind::Operand:
-      case Kind::Weights: return tensor(key.operands, field.kind == Kind::Weights);
-      case Kind::Result: return tensor(key.results, false);
+      case Kind::Weights:
+        return tensor(key.operands, field.kind == Kind::Weights);
+      case Kind::Result:
+        return tensor(key.results, false);
       case Kind::Operands:
         do {
           if (!tensor(key.operands, false)) return false;
@@ -115,7 +124,8 @@ class Reader {
         rest_.remove_prefix(std::string_view(kNone).size());
         key.attributes.emplace_back(field.name, kNone);
         return true;
-      case Kind::End: return true;
+      case Kind::End:
+        return true;
     }
     return false;
   }
@@ -129,7 +139,8 @@ class Reader {
     return text;
   }
   std::string_view token() {
-    return taken([](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+'; });
+    return taken(
+        [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+'; });
   }
 
   bool tensor(std::vector<Entry>& entries, bool constant) {
@@ -213,18 +224,25 @@ class Writer {
   bool write(const Field& field) {
     switch (field.kind) {
       case Kind::Operand:
-      case Kind::Weights: return operand_ < key_.operands.size() && tensor(key_.operands[operand_++]);
+      case Kind::Weights:
+        return operand_ < key_.operands.size() && tensor(key_.operands[operand_++]);
       case Kind::Operands:
         return !key_.operands.empty() &&
-               std::all_of(key_.operands.begin(), key_.operands.end(), [&](const Entry& each) { return tensor(each); });
-      case Kind::Result: return result_ < key_.results.size() && tensor(key_.results[result_++]);
+               std::all_of(key_.operands.begin(), key_.operands.end(),
+                           [&](const Entry& each) { return tensor(each); });
+      case Kind::Result:
+        return result_ < key_.results.size() && tensor(key_.results[result_++]);
       case Kind::Attribute: {
         const Value* given = key_.attribute(field.name);
         return value(given == nullptr ? Value(kNone) : *given);
       }
-      case Kind::Nothing: text_ += kNone; return true;
-      case Kind::End: return true;
-      default: break;
+      case Kind::Nothing:
+        text_ += kNone;
+        return true;
+      case Kind::End:
+        return true;
+      default:
+        break;
     }
     const Value* given = key_.attribute(name_of(field.kind));
     const List* list = given == nullptr ? nullptr : given->list();
@@ -235,11 +253,12 @@ class Writer {
     return true;
   }
 
-  /// The second number of the operator's own list. Paddings of both ends are a list of four only where the ends of an
-  /// axis differ; else the operator has two numbers, one an axis.
+  /// The second number of the operator's own list. Paddings of both ends are a list of four only
+  /// where the ends of an axis differ; else the operator has two numbers, one an axis.
   static const std::int64_t* second(const List& list) {
     if (list.empty()) return nullptr;
-    const bool ends_differ = list.size() == 4 && !list[0].unknown() && !(list[0] == list[1] && list[2] == list[3]);
+    const bool ends_differ =
+        list.size() == 4 && !list[0].unknown() && !(list[0] == list[1] && list[2] == list[3]);
     const std::size_t at = ends_differ ? 1 : list.size() - 1;
     return list[at].integer();
   }
@@ -307,15 +326,18 @@ bool same_shapes(const std::vector<Entry>& told, const std::vector<Entry>& all) 
 
 /// Whether the text tells all of the attribute, and not a part of it or nothing.
 bool is_told(const Rule& rule, std::string_view name) {
-  return std::any_of(rule.fields.begin(), rule.fields.end(),
-                     [&](const Field& field) { return field.kind == Kind::Attribute && field.name == name; });
+  return std::any_of(rule.fields.begin(), rule.fields.end(), [&](const Field& field) {
+    return field.kind == Kind::Attribute && field.name == name;
+  });
 }
 
-/// Whether what `told`, a key read from a text, says is so of `key`. A word may be spelt so that the text reads otherwise.
+/// Whether what `told`, a key read from a text, says is so of `key`. A word may be spelt so that
+/// the text reads otherwise.
 bool covers(const Key& told, const Key& key) {
   const Rule* rule = rule_of(key.op);
   if (rule == nullptr || told.op != key.op) return false;
-  if (!same_shapes(told.operands, key.operands) || !same_shapes(told.results, key.results)) return false;
+  if (!same_shapes(told.operands, key.operands) || !same_shapes(told.results, key.results))
+    return false;
   return std::all_of(told.attributes.begin(), told.attributes.end(), [&](const NamedValue& each) {
     const auto& [name, value] = each;
     const Value* given = key.attribute(name);
@@ -336,7 +358,8 @@ std::optional<std::string> paddle_text_of(const Key& key) {
   if (key.domain != kPaddleLiteDomain) return std::nullopt;
   if (key.op == kOther) {
     const Value* text = key.attribute("text");
-    if (text == nullptr || text->text() == nullptr || !(paddle_key_of(*text->text()) == key)) return std::nullopt;
+    if (text == nullptr || text->text() == nullptr || !(paddle_key_of(*text->text()) == key))
+      return std::nullopt;
     return *text->text();
   }
   if (key.since || !key.tags.empty()) return std::nullopt;
@@ -347,11 +370,15 @@ std::optional<std::string> paddle_text_of(const Key& key) {
   return text;
 }
 
-bool is_paddle_text_alone(const Key& key) { return key.domain == kPaddleLiteDomain && key.op == kOther; }
+bool is_paddle_text_alone(const Key& key) {
+  return key.domain == kPaddleLiteDomain && key.op == kOther;
+}
 
 bool states_paddle_precision(std::string_view text, std::string_view precision) {
   const auto at = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
-  return at != kPrecisions.end() && text.find(kStated[static_cast<std::size_t>(at - kPrecisions.begin())]) != std::string_view::npos;
+  return at != kPrecisions.end() &&
+         text.find(kStated[static_cast<std::size_t>(at - kPrecisions.begin())]) !=
+             std::string_view::npos;
 }
 
 std::span<const std::string_view> paddle_precisions() { return kPrecisions; }

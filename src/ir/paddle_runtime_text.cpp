@@ -65,11 +65,15 @@ class Text {
     key_.domain = "paddle_lite";
     key_.op = op;
   }
-  Text& operand(const TensorEntry* entry, bool is_constant = false) { return put(key_.operands, plain(entry, is_constant)); }
+  Text& operand(const TensorEntry* entry, bool is_constant = false) {
+    return put(key_.operands, plain(entry, is_constant));
+  }
   Text& result(const TensorEntry* entry) { return put(key_.results, plain(entry)); }
   Text& set(std::string_view name, std::optional<Value> value) {
-    if (!value) missing_ = true;
-    else key_.attributes.emplace_back(name, *std::move(value));
+    if (!value)
+      missing_ = true;
+    else
+      key_.attributes.emplace_back(name, *std::move(value));
     return *this;
   }
   Text& no_quantising() { return set("quant", Value("None")).set("bit_length", Value("None")); }
@@ -81,8 +85,10 @@ class Text {
 
  private:
   Text& put(std::vector<Entry>& entries, std::optional<Entry> entry) {
-    if (!entry) missing_ = true;
-    else entries.push_back(*std::move(entry));
+    if (!entry)
+      missing_ = true;
+    else
+      entries.push_back(*std::move(entry));
     return *this;
   }
 
@@ -104,37 +110,57 @@ std::optional<std::string> conv(const Key& key) {
   const auto paddings = second_padding(numbers(key.attribute("paddings")));
   const TensorEntry* in = key.operand(0);
   const TensorEntry* filter = key.operand(1);
-  if (!strides || strides->size() != 2 || !dilations || dilations->size() != 2 || !paddings) return std::nullopt;
-  if (in == nullptr || in->shape.dims.size() != 4 || filter == nullptr || filter->shape.dims.size() != 4) {
+  if (!strides || strides->size() != 2 || !dilations || dilations->size() != 2 || !paddings)
+    return std::nullopt;
+  if (in == nullptr || in->shape.dims.size() != 4 || filter == nullptr ||
+      filter->shape.dims.size() != 4) {
     return std::nullopt;
   }
   // oneDNN has one operator for both kinds.
   const std::int64_t groups = integer_or(key, "groups", 1);
-  const bool depthwise = groups > 1 && in->shape.dims[1] == groups && filter->shape.dims[0] == groups;
+  const bool depthwise =
+      groups > 1 && in->shape.dims[1] == groups && filter->shape.dims[0] == groups;
   return Text(depthwise ? "depthwise_conv2d" : "conv2d")
-      .operand(in).operand(filter, true).result(key.result(0))
-      .set("pads", padding(*paddings)).set("strides", only_second((*strides)[1]))
-      .set("dilations", only_second((*dilations)[1])).set("group", Value(groups))
-      .set("activation", Value(Unknown{})).set("bias", Value(Unknown{}))
-      .no_quantising().print();
+      .operand(in)
+      .operand(filter, true)
+      .result(key.result(0))
+      .set("pads", padding(*paddings))
+      .set("strides", only_second((*strides)[1]))
+      .set("dilations", only_second((*dilations)[1]))
+      .set("group", Value(groups))
+      .set("activation", Value(Unknown{}))
+      .set("bias", Value(Unknown{}))
+      .no_quantising()
+      .print();
 }
 
 std::optional<std::string> pool(const Key& key) {
   const auto kernel = constant(key, 1);
   const auto strides = numbers(key.attribute("strides"));
   const auto paddings = second_padding(numbers(key.attribute("paddings")));
-  if (!kernel || kernel->size() != 2 || !strides || strides->size() != 2 || !paddings) return std::nullopt;
+  if (!kernel || kernel->size() != 2 || !strides || strides->size() != 2 || !paddings)
+    return std::nullopt;
   const bool adaptive = word_or(key, "adaptive", "false") == "true";
-  const bool global = word_or(key, "global_pooling", "false") == "true" || (adaptive && *kernel == Numbers{1, 1});
-  return Text("pool2d").operand(key.operand(0)).result(key.result(0))
-      .set("strides", only_second((*strides)[1])).set("kernel_shape", only_second((*kernel)[1]))
-      .set("pads", padding(*paddings)).set("global_pooling", Value(global ? 1 : 0))
-      .set("pooling_type", Value(std::string(word_or(key, "pooling_type", "max")))).print();
+  const bool global =
+      word_or(key, "global_pooling", "false") == "true" || (adaptive && *kernel == Numbers{1, 1});
+  return Text("pool2d")
+      .operand(key.operand(0))
+      .result(key.result(0))
+      .set("strides", only_second((*strides)[1]))
+      .set("kernel_shape", only_second((*kernel)[1]))
+      .set("pads", padding(*paddings))
+      .set("global_pooling", Value(global ? 1 : 0))
+      .set("pooling_type", Value(std::string(word_or(key, "pooling_type", "max"))))
+      .print();
 }
 
 std::optional<std::string> elementwise(const Key& key, std::string_view op) {
-  return Text(op).operand(key.operand(0)).operand(key.operand(1)).set("axis", Value(integer_or(key, "axis", -1)))
-      .result(key.result(0)).print();
+  return Text(op)
+      .operand(key.operand(0))
+      .operand(key.operand(1))
+      .set("axis", Value(integer_or(key, "axis", -1)))
+      .result(key.result(0))
+      .print();
 }
 
 std::optional<std::string> in_out(const Key& key, std::string_view op) {
@@ -142,11 +168,20 @@ std::optional<std::string> in_out(const Key& key, std::string_view op) {
 }
 
 std::optional<std::string> matmul(const Key& key) {
-  return Text("matmul_v2").operand(key.operand(0)).operand(key.operand(1)).result(key.result(0)).no_quantising().print();
+  return Text("matmul_v2")
+      .operand(key.operand(0))
+      .operand(key.operand(1))
+      .result(key.result(0))
+      .no_quantising()
+      .print();
 }
 
 std::optional<std::string> fc(const Key& key) {
-  return Text("fc").operand(key.operand(0)).operand(key.operand(1), true).result(key.result(0)).print();
+  return Text("fc")
+      .operand(key.operand(0))
+      .operand(key.operand(1), true)
+      .result(key.result(0))
+      .print();
 }
 
 /// concat and stack: the axis is the last operand, or an attribute.
@@ -164,13 +199,20 @@ std::optional<std::string> join(const Key& key, std::string_view op) {
 }
 
 std::optional<std::string> flatten(const Key& key) {
-  return Text("flatten_contiguous_range").operand(key.operand(0)).result(key.result(0))
-      .set("start_axis", Value(integer_or(key, "start_axis", 1))).set("stop_axis", Value("None")).print();
+  return Text("flatten_contiguous_range")
+      .operand(key.operand(0))
+      .result(key.result(0))
+      .set("start_axis", Value(integer_or(key, "start_axis", 1)))
+      .set("stop_axis", Value("None"))
+      .print();
 }
 
 std::optional<std::string> shuffle(const Key& key) {
-  return Text("shuffle_channel").operand(key.operand(0)).result(key.result(0))
-      .set("group", Value(integer_or(key, "group", 1))).print();
+  return Text("shuffle_channel")
+      .operand(key.operand(0))
+      .result(key.result(0))
+      .set("group", Value(integer_or(key, "group", 1)))
+      .print();
 }
 
 std::optional<Value> value_of(const std::optional<Numbers>& numbers) {
@@ -179,51 +221,76 @@ std::optional<Value> value_of(const std::optional<Numbers>& numbers) {
 
 /// Axes and sections are constant operands.
 std::optional<std::string> squeeze(const Key& key, std::string_view op) {
-  return Text(op).operand(key.operand(0)).set("axes", value_of(constant(key, 1))).result(key.result(0)).print();
+  return Text(op)
+      .operand(key.operand(0))
+      .set("axes", value_of(constant(key, 1)))
+      .result(key.result(0))
+      .print();
 }
 
 std::optional<std::string> split(const Key& key) {
   const auto axis = constant(key, 2);
-  return Text("split").operand(key.operand(0)).set("sections", value_of(constant(key, 1)))
-      .set("axis", axis && axis->size() == 1 ? std::optional(Value(axis->front())) : std::nullopt).print();
+  return Text("split")
+      .operand(key.operand(0))
+      .set("sections", value_of(constant(key, 1)))
+      .set("axis", axis && axis->size() == 1 ? std::optional(Value(axis->front())) : std::nullopt)
+      .print();
 }
 
 std::optional<std::string> mean(const Key& key) {
   const Value* axis = key.attribute("axis");
-  return Text("reduce_mean").operand(key.operand(0)).result(key.result(0))
-      .set("dim", axis == nullptr ? std::nullopt : std::optional(*axis)).print();
+  return Text("reduce_mean")
+      .operand(key.operand(0))
+      .result(key.result(0))
+      .set("dim", axis == nullptr ? std::nullopt : std::optional(*axis))
+      .print();
 }
 
 using Renamed = std::pair<std::string_view, std::string_view>;
 
 /// Operators whose texts hold the shapes of what they read and write, and nothing else.
-constexpr std::array<Renamed, 21> kFunctions = {
-    {{"relu", "relu"},           {"relu6", "relu6"},           {"leaky_relu", "leaky_relu"}, {"tanh", "tanh"},
-     {"hardswish", "hard_swish"}, {"swish", "swish"},          {"silu", "swish"},            {"softmax", "softmax"},
-     {"sigmoid", "sigmoid"},     {"hardsigmoid", "hard_sigmoid"}, {"gelu", "gelu"},          {"clip", "clip"},
-     {"sqrt", "sqrt"},           {"floor", "floor"},           {"scale", "scale"},           {"reshape", "reshape2"},
-     {"transpose", "transpose2"}, {"batch_norm", "batch_norm"}, {"layer_norm", "layer_norm"},
-     {"nearest_interp", "nearest_interp_v2"}, {"bilinear_interp", "bilinear_interp_v2"}}};
+constexpr std::array<Renamed, 21> kFunctions = {{{"relu", "relu"},
+                                                 {"relu6", "relu6"},
+                                                 {"leaky_relu", "leaky_relu"},
+                                                 {"tanh", "tanh"},
+                                                 {"hardswish", "hard_swish"},
+                                                 {"swish", "swish"},
+                                                 {"silu", "swish"},
+                                                 {"softmax", "softmax"},
+                                                 {"sigmoid", "sigmoid"},
+                                                 {"hardsigmoid", "hard_sigmoid"},
+                                                 {"gelu", "gelu"},
+                                                 {"clip", "clip"},
+                                                 {"sqrt", "sqrt"},
+                                                 {"floor", "floor"},
+                                                 {"scale", "scale"},
+                                                 {"reshape", "reshape2"},
+                                                 {"transpose", "transpose2"},
+                                                 {"batch_norm", "batch_norm"},
+                                                 {"layer_norm", "layer_norm"},
+                                                 {"nearest_interp", "nearest_interp_v2"},
+                                                 {"bilinear_interp", "bilinear_interp_v2"}}};
 
-constexpr std::array<Renamed, 12> kElementwise = {
-    {{"add", "elementwise_add"},
-     {"subtract", "elementwise_sub"},
-     {"multiply", "elementwise_mul"},
-     {"divide", "elementwise_div"},
-     {"maximum", "elementwise_max"},
-     {"minimum", "elementwise_min"},
-     {"elementwise_pow", "elementwise_pow"},
-     {"floor_divide", "elementwise_floordiv"},
-     {"fused_elementwise_add", "elementwise_add"},
-     {"fused_elementwise_sub", "elementwise_sub"},
-     {"fused_elementwise_mul", "elementwise_mul"},
-     {"fused_elementwise_div", "elementwise_div"}}};
+constexpr std::array<Renamed, 12> kElementwise = {{{"add", "elementwise_add"},
+                                                   {"subtract", "elementwise_sub"},
+                                                   {"multiply", "elementwise_mul"},
+                                                   {"divide", "elementwise_div"},
+                                                   {"maximum", "elementwise_max"},
+                                                   {"minimum", "elementwise_min"},
+                                                   {"elementwise_pow", "elementwise_pow"},
+                                                   {"floor_divide", "elementwise_floordiv"},
+                                                   {"fused_elementwise_add", "elementwise_add"},
+                                                   {"fused_elementwise_sub", "elementwise_sub"},
+                                                   {"fused_elementwise_mul", "elementwise_mul"},
+                                                   {"fused_elementwise_div", "elementwise_div"}}};
 
 constexpr std::array<Renamed, 2> kJoins = {{{"concat", "concat"}, {"stack", "stack"}}};
 
 template <std::size_t Size>
-std::optional<std::string_view> renamed(const std::array<Renamed, Size>& list, std::string_view op) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Renamed& each) { return each.first == op; });
+std::optional<std::string_view> renamed(const std::array<Renamed, Size>& list,
+                                        std::string_view op) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const Renamed& each) { return each.first == op; });
   return found == list.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -39,7 +39,8 @@ constexpr Field kElementwise[] = {{" X=", Kind::Operand},
                                   {" Y=", Kind::Operand},
                                   {" axis=", Kind::Attribute, "axis"},
                                   {" out=", Kind::Result}};
-constexpr Field kJoin[] = {{" in=", Kind::Operands}, {" axis=", Kind::Attribute, "axis"}, {" out=", Kind::Result}};
+constexpr Field kJoin[] = {
+    {" in=", Kind::Operands}, {" axis=", Kind::Attribute, "axis"}, {" out=", Kind::Result}};
 constexpr Field kYoloBox[] = {{" in=", Kind::Operand},
                               {" out=", Kind::Result},
                               {" class_num=", Kind::Attribute, "class_num"}};
@@ -58,29 +59,34 @@ constexpr Field kSuppression[] = {{" boxs=", Kind::Operand},
                                   {" scores=", Kind::Operand},
                                   {" keep_top_k=", Kind::Attribute, "keep_top_k"},
                                   {" nms_top_k=", Kind::Attribute, "nms_top_k"}};
-constexpr Field kFc[] = {{" in=", Kind::Operand}, {" weight=", Kind::Weights}, {" out=", Kind::Result}};
-constexpr Field kShuffle[] = {{" in=", Kind::Operand}, {" group=", Kind::Attribute, "group"}, {"  out=", Kind::Result}};
+constexpr Field kFc[] = {
+    {" in=", Kind::Operand}, {" weight=", Kind::Weights}, {" out=", Kind::Result}};
+constexpr Field kShuffle[] = {
+    {" in=", Kind::Operand}, {" group=", Kind::Attribute, "group"}, {"  out=", Kind::Result}};
 constexpr Field kSplit[] = {{" in=", Kind::Operand},
                             {" axis=", Kind::Attribute, "axis"},
                             {" sections=", Kind::Attribute, "sections"}};
-constexpr Field kSqueeze[] = {{" in=", Kind::Operand}, {" axes=", Kind::Attribute, "axes"}, {"  out=", Kind::Result}};
+constexpr Field kSqueeze[] = {
+    {" in=", Kind::Operand}, {" axes=", Kind::Attribute, "axes"}, {"  out=", Kind::Result}};
 constexpr Field kFlatten[] = {{" in=", Kind::Operand},
                               {" start_axis=", Kind::Attribute, "start_axis"},
                               {" stop_axis=", Kind::Nothing, "stop_axis"},
                               {" out=", Kind::Result}};
 constexpr Field kSum[] = {{" X=", Kind::Operand}, {" Y=", Kind::Operand}, {"  out=", Kind::Result}};
 constexpr Field kUniform[] = {{" shape=", Kind::Attribute, "shape"}};
-constexpr Field kCompare[] = {{" X=", Kind::Operand}, {" Y=", Kind::Operand}, {" out=", Kind::Result}};
-constexpr Field kReduce[] = {{" in=", Kind::Operand}, {" out=", Kind::Result}, {" dim=", Kind::Attribute, "dim"}};
-constexpr Field kPad3d[] = {{" in=", Kind::Operand},
-                            {" out=", Kind::Result},
-                            {" paddings=", Kind::Attribute, "paddings"}};
-constexpr Field kArgMax[] = {{" in=", Kind::Operand}, {" axis=", Kind::Attribute, "axis"}, {"  out=", Kind::Result}};
-constexpr Field kFillLike[] = {{" in=", Kind::Operand},
-                               {" shape=", Kind::Attribute, "shape"},
-                               {"  out=", Kind::Result}};
+constexpr Field kCompare[] = {
+    {" X=", Kind::Operand}, {" Y=", Kind::Operand}, {" out=", Kind::Result}};
+constexpr Field kReduce[] = {
+    {" in=", Kind::Operand}, {" out=", Kind::Result}, {" dim=", Kind::Attribute, "dim"}};
+constexpr Field kPad3d[] = {
+    {" in=", Kind::Operand}, {" out=", Kind::Result}, {" paddings=", Kind::Attribute, "paddings"}};
+constexpr Field kArgMax[] = {
+    {" in=", Kind::Operand}, {" axis=", Kind::Attribute, "axis"}, {"  out=", Kind::Result}};
+constexpr Field kFillLike[] = {
+    {" in=", Kind::Operand}, {" shape=", Kind::Attribute, "shape"}, {"  out=", Kind::Result}};
 
-/// The first that fits counts, as in the original: "conv2d" within a type comes before what follows.
+/// The first that fits counts, as in the original: "conv2d" within a type comes before what
+/// follows.
 constexpr Rule kRules[] = {
     {"sparse_conv2d", kSparseConv},
     {"conv2d", kConv, true},

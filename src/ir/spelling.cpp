@@ -26,8 +26,8 @@ TensorEntry* activation(Entry& entry) {
   return tensor == nullptr || tensor->constant || tensor->shape.dims.empty() ? nullptr : tensor;
 }
 
-/// Sets the leading size of activations where it is `from`; false where there is none. `all`: of the operands behind the
-/// first, too, which may be as large for every batch.
+/// Sets the leading size of activations where it is `from`; false where there is none. `all`: of
+/// the operands behind the first, too, which may be as large for every batch.
 bool set_batch(Key& key, const Dim& from, const Dim& to, bool all) {
   bool any = false;
   const auto set = [&](Entry& entry) {
@@ -36,7 +36,9 @@ bool set_batch(Key& key, const Dim& from, const Dim& to, bool all) {
     tensor->shape.dims.front() = to;
     any = true;
   };
-  for (std::size_t i = 0; i < (all ? key.operands.size() : std::min<std::size_t>(1, key.operands.size())); ++i) set(key.operands[i]);
+  for (std::size_t i = 0;
+       i < (all ? key.operands.size() : std::min<std::size_t>(1, key.operands.size())); ++i)
+    set(key.operands[i]);
   for (Entry& entry : key.results) set(entry);
   return any;
 }
@@ -50,7 +52,8 @@ void add_batches(std::vector<Question>& questions, const Key& key, const std::st
     for (const bool all : {true, false}) {
       Key other = key;
       if (!set_batch(other, twin.from, twin.to, all)) continue;
-      questions.push_back({std::move(other), difference.empty() ? twin.words : difference + ", " + twin.words, true});
+      questions.push_back({std::move(other),
+                           difference.empty() ? twin.words : difference + ", " + twin.words, true});
     }
   }
 }
@@ -60,7 +63,8 @@ std::size_t rank_of(const Key& key, std::size_t operand) {
   return tensor == nullptr ? 0 : tensor->shape.dims.size();
 }
 
-/// Of operators that broadcast their second operand, counted from the front: -1 aligns the ends. Exporters write either.
+/// Of operators that broadcast their second operand, counted from the front: -1 aligns the ends.
+/// Exporters write either.
 std::optional<std::int64_t> other_axis(const Key& key) {
   const Value* axis = key.attribute("axis");
   const bool broadcasts = key.op.find("elementwise") != std::string::npos;
@@ -72,14 +76,19 @@ std::optional<std::int64_t> other_axis(const Key& key) {
   return *axis->integer() == x - y ? std::optional<std::int64_t>(-1) : std::nullopt;
 }
 
-/// The other way round, of sums and products of tensors of one rank and different sizes: Paddle-Lite swaps the operands
-/// itself where the first is the smaller one (lite/kernels/arm/elementwise_compute.cc), so that both ways run the same code.
+/// The other way round, of sums and products of tensors of one rank and different sizes:
+/// Paddle-Lite swaps the operands itself where the first is the smaller one
+/// (lite/kernels/arm/elementwise_compute.cc), so that both ways run the same code.
 bool swap_operands(Key& key) {
   const Value* axis = key.attribute("axis");
-  if ((key.op != "elementwise_add" && key.op != "elementwise_mul") || axis == nullptr || *axis != Value(-1)) return false;
+  if ((key.op != "elementwise_add" && key.op != "elementwise_mul") || axis == nullptr ||
+      *axis != Value(-1))
+    return false;
   const TensorEntry* x = key.operand(0);
   const TensorEntry* y = key.operand(1);
-  if (x == nullptr || y == nullptr || x->shape == y->shape || x->shape.dims.size() != y->shape.dims.size()) return false;
+  if (x == nullptr || y == nullptr || x->shape == y->shape ||
+      x->shape.dims.size() != y->shape.dims.size())
+    return false;
   std::swap(key.operands[0], key.operands[1]);
   return true;
 }
@@ -93,7 +102,8 @@ std::vector<Question> paddle_questions(const Key& key) {
       if (name == "axis") value = Value(*axis);
     questions.push_back({std::move(other), fmt::format("axis {}, which is the same", *axis)});
   }
-  if (Key other = key; swap_operands(other)) questions.push_back({std::move(other), "operands swapped, which is the same"});
+  if (Key other = key; swap_operands(other))
+    questions.push_back({std::move(other), "operands swapped, which is the same"});
   const std::vector<Question> exact = questions;
   for (const Question& question : exact) add_batches(questions, question.key, question.difference);
   return questions;
@@ -105,7 +115,8 @@ std::vector<Dtype> activation_types(const Key& key) {
     const auto* tensor = std::get_if<TensorEntry>(&entry);
     return tensor != nullptr && tensor->dtype == Dtype::F16;
   };
-  const bool any = std::any_of(key.operands.begin(), key.operands.end(), half) || std::any_of(key.results.begin(), key.results.end(), half);
+  const bool any = std::any_of(key.operands.begin(), key.operands.end(), half) ||
+                   std::any_of(key.results.begin(), key.results.end(), half);
   if (any) return {Dtype::F16, Dtype::F32};
   return {Dtype::F32};
 }
@@ -124,7 +135,8 @@ std::vector<Spelling> table_spellings(const Key& key) {
     for (const Dtype type : types) {
       Spelling one{paddle_key_of(*text, type), question.difference, question.open_batch};
       const auto same = [&](const Spelling& other) { return other.key == one.key; };
-      if (std::none_of(spellings.begin(), spellings.end(), same)) spellings.push_back(std::move(one));
+      if (std::none_of(spellings.begin(), spellings.end(), same))
+        spellings.push_back(std::move(one));
     }
   }
   return spellings;

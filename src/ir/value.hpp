@@ -9,7 +9,8 @@
 
 namespace oplat::ir {
 
-/// "?": the source does not say. Two keys that hold it are the same text, but a look-up never matches it.
+/// "?": the source does not say. Two keys that hold it are the same text, but a look-up never
+/// matches it.
 struct Unknown {
   friend bool operator==(const Unknown&, const Unknown&) = default;
 };
@@ -21,13 +22,13 @@ struct Value {
   std::variant<Unknown, std::int64_t, double, std::string, List> data;
 
   Value() = default;
-  Value(Unknown u) : data(u) {}                        // NOLINT(google-explicit-constructor)
-  Value(std::int64_t i) : data(i) {}                   // NOLINT
-  Value(int i) : data(std::int64_t{i}) {}              // NOLINT
-  Value(double d) : data(d) {}                         // NOLINT
-  Value(std::string s) : data(std::move(s)) {}         // NOLINT
-  Value(const char* s) : data(std::string(s)) {}       // NOLINT
-  Value(List l) : data(std::move(l)) {}                // NOLINT
+  Value(Unknown u) : data(u) {}                   // NOLINT(google-explicit-constructor)
+  Value(std::int64_t i) : data(i) {}              // NOLINT
+  Value(int i) : data(std::int64_t{i}) {}         // NOLINT
+  Value(double d) : data(d) {}                    // NOLINT
+  Value(std::string s) : data(std::move(s)) {}    // NOLINT
+  Value(const char* s) : data(std::string(s)) {}  // NOLINT
+  Value(List l) : data(std::move(l)) {}           // NOLINT
   static Value ints(const std::vector<std::int64_t>& numbers);
 
   [[nodiscard]] const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data); }

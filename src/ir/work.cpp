@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ir/operators/arguments.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/operators/arguments.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -40,7 +40,8 @@ Work work(const Key& key) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
   }
-  if (const OperatorInfo* info = find_operator(key.domain, key.op); info != nullptr && info->flops != nullptr) {
+  if (const OperatorInfo* info = find_operator(key.domain, key.op);
+      info != nullptr && info->flops != nullptr) {
     work.flops = info->flops(key);
   }
   return work;

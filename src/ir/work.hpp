@@ -9,15 +9,16 @@
 
 namespace oplat::ir {
 
-/// Bytes are those of operands and results as stored, each tensor once. `flops` counts a multiply-add as two
-/// operations; it is nothing where the catalogue holds no formula for the operator (bytes are always counted if shapes
-/// are known).
+/// Bytes are those of operands and results as stored, each tensor once. `flops` counts a
+/// multiply-add as two operations; it is nothing where the catalogue holds no formula for the
+/// operator (bytes are always counted if shapes are known).
 struct Work {
   std::optional<double> flops;
   double bytes_in = 0;       ///< non-constant operands
   double bytes_weights = 0;  ///< constant operands
   double bytes_out = 0;
-  bool complete = true;  ///< false where some dimension or element size is unknown, so that bytes are a lower bound
+  bool complete = true;  ///< false where some dimension or element size is unknown, so that bytes
+                         ///< are a lower bound
   [[nodiscard]] double bytes() const { return bytes_in + bytes_weights + bytes_out; }
 };
 

@@ -11,8 +11,8 @@ Result<BlockOutcome> checked_block(Instrument& instrument, const BlockRequest& r
   const auto* samples = std::get_if<BlockSamples>(&outcome);
   if (samples == nullptr) return std::move(outcome);
   if (samples->ns.size() != request.handles.size()) {
-    return fail(Code::Runtime, "the worker answered times of {} handles where {} were asked for", samples->ns.size(),
-                request.handles.size());
+    return fail(Code::Runtime, "the worker answered times of {} handles where {} were asked for",
+                samples->ns.size(), request.handles.size());
   }
   for (const std::vector<double>& times : samples->ns) {
     if (times.empty()) return BlockOutcome(table::Failed{"the worker answered no times"});

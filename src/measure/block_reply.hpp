@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What kernel and model blocks share: handles that are closed again, and replies that are checked before use.
+/// What kernel and model blocks share: handles that are closed again, and replies that are checked
+/// before use.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,10 @@ namespace oplat::measure {
 /// Closes a handle when it goes out of scope.
 class OpenHandle {
  public:
-  OpenHandle(Instrument& instrument, Opened opened) : instrument_(&instrument), opened_(std::move(opened)) {}
-  OpenHandle(OpenHandle&& other) noexcept : instrument_(other.instrument_), opened_(std::move(other.opened_)) {
+  OpenHandle(Instrument& instrument, Opened opened)
+      : instrument_(&instrument), opened_(std::move(opened)) {}
+  OpenHandle(OpenHandle&& other) noexcept
+      : instrument_(other.instrument_), opened_(std::move(other.opened_)) {
     other.instrument_ = nullptr;
   }
   OpenHandle& operator=(OpenHandle&& other) noexcept {
@@ -22,7 +25,8 @@ class OpenHandle {
     return *this;
   }
   ~OpenHandle() {
-    // An instrument that cannot close is lost; the next open says so, and what was measured is good.
+    // An instrument that cannot close is lost; the next open says so, and what was measured is
+    // good.
     if (instrument_ != nullptr) (void)instrument_->close(opened_.handle);
   }
   [[nodiscard]] Handle id() const { return opened_.handle; }

@@ -18,13 +18,15 @@ constexpr std::size_t kMaxExact = 100;
 std::vector<double> powers_of_shares(std::size_t n, std::size_t exponent) {
   std::vector<double> powers;
   for (std::size_t i = 0; i <= n; ++i) {
-    powers.push_back(std::pow(static_cast<double>(i) / static_cast<double>(n), static_cast<double>(exponent)));
+    powers.push_back(
+        std::pow(static_cast<double>(i) / static_cast<double>(n), static_cast<double>(exponent)));
   }
   return powers;
 }
 
 double choose(std::size_t n, std::size_t k) {
-  return std::exp(std::lgamma(static_cast<double>(n) + 1) - std::lgamma(static_cast<double>(k) + 1) -
+  return std::exp(std::lgamma(static_cast<double>(n) + 1) -
+                  std::lgamma(static_cast<double>(k) + 1) -
                   std::lgamma(static_cast<double>(n - k) + 1));
 }
 
@@ -33,7 +35,8 @@ std::vector<double> at_least(std::size_t n, std::size_t least) {
   std::vector<double> result;
   for (std::size_t i = 0; i < n; ++i) {
     const double odds = static_cast<double>(i) / static_cast<double>(n - i);
-    double exactly = std::pow(static_cast<double>(n - i) / static_cast<double>(n), static_cast<double>(n));
+    double exactly =
+        std::pow(static_cast<double>(n - i) / static_cast<double>(n), static_cast<double>(n));
     double sum = 0;
     for (std::size_t k = 0; k <= n; ++k) {
       if (k >= least) sum += exactly;
@@ -52,18 +55,21 @@ std::vector<std::pair<double, double>> median_distribution(const std::vector<dou
   std::vector<std::pair<double, double>> medians;
   if (n % 2 == 1) {
     const std::vector<double> cumulative = at_least(n, half + 1);
-    for (std::size_t i = 0; i < n; ++i) medians.emplace_back(sorted[i], cumulative[i + 1] - cumulative[i]);
+    for (std::size_t i = 0; i < n; ++i)
+      medians.emplace_back(sorted[i], cumulative[i + 1] - cumulative[i]);
     return medians;
   }
-  // The middle two draws are the i-th and a later j-th value where half of the draws are among the first i with the
-  // i-th itself, and the other half likewise from the j-th on. What is left of the lower one's probability is i = j.
+  // The middle two draws are the i-th and a later j-th value where half of the draws are among the
+  // first i with the i-th itself, and the other half likewise from the j-th on. What is left of the
+  // lower one's probability is i = j.
   const std::vector<double> lower = at_least(n, half);
   const std::vector<double> shares = powers_of_shares(n, half);
   const double orders = choose(n, half);
   for (std::size_t i = 0; i < n; ++i) {
     double left = lower[i + 1] - lower[i];
     for (std::size_t j = i + 1; j < n; ++j) {
-      const double both = orders * (shares[i + 1] - shares[i]) * (shares[n - j] - shares[n - j - 1]);
+      const double both =
+          orders * (shares[i + 1] - shares[i]) * (shares[n - j] - shares[n - j - 1]);
       medians.emplace_back((sorted[i] + sorted[j]) / 2, both);
       left -= both;
     }
@@ -97,8 +103,8 @@ Interval exact_interval(std::vector<double> values, double level) {
   return interval;
 }
 
-Interval drawn_interval(const std::vector<std::vector<double>>& processes, double level, std::uint64_t seed,
-                        int resamples) {
+Interval drawn_interval(const std::vector<std::vector<double>>& processes, double level,
+                        std::uint64_t seed, int resamples) {
   base::Random random(seed);
   std::vector<double> medians;
   medians.reserve(static_cast<std::size_t>(resamples));
@@ -107,7 +113,8 @@ Interval drawn_interval(const std::vector<std::vector<double>>& processes, doubl
     drawn.clear();
     for (std::size_t p = 0; p < processes.size(); ++p) {
       // With a single process only its blocks can be drawn from.
-      const std::vector<double>& values = processes[static_cast<std::size_t>(random.below(processes.size()))];
+      const std::vector<double>& values =
+          processes[static_cast<std::size_t>(random.below(processes.size()))];
       for (std::size_t b = 0; b < values.size(); ++b) {
         drawn.push_back(values[static_cast<std::size_t>(random.below(values.size()))]);
       }
@@ -120,8 +127,8 @@ Interval drawn_interval(const std::vector<std::vector<double>>& processes, doubl
 
 }  // namespace
 
-std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level, std::uint64_t seed,
-                                                  int resamples) {
+std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level,
+                                                  std::uint64_t seed, int resamples) {
   if (blocks.size() < 2 || resamples < 1) return std::nullopt;
   std::map<std::int64_t, std::vector<double>> by_process;
   for (const BlockValue& block : blocks) by_process[block.process].push_back(block.value);

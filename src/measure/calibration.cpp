@@ -12,7 +12,8 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
   const auto copies_within = [&](double ns, double most) {
     return kernel_ns * most <= ns ? most : std::floor(ns / kernel_ns);
   };
-  const double allowed = std::max(2.0, copies_within(rule.most_call_ns, static_cast<double>(rule.most_copies)));
+  const double allowed =
+      std::max(2.0, copies_within(rule.most_call_ns, static_cast<double>(rule.most_copies)));
   if (state == CacheState::Cold) {
     const auto k = static_cast<std::int64_t>(allowed);
     return std::clamp(k, rule.cold_least, rule.cold_most);
@@ -26,11 +27,15 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
 
 std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule) {
   const auto most = static_cast<double>(rule.chain_copies);
-  return kernel_ns * most <= rule.chain_call_ns ? rule.chain_copies : static_cast<std::int64_t>(rule.chain_call_ns / kernel_ns);
+  return kernel_ns * most <= rule.chain_call_ns
+             ? rule.chain_copies
+             : static_cast<std::int64_t>(rule.chain_call_ns / kernel_ns);
 }
 
-std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state, const CopyRule& rule) {
-  // A cold slope that failed with eight copies may have twice as many: the bound of eight is about cost, not validity.
+std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state,
+                                        const CopyRule& rule) {
+  // A cold slope that failed with eight copies may have twice as many: the bound of eight is about
+  // cost, not validity.
   const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_most : rule.most_copies;
   const std::int64_t more = std::min(4 * copies, most);
   if (more <= copies) return std::nullopt;

@@ -15,19 +15,23 @@ struct CopyRule {
   std::int64_t most_copies = 256;
   std::int64_t cold_least = 4;  ///< copies with weights of their own cost memory and time to build
   std::int64_t cold_most = 8;
-  std::int64_t chain_copies = 16;  ///< of a hot chain: each lies elsewhere in memory, and a kernel's time hangs on that
-  double chain_call_ns = 10e6;     ///< of Tk, beyond which fewer have to do
+  std::int64_t chain_copies =
+      16;  ///< of a hot chain: each lies elsewhere in memory, and a kernel's time hangs on that
+  double chain_call_ns = 10e6;  ///< of Tk, beyond which fewer have to do
 };
 
-/// Copies, where the state leaves the choice, for a kernel of about `kernel_ns`; 1 where two of them take longer than a call may: such a kernel is timed as
-/// one call less the empty call.
+/// Copies, where the state leaves the choice, for a kernel of about `kernel_ns`; 1 where two of
+/// them take longer than a call may: such a kernel is timed as one call less the empty call.
 std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule = {});
 
-/// Copies of a hot chain of a kernel of about `kernel_ns`, where that is more than choose_copies gives. Not for copies side
-/// by side: the more of their results lie around, the less of them is hot.
+/// Copies of a hot chain of a kernel of about `kernel_ns`, where that is more than choose_copies
+/// gives. Not for copies side by side: the more of their results lie around, the less of them is
+/// hot.
 std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule = {});
 
-/// More copies than `copies` for a slope that drowned in noise; nothing where the rule allows no more.
-std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state, const CopyRule& rule = {});
+/// More copies than `copies` for a slope that drowned in noise; nothing where the rule allows no
+/// more.
+std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state,
+                                        const CopyRule& rule = {});
 
 }  // namespace oplat::measure

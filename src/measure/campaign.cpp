@@ -8,14 +8,14 @@
 #include <unordered_set>
 
 #include "base/interrupt.hpp"
+#include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "measure/environment.hpp"
-#include "measure/kernel_block.hpp"
-#include "measure/model_block.hpp"
-#include "base/random.hpp"
 #include "measure/forecast.hpp"
 #include "measure/instrument_pool.hpp"
+#include "measure/kernel_block.hpp"
+#include "measure/model_block.hpp"
 #include "measure/references.hpp"
 #include "measure/row_store.hpp"
 #include "measure/schedule.hpp"
@@ -41,12 +41,14 @@ double steady_seconds() {
 }
 
 /// Errors that the next process would meet again and that say nothing about a kernel.
-bool ends_the_campaign(Code code) { return code == Code::Usage || code == Code::Refused || code == Code::Write; }
+bool ends_the_campaign(Code code) {
+  return code == Code::Usage || code == Code::Refused || code == Code::Write;
+}
 
 class CampaignRun {
  public:
-  CampaignRun(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory, Progress& progress,
-              table::DeviceId device, table::SettingId setting, Units units)
+  CampaignRun(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory,
+              Progress& progress, table::DeviceId device, table::SettingId setting, Units units)
       : request_(request),
         table_(table),
         progress_(progress),
@@ -61,22 +63,27 @@ class CampaignRun {
   Result<Summary> run();
 
  private:
-  [[nodiscard]] double now() const { return request_.seconds ? request_.seconds() : steady_seconds(); }
+  [[nodiscard]] double now() const {
+    return request_.seconds ? request_.seconds() : steady_seconds();
+  }
   [[nodiscard]] bool stop_asked() const {
     return request_.stop_asked ? request_.stop_asked() : base::interrupted() != 0;
   }
   [[nodiscard]] double elapsed() const { return now() - started_; }
-  [[nodiscard]] bool budget_over() const { return request_.budget_seconds && elapsed() >= *request_.budget_seconds; }
+  [[nodiscard]] bool budget_over() const {
+    return request_.budget_seconds && elapsed() >= *request_.budget_seconds;
+  }
   [[nodiscard]] std::int64_t next_process() const;
-  /// Whether earlier campaigns left blocks of these rows: then their empty call stands, so that k and single calls do
-  /// not change in the middle of a row.
+  /// Whether earlier campaigns left blocks of these rows: then their empty call stands, so that k
+  /// and single calls do not change in the middle of a row.
   [[nodiscard]] bool resumed() const;
   void mark_finished();
   Status begin();
   Status time_empty_call();
   Status store_campaign();
   Status passes();
-  /// The whole model that cannot wait for its pass, since what is left of the budget just suffices for its blocks.
+  /// The whole model that cannot wait for its pass, since what is left of the budget just suffices
+  /// for its blocks.
   [[nodiscard]] Unit* urgent_model();
   Status visit(Unit& unit, std::int64_t pass);
   /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
@@ -119,8 +126,9 @@ std::int64_t CampaignRun::next_process() const {
 }
 
 bool CampaignRun::resumed() const {
-  return std::any_of(units_.all.begin(), units_.all.end(),
-                     [](const Unit& unit) { return unit.kind != UnitKind::Model && !unit.blocks.empty(); });
+  return std::any_of(units_.all.begin(), units_.all.end(), [](const Unit& unit) {
+    return unit.kind != UnitKind::Model && !unit.blocks.empty();
+  });
 }
 
 /// What earlier campaigns measured well enough is left alone.
@@ -131,7 +139,8 @@ void CampaignRun::mark_finished() {
   const measure::ReferenceMedians medians = references_.medians();
   for (Unit& unit : units_.all) {
     if (unit.blocks.empty()) continue;
-    const measure::Assessment assessment = measure::assess(unit.blocks, request_.stop, medians, unit.seed());
+    const measure::Assessment assessment =
+        measure::assess(unit.blocks, request_.stop, medians, unit.seed());
     unit.judge(assessment);
   }
 }
@@ -164,7 +173,8 @@ void CampaignRun::warn_of_budget() {
   if (needed <= *request_.budget_seconds) return;
   warned_ = true;
   progress_.notice(
-      fmt::format("one block of every kernel takes about {}, the budget is {}: some will be left without a measurement",
+      fmt::format("one block of every kernel takes about {}, the budget is {}: some will be left "
+                  "without a measurement",
                   base::clock_text(needed), base::clock_text(*request_.budget_seconds)));
 }
 
@@ -175,7 +185,8 @@ Status CampaignRun::store_campaign() {
     campaign_.reference_memory_ns = baseline.memory_ns;
   }
   if (campaign_id_) return table_.update_campaign(*campaign_id_, campaign_);
-  const table::Environment environment = request_.environment ? *request_.environment : measure::probe_environment();
+  const table::Environment environment =
+      request_.environment ? *request_.environment : measure::probe_environment();
   OPLAT_TRY(id, table_.add_campaign(device_, setting_, campaign_, environment));
   campaign_id_ = id;
   store_.set_campaign(id);
@@ -221,7 +232,8 @@ Status CampaignRun::begin() {
   return store_campaign();
 }
 
-Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, const Unit& unit) const {
+Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument,
+                                             const Unit& unit) const {
   measure::KernelBlockRequest block;
   block.key = unit.name;
   block.setting = request_.setting;
@@ -237,12 +249,14 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument, co
   if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
     return Measured(MeasuredBlock{measured->block, std::move(measured->method)});
   }
-  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
   return Measured(std::move(std::get<table::Failed>(outcome)));
 }
 
-Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument, const Unit& unit) const {
+Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument,
+                                            const Unit& unit) const {
   measure::ModelBlockRequest block;
   block.model = unit.model->path;
   block.shapes = unit.model->shapes;
@@ -254,13 +268,16 @@ Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument, con
   if (auto* measured = std::get_if<measure::ModelBlock>(&outcome)) {
     return Measured(MeasuredBlock{measured->block, {}});
   }
-  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Measured(std::move(*unsupported));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    return Measured(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Measured(std::move(*skipped));
   return Measured(std::move(std::get<table::Failed>(outcome)));
 }
 
-Result<Measured> CampaignRun::measure_once(measure::Instrument& instrument, const Unit& unit) const {
-  return unit.kind == UnitKind::Model ? measure_model(instrument, unit) : measure_kernel(instrument, unit);
+Result<Measured> CampaignRun::measure_once(measure::Instrument& instrument,
+                                           const Unit& unit) const {
+  return unit.kind == UnitKind::Model ? measure_model(instrument, unit)
+                                      : measure_kernel(instrument, unit);
 }
 
 Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
@@ -270,15 +287,18 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
     // A whole model shares its process with nothing: neither its memory nor its caches.
     if (unit.kind == UnitKind::Model) pool_.discard();
     const Result<measure::Instrument*> instrument = pool_.get();
-    // Interrupted inside a worker's start or a block: the campaign ends as between two blocks, with its summary.
-    if (!instrument && instrument.error().code == Code::Interrupted) return std::optional<Measured>();
+    // Interrupted inside a worker's start or a block: the campaign ends as between two blocks, with
+    // its summary.
+    if (!instrument && instrument.error().code == Code::Interrupted)
+      return std::optional<Measured>();
     if (!instrument) return fail(instrument.error());
     Result<Measured> measured = measure_once(**instrument, unit);
     if (!measured && measured.error().code == Code::Interrupted) {
       pool_.discard();
       return std::optional<Measured>();
     }
-    if (!measured && ends_the_campaign(measured.error().code)) return fail(std::move(measured).error());
+    if (!measured && ends_the_campaign(measured.error().code))
+      return fail(std::move(measured).error());
     if (!measured) measured = table::Failed{measured.error().message};
     if (unit.kind == UnitKind::Model) pool_.discard();
     const auto* failed = std::get_if<table::Failed>(&*measured);
@@ -292,10 +312,12 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
   return std::optional<Measured>(std::move(failure));
 }
 
-/// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may have been cut to the budget.
+/// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may
+/// have been cut to the budget.
 std::optional<Measured> CampaignRun::give_up(const Unit& unit, const table::Failed& failure) {
   budget_ended_ = true;
-  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run", unit.name, unit.state_name(), failure.reason));
+  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run",
+                               unit.name, unit.state_name(), failure.reason));
   return std::nullopt;
 }
 
@@ -317,7 +339,8 @@ Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
     return store_.add_block(unit, good->block, references_);
   }
   table::Outcome refusal = table::Failed{};
-  if (auto* unsupported = std::get_if<table::Unsupported>(&measured)) refusal = std::move(*unsupported);
+  if (auto* unsupported = std::get_if<table::Unsupported>(&measured))
+    refusal = std::move(*unsupported);
   if (auto* skipped = std::get_if<table::Skipped>(&measured)) refusal = std::move(*skipped);
   if (auto* failed = std::get_if<table::Failed>(&measured)) {
     progress_.notice(fmt::format("{} ({}): {}", unit.name, unit.state_name(), failed->reason));
@@ -343,10 +366,14 @@ Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
 
 Unit* CampaignRun::urgent_model() {
   // Without kernels to come passes bring every model its blocks in turn.
-  const auto is_kernel = [](const Unit& unit) { return unit.kind != UnitKind::Model && !unit.finished; };
-  if (!request_.budget_seconds || std::none_of(units_.all.begin(), units_.all.end(), is_kernel)) return nullptr;
+  const auto is_kernel = [](const Unit& unit) {
+    return unit.kind != UnitKind::Model && !unit.finished;
+  };
+  if (!request_.budget_seconds || std::none_of(units_.all.begin(), units_.all.end(), is_kernel))
+    return nullptr;
   const double left = *request_.budget_seconds - elapsed();
-  const double reserve = std::min(forecast_.models_left(units_.all), kMaxForModels * *request_.budget_seconds);
+  const double reserve =
+      std::min(forecast_.models_left(units_.all), kMaxForModels * *request_.budget_seconds);
   if (left > reserve) return nullptr;
   Unit* most_urgent = nullptr;
   for (Unit& unit : units_.all) {
@@ -416,8 +443,8 @@ Result<Summary> CampaignRun::run() {
 
 }  // namespace
 
-Result<Summary> run(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory,
-                    Progress& progress) {
+Result<Summary> run(const CampaignRequest& request, table::Table& table,
+                    const InstrumentFactory& factory, Progress& progress) {
   OPLAT_TRY(device, table.put_device(request.device));
   OPLAT_TRY(setting, table.put_setting(request.setting));
   OPLAT_TRY(units, load_units(request, table, device, setting));

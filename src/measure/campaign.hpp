@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A campaign: kernels and whole models are measured pass by pass into a table, in a budget, resumably.
+/// A campaign: kernels and whole models are measured pass by pass into a table, in a budget,
+/// resumably.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 #include "base/result.hpp"
 #include "measure/calibration.hpp"
 #include "measure/instrument.hpp"
-#include "measure/stopping.hpp"
 #include "measure/progress.hpp"
+#include "measure/stopping.hpp"
 #include "table/table.hpp"
 
 namespace oplat::measure {
@@ -44,12 +45,14 @@ struct CampaignRequest {
   measure::StopRule stop;
   measure::CopyRule copies;
   std::int64_t keys_per_process = 50;
-  bool retry_refused = false;  ///< measure rows again that the table holds as failed, unsupported or skipped
-  /// Rows that are measured well enough, but were so under load, get as many blocks again: quiet ones clear the flag.
+  bool retry_refused =
+      false;  ///< measure rows again that the table holds as failed, unsupported or skipped
+  /// Rows that are measured well enough, but were so under load, get as many blocks again: quiet
+  /// ones clear the flag.
   bool retry_loaded = false;
-  std::string argv;            ///< recorded
-  /// The kernel behind the empty call. It is measured like any other where there are view operators, since its time is
-  /// what they cost. Empty: neither is measured.
+  std::string argv;  ///< recorded
+  /// The kernel behind the empty call. It is measured like any other where there are view
+  /// operators, since its time is what they cost. Empty: neither is measured.
   std::string empty_call_key{plan::kDispatchKey};
   std::optional<table::Environment> environment;  ///< nothing: probed when the campaign starts
   std::function<double()> seconds;                ///< monotonic clock; empty: the system's
@@ -81,21 +84,24 @@ struct Summary {
   Counts models;
   std::int64_t views = 0;  ///< keys of view operators, which are not measured
   std::int64_t blocks = 0;
-  std::int64_t passes = 0;  ///< complete ones: every row has as many blocks, earlier campaigns included
+  std::int64_t passes =
+      0;  ///< complete ones: every row has as many blocks, earlier campaigns included
   std::int64_t processes = 0;
   double seconds = 0;
-  double waited_seconds = 0;  ///< of them until the cores of several threads were apart (docs/adr/0021)
+  double waited_seconds =
+      0;  ///< of them until the cores of several threads were apart (docs/adr/0021)
   bool budget_ended = false;
   bool interrupted = false;
   std::vector<Refusal> refusals;
 };
 
-/// Measures what the table does not hold well enough yet. Calling it again goes on where it was stopped: rows that are
-/// done are left alone, the others get further blocks. Every block is stored at once, in one transaction with its row.
-/// Every row gets its n-th block before any gets its (n+1)-th. Refusals and crashes of kernels are rows; an error means
-/// that the table cannot be written or no instrument can be made, and all that was measured before is kept.
-Result<Summary> run(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory,
-                    Progress& progress);
+/// Measures what the table does not hold well enough yet. Calling it again goes on where it was
+/// stopped: rows that are done are left alone, the others get further blocks. Every block is stored
+/// at once, in one transaction with its row. Every row gets its n-th block before any gets its
+/// (n+1)-th. Refusals and crashes of kernels are rows; an error means that the table cannot be
+/// written or no instrument can be made, and all that was measured before is kept.
+Result<Summary> run(const CampaignRequest& request, table::Table& table,
+                    const InstrumentFactory& factory, Progress& progress);
 
 /// The distinct keys of plans, in order of first appearance.
 std::vector<std::string> keys_of(std::span<const table::Plan> plans);

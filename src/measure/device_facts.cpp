@@ -16,9 +16,11 @@ class Collector {
  public:
   void text(const char* fact, const std::string& recorded, const std::string& here) {
     if (recorded.empty() || here.empty() || recorded == here) return;
-    found.push_back({fact, base::printable(recorded, kWholeIsa), base::printable(here, kWholeIsa), true});
+    found.push_back(
+        {fact, base::printable(recorded, kWholeIsa), base::printable(here, kWholeIsa), true});
   }
-  void bytes(const char* fact, std::int64_t recorded, std::int64_t here, double tolerance, bool decides) {
+  void bytes(const char* fact, std::int64_t recorded, std::int64_t here, double tolerance,
+             bool decides) {
     if (recorded <= 0 || here <= 0) return;
     const auto a = static_cast<double>(recorded), b = static_cast<double>(here);
     if (std::abs(a - b) <= tolerance * std::max(a, b)) return;
@@ -33,7 +35,8 @@ class Collector {
 
 }  // namespace
 
-std::vector<FactDifference> differing_facts(const table::Device& recorded, const table::Device& here) {
+std::vector<FactDifference> differing_facts(const table::Device& recorded,
+                                            const table::Device& here) {
   Collector facts;
   facts.text("cpu", recorded.cpu, here.cpu);
   facts.text("architecture", recorded.architecture, here.architecture);

@@ -38,7 +38,8 @@ std::optional<std::string> bracketed(const std::optional<std::string>& line) {
   return line->substr(open + 1, close - open - 1);
 }
 
-void put(table::Environment& environment, const char* name, const std::optional<std::string>& value) {
+void put(table::Environment& environment, const char* name,
+         const std::optional<std::string>& value) {
   if (value) environment.facts[name] = base::printable(*value, kMaxLine);
 }
 
@@ -57,8 +58,8 @@ std::string utc_text(std::int64_t seconds) {
   const year_month_day date{day};
   const hh_mm_ss clock{time - day};
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count());
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 table::Environment probe_environment() { return probe_environment("/"); }
@@ -75,14 +76,17 @@ table::Environment probe_environment(const fs::path& root) {
     environment.facts["load_average"] = base::printable(*load, kMaxLine);
   }
   const fs::path devices = root / "sys/devices/system";
-  put(environment, "clock_source", first_line(devices / "clocksource/clocksource0/current_clocksource"));
+  put(environment, "clock_source",
+      first_line(devices / "clocksource/clocksource0/current_clocksource"));
   put(environment, "governor", first_line(devices / "cpu/cpu0/cpufreq/scaling_governor"));
   put(environment, "driver", first_line(devices / "cpu/cpu0/cpufreq/scaling_driver"));
   put(environment, "turbo_off", first_line(devices / "cpu/intel_pstate/no_turbo"));
   put(environment, "boost", first_line(devices / "cpu/cpufreq/boost"));
   put(environment, "smt", first_line(devices / "cpu/smt/active"));
-  put(environment, "huge_pages", bracketed(first_line(root / "sys/kernel/mm/transparent_hugepage/enabled")));
-  put(environment, "address_randomisation", first_line(root / "proc/sys/kernel/randomize_va_space"));
+  put(environment, "huge_pages",
+      bracketed(first_line(root / "sys/kernel/mm/transparent_hugepage/enabled")));
+  put(environment, "address_randomisation",
+      first_line(root / "proc/sys/kernel/randomize_va_space"));
   put(environment, "cpu_pressure", first_line(root / "proc/pressure/cpu"));
   environment.facts["harness_version"] = base::version();
   environment.facts["harness_commit"] = base::commit();

@@ -9,8 +9,9 @@
 
 namespace oplat::measure {
 
-/// Kernel release, load, clock source, governor, huge pages, hash of the host name, harness version and commit, time.
-/// What the system does not say is absent from `facts`. The device's own facts come from the worker.
+/// Kernel release, load, clock source, governor, huge pages, hash of the host name, harness version
+/// and commit, time. What the system does not say is absent from `facts`. The device's own facts
+/// come from the worker.
 table::Environment probe_environment();
 /// The same with /proc and /sys under another root, for tests.
 table::Environment probe_environment(const std::filesystem::path& root);

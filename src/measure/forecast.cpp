@@ -42,7 +42,8 @@ double Forecast::seconds_left(std::span<const Unit> units) const {
 double Forecast::first_pass_left(std::span<const Unit> units) const {
   double sum = 0;
   for (const Unit& unit : units) {
-    if (!unit.finished && unit.blocks.empty()) sum += cost(unit) * (unit.need == Need::Unknown ? 0.5 : 1);
+    if (!unit.finished && unit.blocks.empty())
+      sum += cost(unit) * (unit.need == Need::Unknown ? 0.5 : 1);
   }
   return sum;
 }
@@ -54,7 +55,8 @@ std::int64_t Forecast::model_blocks_lacking(const Unit& unit) const {
 
 double Forecast::models_left(std::span<const Unit> units) const {
   double sum = 0;
-  for (const Unit& unit : units) sum += static_cast<double>(model_blocks_lacking(unit)) * cost(unit);
+  for (const Unit& unit : units)
+    sum += static_cast<double>(model_blocks_lacking(unit)) * cost(unit);
   return sum;
 }
 

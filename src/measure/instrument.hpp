@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the measure layer asks of whatever can run kernels: open one, time one block, close. Worker processes implement
-/// it (runtimes/worker_client.hpp); tests use a simulated one. Protocol: docs/worker-protocol.md.
+/// What the measure layer asks of whatever can run kernels: open one, time one block, close. Worker
+/// processes implement it (runtimes/worker_client.hpp); tests use a simulated one. Protocol:
+/// docs/worker-protocol.md.
 #pragma once
 
 #include <chrono>
@@ -24,22 +25,23 @@ enum class Topology { Auto, Chain, Fan, Single };
 /// A request to make something runnable. Exactly one of `key` and `model` is set.
 struct OpenRequest {
   std::string key;
-  std::string model;                                       ///< path
-  std::map<std::string, std::vector<std::int64_t>> shapes; ///< of model inputs
+  std::string model;                                        ///< path
+  std::map<std::string, std::vector<std::int64_t>> shapes;  ///< of model inputs
   std::optional<std::int64_t> batch;
-  std::map<std::string, std::string> inputs;               ///< NAME -> FILE.npy | zeros | ones | uniform:LO:HI
+  std::map<std::string, std::string> inputs;  ///< NAME -> FILE.npy | zeros | ones | uniform:LO:HI
   table::Setting setting;
   std::int64_t copies = 1;
   Topology topology = Topology::Auto;
-  bool distinct_weights = false;  ///< each copy holds weight bytes of its own, so that they can be cold
+  bool distinct_weights =
+      false;  ///< each copy holds weight bytes of its own, so that they can be cold
   std::uint64_t seed = 1;
 };
 
 /// A kernel or model that stands ready.
 struct Opened {
   Handle handle = 0;
-  std::int64_t bytes = 0;   ///< that it holds: weights, inputs
-  std::string topology;     ///< "chain", "fan", "single"
+  std::int64_t bytes = 0;  ///< that it holds: weights, inputs
+  std::string topology;    ///< "chain", "fan", "single"
 };
 /// Ready, or why not (Unsupported, Skipped, Failed: the campaign goes on).
 using OpenOutcome = std::variant<Opened, table::Unsupported, table::Skipped, table::Failed>;
@@ -51,24 +53,28 @@ struct Cores {
   friend bool operator==(const Cores&, const Cores&) = default;
 };
 
-/// One block: rounds of [scrub, handle] for every handle in order, again and again until `duration` is over.
+/// One block: rounds of [scrub, handle] for every handle in order, again and again until `duration`
+/// is over.
 struct BlockRequest {
   std::vector<Handle> handles;
   std::chrono::nanoseconds duration{100'000'000};
   std::int64_t least_rounds = 3;
   std::int64_t most_rounds = 100'000;
-  std::int64_t warmup_rounds = 1;   ///< untimed rounds before the first
-  std::int64_t scrub_bytes = 0;     ///< read before each timed call, outside the timer; 0: nothing
-  std::int64_t scrub_threads = 1;   ///< each reads them on a core of its own: caches of several cores hold weights
-  bool references = true;           ///< time the reference kernels at the start
-  /// Rounds during which somebody else used the core do not count, as far as others can be had; for what runs on one thread.
+  std::int64_t warmup_rounds = 1;  ///< untimed rounds before the first
+  std::int64_t scrub_bytes = 0;    ///< read before each timed call, outside the timer; 0: nothing
+  std::int64_t scrub_threads =
+      1;  ///< each reads them on a core of its own: caches of several cores hold weights
+  bool references = true;  ///< time the reference kernels at the start
+  /// Rounds during which somebody else used the core do not count, as far as others can be had; for
+  /// what runs on one thread.
   bool alone = true;
-  /// A block counts as stolen if the cores of so many threads are not apart when it begins or ends (oplat_probe_apart); 1: not asked.
+  /// A block counts as stolen if the cores of so many threads are not apart when it begins or ends
+  /// (oplat_probe_apart); 1: not asked.
   std::int64_t apart = 1;
   std::chrono::nanoseconds patience{0};  ///< it waits so long at most until they are
   Cores best_cores;
-  /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall asleep during one,
-  /// and inside a network they are awake.
+  /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall
+  /// asleep during one, and inside a network they are awake.
   std::optional<Handle> wake = std::nullopt;
 };
 
@@ -77,11 +83,13 @@ struct BlockSamples {
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
   std::int64_t faults = 0;
-  std::int64_t switches = 0;       ///< involuntary
-  std::int64_t steal_ticks = 0;    ///< of the hypervisor, and of the hardware thread that shares the core
-  std::optional<double> other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
-  std::int64_t waited_ns = 0;        ///< until the cores were apart
-  Cores best_cores;                  ///< of the request or better, as far as was looked
+  std::int64_t switches = 0;  ///< involuntary
+  std::int64_t steal_ticks =
+      0;  ///< of the hypervisor, and of the hardware thread that shares the core
+  std::optional<double>
+      other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
+  std::int64_t waited_ns = 0;  ///< until the cores were apart
+  Cores best_cores;            ///< of the request or better, as far as was looked
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;
 

@@ -8,7 +8,8 @@ Result<measure::Instrument*> InstrumentPool::get() {
   if (instrument_ && uses_ >= most_uses_) discard();
   if (!instrument_) {
     auto made = (*factory_)();
-    // A machine that is short of memory for a moment is the usual reason; one that cannot start a worker fails again.
+    // A machine that is short of memory for a moment is the usual reason; one that cannot start a
+    // worker fails again.
     if (!made && made.error().code != Code::Interrupted) made = (*factory_)();
     if (!made) return fail(std::move(made).error());
     if (!*made) return fail(Code::Internal, "the instrument factory made nothing");

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "measure/block_reply.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "measure/block_reply.hpp"
 #include "measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -36,7 +36,8 @@ KernelBlockOutcome as_outcome(BlockRefusal refusal) {
 
 using Handled = std::variant<OpenHandle, BlockRefusal>;
 
-Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& request, std::int64_t copies) {
+Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& request,
+                            std::int64_t copies) {
   OpenRequest open;
   open.key = request.key;
   open.setting = request.setting;
@@ -45,19 +46,25 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
   OPLAT_TRY(outcome, instrument.open(open));
-  if (auto* opened = std::get_if<Opened>(&outcome)) return Handled(OpenHandle(instrument, std::move(*opened)));
-  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return Handled(BlockRefusal(std::move(*unsupported)));
-  if (auto* skipped = std::get_if<table::Skipped>(&outcome)) return Handled(BlockRefusal(std::move(*skipped)));
+  if (auto* opened = std::get_if<Opened>(&outcome))
+    return Handled(OpenHandle(instrument, std::move(*opened)));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    return Handled(BlockRefusal(std::move(*unsupported)));
+  if (auto* skipped = std::get_if<table::Skipped>(&outcome))
+    return Handled(BlockRefusal(std::move(*skipped)));
   return Handled(BlockRefusal(std::move(std::get<table::Failed>(outcome))));
 }
 
 /// Of the weights of the waking copy: others than those that are to be cold.
 constexpr std::uint64_t kWakingSeed = 0x77616b65;
 
-/// A further copy, which stands ready where a scrub would let the pool of a kernel on several threads fall asleep: it
-/// wakes as many threads as the kernel itself takes. Nothing where there is no such need or no memory.
-Result<std::optional<OpenHandle>> open_waker(Instrument& instrument, const KernelBlockRequest& request) {
-  if (request.setting.threads < 2 || request.state.scrub_bytes == 0) return std::optional<OpenHandle>();
+/// A further copy, which stands ready where a scrub would let the pool of a kernel on several
+/// threads fall asleep: it wakes as many threads as the kernel itself takes. Nothing where there is
+/// no such need or no memory.
+Result<std::optional<OpenHandle>> open_waker(Instrument& instrument,
+                                             const KernelBlockRequest& request) {
+  if (request.setting.threads < 2 || request.state.scrub_bytes == 0)
+    return std::optional<OpenHandle>();
   KernelBlockRequest waking = request;
   waking.seed = base::mix_seed(request.seed, kWakingSeed);
   OPLAT_TRY(handled, open_copies(instrument, waking, 1));
@@ -65,8 +72,8 @@ Result<std::optional<OpenHandle>> open_waker(Instrument& instrument, const Kerne
   return std::optional<OpenHandle>();
 }
 
-BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles, double round_ns,
-                      const std::optional<OpenHandle>& waker = std::nullopt) {
+BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles,
+                      double round_ns, const std::optional<OpenHandle>& waker = std::nullopt) {
   const State& state = request.state;
   BlockRequest block;
   block.handles = std::move(handles);
@@ -77,9 +84,11 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   block.alone = request.setting.threads == 1;
   block.apart = request.setting.threads;
   if (waker) block.wake = waker->id();
-  // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own state.
+  // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own
+  // state.
   const double rounds = state.scrub_bytes > 0 ? 1 : kWarmupNs / std::max(round_ns, 1.0);
-  block.warmup_rounds = static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMaxWarmupRounds)));
+  block.warmup_rounds =
+      static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMaxWarmupRounds)));
   return block;
 }
 
@@ -101,7 +110,8 @@ Result<TimedOutcome> timed_block(Instrument& instrument, const BlockRequest& blo
   return TimedOutcome(std::move(timed));
 }
 
-KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, const std::string& topology) {
+KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies,
+                     const std::string& topology) {
   KernelBlock result;
   result.block = block_facts(timed.samples);
   result.block.value_ns = value_ns;
@@ -113,9 +123,9 @@ KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies, c
 KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>& empty_call_ns) {
   const double value = timed.one_ns - empty_call_ns.value_or(0);
   if (!(value > 0)) {
-    return table::Failed{fmt::format("a call takes {} and an empty one {}: nothing is left for the kernel",
-                                     base::duration_text(timed.one_ns),
-                                     base::duration_text(empty_call_ns.value_or(0)))};
+    return table::Failed{fmt::format(
+        "a call takes {} and an empty one {}: nothing is left for the kernel",
+        base::duration_text(timed.one_ns), base::duration_text(empty_call_ns.value_or(0)))};
   }
   KernelBlock result = finished(timed, value, 1, "single");
   if (!empty_call_ns) result.method.flags.emplace_back("empty_call_unknown");
@@ -123,7 +133,8 @@ KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>&
 }
 
 /// Time of one call, from a short block, to choose k by.
-Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequest& request, Handle one) {
+Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequest& request,
+                                   Handle one) {
   BlockRequest block;
   block.handles = {one};
   block.duration = kCalibration;
@@ -137,25 +148,29 @@ Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequ
 }
 
 std::string figures(const Timed& timed, std::int64_t copies) {
-  return fmt::format("one copy {}, {} copies {}, {} rounds", base::duration_text(timed.one_ns), copies,
-                     base::duration_text(timed.k_ns), timed.samples.ns.front().size());
+  return fmt::format("one copy {}, {} copies {}, {} rounds", base::duration_text(timed.one_ns),
+                     copies, base::duration_text(timed.k_ns), timed.samples.ns.front().size());
 }
 
-/// The number of copies to try instead, where a slope is not positive or rests on too small a difference.
-std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const Timed& timed, std::int64_t copies,
-                                        double value, const CopyRule& rule) {
+/// The number of copies to try instead, where a slope is not positive or rests on too small a
+/// difference.
+std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const Timed& timed,
+                                        std::int64_t copies, double value, const CopyRule& rule) {
   const CacheState kind = request.state.kind;
   if (!(value > 0)) return more_copies(copies, kind, rule);
-  // T1 held more fixed cost than was known when k was chosen; the slope, unlike T1, does not contain it.
-  const bool small = kind == CacheState::Hot && timed.k_ns - timed.one_ns < rule.least_difference_ns / 2;
+  // T1 held more fixed cost than was known when k was chosen; the slope, unlike T1, does not
+  // contain it.
+  const bool small =
+      kind == CacheState::Hot && timed.k_ns - timed.one_ns < rule.least_difference_ns / 2;
   if (request.copies || !small) return std::nullopt;
   const std::int64_t wanted = choose_copies(value, kind, rule);
   return wanted > copies ? std::optional(wanted) : std::nullopt;
 }
 
-/// Copies for a slope. A hot chain gets more than were asked for where its kernel is long, unless memory forbids it.
-Result<Handled> open_many(Instrument& instrument, const KernelBlockRequest& request, std::int64_t& copies, double kernel_ns,
-                          const CopyRule& rule) {
+/// Copies for a slope. A hot chain gets more than were asked for where its kernel is long, unless
+/// memory forbids it.
+Result<Handled> open_many(Instrument& instrument, const KernelBlockRequest& request,
+                          std::int64_t& copies, double kernel_ns, const CopyRule& rule) {
   OPLAT_TRY(handled, open_copies(instrument, request, copies));
   const auto* opened = std::get_if<OpenHandle>(&handled);
   const bool is_free = !request.copies && request.state.kind == CacheState::Hot;
@@ -169,14 +184,17 @@ Result<Handled> open_many(Instrument& instrument, const KernelBlockRequest& requ
 }
 
 /// Tk beside T1, a second time with more copies where the first gave no usable slope.
-Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request, const OpenHandle& one,
-                                       double one_ns, const std::optional<OpenHandle>& waker, std::int64_t copies, const CopyRule& rule) {
+Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request,
+                                       const OpenHandle& one, double one_ns,
+                                       const std::optional<OpenHandle>& waker, std::int64_t copies,
+                                       const CopyRule& rule) {
   std::string before;
   const double kernel_ns = request.expected_ns.value_or(one_ns);
   for (int attempt = 0;; ++attempt) {
     OPLAT_TRY(handled, open_many(instrument, request, copies, kernel_ns, rule));
     if (auto* refusal = std::get_if<BlockRefusal>(&handled)) {
-      // Copies may need more memory than the worker grants; fewer give a noisier slope instead of none.
+      // Copies may need more memory than the worker grants; fewer give a noisier slope instead of
+      // none.
       if (std::holds_alternative<table::Skipped>(*refusal) && attempt == 0 && copies > 2) {
         copies = std::max<std::int64_t>(2, copies / 4);
         continue;
@@ -185,8 +203,10 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
     }
     const auto& many = std::get<OpenHandle>(handled);
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
-    OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns, waker)));
-    if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
+    OPLAT_TRY(outcome,
+              timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns, waker)));
+    if (auto* failed = std::get_if<table::Failed>(&outcome))
+      return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
     const double value = slope(timed.one_ns, timed.k_ns, copies);
     const std::optional<std::int64_t> next =
@@ -197,14 +217,16 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
       continue;
     }
     if (value > 0) return KernelBlockOutcome(finished(timed, value, copies, many.topology()));
-    return KernelBlockOutcome(table::Failed{fmt::format("no positive slope: {}{}{}", figures(timed, copies),
-                                                        before.empty() ? "" : "; before that ", before)});
+    return KernelBlockOutcome(
+        table::Failed{fmt::format("no positive slope: {}{}{}", figures(timed, copies),
+                                  before.empty() ? "" : "; before that ", before)});
   }
 }
 
 }  // namespace
 
-Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const KernelBlockRequest& request,
+Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument,
+                                                const KernelBlockRequest& request,
                                                 const CopyRule& rule) {
   OPLAT_TRY(first, open_copies(instrument, request, 1));
   if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
@@ -217,18 +239,21 @@ Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const Ke
   if (copies < 1) copies = request.state.copies;
   if (copies < 1) {
     OPLAT_TRY(estimate, estimate_call(instrument, request, one.id()));
-    if (auto* failed = std::get_if<table::Failed>(&estimate)) return KernelBlockOutcome(std::move(*failed));
+    if (auto* failed = std::get_if<table::Failed>(&estimate))
+      return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
     copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
   }
   if (copies > 1) return slope_block(instrument, request, one, one_ns, waker, copies, rule);
 
   OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id()}, one_ns, waker)));
-  if (auto* failed = std::get_if<table::Failed>(&outcome)) return KernelBlockOutcome(std::move(*failed));
+  if (auto* failed = std::get_if<table::Failed>(&outcome))
+    return KernelBlockOutcome(std::move(*failed));
   return single_value(std::get<Timed>(outcome), request.empty_call_ns);
 }
 
-Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key, const table::Setting& setting) {
+Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key,
+                                     const table::Setting& setting) {
   KernelBlockRequest request;
   request.key = key;
   request.setting = setting;

@@ -28,20 +28,24 @@ struct KernelBlock {
   table::Block block;
   table::Method method;
 };
-using KernelBlockOutcome = std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;
+using KernelBlockOutcome =
+    std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;
 
-/// Error only where the instrument is lost. A slope <= 0 is tried once more with more copies, then Failed with the
-/// figures. Flag "empty_call_unknown": a single call from which nothing could be taken off.
-Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument, const KernelBlockRequest& request,
+/// Error only where the instrument is lost. A slope <= 0 is tried once more with more copies, then
+/// Failed with the figures. Flag "empty_call_unknown": a single call from which nothing could be
+/// taken off.
+Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument,
+                                                const KernelBlockRequest& request,
                                                 const CopyRule& rule = {});
 
-/// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope. Nothing where the runtime
-/// has no such kernel or noise leaves nothing.
+/// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope. Nothing
+/// where the runtime has no such kernel or noise leaves nothing.
 struct EmptyCall {
   std::optional<double> ns;
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
 };
-Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key, const table::Setting& setting);
+Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key,
+                                     const table::Setting& setting);
 
 }  // namespace oplat::measure

@@ -27,7 +27,8 @@ BlockRequest first_call(Handle model) {
 
 }  // namespace
 
-Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const ModelBlockRequest& request) {
+Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
+                                              const ModelBlockRequest& request) {
   OpenRequest open;
   open.model = request.model;
   open.shapes = request.shapes;
@@ -37,13 +38,17 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   open.topology = Topology::Single;
   open.seed = request.seed;
   OPLAT_TRY(opened, instrument.open(open));
-  if (auto* unsupported = std::get_if<table::Unsupported>(&opened)) return ModelBlockOutcome(std::move(*unsupported));
-  if (auto* skipped = std::get_if<table::Skipped>(&opened)) return ModelBlockOutcome(std::move(*skipped));
-  if (auto* failed = std::get_if<table::Failed>(&opened)) return ModelBlockOutcome(std::move(*failed));
+  if (auto* unsupported = std::get_if<table::Unsupported>(&opened))
+    return ModelBlockOutcome(std::move(*unsupported));
+  if (auto* skipped = std::get_if<table::Skipped>(&opened))
+    return ModelBlockOutcome(std::move(*skipped));
+  if (auto* failed = std::get_if<table::Failed>(&opened))
+    return ModelBlockOutcome(std::move(*failed));
   const OpenHandle model(instrument, std::move(std::get<Opened>(opened)));
 
   OPLAT_TRY(first, checked_block(instrument, first_call(model.id())));
-  if (auto* failed = std::get_if<table::Failed>(&first)) return ModelBlockOutcome(std::move(*failed));
+  if (auto* failed = std::get_if<table::Failed>(&first))
+    return ModelBlockOutcome(std::move(*failed));
 
   BlockRequest block;
   block.handles = {model.id()};
@@ -52,13 +57,15 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const Mode
   block.alone = request.setting.threads == 1;
   block.apart = request.setting.threads;
   OPLAT_TRY(calls, checked_block(instrument, block));
-  if (auto* failed = std::get_if<table::Failed>(&calls)) return ModelBlockOutcome(std::move(*failed));
+  if (auto* failed = std::get_if<table::Failed>(&calls))
+    return ModelBlockOutcome(std::move(*failed));
   auto& samples = std::get<BlockSamples>(calls);
 
   ModelBlock result;
   result.block = block_facts(samples);
   result.block.value_ns = *calm_time(samples.ns.front());
-  if (!(result.block.value_ns > 0)) return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
+  if (!(result.block.value_ns > 0))
+    return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
   return ModelBlockOutcome(std::move(result));
 }
 

@@ -22,11 +22,15 @@ struct ModelBlockRequest {
 };
 
 struct ModelBlock {
-  table::Block block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
+  table::Block
+      block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
 };
-using ModelBlockOutcome = std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
+using ModelBlockOutcome =
+    std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
 
-/// 0.3 s or five calls, whichever is longer, after the first call. Error only where the instrument is lost.
-Result<ModelBlockOutcome> measure_model_block(Instrument& instrument, const ModelBlockRequest& request);
+/// 0.3 s or five calls, whichever is longer, after the first call. Error only where the instrument
+/// is lost.
+Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
+                                              const ModelBlockRequest& request);
 
 }  // namespace oplat::measure

@@ -13,7 +13,9 @@ constexpr std::chrono::seconds kMaxForABlock{10};
 
 }  // namespace
 
-nanoseconds Patience::left() const { return std::clamp(std::min(measured - waited, most), nanoseconds(0), nanoseconds(kMaxForABlock)); }
+nanoseconds Patience::left() const {
+  return std::clamp(std::min(measured - waited, most), nanoseconds(0), nanoseconds(kMaxForABlock));
+}
 
 Result<measure::BlockOutcome> PatientInstrument::block(const measure::BlockRequest& request) {
   measure::BlockRequest patient = request;
@@ -24,7 +26,9 @@ Result<measure::BlockOutcome> PatientInstrument::block(const measure::BlockReque
   const nanoseconds taken = std::chrono::steady_clock::now() - begin;
   const auto* samples = std::get_if<measure::BlockSamples>(&outcome);
   // A block that failed does not tell how long it waited.
-  const nanoseconds waited = samples != nullptr ? std::clamp(nanoseconds(samples->waited_ns), nanoseconds(0), taken) : std::min(taken, patient.patience);
+  const nanoseconds waited =
+      samples != nullptr ? std::clamp(nanoseconds(samples->waited_ns), nanoseconds(0), taken)
+                         : std::min(taken, patient.patience);
   patience_->waited += waited;
   patience_->measured += taken - waited;
   if (samples != nullptr && samples->best_cores.look_ns > 0) patience_->best = samples->best_cores;

@@ -16,8 +16,9 @@ enum class Phase {
 
 struct ProgressState {
   Phase phase = Phase::Preparing;
-  std::int64_t done = 0;              ///< blocks
-  std::int64_t total = 0;             ///< blocks as far as known: it changes as the noise of rows becomes known
+  std::int64_t done = 0;  ///< blocks
+  std::int64_t total =
+      0;  ///< blocks as far as known: it changes as the noise of rows becomes known
   std::optional<double> eta_seconds;  ///< never more than what is left of the budget
   std::string current;                ///< key or model; empty between two
   std::string state;                  ///< "hot", "cold", "model"

@@ -8,12 +8,14 @@ namespace oplat::measure {
 
 namespace {
 
-/// Later campaigns and `oplat verify` compare with the first baseline for good: a single reading may have met a busy machine.
+/// Later campaigns and `oplat verify` compare with the first baseline for good: a single reading
+/// may have met a busy machine.
 constexpr std::size_t kMinReadings = 5;
 
 }  // namespace
 
-void References::add(const std::optional<double>& compute_ns, const std::optional<double>& memory_ns) {
+void References::add(const std::optional<double>& compute_ns,
+                     const std::optional<double>& memory_ns) {
   if (compute_ns) compute_.push_back(*compute_ns);
   if (memory_ns) memory_.push_back(*memory_ns);
 }

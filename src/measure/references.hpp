@@ -13,10 +13,13 @@ namespace oplat::measure {
 class References {
  public:
   void add(const std::optional<double>& compute_ns, const std::optional<double>& memory_ns);
-  void add(const table::Block& block) { add(block.reference_compute_ns, block.reference_memory_ns); }
+  void add(const table::Block& block) {
+    add(block.reference_compute_ns, block.reference_memory_ns);
+  }
   /// Medians of all readings, refreshed whenever their number has grown by a tenth.
   const measure::ReferenceMedians& medians();
-  /// The 25th percentile: what the references take on this device when little else runs. Nothing from a few readings.
+  /// The 25th percentile: what the references take on this device when little else runs. Nothing
+  /// from a few readings.
   [[nodiscard]] measure::ReferenceMedians baseline() const;
 
  private:

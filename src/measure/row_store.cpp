@@ -16,7 +16,8 @@ void add_flag(std::vector<std::string>& flags, const std::string& flag) {
 }  // namespace
 
 RowStore::View RowStore::assess(Unit& unit, References& references) const {
-  const measure::Assessment assessment = measure::assess(unit.blocks, rule_, references.medians(), unit.seed());
+  const measure::Assessment assessment =
+      measure::assess(unit.blocks, rule_, references.medians(), unit.seed());
   View view;
   view.method = unit.method;
   for (const std::string& flag : assessment.flags) add_flag(view.method.flags, flag);
@@ -33,8 +34,8 @@ Result<table::RowId> RowStore::put(Unit& unit, View view) {
   unit.stored = view.outcome;
   unit.stored_flags = view.method.flags;
   if (unit.kind == UnitKind::Model) {
-    table::ModelRow row{unit.name, unit.model->plan_identity, unit.model->executed_batch, std::move(view.outcome),
-                        std::move(view.method)};
+    table::ModelRow row{unit.name, unit.model->plan_identity, unit.model->executed_batch,
+                        std::move(view.outcome), std::move(view.method)};
     return table_->put_model_row(device_, setting_, campaign_, row);
   }
   table::Row row;
@@ -51,7 +52,8 @@ Status RowStore::add_block(Unit& unit, const table::Block& block, References& re
   View view = assess(unit, references);
   return table_->transaction([&]() -> Status {
     OPLAT_TRY(row, put(unit, std::move(view)));
-    return unit.kind == UnitKind::Model ? table_->add_model_block(row, block) : table_->add_block(row, block);
+    return unit.kind == UnitKind::Model ? table_->add_model_block(row, block)
+                                        : table_->add_block(row, block);
   });
 }
 

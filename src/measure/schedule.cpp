@@ -16,11 +16,13 @@ std::optional<std::int64_t> pass_level(std::span<const Unit> units) {
   return level;
 }
 
-std::deque<std::size_t> pass_order(std::span<const Unit> units, std::int64_t level, std::uint64_t seed) {
+std::deque<std::size_t> pass_order(std::span<const Unit> units, std::int64_t level,
+                                   std::uint64_t seed) {
   std::vector<std::size_t> order(units.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   base::Random random(base::mix_seed(seed, static_cast<std::uint64_t>(level)));
-  // All units are shuffled and then sifted, so that what is finished already does not change the order of the rest.
+  // All units are shuffled and then sifted, so that what is finished already does not change the
+  // order of the rest.
   base::shuffle(order, random);
   std::deque<std::size_t> pass;
   for (std::size_t index : order) {

@@ -61,7 +61,8 @@ double mann_kendall_p(std::span<const double> values) {
     }
   }
   const bool ties = rising + falling < n * (n - 1) / 2;
-  if (!ties && n <= kMaxExact) return std::min(1.0, 2 * inversions_at_most(n, std::min(rising, falling)));
+  if (!ties && n <= kMaxExact)
+    return std::min(1.0, 2 * inversions_at_most(n, std::min(rising, falling)));
 
   const auto count = static_cast<double>(n);
   const double variance = (count * (count - 1) * (2 * count + 5) - tie_correction(values)) / 18;
@@ -96,7 +97,8 @@ std::optional<TwoModes> split_in_two(std::span<const double> values) {
     const auto above = static_cast<double>(n - cut);
     const double low = low_sum / below;
     const double high = (sum - low_sum) / above;
-    const double between = below * (low - centre) * (low - centre) + above * (high - centre) * (high - centre);
+    const double between =
+        below * (low - centre) * (low - centre) + above * (high - centre) * (high - centre);
     if (between / total > best.explained) best = {between / total, std::exp(low), std::exp(high)};
   }
   return best;
@@ -105,9 +107,10 @@ std::optional<TwoModes> split_in_two(std::span<const double> values) {
 bool is_bimodal(std::span<const double> values) {
   const std::optional<TwoModes> split = split_in_two(values);
   if (!split || split->high < 1.02 * split->low) return false;
-  // The best split of many normal values explains 2 / pi of their variance; the second term was fitted to the 99 %
-  // quantile in 6,000 simulated samples for each of ten sizes from 8 to 40.
-  const double threshold = 2 * std::numbers::inv_pi + 0.80 * std::pow(static_cast<double>(values.size()), -0.47);
+  // The best split of many normal values explains 2 / pi of their variance; the second term was
+  // fitted to the 99 % quantile in 6,000 simulated samples for each of ten sizes from 8 to 40.
+  const double threshold =
+      2 * std::numbers::inv_pi + 0.80 * std::pow(static_cast<double>(values.size()), -0.47);
   return split->explained > threshold;
 }
 

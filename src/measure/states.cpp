@@ -9,23 +9,28 @@ namespace oplat::measure {
 namespace {
 
 constexpr double kMinEvictedWeightBytes = 64 * 1024;
-constexpr double kMemoryBytesPerNs = 10;     // 10 GB/s, one core of a modest machine
-constexpr double kLastLevelBytesPerNs = 40;  // what the last level gives less than the core's own cache, as a rate
+constexpr double kMemoryBytesPerNs = 10;  // 10 GB/s, one core of a modest machine
+constexpr double kLastLevelBytesPerNs =
+    40;  // what the last level gives less than the core's own cache, as a rate
 constexpr double kMinShare = 0.02;
 constexpr std::int64_t kPoolsOfSecondLevel = 4;
 constexpr std::int64_t kMaxPoolCopies = 256;  // as many nodes as any measurement has
 constexpr std::int64_t kScrubsOfCache = 3;
 constexpr std::int64_t kAssumedCacheBytes = std::int64_t{64} << 20;
-// Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer than the block.
+// Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer
+// than the block.
 constexpr std::int64_t kMaxScrubBytes = std::int64_t{1} << 30;
 
 }  // namespace
 
 const char* name(CacheState state) {
   switch (state) {
-    case CacheState::Hot: return "hot";
-    case CacheState::LastLevel: return "last-level";
-    case CacheState::Cold: return "cold";
+    case CacheState::Hot:
+      return "hot";
+    case CacheState::LastLevel:
+      return "last-level";
+    case CacheState::Cold:
+      return "cold";
   }
   return "hot";
 }
@@ -38,7 +43,8 @@ std::optional<State> last_level_state(const ir::Work& work, const table::Device&
   if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool || always_hot(work)) return std::nullopt;
   if (hot_state(work).reuse_bytes >= 2 * static_cast<double>(device.l2_bytes)) return std::nullopt;
   const double wanted = std::ceil(static_cast<double>(pool) / work.bytes_weights);
-  const auto copies = static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMaxPoolCopies)));
+  const auto copies =
+      static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMaxPoolCopies)));
   return State{CacheState::LastLevel, static_cast<double>(pool), 0, copies};
 }
 
@@ -54,7 +60,8 @@ std::vector<State> further_states(const ir::Work& work, const table::Device& dev
   if (always_hot(work)) return states;
   if (const auto last = last_level_state(work, device)) states.push_back(*last);
   // A kernel that touches more than the scrub is as cold as it gets when hot.
-  if (const State cold = cold_state(device); cold.reuse_bytes > hot_state(work).reuse_bytes) states.push_back(cold);
+  if (const State cold = cold_state(device); cold.reuse_bytes > hot_state(work).reuse_bytes)
+    states.push_back(cold);
   return states;
 }
 

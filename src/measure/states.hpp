@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cache states in which a kernel is measured (docs/measuring.md): hot always, the others where the weights are
-/// large enough to make a difference.
+/// The cache states in which a kernel is measured (docs/measuring.md): hot always, the others where
+/// the weights are large enough to make a difference.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,43 @@
 
 namespace oplat::measure {
 
-/// Where the weights are when the kernel starts: as near as its own size allows, pushed out of the core's own cache into
-/// the last level, or in memory.
+/// Where the weights are when the kernel starts: as near as its own size allows, pushed out of the
+/// core's own cache into the last level, or in memory.
 enum class CacheState { Hot, LastLevel, Cold };
 
 struct State {
   CacheState kind = CacheState::Hot;
-  double reuse_bytes = 0;        ///< bytes touched between two uses of one weight byte: what the row stores
+  double reuse_bytes =
+      0;  ///< bytes touched between two uses of one weight byte: what the row stores
   std::int64_t scrub_bytes = 0;  ///< read before every timed call; 0: nothing
-  std::int64_t copies = 0;       ///< with weights of their own, of which the state consists; 0: the slope decides
+  std::int64_t copies =
+      0;  ///< with weights of their own, of which the state consists; 0: the slope decides
   friend bool operator==(const State&, const State&) = default;
 };
 
 /// "hot", "last-level", "cold".
 const char* name(CacheState state);
 
-/// Copies that share their weights touch the kernel's own bytes between two uses of one weight byte.
+/// Copies that share their weights touch the kernel's own bytes between two uses of one weight
+/// byte.
 State hot_state(const ir::Work& work);
-/// Copies with weights of their own, in all four times the core's second-level cache, run in turn: between two uses of a
-/// weight byte all others are touched, as in a network. Nothing where the device does not say its sizes, where the last
-/// level is less than twice that, or where the kernel alone passes twice the second level and so is there when hot.
+/// Copies with weights of their own, in all four times the core's second-level cache, run in turn:
+/// between two uses of a weight byte all others are touched, as in a network. Nothing where the
+/// device does not say its sizes, where the last level is less than twice that, or where the kernel
+/// alone passes twice the second level and so is there when hot.
 std::optional<State> last_level_state(const ir::Work& work, const table::Device& device);
-/// Three times the last-level cache is read in between; 64 MiB are assumed where the device does not say its size.
+/// Three times the last-level cache is read in between; 64 MiB are assumed where the device does
+/// not say its size.
 State cold_state(const table::Device& device);
-/// The states beside hot in which this kernel may have to be measured on this device, by rising reuse_bytes; which ones
-/// have to be, `needs` says once the hot time is known.
+/// The states beside hot in which this kernel may have to be measured on this device, by rising
+/// reuse_bytes; which ones have to be, `needs` says once the hot time is known.
 std::vector<State> further_states(const ir::Work& work, const table::Device& device);
 
-/// Whether the weights are so small (below 64 KiB) that every state equals hot whatever the hot time.
+/// Whether the weights are so small (below 64 KiB) that every state equals hot whatever the hot
+/// time.
 bool always_hot(const ir::Work& work);
-/// Whether reading the weights takes 2 % of the hot time or more: from memory at 10 GB/s when cold, from the last level
-/// at 40 GB/s.
+/// Whether reading the weights takes 2 % of the hot time or more: from memory at 10 GB/s when cold,
+/// from the last level at 40 GB/s.
 bool needs(CacheState state, const ir::Work& work, double hot_ns);
 
 }  // namespace oplat::measure

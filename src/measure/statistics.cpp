@@ -18,7 +18,8 @@ std::vector<double> logarithms(std::span<const double> values) {
 }
 
 bool all_positive(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
+  return std::all_of(values.begin(), values.end(),
+                     [](double v) { return v > 0 && std::isfinite(v); });
 }
 
 double mean(std::span<const double> values) {
@@ -35,10 +36,11 @@ double sample_sd(std::span<const double> values) {
 }
 
 /// Around `centre`, the median of `values`, which are positive and at least one.
-Interval row_interval(double centre, std::span<const double> values, std::span<const BlockValue> units, double level,
-                      std::uint64_t seed) {
+Interval row_interval(double centre, std::span<const double> values,
+                      std::span<const BlockValue> units, double level, std::uint64_t seed) {
   if (values.size() == 1) {
-    // So many degrees of freedom that Student's distribution is the normal one: the spread is assumed, not estimated.
+    // So many degrees of freedom that Student's distribution is the normal one: the spread is
+    // assumed, not estimated.
     const double reach = student_t_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
     return {values[0] * std::exp(-reach), values[0] * std::exp(reach)};
   }
@@ -47,7 +49,8 @@ Interval row_interval(double centre, std::span<const double> values, std::span<c
     const Interval resampled = *bootstrap_median_interval(units, level, seed);
     interval = {std::min(interval.low, resampled.low), std::max(interval.high, resampled.high)};
   }
-  // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the median just outside.
+  // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the
+  // median just outside.
   const double below = std::max(0.0, std::log(centre / interval.low));
   const double above = std::max(0.0, std::log(interval.high / centre));
   return {centre * std::exp(-kLookFactor * below), centre * std::exp(kLookFactor * above)};
@@ -78,13 +81,15 @@ double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies) {
   return (k_copies_ns - one_copy_ns) / static_cast<double>(copies - 1);
 }
 
-std::optional<Interval> log_t_interval(std::span<const double> values, double level, const SpreadPrior& prior) {
+std::optional<Interval> log_t_interval(std::span<const double> values, double level,
+                                       const SpreadPrior& prior) {
   if (values.size() < 2 || !all_positive(values)) return std::nullopt;
   const std::vector<double> logs = logarithms(values);
   const auto n = static_cast<double>(logs.size());
   const double sd = sample_sd(logs);
   const double degrees = n - 1 + prior.degrees;
-  const double variance = ((n - 1) * sd * sd + prior.degrees * prior.sd_log * prior.sd_log) / degrees;
+  const double variance =
+      ((n - 1) * sd * sd + prior.degrees * prior.sd_log * prior.sd_log) / degrees;
   const double reach = student_t_quantile(0.5 + level / 2, degrees) * std::sqrt(variance / n);
   const double centre = mean(logs);
   return Interval{std::exp(centre - reach), std::exp(centre + reach)};
@@ -95,7 +100,8 @@ std::optional<double> relative_half_width(const Interval& interval, double centr
   return (interval.high - interval.low) / 2 / centre;
 }
 
-std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level, std::uint64_t seed) {
+std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
+                                       std::uint64_t seed) {
   std::vector<double> values;
   std::vector<BlockValue> units;
   std::set<std::int64_t> processes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Statistics of times on noisy machines (docs/measuring.md): everything works on the medians of time-separated blocks,
-/// since calls that follow one another are far from independent.
+/// Statistics of times on noisy machines (docs/measuring.md): everything works on the medians of
+/// time-separated blocks, since calls that follow one another are far from independent.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@ namespace oplat::measure {
 /// The p-quantile (0 <= p <= 1), linear between order statistics; nothing for no values.
 std::optional<double> quantile(std::span<const double> values, double p);
 std::optional<double> median(std::span<const double> values);
-/// What the calls of one block take where nothing else does: their lower quartile. Others only ever make a call longer, within a
-/// block some of the time; from one process to the next a time also varies by itself, and there the median counts (docs/adr/0017).
+/// What the calls of one block take where nothing else does: their lower quartile. Others only ever
+/// make a call longer, within a block some of the time; from one process to the next a time also
+/// varies by itself, and there the median counts (docs/adr/0017).
 std::optional<double> calm_time(std::span<const double> calls);
 /// Sample standard deviation of the logarithms; nothing for fewer than two values or values <= 0.
 std::optional<double> sd_of_log(std::span<const double> values);
 
-/// Time of one copy from the times (calm_time) of calls of one and of `copies` >= 2 copies: (Tk - T1) / (k - 1), which cancels the
-/// cost of a call and of the timer. May be <= 0 where noise is larger than the kernel.
+/// Time of one copy from the times (calm_time) of calls of one and of `copies` >= 2 copies: (Tk -
+/// T1) / (k - 1), which cancels the cost of a call and of the timer. May be <= 0 where noise is
+/// larger than the kernel.
 double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies);
 
 /// P(T <= t) of Student's distribution; `dof` > 0.
@@ -38,29 +40,33 @@ struct SpreadPrior {
   double sd_log = 0;
   double degrees = 0;
 };
-/// Interval of the centre of log-normal values: Student's t on their logarithms, whose variance is pooled with the
-/// prior's by degrees of freedom. Nothing for fewer than two values or values <= 0.
-std::optional<Interval> log_t_interval(std::span<const double> values, double level, const SpreadPrior& prior = {});
+/// Interval of the centre of log-normal values: Student's t on their logarithms, whose variance is
+/// pooled with the prior's by degrees of freedom. Nothing for fewer than two values or values <= 0.
+std::optional<Interval> log_t_interval(std::span<const double> values, double level,
+                                       const SpreadPrior& prior = {});
 
 /// The value of one block and the process that it was measured in.
 struct BlockValue {
   std::int64_t process = 0;
   double value = 0;
 };
-/// Percentile bootstrap of the median: processes are drawn, then blocks within them, since blocks of one process share
-/// its luck of placement. Where every block has a process of its own the limit of infinitely many resamples is computed
-/// instead of drawn (up to 100 blocks). Nothing for fewer than two blocks.
-std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level, std::uint64_t seed,
-                                                  int resamples = 2000);
+/// Percentile bootstrap of the median: processes are drawn, then blocks within them, since blocks
+/// of one process share its luck of placement. Where every block has a process of its own the limit
+/// of infinitely many resamples is computed instead of drawn (up to 100 blocks). Nothing for fewer
+/// than two blocks.
+std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level,
+                                                  std::uint64_t seed, int resamples = 2000);
 
 /// (high - low) / 2 relative to the centre; nothing unless the centre is positive.
 std::optional<double> relative_half_width(const Interval& interval, double centre);
 
-/// Two-sided p-value of Mann-Kendall's test for a trend of `values` in their order; 1 for fewer than three. Exact where
-/// no two values are equal (up to 100 values), else by the normal approximation with the correction for ties.
+/// Two-sided p-value of Mann-Kendall's test for a trend of `values` in their order; 1 for fewer
+/// than three. Exact where no two values are equal (up to 100 values), else by the normal
+/// approximation with the correction for ties.
 double mann_kendall_p(std::span<const double> values);
 
-/// How `values` fall into two groups, by the split of their logarithms that explains most of the variance.
+/// How `values` fall into two groups, by the split of their logarithms that explains most of the
+/// variance.
 struct TwoModes {
   double explained = 0;  ///< share of the variance between the groups, 0..1
   double low = 0;        ///< centre of the lower group
@@ -68,26 +74,29 @@ struct TwoModes {
 };
 /// Nothing for fewer than eight values; both groups hold a fifth of the values or more.
 std::optional<TwoModes> split_in_two(std::span<const double> values);
-/// Whether the values have two modes at least 2 % apart: the split explains more than it does in 99 of 100 samples of
-/// a normal distribution.
+/// Whether the values have two modes at least 2 % apart: the split explains more than it does in 99
+/// of 100 samples of a normal distribution.
 bool is_bimodal(std::span<const double> values);
 
 /// Blocks from which the bootstrap joins the t-interval.
 inline constexpr std::size_t kMinBootstrapBlocks = 8;
-/// Spread (of the logarithm) assumed of a row that holds one block: 6 % between blocks and 8 % between processes.
+/// Spread (of the logarithm) assumed of a row that holds one block: 6 % between blocks and 8 %
+/// between processes.
 inline constexpr double kAssumedSdLog = 0.10;
 
-/// Spread that a row of few blocks is pooled with. A row ends when its interval is narrow, so rows whose first blocks
-/// happen to agree end early, and their own spread is too small: without the prior intervals at 95 % held the truth in
-/// 88 to 92 % of simulated rows (tests/unit/measure/harness_test.cpp), in 50 to 80 % of those that ended early.
+/// Spread that a row of few blocks is pooled with. A row ends when its interval is narrow, so rows
+/// whose first blocks happen to agree end early, and their own spread is too small: without the
+/// prior intervals at 95 % held the truth in 88 to 92 % of simulated rows
+/// (tests/unit/measure/harness_test.cpp), in 50 to 80 % of those that ended early.
 inline constexpr SpreadPrior kRowPrior{0.035, 2};
 /// Both sides of a row's interval are wider by this, for the many looks of the stop rule.
 inline constexpr double kLookFactor = 1.05;
 
-/// What a row stores about its blocks; nothing for no blocks or a value <= 0. The same blocks and seed give the same
-/// numbers. A single block has the spread kAssumedSdLog. The interval is the t-interval with kRowPrior, from
-/// kMinBootstrapBlocks on the hull of it and the bootstrap's, times kLookFactor about the median; `sd_log` is that of
-/// the blocks alone.
-std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level, std::uint64_t seed);
+/// What a row stores about its blocks; nothing for no blocks or a value <= 0. The same blocks and
+/// seed give the same numbers. A single block has the spread kAssumedSdLog. The interval is the
+/// t-interval with kRowPrior, from kMinBootstrapBlocks on the hull of it and the bootstrap's, times
+/// kLookFactor about the median; `sd_log` is that of the blocks alone.
+std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
+                                       std::uint64_t seed);
 
 }  // namespace oplat::measure

@@ -20,11 +20,12 @@ bool far_above(const std::optional<double>& value, const std::optional<double>& 
   return value && usual && *value > kMaxReferenceRatio * *usual;
 }
 
-/// Too few blocks say little about their spread, and Student's quantile of few is far too wide to extrapolate from.
+/// Too few blocks say little about their spread, and Student's quantile of few is far too wide to
+/// extrapolate from.
 constexpr std::int64_t kMinExtrapolated = 4;
 
-std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment, const std::optional<double>& width,
-                             const StopRule& rule) {
+std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment,
+                             const std::optional<double>& width, const StopRule& rule) {
   if (assessment.done) return blocks;
   if (!width || blocks < kMinExtrapolated) return std::max(rule.least_blocks, blocks + 1);
   const double ratio = *width / rule.target(assessment.timing->median_ns);
@@ -34,19 +35,22 @@ std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment, 
       std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.most_blocks))));
 }
 
-/// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no measure.
+/// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no
+/// measure.
 double degree(const table::Block& block, const ReferenceMedians& medians) {
   if (!disturbance(block, medians)) return 0;
   table::Block without = block;
   without.steal_ticks = 0;
   const bool only_stolen = !disturbance(without, medians);
-  return only_stolen ? static_cast<double>(block.steal_ticks) : std::numeric_limits<double>::infinity();
+  return only_stolen ? static_cast<double>(block.steal_ticks)
+                     : std::numeric_limits<double>::infinity();
 }
 
-/// The undisturbed blocks where they are half of all or more, else the half that was disturbed least: on a machine that is
-/// hardly ever quiet a tick is little, and a block that had its core for itself is better than one that never had. All
-/// where that is too few.
-std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, const std::vector<double>& degrees) {
+/// The undisturbed blocks where they are half of all or more, else the half that was disturbed
+/// least: on a machine that is hardly ever quiet a tick is little, and a block that had its core
+/// for itself is better than one that never had. All where that is too few.
+std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
+                                          const std::vector<double>& degrees) {
   std::vector<table::Block> used;
   if (!blocks.empty()) {
     std::vector<double> sorted = degrees;
@@ -62,8 +66,10 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks, 
 
 }  // namespace
 
-std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians) {
-  if (static_cast<double>(block.switches) > kMaxSwitchesPerRound * static_cast<double>(block.rounds)) {
+std::optional<std::string_view> disturbance(const table::Block& block,
+                                            const ReferenceMedians& medians) {
+  if (static_cast<double>(block.switches) >
+      kMaxSwitchesPerRound * static_cast<double>(block.rounds)) {
     return "involuntary switches";
   }
   if (block.steal_ticks > 0) return "stolen ticks";
@@ -72,12 +78,13 @@ std::optional<std::string_view> disturbance(const table::Block& block, const Ref
   return std::nullopt;
 }
 
-Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,
-                  std::uint64_t seed) {
+Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
+                  const ReferenceMedians& medians, std::uint64_t seed) {
   Assessment result;
   std::vector<double> degrees;
   for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
-  result.disturbed = std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
+  result.disturbed =
+      std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
   const std::vector<table::Block> used = least_disturbed(blocks, degrees);
   result.timing = summarise(used, rule.level, seed);
   std::optional<double> width;
@@ -98,7 +105,8 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, co
   if (result.disturbed > 0) result.flags.emplace_back("disturbed");
   std::sort(result.flags.begin(), result.flags.end());
   result.done = result.precise || spent;
-  result.expected_blocks = expected_blocks(static_cast<std::int64_t>(blocks.size()), result, width, rule);
+  result.expected_blocks =
+      expected_blocks(static_cast<std::int64_t>(blocks.size()), result, width, rule);
   return result;
 }
 

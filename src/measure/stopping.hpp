@@ -20,7 +20,9 @@ struct StopRule {
   double short_half_width = 0.05;  ///< the same for short kernels
   double short_ns = 20e3;          ///< up to which a kernel is short
   double level = 0.95;
-  [[nodiscard]] double target(double median_ns) const { return median_ns <= short_ns ? short_half_width : half_width; }
+  [[nodiscard]] double target(double median_ns) const {
+    return median_ns <= short_ns ? short_half_width : half_width;
+  }
 };
 
 /// Medians of the reference kernels over a campaign; nothing where they were not timed.
@@ -29,25 +31,29 @@ struct ReferenceMedians {
   std::optional<double> memory_ns;
 };
 
-/// The recorded outside event for which a block is left out of its row's statistics where enough others are better, or
-/// nothing: involuntary switches in more than 5 % of its rounds, stolen ticks, or a reference above 1.5 times its median.
-std::optional<std::string_view> disturbance(const table::Block& block, const ReferenceMedians& medians);
+/// The recorded outside event for which a block is left out of its row's statistics where enough
+/// others are better, or nothing: involuntary switches in more than 5 % of its rounds, stolen
+/// ticks, or a reference above 1.5 times its median.
+std::optional<std::string_view> disturbance(const table::Block& block,
+                                            const ReferenceMedians& medians);
 
 /// What the blocks of a row amount to.
 struct Assessment {
   std::optional<table::Timing> timing;  ///< nothing for no usable block
   std::vector<std::string> flags;       ///< sorted
   std::int64_t disturbed = 0;           ///< blocks with a disturbance
-  bool precise = false;                 ///< enough blocks, and the interval is as narrow as the rule wants
-  bool done = false;                    ///< precise, or as many blocks as the rule allows
-  std::int64_t expected_blocks = 0;     ///< that it will take in all, for forecasts: a width shrinks with their root
+  bool precise = false;  ///< enough blocks, and the interval is as narrow as the rule wants
+  bool done = false;     ///< precise, or as many blocks as the rule allows
+  std::int64_t expected_blocks =
+      0;  ///< that it will take in all, for forecasts: a width shrinks with their root
 };
 
-/// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks were left out, or
-/// so many were disturbed that of those the least had to be used), "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the
-/// spread is assumed). A block is never forgotten: leaving out is decided anew from what is stored. `blocks` in the
-/// order of their measurement.
-Assessment assess(std::span<const table::Block> blocks, const StopRule& rule, const ReferenceMedians& medians,
-                  std::uint64_t seed);
+/// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks
+/// were left out, or so many were disturbed that of those the least had to be used),
+/// "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the spread is assumed). A block is
+/// never forgotten: leaving out is decided anew from what is stored. `blocks` in the order of their
+/// measurement.
+Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
+                  const ReferenceMedians& medians, std::uint64_t seed);
 
 }  // namespace oplat::measure

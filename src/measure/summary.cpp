@@ -7,7 +7,8 @@ namespace {
 
 std::string reason_of(const table::Outcome& outcome) {
   if (const auto* failed = std::get_if<table::Failed>(&outcome)) return failed->reason;
-  if (const auto* unsupported = std::get_if<table::Unsupported>(&outcome)) return unsupported->reason;
+  if (const auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    return unsupported->reason;
   if (const auto* skipped = std::get_if<table::Skipped>(&outcome)) return skipped->reason;
   return {};
 }
@@ -37,8 +38,10 @@ Summary summarise(const Units& units, const measure::StopRule& rule) {
   std::optional<std::int64_t> fewest;
   for (const Unit& unit : units.all) {
     if (unit.need == Need::No) continue;
-    // Whether an evicted row is wanted is open until its hot one is measured: that one is counted instead.
-    if (unit.need == Need::Yes) count(unit.kind == UnitKind::Model ? summary.models : summary.kernels, unit, rule);
+    // Whether an evicted row is wanted is open until its hot one is measured: that one is counted
+    // instead.
+    if (unit.need == Need::Yes)
+      count(unit.kind == UnitKind::Model ? summary.models : summary.kernels, unit, rule);
     if (unit.refusal) {
       summary.refusals.push_back(
           {unit.name, std::string(table::outcome_name(*unit.refusal)), reason_of(*unit.refusal)});

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "ir/work.hpp"
+#include "measure/campaign.hpp"
 #include "measure/states.hpp"
 #include "measure/stopping.hpp"
-#include "measure/campaign.hpp"
 
 namespace oplat::measure {
 
@@ -33,18 +33,22 @@ struct Unit {
   std::optional<table::Outcome> stored;   ///< what the table holds
   std::vector<std::string> stored_flags;
   bool finished = false;
-  bool precise = false;              ///< by the stop rule of this campaign, whatever an earlier one's flag says
+  bool precise = false;  ///< by the stop rule of this campaign, whatever an earlier one's flag says
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
   std::int64_t loaded_blocks = 0;    ///< during which other programs kept a good part of a CPU busy
-  std::int64_t untold_blocks = 0;    ///< of a row flagged as under load, by an oplat that did not record which were
-  std::int64_t least_blocks = 0;     ///< that the row gets in any case: a loaded one that is to be measured again
-  double cost_seconds = 0;           ///< of all its blocks of this run
+  std::int64_t untold_blocks =
+      0;  ///< of a row flagged as under load, by an oplat that did not record which were
+  std::int64_t least_blocks =
+      0;  ///< that the row gets in any case: a loaded one that is to be measured again
+  double cost_seconds = 0;  ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
 
   [[nodiscard]] std::int64_t attempts() const { return static_cast<std::int64_t>(blocks.size()); }
-  /// The blocks among which those under load move the median no more, being a third at most. Of blocks that nothing is known of
-  /// two thirds are taken as loaded, the middle of what may be.
-  [[nodiscard]] std::int64_t clearing_blocks() const { return 3 * loaded_blocks + 2 * untold_blocks; }
+  /// The blocks among which those under load move the median no more, being a third at most. Of
+  /// blocks that nothing is known of two thirds are taken as loaded, the middle of what may be.
+  [[nodiscard]] std::int64_t clearing_blocks() const {
+    return 3 * loaded_blocks + 2 * untold_blocks;
+  }
   [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < least_blocks; }
   /// Takes over what its blocks, all of them, amount to.
   void judge(const measure::Assessment& assessment);
@@ -55,7 +59,8 @@ struct Unit {
 
 /// Flag of a row that was measured and then failed, so that it was left as it is.
 inline constexpr const char* kFailedLater = "failed_later";
-/// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared caches and memory.
+/// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared
+/// caches and memory.
 inline constexpr double kLoadOfOthers = 0.25;
 bool is_loaded(const table::Block& block);
 
@@ -66,8 +71,8 @@ struct Units {
 };
 
 /// The rows of a request with what the table holds of them.
-Result<Units> load_units(const CampaignRequest& request, const table::Table& table, table::DeviceId device,
-                         table::SettingId setting);
+Result<Units> load_units(const CampaignRequest& request, const table::Table& table,
+                         table::DeviceId device, table::SettingId setting);
 
 /// Settles whether an evicted row is wanted, if its hot row has been measured or refused.
 void decide_need(Unit& evicted, const Unit& hot);

@@ -24,16 +24,19 @@ struct Comparison {
   Verdict verdict = Verdict::Unclear;
 };
 
-/// Level of the interval of a ratio: with it two measurements of one thing are told apart by mistake in two or three of
-/// a hundred cases (a median is noisier than the interval's own sd says), and a difference of three half-widths of a
-/// row's own interval is found in nine of ten: tests/unit/measure/harness_test.cpp.
+/// Level of the interval of a ratio: with it two measurements of one thing are told apart by
+/// mistake in two or three of a hundred cases (a median is noisier than the interval's own sd
+/// says), and a difference of three half-widths of a row's own interval is found in nine of ten:
+/// tests/unit/measure/harness_test.cpp.
 inline constexpr double kComparisonLevel = 0.99;
-/// Half-width (of the logarithm) above which an interval that holds 1 says nothing: the ratio could be 1.25 as well.
+/// Half-width (of the logarithm) above which an interval that holds 1 says nothing: the ratio could
+/// be 1.25 as well.
 inline constexpr double kWidestSame = 0.2231;
 
-/// The ratio after / before with its interval on the scale of logarithms: standard errors of both rows add in
-/// quadrature (each from its own interval, or from the spread of its blocks where that is larger), and Student's
-/// quantile has the degrees of freedom of Welch and Satterthwaite. Nothing where a row holds no usable numbers (a time
+/// The ratio after / before with its interval on the scale of logarithms: standard errors of both
+/// rows add in quadrature (each from its own interval, or from the spread of its blocks where that
+/// is larger), and Student's quantile has the degrees of freedom of Welch and Satterthwaite.
+/// Nothing where a row holds no usable numbers (a time
 /// <= 0, an interval upside down, no blocks).
 std::optional<Comparison> compare(const table::Timing& before, const table::Timing& after,
                                   double level = kComparisonLevel);

@@ -18,22 +18,24 @@ constexpr std::int64_t kMaxBlocks = 8;
 
 using Name = std::pair<std::string, double>;  // key and reuse_bytes
 
-/// A campaign measures every state of a key that it needs. Rows with a time and no blocks are those that it starts
-/// anew; refused ones it leaves alone.
-Status prepare(table::Table& scratch, table::DeviceId device, table::SettingId setting, const table::Device& facts,
-               const std::vector<VerifyRow>& rows) {
+/// A campaign measures every state of a key that it needs. Rows with a time and no blocks are those
+/// that it starts anew; refused ones it leaves alone.
+Status prepare(table::Table& scratch, table::DeviceId device, table::SettingId setting,
+               const table::Device& facts, const std::vector<VerifyRow>& rows) {
   std::set<Name> wanted;
   for (const VerifyRow& row : rows) wanted.insert({row.key, row.reuse_bytes});
   return scratch.transaction([&]() -> Status {
     for (const VerifyRow& row : rows) {
-      OPLAT_CHECK(scratch.put_row(device, setting, std::nullopt, {row.key, row.reuse_bytes, "own", row.before, {}}));
+      OPLAT_CHECK(scratch.put_row(device, setting, std::nullopt,
+                                  {row.key, row.reuse_bytes, "own", row.before, {}}));
       OPLAT_TRY(key, ir::parse(row.key));
       const ir::Work work = ir::work(key);
       std::vector<measure::State> states = measure::further_states(work, facts);
       states.push_back(measure::hot_state(work));
       for (const measure::State& state : states) {
         if (wanted.count({row.key, state.reuse_bytes}) > 0) continue;
-        const table::Row other{row.key, state.reuse_bytes, "own", table::Skipped{"was not chosen"}, {}};
+        const table::Row other{
+            row.key, state.reuse_bytes, "own", table::Skipped{"was not chosen"}, {}};
         OPLAT_CHECK(scratch.put_row(device, setting, std::nullopt, other));
       }
     }
@@ -42,8 +44,8 @@ Status prepare(table::Table& scratch, table::DeviceId device, table::SettingId s
 }
 
 /// What the campaign made of a row; no outcome where it did not come to it.
-Result<RowCheck> check_of(const table::Table& scratch, table::DeviceId device, table::SettingId setting,
-                          const VerifyRow& row) {
+Result<RowCheck> check_of(const table::Table& scratch, table::DeviceId device,
+                          table::SettingId setting, const VerifyRow& row) {
   RowCheck check;
   check.row = row;
   OPLAT_TRY(stored, scratch.rows_of(row.key, device, setting));
@@ -61,20 +63,23 @@ Result<RowCheck> check_of(const table::Table& scratch, table::DeviceId device, t
 
 }  // namespace
 
-Result<measure::ReferenceMedians> recorded_references(const table::Table& table, table::DeviceId device,
+Result<measure::ReferenceMedians> recorded_references(const table::Table& table,
+                                                      table::DeviceId device,
                                                       std::span<const table::SettingId> settings) {
   OPLAT_TRY(campaigns, table.campaigns());
   for (const table::StoredCampaign& each : campaigns) {
-    const bool fits =
-        each.device == device && std::find(settings.begin(), settings.end(), each.setting) != settings.end();
+    const bool fits = each.device == device &&
+                      std::find(settings.begin(), settings.end(), each.setting) != settings.end();
     if (!fits || !each.campaign.reference_compute_ns) continue;
-    return measure::ReferenceMedians{each.campaign.reference_compute_ns, each.campaign.reference_memory_ns};
+    return measure::ReferenceMedians{each.campaign.reference_compute_ns,
+                                     each.campaign.reference_memory_ns};
   }
   return measure::ReferenceMedians{};
 }
 
-Result<Verification> verify(const VerifyRequest& request, const std::vector<VerifyRow>& rows, table::Table& scratch,
-                            const InstrumentFactory& factory, Progress& progress) {
+Result<Verification> verify(const VerifyRequest& request, const std::vector<VerifyRow>& rows,
+                            table::Table& scratch, const InstrumentFactory& factory,
+                            Progress& progress) {
   CampaignRequest campaign = request.campaign;
   campaign.models.clear();
   campaign.keys.clear();

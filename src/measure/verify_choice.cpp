@@ -17,7 +17,8 @@ namespace oplat::measure {
 namespace {
 
 constexpr double kLongestNs = 100e6;
-/// Of a table of any size a sample of this many rows is looked at closely, of a stranger's none with an endless key.
+/// Of a table of any size a sample of this many rows is looked at closely, of a stranger's none
+/// with an endless key.
 constexpr std::size_t kMaxCandidates = 20'000;
 constexpr std::size_t kLongestKey = 8192;
 
@@ -31,7 +32,9 @@ struct Candidate {
 /// Numbers for names, in order of appearance.
 class Numbering {
  public:
-  std::size_t of(const std::string& name) { return numbers_.emplace(name, numbers_.size()).first->second; }
+  std::size_t of(const std::string& name) {
+    return numbers_.emplace(name, numbers_.size()).first->second;
+  }
   [[nodiscard]] std::size_t size() const { return numbers_.size(); }
 
  private:
@@ -39,8 +42,10 @@ class Numbering {
 };
 
 /// Today's name of the cache state of a row; nothing where such a state is no longer measured.
-std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work, const table::Device& device) {
-  if (reuse_bytes == measure::hot_state(work).reuse_bytes) return measure::name(measure::CacheState::Hot);
+std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work,
+                                      const table::Device& device) {
+  if (reuse_bytes == measure::hot_state(work).reuse_bytes)
+    return measure::name(measure::CacheState::Hot);
   for (const measure::State& state : measure::further_states(work, device)) {
     if (reuse_bytes == state.reuse_bytes) return measure::name(state.kind);
   }
@@ -50,13 +55,15 @@ std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work, 
 /// Whether the row is one that can be measured again as it was.
 bool fits(const table::Row& row) {
   return row.origin == "own" && row.reuse_bytes && row.key.size() <= kLongestKey &&
-         std::holds_alternative<table::Timing>(row.outcome) && std::get<table::Timing>(row.outcome).median_ns > 0 &&
-         !row.method.has("failed_later");
+         std::holds_alternative<table::Timing>(row.outcome) &&
+         std::get<table::Timing>(row.outcome).median_ns > 0 && !row.method.has("failed_later");
 }
 
-/// Rows of the device and settings, one for each (key, state), a fair sample of them where there are very many.
+/// Rows of the device and settings, one for each (key, state), a fair sample of them where there
+/// are very many.
 Result<std::vector<Candidate>> candidates(const table::Table& table, table::DeviceId device,
-                                          std::span<const table::SettingId> settings, base::Random& random) {
+                                          std::span<const table::SettingId> settings,
+                                          base::Random& random) {
   std::vector<Candidate> found;
   std::unordered_map<std::string, std::size_t> place;
   std::uint64_t seen = 0;
@@ -102,7 +109,8 @@ class Chooser {
     }
   }
   /// Rows are taken in place until `most` are; among equals the first.
-  void take(std::vector<Candidate>& all, bool long_ones, std::size_t most, std::vector<VerifyRow>& to) {
+  void take(std::vector<Candidate>& all, bool long_ones, std::size_t most,
+            std::vector<VerifyRow>& to) {
     while (to.size() < most) {
       Candidate* best = nullptr;
       for (Candidate& candidate : all) {
@@ -129,8 +137,8 @@ class Chooser {
 }  // namespace
 
 Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::DeviceId device,
-                                           std::span<const table::SettingId> settings, std::size_t most,
-                                           std::uint64_t seed) {
+                                           std::span<const table::SettingId> settings,
+                                           std::size_t most, std::uint64_t seed) {
   OPLAT_TRY(devices, table.devices());
   table::Device facts;
   for (const auto& [id, each] : devices) {
@@ -145,13 +153,15 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
     if (!key || ir::has_unknown(*key)) continue;
     const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
     if (info != nullptr && info->view) continue;
-    const std::optional<std::string> state = state_name(candidate.row.reuse_bytes, ir::work(*key), facts);
+    const std::optional<std::string> state =
+        state_name(candidate.row.reuse_bytes, ir::work(*key), facts);
     if (!state) continue;
     candidate.row.op = key->op;
     candidate.row.state = *state;
     candidate.op = ops.of(candidate.row.op);
     candidate.state = states.of(candidate.row.state);
-    candidate.decade = decades.of(std::to_string(std::floor(std::log10(candidate.row.before.median_ns))));
+    candidate.decade =
+        decades.of(std::to_string(std::floor(std::log10(candidate.row.before.median_ns))));
     usable.push_back(std::move(candidate));
   }
   base::shuffle(usable, random);

@@ -11,16 +11,16 @@
 namespace oplat::measure {
 namespace {
 
-/// What two sessions of one machine differ by, row by row, beyond what the intervals of their blocks show: placement,
-/// neighbours, drift.
+/// What two sessions of one machine differ by, row by row, beyond what the intervals of their
+/// blocks show: placement, neighbours, drift.
 constexpr double kSessionSd = 0.02;
 /// Level at which the interval of a ratio is one standard error wide to either side.
 constexpr double kOneSdLevel = 0.6827;
 constexpr double kMedianLevel = 0.95;
 constexpr std::size_t kMinRows = 5;
 
-/// Of ratios: the least robust standard deviation that counts as scatter, alone and as a share of the common shift, and
-/// how many times what the rows' own noise explains.
+/// Of ratios: the least robust standard deviation that counts as scatter, alone and as a share of
+/// the common shift, and how many times what the rows' own noise explains.
 const double kMinScatter = std::log(1.10);
 constexpr double kScatterOfShift = 0.5;
 constexpr double kScatterOfNoise = 2.5;
@@ -47,10 +47,12 @@ double median_of(const std::vector<double>& values) { return measure::median(val
 
 double factor(double log_ratio) { return std::exp(log_ratio); }
 
-std::string percent(double log_value) { return fmt::format("{:.1f} %", 100 * (std::exp(log_value) - 1)); }
+std::string percent(double log_value) {
+  return fmt::format("{:.1f} %", 100 * (std::exp(log_value) - 1));
+}
 
-/// Interval of the median from order statistics: ranks below which a fair coin falls with half of what the level
-/// leaves. All values where there are too few for the level.
+/// Interval of the median from order statistics: ranks below which a fair coin falls with half of
+/// what the level leaves. All values where there are too few for the level.
 measure::Interval median_interval(std::vector<double> values, double level) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
@@ -73,7 +75,8 @@ std::vector<Pair> pairs_of(std::span<const RowCheck> checks) {
     Pair pair;
     pair.row = &check.row;
     pair.log_ratio = std::log(check.comparison->ratio);
-    const auto narrow = measure::compare(check.row.before, std::get<table::Timing>(*check.after), kOneSdLevel);
+    const auto narrow =
+        measure::compare(check.row.before, std::get<table::Timing>(*check.after), kOneSdLevel);
     pair.sd = std::hypot(narrow ? std::log(narrow->high / narrow->low) / 2 : 0, kSessionSd);
     pairs.push_back(pair);
   }
@@ -105,7 +108,8 @@ std::vector<ClassShift> shifts_of(const std::vector<Pair>& pairs) {
     }
     const double shift = median_of(ratios);
     const double noise = median_of(sds) / std::sqrt(static_cast<double>(members.size()));
-    ClassShift one{name.first, name.second, static_cast<std::int64_t>(members.size()), factor(shift), false};
+    ClassShift one{name.first, name.second, static_cast<std::int64_t>(members.size()),
+                   factor(shift), false};
     one.moved = std::abs(shift) > std::log1p(kVerifyTolerance) && std::abs(shift) > 2 * noise;
     shifts.push_back(std::move(one));
   }
@@ -119,8 +123,9 @@ std::vector<ClassShift> shifts_of(const std::vector<Pair>& pairs) {
 struct Figures {
   double shift = 0;
   measure::Interval interval;
-  double scatter = 0;         ///< robust sd of the log ratios
-  double scatter_errors = 0;  ///< the same in units of the rows' own noise; 1 where that explains all
+  double scatter = 0;  ///< robust sd of the log ratios
+  double scatter_errors =
+      0;  ///< the same in units of the rows' own noise; 1 where that explains all
   double noise = 0;
   std::size_t up = 0;  ///< outlying rows
   std::size_t down = 0;
@@ -150,17 +155,20 @@ Figures figures_of(const std::vector<Pair>& pairs) {
 }
 
 /// What the times alone say.
-TableVerdict verdict_of_times(const Figures& f, std::size_t rows, std::vector<std::string>& reasons) {
+TableVerdict verdict_of_times(const Figures& f, std::size_t rows,
+                              std::vector<std::string>& reasons) {
   const double size = std::abs(f.shift);
   const bool holds_one = f.interval.low <= 0 && f.interval.high >= 0;
-  if (f.scatter > std::max(kMinScatter, kScatterOfShift * size) && f.scatter_errors > kScatterOfNoise) {
-    reasons.push_back(fmt::format("ratios scatter by {} where the rows' own noise explains {}", percent(f.scatter),
-                                  percent(f.noise)));
+  if (f.scatter > std::max(kMinScatter, kScatterOfShift * size) &&
+      f.scatter_errors > kScatterOfNoise) {
+    reasons.push_back(fmt::format("ratios scatter by {} where the rows' own noise explains {}",
+                                  percent(f.scatter), percent(f.noise)));
     return TableVerdict::AnotherMachine;
   }
   if (size > std::log1p(kVerifyTolerance)) {
     if (holds_one) {
-      reasons.push_back(fmt::format("the median ratio is {:.3f}, but too unsure to be told from 1", factor(f.shift)));
+      reasons.push_back(fmt::format("the median ratio is {:.3f}, but too unsure to be told from 1",
+                                    factor(f.shift)));
       return TableVerdict::Unclear;
     }
     reasons.push_back(fmt::format("times changed by a common factor of {:.3f}", factor(f.shift)));
@@ -169,15 +177,16 @@ TableVerdict verdict_of_times(const Figures& f, std::size_t rows, std::vector<st
   const std::size_t outlying = f.up + f.down;
   if (static_cast<double>(outlying) > kMaxOutlying * static_cast<double>(rows)) {
     const double share_up = static_cast<double>(f.up) / static_cast<double>(outlying);
-    reasons.push_back(fmt::format(
-        "{} of {} rows are slower and {} faster by more than 10 % and their own noise, though the median is not off",
-        f.up, rows, f.down));
+    reasons.push_back(
+        fmt::format("{} of {} rows are slower and {} faster by more than 10 % and their own noise, "
+                    "though the median is not off",
+                    f.up, rows, f.down));
     if (share_up >= kOneSided) return TableVerdict::Slower;
     return share_up <= 1 - kOneSided ? TableVerdict::Faster : TableVerdict::AnotherMachine;
   }
   if ((f.interval.high - f.interval.low) / 2 > kWidestMedian) {
-    reasons.push_back(fmt::format("the median ratio may be anything from {:.2f} to {:.2f}", factor(f.interval.low),
-                                  factor(f.interval.high)));
+    reasons.push_back(fmt::format("the median ratio may be anything from {:.2f} to {:.2f}",
+                                  factor(f.interval.low), factor(f.interval.high)));
     return TableVerdict::Unclear;
   }
   return TableVerdict::Same;
@@ -209,7 +218,8 @@ Judgement judge(std::span<const RowCheck> checks, std::span<const FactDifference
   if (!pairs.empty()) {
     const Figures figures = figures_of(pairs);
     judgement.ratio = factor(figures.shift);
-    judgement.interval = measure::Interval{factor(figures.interval.low), factor(figures.interval.high)};
+    judgement.interval =
+        measure::Interval{factor(figures.interval.low), factor(figures.interval.high)};
     judgement.scatter = figures.scatter;
     judgement.noise = figures.noise;
     judgement.outlying = static_cast<std::int64_t>(figures.up + figures.down);
@@ -218,31 +228,36 @@ Judgement judge(std::span<const RowCheck> checks, std::span<const FactDifference
   }
   if (!enough) {
     judgement.reasons.push_back(
-        fmt::format("only {} of {} rows could be compared; a judgement takes {} and half of them", pairs.size(),
-                    checks.size(), kMinRows));
+        fmt::format("only {} of {} rows could be compared; a judgement takes {} and half of them",
+                    pairs.size(), checks.size(), kMinRows));
   }
-  const bool times_differ = judgement.verdict != TableVerdict::Same && judgement.verdict != TableVerdict::Unclear;
+  const bool times_differ =
+      judgement.verdict != TableVerdict::Same && judgement.verdict != TableVerdict::Unclear;
   if (times_differ && 2 * judgement.under_load > judgement.compared) {
-    judgement.reasons.push_back(fmt::format(
-        "other programs kept the machine busy during {} of {} rows: by its times this would be \"{}\"; run it again "
-        "when the machine is quiet",
-        judgement.under_load, judgement.compared, name(judgement.verdict)));
+    judgement.reasons.push_back(
+        fmt::format("other programs kept the machine busy during {} of {} rows: by its times this "
+                    "would be \"{}\"; run it again "
+                    "when the machine is quiet",
+                    judgement.under_load, judgement.compared, name(judgement.verdict)));
     judgement.verdict = TableVerdict::Unclear;
   }
-  const auto loaded =
-      std::count_if(checks.begin(), checks.end(), [](const RowCheck& check) { return check.row.under_load; });
+  const auto loaded = std::count_if(checks.begin(), checks.end(),
+                                    [](const RowCheck& check) { return check.row.under_load; });
   if (times_differ && 2 * static_cast<std::size_t>(loaded) > checks.size()) {
     judgement.reasons.push_back(fmt::format(
-        "other programs kept the machine busy when {} of {} rows were measured for the table", loaded, checks.size()));
+        "other programs kept the machine busy when {} of {} rows were measured for the table",
+        loaded, checks.size()));
   }
   if (judgement.refused > 0) {
-    judgement.reasons.push_back(fmt::format("{} of {} kernels that the table holds times of cannot be measured now",
-                                            judgement.refused, checks.size()));
+    judgement.reasons.push_back(
+        fmt::format("{} of {} kernels that the table holds times of cannot be measured now",
+                    judgement.refused, checks.size()));
     if (judgement.verdict == TableVerdict::Same) judgement.verdict = TableVerdict::Unclear;
   }
   bool other_hardware = false;
   for (const FactDifference& fact : facts) {
-    judgement.reasons.push_back(fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
+    judgement.reasons.push_back(
+        fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
     other_hardware = other_hardware || fact.decides;
   }
   if (other_hardware) judgement.verdict = TableVerdict::AnotherMachine;

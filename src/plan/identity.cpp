@@ -21,14 +21,16 @@ Result<std::string> model_hash(const std::filesystem::path& path) {
   return hasher.finish().hex();
 }
 
-Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path, const formats::ShapeOptions& options) {
+Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path,
+                                             const formats::ShapeOptions& options) {
   if (options.shapes.empty() && !options.batch) return options;
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
   return reader->resolve(source, options);
 }
 
-Result<std::map<std::string, std::string>> resolve_inputs(const std::map<std::string, std::string>& inputs) {
+Result<std::map<std::string, std::string>> resolve_inputs(
+    const std::map<std::string, std::string>& inputs) {
   std::map<std::string, std::string> resolved;
   for (const auto& [name, data] : inputs) {
     if (data == "zeros" || data == "ones" || data.starts_with("uniform:")) {
@@ -41,14 +43,19 @@ Result<std::map<std::string, std::string>> resolve_inputs(const std::map<std::st
   return resolved;
 }
 
-std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting,
-                     std::string_view isa, const std::map<std::string, std::string>& inputs) {
-  // One field a line; names and values of options hold no line breaks (the worker's own legal values).
-  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat, model_hash, isa,
-                                 setting.runtime, setting.version, setting.build, setting.precision, setting.threads);
-  for (const auto& [name, value] : setting.options) text += fmt::format("option {}={}\n", name, value);
+std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
+                     const Setting& setting, std::string_view isa,
+                     const std::map<std::string, std::string>& inputs) {
+  // One field a line; names and values of options hold no line breaks (the worker's own legal
+  // values).
+  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat,
+                                 model_hash, isa, setting.runtime, setting.version, setting.build,
+                                 setting.precision, setting.threads);
+  for (const auto& [name, value] : setting.options)
+    text += fmt::format("option {}={}\n", name, value);
   if (shapes.batch) text += fmt::format("batch={}\n", *shapes.batch);
-  for (const auto& [name, dims] : shapes.shapes) text += fmt::format("shape {}={}\n", name, fmt::join(dims, "x"));
+  for (const auto& [name, dims] : shapes.shapes)
+    text += fmt::format("shape {}={}\n", name, fmt::join(dims, "x"));
   for (const auto& [name, data] : inputs) text += fmt::format("input {}={}\n", name, data);
   return base::hash128(text).hex();
 }

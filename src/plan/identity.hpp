@@ -12,21 +12,27 @@
 
 namespace oplat::plan {
 
-/// Counts up when the same model and setting would give other kernels or key texts than before, which voids every cached plan: not
-/// where few models change and those of older tables go on answering as they did (docs/adr/0026).
+/// Counts up when the same model and setting would give other kernels or key texts than before,
+/// which voids every cached plan: not where few models change and those of older tables go on
+/// answering as they did (docs/adr/0026).
 inline constexpr int kPlanFormat = 1;
 
 /// Hash of the model file's bytes and of those of the files that it refers to.
 Result<std::string> model_hash(const std::filesystem::path& path);
 
 /// FormatReader::resolve of a file; costs nothing where no option is given.
-Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path, const formats::ShapeOptions& options);
+Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path,
+                                             const formats::ShapeOptions& options);
 
-/// What `--input` says, with a file's hash in place of its name: data decide what If and Loop execute.
-Result<std::map<std::string, std::string>> resolve_inputs(const std::map<std::string, std::string>& inputs);
+/// What `--input` says, with a file's hash in place of its name: data decide what If and Loop
+/// execute.
+Result<std::map<std::string, std::string>> resolve_inputs(
+    const std::map<std::string, std::string>& inputs);
 
-/// Plan::identity: hash of model, shapes and inputs (both resolved), setting, ISA and plan format. `isa` is Device::isa.
-std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const Setting& setting,
-                     std::string_view isa, const std::map<std::string, std::string>& inputs = {});
+/// Plan::identity: hash of model, shapes and inputs (both resolved), setting, ISA and plan format.
+/// `isa` is Device::isa.
+std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
+                     const Setting& setting, std::string_view isa,
+                     const std::map<std::string, std::string>& inputs = {});
 
 }  // namespace oplat::plan

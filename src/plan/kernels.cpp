@@ -7,8 +7,8 @@
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/work.hpp"
-#include "plan/plan.hpp"
 #include "plan/liveness.hpp"
+#include "plan/plan.hpp"
 
 namespace oplat::plan {
 namespace {
@@ -38,22 +38,25 @@ std::unordered_set<ir::TensorId> used_tensors(const ir::Graph& graph) {
 }
 
 /// Whether the value of constant operand i belongs into the key.
-bool value_printed(const ir::OperatorInfo* info, std::size_t operand, const ir::TensorInfo& tensor) {
+bool value_printed(const ir::OperatorInfo* info, std::size_t operand,
+                   const ir::TensorInfo& tensor) {
   if (!tensor.dtype || !tensor.small_value) return false;
   if (ir::is_float(*tensor.dtype)) {
-    return info != nullptr && std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(),
-                                        operand) != info->printed_float_operands.end();
+    return info != nullptr &&
+           std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(),
+                     operand) != info->printed_float_operands.end();
   }
-  return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), operand) ==
-                                info->unprinted_operands.end();
+  return info == nullptr ||
+         std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), operand) ==
+             info->unprinted_operands.end();
 }
 
 /// A flat list as the key prints it: one value where all are equal.
 ir::Value key_value(const ir::Value& flat) {
   const ir::List* list = flat.list();
   if (list == nullptr || list->empty()) return flat;
-  const bool scalar_or_equal =
-      std::all_of(list->begin(), list->end(), [&](const ir::Value& v) { return v == list->front(); });
+  const bool scalar_or_equal = std::all_of(list->begin(), list->end(),
+                                           [&](const ir::Value& v) { return v == list->front(); });
   if (!scalar_or_equal) return flat;
   return list->front();
 }
@@ -61,7 +64,10 @@ ir::Value key_value(const ir::Value& flat) {
 class KeyMaker {
  public:
   KeyMaker(const Place& place, const NodeRun& run, const std::unordered_set<ir::TensorId>& used)
-      : place_(place), run_(run), used_(used), info_(ir::find_operator(place.node->domain, place.node->op)) {}
+      : place_(place),
+        run_(run),
+        used_(used),
+        info_(ir::find_operator(place.node->domain, place.node->op)) {}
 
   ir::Key make() {
     const ir::Node& node = *place_.node;
@@ -78,14 +84,16 @@ class KeyMaker {
   }
 
  private:
-  const ir::TensorInfo& tensor(ir::TensorId id) const { return place_.graph->tensors[static_cast<std::size_t>(id)]; }
+  const ir::TensorInfo& tensor(ir::TensorId id) const {
+    return place_.graph->tensors[static_cast<std::size_t>(id)];
+  }
 
   void add_operands() {
     const std::vector<ir::TensorId>& inputs = place_.node->inputs;
-    // The runtime lists the operands that are there. If the numbers differ (an operand that is no tensor), positions
-    // cannot be told, and the graph's own knowledge has to do.
-    const auto present = static_cast<std::size_t>(
-        std::count_if(inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    // The runtime lists the operands that are there. If the numbers differ (an operand that is no
+    // tensor), positions cannot be told, and the graph's own knowledge has to do.
+    const auto present = static_cast<std::size_t>(std::count_if(
+        inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.inputs.size();
     std::size_t next = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -95,15 +103,18 @@ class KeyMaker {
       }
       const SeenTensor* run = seen ? &run_.inputs[next] : nullptr;
       ++next;
-      const auto first = std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]);
+      const auto first =
+          std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]);
       const ir::TensorInfo& info = tensor(inputs[i]);
       if (!info.constant && first != inputs.begin() + static_cast<std::ptrdiff_t>(i)) {
-        key_.operands.emplace_back(ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())});
+        key_.operands.emplace_back(
+            ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())});
         continue;
       }
       ir::TensorEntry entry = entry_of(info, run);
       entry.constant = info.constant;
-      if (info.constant && value_printed(info_, i, info)) entry.value = key_value(*info.small_value);
+      if (info.constant && value_printed(info_, i, info))
+        entry.value = key_value(*info.small_value);
       key_.operands.emplace_back(std::move(entry));
     }
   }
@@ -122,8 +133,8 @@ class KeyMaker {
 
   void add_results() {
     const std::vector<ir::TensorId>& outputs = place_.node->outputs;
-    const auto present = static_cast<std::size_t>(
-        std::count_if(outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
+    const auto present = static_cast<std::size_t>(std::count_if(
+        outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.outputs.size();
     std::size_t next = 0;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
@@ -145,7 +156,8 @@ class KeyMaker {
   std::optional<std::size_t> overwritten(const ir::TensorEntry& result) const {
     for (const std::size_t i : place_.overwritable) {
       const ir::TensorEntry* operand = key_.operand(i);
-      if (operand == nullptr || operand->constant || operand->dtype != result.dtype || operand->shape != result.shape)
+      if (operand == nullptr || operand->constant || operand->dtype != result.dtype ||
+          operand->shape != result.shape)
         continue;
       const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i]);
       return alias != nullptr ? alias->index : i;
@@ -163,7 +175,8 @@ class KeyMaker {
 Result<const Place*> place_of(const Index& index, const NodeRun& run) {
   const auto at = index.find(run.node);
   if (at == index.end())
-    return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold", base::printable(run.node));
+    return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
+                base::printable(run.node));
   return &at->second;
 }
 

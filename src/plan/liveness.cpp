@@ -20,7 +20,9 @@ class Buffers {
       }
     }
   }
-  [[nodiscard]] ir::TensorId of(ir::TensorId tensor) const { return root_[static_cast<std::size_t>(tensor)]; }
+  [[nodiscard]] ir::TensorId of(ir::TensorId tensor) const {
+    return root_[static_cast<std::size_t>(tensor)];
+  }
 
  private:
   std::vector<ir::TensorId> root_;

@@ -9,10 +9,11 @@
 
 namespace oplat::plan {
 
-/// For each node of `graph`, the position in Node::inputs of the operand that result 0 may overwrite, or nothing. The
-/// rule is that of ONNX Runtime's allocation planner (core/framework/allocation_planner.cc, FindReusableInput): the
-/// kernel allows it, it reads the operand's buffer once and nobody does afterwards, and the buffer is an inner one.
-/// Whether dtype and shape agree is for the caller, who knows them.
+/// For each node of `graph`, the position in Node::inputs of the operand that result 0 may
+/// overwrite, or nothing. The rule is that of ONNX Runtime's allocation planner
+/// (core/framework/allocation_planner.cc, FindReusableInput): the kernel allows it, it reads the
+/// operand's buffer once and nobody does afterwards, and the buffer is an inner one. Whether dtype
+/// and shape agree is for the caller, who knows them.
 std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph);
 
 }  // namespace oplat::plan

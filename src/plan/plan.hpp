@@ -20,8 +20,8 @@ struct SeenTensor {
   ir::Shape shape;
 };
 
-/// One execution of one node, in order of execution. Operands and results that are absent or no tensors are left out
-/// by runtimes, so the lists hold those that are present, in order.
+/// One execution of one node, in order of execution. Operands and results that are absent or no
+/// tensors are left out by runtimes, so the lists hold those that are present, in order.
 struct NodeRun {
   std::string node;  ///< Node::name, unique over the graph and its bodies
   std::vector<SeenTensor> inputs;
@@ -29,12 +29,13 @@ struct NodeRun {
   std::vector<ir::NamedValue> tags;  ///< facts of the runtime that are no attributes
 };
 
-/// The kernels that ran: one entry per (node, key) in order of first execution, with the number of executions.
-/// Control nodes (those with bodies) are left out: their bodies' kernels stand for them. Code::Internal where a run
-/// names a node that the graph lacks.
+/// The kernels that ran: one entry per (node, key) in order of first execution, with the number of
+/// executions. Control nodes (those with bodies) are left out: their bodies' kernels stand for
+/// them. Code::Internal where a run names a node that the graph lacks.
 Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs);
 
-/// Bytes that one run touches: constants of executed nodes once each, and results of executed nodes.
+/// Bytes that one run touches: constants of executed nodes once each, and results of executed
+/// nodes.
 struct Footprint {
   double weight_bytes = 0;
   double activation_bytes = 0;

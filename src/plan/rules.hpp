@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Plans without a runtime: rule files (data/fusion, docs/fusion-rules.md) say what its optimiser makes of a graph.
+/// Plans without a runtime: rule files (data/fusion, docs/fusion-rules.md) say what its optimiser
+/// makes of a graph.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,8 @@ struct RuleSet {
   std::string reads;    ///< domain of the nodes that it understands, "paddle"
   std::string makes;    ///< domain of what it leaves, "paddle_lite"
   std::string hash;     ///< of the file that it stands in
-  bool depth_first = false;       ///< kernels in the order in which a depth-first walk from the results leaves them
+  bool depth_first =
+      false;  ///< kernels in the order in which a depth-first walk from the results leaves them
   std::set<std::string> options;  ///< names that passes may ask for
   std::vector<std::shared_ptr<const RulePass>> passes;
 };
@@ -36,27 +38,34 @@ using RuleOptions = std::set<std::string>;
 
 /// Names of the built-in rule sets, newest version of each runtime first.
 std::vector<std::string> rule_set_names();
-/// A built-in set: "paddle-lite" is its newest version, "paddle-lite@2.10" that one. Code::Usage lists those that there are.
+/// A built-in set: "paddle-lite" is its newest version, "paddle-lite@2.10" that one. Code::Usage
+/// lists those that there are.
 Result<RuleSet> built_in_rules(std::string_view name);
-/// Reads and checks a rule file: one set a version, newest first. Code::Input names line, rule and what is wrong: unknown
-/// words, patterns that cannot match, replacements that use what the pattern does not bind, rules that would apply to their
-/// own result for ever.
+/// Reads and checks a rule file: one set a version, newest first. Code::Input names line, rule and
+/// what is wrong: unknown words, patterns that cannot match, replacements that use what the pattern
+/// does not bind, rules that would apply to their own result for ever.
 Result<std::vector<RuleSet>> read_rules(const base::Source& source);
-/// What stands behind `--plan rules:`: a built-in set, or of "FILE.yaml" or "FILE.yaml@VERSION" that file's.
+/// What stands behind `--plan rules:`: a built-in set, or of "FILE.yaml" or "FILE.yaml@VERSION"
+/// that file's.
 Result<RuleSet> rules_named(std::string_view name);
 
-/// The graph that is left: nodes are what the runtime executes, in its order. Code::Usage where the set is for graphs of
-/// another domain or does not know an option; Code::Input where the work would be without bounds.
-Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options = {});
-/// Its kernels: a plan without `model`, `batch` and `identity`. `source` of the plan is "rules:NAME".
-Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options = {});
+/// The graph that is left: nodes are what the runtime executes, in its order. Code::Usage where the
+/// set is for graphs of another domain or does not know an option; Code::Input where the work would
+/// be without bounds.
+Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules,
+                       const RuleOptions& options = {});
+/// Its kernels: a plan without `model`, `batch` and `identity`. `source` of the plan is
+/// "rules:NAME".
+Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
+                           const RuleOptions& options = {});
 /// The kernels of a graph that fuse() left.
 Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules);
 /// Plan::identity of such a plan; `shapes` resolved (plan/identity.hpp).
-std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const RuleSet& rules,
-                           const RuleOptions& options = {});
+std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
+                           const RuleSet& rules, const RuleOptions& options = {});
 
-/// A fused node in words: operator, "32x3x3x3" of its filter, "strides=2,2 paddings=1,1 ..." of its attributes.
+/// A fused node in words: operator, "32x3x3x3" of its filter, "strides=2,2 paddings=1,1 ..." of its
+/// attributes.
 struct FusedWords {
   std::string op;
   std::string filter;

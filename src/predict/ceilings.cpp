@@ -18,10 +18,12 @@ constexpr double kTinyBytes = 4096;
 constexpr double kTinyFlops = 16384;
 /// Below this many times a node's own time, a rate says more about the node than about the work.
 constexpr double kLongInNodes = 5;
-/// A row whose reuse_bytes are above this multiple of its own bytes was measured with its weights driven out.
+/// A row whose reuse_bytes are above this multiple of its own bytes was measured with its weights
+/// driven out.
 constexpr double kDrivenOut = 1.5;
 constexpr std::size_t kFewRates = 20;
-/// Rows of fewer operations a byte (casts, activations) are held up by their bytes on any device: they say nothing of its arithmetic.
+/// Rows of fewer operations a byte (casts, activations) are held up by their bytes on any device:
+/// they say nothing of its arithmetic.
 constexpr double kMinIntensity = 1;
 
 struct Measured {
@@ -36,8 +38,10 @@ std::optional<Measured> measured(const TimedKey& row) {
   if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
   const auto key = ir::parse(row.key);
   if (!key) return std::nullopt;
-  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key), work_dtype(*key), row.reuse_bytes, row.median_ns};
-  if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0) return std::nullopt;
+  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key), work_dtype(*key),
+               row.reuse_bytes, row.median_ns};
+  if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0)
+    return std::nullopt;
   if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
   return one;
 }
@@ -46,18 +50,21 @@ std::optional<double> node_time(const std::vector<Measured>& rows) {
   std::vector<double> tiny, dispatch;
   for (const Measured& row : rows) {
     if (row.dispatch) dispatch.push_back(row.ns);
-    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops) tiny.push_back(row.ns);
+    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops)
+      tiny.push_back(row.ns);
   }
   std::vector<double>& times = dispatch.empty() ? tiny : dispatch;
   if (times.empty()) return std::nullopt;
-  const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() / (dispatch.empty() ? 4 : 2));
+  const auto at =
+      times.begin() + static_cast<std::ptrdiff_t>(times.size() / (dispatch.empty() ? 4 : 2));
   std::nth_element(times.begin(), at, times.end());
   return *at;
 }
 
 /// `rates` is not empty.
 double best(std::vector<double> rates) {
-  const std::size_t left_out = rates.size() < kFewRates ? 0 : std::max<std::size_t>(2, rates.size() / 1000);
+  const std::size_t left_out =
+      rates.size() < kFewRates ? 0 : std::max<std::size_t>(2, rates.size() / 1000);
   const auto at = rates.begin() + static_cast<std::ptrdiff_t>(left_out);
   std::nth_element(rates.begin(), at, rates.end(), std::greater<>());
   return *at;
@@ -66,14 +73,15 @@ double best(std::vector<double> rates) {
 /// Ends of the levels, nearest first.
 std::vector<std::optional<double>> level_ends(const table::Device& device) {
   std::vector<std::optional<double>> ends;
-  if (device.l2_bytes > 0 && device.l2_bytes < device.llc_bytes) ends.emplace_back(static_cast<double>(device.l2_bytes));
+  if (device.l2_bytes > 0 && device.l2_bytes < device.llc_bytes)
+    ends.emplace_back(static_cast<double>(device.l2_bytes));
   if (device.llc_bytes > 0) ends.emplace_back(static_cast<double>(device.llc_bytes));
   ends.emplace_back(std::nullopt);
   return ends;
 }
 
-/// The bytes that came from the level at which the row stands: all of them, or only the weights where other things were
-/// touched between two uses of them. 0: none did.
+/// The bytes that came from the level at which the row stands: all of them, or only the weights
+/// where other things were touched between two uses of them. 0: none did.
 double bytes_from_level(const Measured& row) {
   const double all = row.work.bytes();
   return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.work.bytes_weights : all;
@@ -120,7 +128,8 @@ class Gatherer {
     const auto& settings = selection_.setting_ids;
     const auto ns = usable_time(stored);
     if (ns && stored.device == selection_.device_id &&
-        std::find(settings.begin(), settings.end(), stored.setting) != settings.end() && seen_.insert(stored.id).second)
+        std::find(settings.begin(), settings.end(), stored.setting) != settings.end() &&
+        seen_.insert(stored.id).second)
       rows_.push_back({stored.row.key, stored.row.reuse_bytes, *ns});
   }
   [[nodiscard]] const std::vector<TimedKey>& rows() const { return rows_; }
@@ -131,8 +140,8 @@ class Gatherer {
   std::vector<TimedKey> rows_;
 };
 
-/// The largest id up to which rows seem to stand, at most 2^40: they count up from 1 and are not removed. To count rows
-/// would be to read the whole of an index.
+/// The largest id up to which rows seem to stand, at most 2^40: they count up from 1 and are not
+/// removed. To count rows would be to read the whole of an index.
 Result<table::RowId> last_row(const table::Table& table) {
   constexpr table::RowId kMaxRows = table::RowId{1} << 40;
   table::RowId held = 0, free = 1;
@@ -185,15 +194,16 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
   const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
   std::map<ir::Dtype, std::vector<double>> rates;
   for (const Measured& row : known)
-    if (row.ns >= shortest_ns && row.dtype && row.work.flops.value_or(0) >= kMinIntensity * row.work.bytes())
+    if (row.ns >= shortest_ns && row.dtype &&
+        row.work.flops.value_or(0) >= kMinIntensity * row.work.bytes())
       rates[*row.dtype].push_back(*row.work.flops / row.ns);
   for (auto& [dtype, some] : rates) ceilings.flops_per_ns[dtype] = best(std::move(some));
   ceilings.memory = memory_levels(known, shortest_ns, device);
   return ceilings;
 }
 
-Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection, const Prediction& prediction,
-                               std::int64_t most_rows) {
+Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
+                               const Prediction& prediction, std::int64_t most_rows) {
   Gatherer gatherer(selection);
   std::unordered_set<std::string_view> keys;
   const auto add_rows_of = [&](std::string_view key) -> Status {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Ceilings: the most that the rows of one device and setting reach, to hold single kernels against.
+/// Ceilings: the most that the rows of one device and setting reach, to hold single kernels
+/// against.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +33,18 @@ struct MemoryLevel {
   friend bool operator==(const MemoryLevel&, const MemoryLevel&) = default;
 };
 
-/// Rates are the best of their kind among the rows, but two better ones (one in a thousand, if that is more) are left
-/// out as possibly wrong; below 20 rates the best one counts.
+/// Rates are the best of their kind among the rows, but two better ones (one in a thousand, if that
+/// is more) are left out as possibly wrong; below 20 rates the best one counts.
 struct Ceilings {
-  /// What the runtime takes for a node that computes next to nothing: the rows of plan::kDispatchKey, or else the lower
-  /// quartile of the rows of at most 4 KiB and 16,384 operations. Nothing: no such row.
+  /// What the runtime takes for a node that computes next to nothing: the rows of
+  /// plan::kDispatchKey, or else the lower quartile of the rows of at most 4 KiB and 16,384
+  /// operations. Nothing: no such row.
   std::optional<double> node_ns;
   /// By work_dtype(), from rows of at least five times node_ns.
   std::map<ir::Dtype, double> flops_per_ns;
-  /// The core's own cache, the last level and memory, nearest first, as far as the device's sizes tell them apart and
-  /// rows stand there: a row stands where its reuse_bytes lie. Nothing further away is faster. From rows of at least
-  /// five times node_ns.
+  /// The core's own cache, the last level and memory, nearest first, as far as the device's sizes
+  /// tell them apart and rows stand there: a row stands where its reuse_bytes lie. Nothing further
+  /// away is faster. From rows of at least five times node_ns.
   std::vector<MemoryLevel> memory;
   std::int64_t rows = 0;  ///< that were looked at
 
@@ -53,17 +55,18 @@ struct Ceilings {
 /// Rows whose key does not parse or whose sizes are unknown are passed over.
 Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device);
 
-/// Rows that find_ceilings() reads beside those of the prediction's own kernels: a report must not wait for a large
-/// table.
+/// Rows that find_ceilings() reads beside those of the prediction's own kernels: a report must not
+/// wait for a large table.
 inline constexpr std::int64_t kMaxSampledRows = 256;
 
-/// From the rows of the prediction's kernels and of plan::kDispatchKey, and of at most `most_rows` others spread evenly over the table, those of
-/// the selection.
-Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection, const Prediction& prediction,
+/// From the rows of the prediction's kernels and of plan::kDispatchKey, and of at most `most_rows`
+/// others spread evenly over the table, those of the selection.
+Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
+                               const Prediction& prediction,
                                std::int64_t most_rows = kMaxSampledRows);
 
-/// The type that decides how fast a kernel multiplies: that of its first weights of two dimensions or more, else of its
-/// first operand; u8 counts as i8. Nothing: no operands.
+/// The type that decides how fast a kernel multiplies: that of its first weights of two dimensions
+/// or more, else of its first operand; u8 counts as i8. Nothing: no operands.
 std::optional<ir::Dtype> work_dtype(const ir::Key& key);
 
 }  // namespace oplat::predict

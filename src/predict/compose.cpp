@@ -9,8 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "predict/load.hpp"
 #include "base/text.hpp"
+#include "predict/load.hpp"
 
 namespace oplat::predict {
 
@@ -20,7 +20,8 @@ namespace {
 
 KernelTimes times_of(const Prediction& prediction) {
   KernelTimes times;
-  for (const KernelPrediction& kernel : prediction.kernels) times.add(kernel, prediction.composition);
+  for (const KernelPrediction& kernel : prediction.kernels)
+    times.add(kernel, prediction.composition);
   return times;
 }
 
@@ -46,7 +47,8 @@ Result<std::optional<double>> empty_call_ns(const table::Table& table, const Sel
   std::vector<double> calls;
   for (const table::StoredCampaign& campaign : campaigns) {
     const auto& ids = selection.setting_ids;
-    if (campaign.device != selection.device_id || std::find(ids.begin(), ids.end(), campaign.setting) == ids.end())
+    if (campaign.device != selection.device_id ||
+        std::find(ids.begin(), ids.end(), campaign.setting) == ids.end())
       continue;
     const auto& call = campaign.campaign.empty_call_ns;
     if (call && std::isfinite(*call) && *call >= 0) calls.push_back(*call);
@@ -77,7 +79,9 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     return composition;
   }
   OPLAT_TRY(empty, empty_call_ns(table, selection));
-  if (!empty) warnings.emplace_back("no campaign measured an empty call: the overhead of a call is taken as 0");
+  if (!empty)
+    warnings.emplace_back(
+        "no campaign measured an empty call: the overhead of a call is taken as 0");
   composition.c0_ns = empty.value_or(0);
   return composition;
 }
@@ -104,9 +108,12 @@ Status compose(Prediction& prediction) {
   std::set<std::string_view> missing;
   for (const KernelPrediction& kernel : prediction.kernels) {
     auto& count = prediction.coverage.count[kernel.source];
-    if (kernel.count < 0) return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name), kernel.count);
+    if (kernel.count < 0)
+      return fail(Code::Input, "kernel {}: executed {} times", base::printable(kernel.name),
+                  kernel.count);
     if (kernel.count > std::numeric_limits<std::int64_t>::max() - count - composition.n_kernels)
-      return fail(Code::Input, "kernel {}: executed {} times, too often to count", base::printable(kernel.name), kernel.count);
+      return fail(Code::Input, "kernel {}: executed {} times, too often to count",
+                  base::printable(kernel.name), kernel.count);
     count += kernel.count;
     if (kernel.source != Source::Free) composition.n_kernels += kernel.count;
     if (kernel.source == Source::Missing) {
@@ -119,7 +126,8 @@ Status compose(Prediction& prediction) {
   const KernelTimes times = times_of(prediction);
   const double overhead = composition.overhead_ns(times);
   const double total = overhead + times.ns;
-  if (!std::isfinite(total)) return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
+  if (!std::isfinite(total))
+    return fail(Code::Input, "{}: the sum of its kernels is no finite time", prediction.model);
   if (total > 0) {
     for (const auto& [source, part] : time) prediction.coverage.time[source] = part / total;
     prediction.coverage.overhead = overhead / total;
@@ -127,18 +135,21 @@ Status compose(Prediction& prediction) {
   if (!prediction.missing.empty() && prediction.policy != MissingPolicy::Zero) return {};
   prediction.latency_ns = total;
   if (!prediction.missing.empty())
-    prediction.warnings.push_back(
-        fmt::format("kernels counted as zero because they are missing: {}; the latency is too low and "
-                    "the interval does not know",
-                    prediction.missing.size()));
+    prediction.warnings.push_back(fmt::format(
+        "kernels counted as zero because they are missing: {}; the latency is too low and "
+        "the interval does not know",
+        prediction.missing.size()));
 
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
-  double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log, composition.measured_correlation);
+  double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log,
+                               composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level, {composition.calibration_models, composition.scores}, times.floor_ns));
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level,
+                             {composition.calibration_models, composition.scores}, times.floor_ns));
   if (!std::isfinite(bounds.hi_ns))
-    return fail(Code::Input, "{}: its interval is no finite time at a spread of {}", prediction.model, spread);
+    return fail(Code::Input, "{}: its interval is no finite time at a spread of {}",
+                prediction.model, spread);
   prediction.interval = bounds;
   return {};
 }

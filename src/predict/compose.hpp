@@ -6,19 +6,21 @@
 
 namespace oplat::predict {
 
-/// Coefficients of the selection's fit. Without one c0 is the median empty call of the selection's campaigns and c1 is 0;
-/// notes in `warnings` where no campaign measured an empty call, and where the fit is of models of a busy machine.
+/// Coefficients of the selection's fit. Without one c0 is the median empty call of the selection's
+/// campaigns and c1 is 0; notes in `warnings` where no campaign measured an empty call, and where
+/// the fit is of models of a busy machine.
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 
 /// Median empty call of the selection's campaigns; nothing where none was measured.
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection);
 
-/// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows, and so the error.
+/// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,
+/// and so the error.
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns);
 
-/// Fills latency, spread, interval, coverage and missing from `kernels`, `composition`, `mismatch`, `level` and
-/// `policy`. Code::Input where the numbers run over.
+/// Fills latency, spread, interval, coverage and missing from `kernels`, `composition`, `mismatch`,
+/// `level` and `policy`. Code::Input where the numbers run over.
 Status compose(Prediction& prediction);
 
 }  // namespace oplat::predict

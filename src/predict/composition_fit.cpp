@@ -16,16 +16,20 @@ constexpr double kMaxNs = 1e15;
 constexpr double kMaxBytes = 1e18;
 constexpr double kMaxSpread = 5;
 
-Json ramp_json(const estimate::Ramp& ramp) { return {{"lo_bytes", ramp.lo_bytes}, {"hi_bytes", ramp.hi_bytes}}; }
+Json ramp_json(const estimate::Ramp& ramp) {
+  return {{"lo_bytes", ramp.lo_bytes}, {"hi_bytes", ramp.hi_bytes}};
+}
 
 /// Reads fields, keeping the first complaint.
 class Reader {
  public:
   double number(const Json& object, const char* name, double least, double most) {
     const auto at = object.is_object() ? object.find(name) : object.end();
-    if (!object.is_object() || at == object.end() || !at->is_number()) return complain(name, "is no number");
+    if (!object.is_object() || at == object.end() || !at->is_number())
+      return complain(name, "is no number");
     const double value = at->get<double>();
-    if (!(value >= least && value <= most)) return complain(name, fmt::format("is {}, not between {} and {}", value, least, most));
+    if (!(value >= least && value <= most))
+      return complain(name, fmt::format("is {}, not between {} and {}", value, least, most));
     return value;
   }
   estimate::Ramp ramp(const Json& object, const char* name) {
@@ -34,7 +38,8 @@ class Reader {
       complain(name, "is absent");
       return {};
     }
-    estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMaxBytes), number(*at, "hi_bytes", 1, kMaxBytes)};
+    estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMaxBytes),
+                        number(*at, "hi_bytes", 1, kMaxBytes)};
     if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not rise");
     return ramp;
   }
@@ -52,7 +57,9 @@ class Reader {
 
 std::string encode(const CompositionFit& fit) {
   Json curve = nullptr;
-  if (fit.curve) curve = {{"own", fit.curve->own ? ramp_json(*fit.curve->own) : Json(nullptr)}, {"last", ramp_json(fit.curve->last)}};
+  if (fit.curve)
+    curve = {{"own", fit.curve->own ? ramp_json(*fit.curve->own) : Json(nullptr)},
+             {"last", ramp_json(fit.curve->last)}};
   const Json json = {{"schema", kCompositionFormat},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
@@ -67,10 +74,13 @@ std::string encode(const CompositionFit& fit) {
 }
 
 Result<CompositionFit> decode_composition(std::string_view text) {
-  const auto bad = [](std::string_view why) { return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why); };
+  const auto bad = [](std::string_view why) {
+    return fail(Code::Input, "the table's fit of the composition: {}; run oplat fit", why);
+  };
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   const Json schema = json.is_object() ? json.value("schema", Json()) : Json();
-  const auto former = std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
+  const auto former =
+      std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
   if (!current && former == kFormerCompositionFormats.end()) return bad("is no such document");
   // Each step back lacks one number more.
@@ -81,19 +91,23 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
   if (steps_back < 1) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
   if (steps_back < 3) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
-  fit.scale_int8 = steps_back < 2 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+  fit.scale_int8 =
+      steps_back < 2 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
     fit.curve.emplace();
     fit.curve->last = reader.ramp(*curve, "last");
     const auto own = curve->is_object() ? curve->find("own") : curve->end();
-    if (curve->is_object() && own != curve->end() && !own->is_null()) fit.curve->own = reader.ramp(*curve, "own");
+    if (curve->is_object() && own != curve->end() && !own->is_null())
+      fit.curve->own = reader.ramp(*curve, "own");
   }
   const auto scores = json.find("scores");
-  if (scores == json.end() || !scores->is_array() || scores->size() > kMaxScores) return bad("\"scores\" is no list");
+  if (scores == json.end() || !scores->is_array() || scores->size() > kMaxScores)
+    return bad("\"scores\" is no list");
   for (const Json& score : *scores) {
-    if (!score.is_number() || !(score.get<double>() >= 0) || !std::isfinite(score.get<double>())) return bad("a score is no number >= 0");
+    if (!score.is_number() || !(score.get<double>() >= 0) || !std::isfinite(score.get<double>()))
+      return bad("a score is no number >= 0");
     fit.scores.push_back(score.get<double>());
   }
   std::sort(fit.scores.begin(), fit.scores.end());

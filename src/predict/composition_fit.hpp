@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `oplat fit` learns about sums from whole models, and how it stands in the table's fit record.
+/// What `oplat fit` learns about sums from whole models, and how it stands in the table's fit
+/// record.
 #pragma once
 
 #include <array>
@@ -14,19 +15,22 @@
 
 namespace oplat::predict {
 
-/// latency = c0 + c1 n + c2 * bytes of results (docs/adr/0025) + scale * sum of the kernels at the model's footprint on
-/// this curve, those with 8-bit tensors times scale_int8 (docs/adr/0020); see spread.hpp for the rest.
+/// latency = c0 + c1 n + c2 * bytes of results (docs/adr/0025) + scale * sum of the kernels at the
+/// model's footprint on this curve, those with 8-bit tensors times scale_int8 (docs/adr/0020); see
+/// spread.hpp for the rest.
 struct CompositionFit {
   double c0_ns = 0;
   double c1_ns = 0;
-  double c2_ns_per_byte = 0;  ///< what a byte of a result takes more than where kernels are measured by themselves
-  double scale = 1;  ///< of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
+  double c2_ns_per_byte =
+      0;  ///< what a byte of a result takes more than where kernels are measured by themselves
+  double scale =
+      1;  ///< of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
   double measured_correlation = kMeasuredCorrelation;
-  /// |ln(measured / predicted)| in units of the predicted spread, of each calibration model predicted from a fit without
-  /// its group; ascending.
+  /// |ln(measured / predicted)| in units of the predicted spread, of each calibration model
+  /// predicted from a fit without its group; ascending.
   std::vector<double> scores;
   friend bool operator==(const CompositionFit&, const CompositionFit&) = default;
 };
@@ -36,8 +40,10 @@ inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
 inline constexpr std::string_view kCompositionFormat = "oplat.composition/4";
-/// Read too, newest first: as written before there was c2, while one scale stood for all kernels, and before there was a scale.
-inline constexpr std::array<std::string_view, 3> kFormerCompositionFormats = {"oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
+/// Read too, newest first: as written before there was c2, while one scale stood for all kernels,
+/// and before there was a scale.
+inline constexpr std::array<std::string_view, 3> kFormerCompositionFormats = {
+    "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

@@ -57,9 +57,10 @@ std::optional<double> positive(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
-/// How long the bytes would take: weights from as far as the model's footprint drives them, the rest from no further
-/// than the kernel's own bytes do.
-std::optional<double> memory_ns(const ir::Work& work, const Ceilings& ceilings, double reuse_bytes) {
+/// How long the bytes would take: weights from as far as the model's footprint drives them, the
+/// rest from no further than the kernel's own bytes do.
+std::optional<double> memory_ns(const ir::Work& work, const Ceilings& ceilings,
+                                double reuse_bytes) {
   const auto near = ceilings.bytes_per_ns(work.bytes());
   const auto far = ceilings.bytes_per_ns(std::max(reuse_bytes, work.bytes()));
   if (!near || !far) return std::nullopt;
@@ -71,20 +72,22 @@ void set_bound(KernelDiagnosis& diagnosis, Bound bound, double bound_ns, double 
   if (*diagnosis.bound_share >= kMinShare) diagnosis.bound = bound;
 }
 
-void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& work, const Ceilings& ceilings,
-                double reuse_bytes, double ns) {
+void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& work,
+                const Ceilings& ceilings, double reuse_bytes, double ns) {
   if (ceilings.node_ns && *ceilings.node_ns >= kMaxOfTheTime * ns)
     return set_bound(diagnosis, Bound::Overhead, *ceilings.node_ns, ns);
   const auto bytes_ns = work.complete ? memory_ns(work, ceilings, reuse_bytes) : std::nullopt;
   if (!work.flops) {
-    if (bytes_ns && *bytes_ns >= kMaxOfTheTime * ns) set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
+    if (bytes_ns && *bytes_ns >= kMaxOfTheTime * ns)
+      set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
     return;
   }
   std::optional<double> flops_ns;
   const auto dtype = work_dtype(key);
   if (*work.flops == 0) {
     flops_ns = 0;
-  } else if (const auto at = dtype ? ceilings.flops_per_ns.find(*dtype) : ceilings.flops_per_ns.end();
+  } else if (const auto at =
+                 dtype ? ceilings.flops_per_ns.find(*dtype) : ceilings.flops_per_ns.end();
              at != ceilings.flops_per_ns.end()) {
     flops_ns = *work.flops / at->second;
   }
@@ -99,8 +102,8 @@ std::optional<bool> put_in(ir::Movement movement, const KernelPrediction& kernel
   return ir::only_of_runtimes(movement) ? true : kernel.put_in;
 }
 
-KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key, const Ceilings& ceilings,
-                          double reuse_bytes) {
+KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
+                          const Ceilings& ceilings, double reuse_bytes) {
   KernelDiagnosis diagnosis;
   diagnosis.movement = ir::movement_of(key.domain, key.op);
   ir::Work work = ir::moved_work(key);
@@ -127,13 +130,15 @@ Remedy remedy_for(const KernelPrediction& kernel) {
 }
 
 /// Takes the formula of total_spread() apart. Fills DistinctKernel::uncertainty_share.
-std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<DistinctKernel>& distinct) {
+std::optional<Uncertainty> take_apart(const Prediction& prediction,
+                                      std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
   std::map<std::string_view, double> linear;
   for (DistinctKernel& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
-    one.part = prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) * *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
+    one.part = prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) *
+               *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
     linear[kernel.group] += one.part;
   }
   Uncertainty sum;
@@ -145,7 +150,8 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
     sum.kernels += one.uncertainty_share;
   }
   sum.composition = prediction.composition.sd_log * prediction.composition.sd_log;
-  for (const Mismatch& mismatch : prediction.mismatch) sum.mismatch += mismatch.sd_log * mismatch.sd_log;
+  for (const Mismatch& mismatch : prediction.mismatch)
+    sum.mismatch += mismatch.sd_log * mismatch.sd_log;
 
   const double variance = sum.kernels + sum.composition + sum.mismatch;
   if (!positive(variance)) return std::nullopt;
@@ -158,7 +164,8 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction, std::vector<
       sum.most.push_back({one.first, one.count, one.places, one.uncertainty_share,
                           remedy_for(prediction.kernels[one.first])});
   }
-  std::stable_sort(sum.most.begin(), sum.most.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  std::stable_sort(sum.most.begin(), sum.most.end(),
+                   [](const auto& a, const auto& b) { return a.share > b.share; });
   return sum;
 }
 
@@ -198,7 +205,8 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   for (const DistinctKernel& one : grouped.distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     const auto key = ir::parse(kernel.key);
-    of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes) : KernelDiagnosis());
+    of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes)
+                         : KernelDiagnosis());
   }
   std::map<std::pair<ir::Movement, std::optional<bool>>, MovementSum> moved;
   for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
@@ -212,7 +220,8 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
       sum.time_ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     }
     if (!diagnosis.uncertainty || !kernel.latency_ns || !kernel.sd_log) continue;
-    const double executions = one.count > 0 ? static_cast<double>(kernel.count) / static_cast<double>(one.count) : 0;
+    const double executions =
+        one.count > 0 ? static_cast<double>(kernel.count) / static_cast<double>(one.count) : 0;
     diagnosed.uncertainty_share = one.uncertainty_share * executions;
   }
   const auto known = positive(known_ns(prediction));

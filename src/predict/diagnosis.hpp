@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Diagnosis: what a prediction tells beyond its number: rates, what holds each kernel up, what makes the sum unsure, and
-/// how much of it only moves or converts data.
+/// Diagnosis: what a prediction tells beyond its number: rates, what holds each kernel up, what
+/// makes the sum unsure, and how much of it only moves or converts data.
 #pragma once
 
 #include <cstddef>
@@ -31,16 +31,19 @@ struct KernelDiagnosis {
   std::optional<double> bytes;  ///< read and written, by ir::moved_work(); nothing: sizes unknown
   std::optional<double> gflops_per_s;
   std::optional<double> gbytes_per_s;
-  /// Nothing without a time or ceilings, where neither ceiling explains a tenth of the time (its code is what is slow),
-  /// and where operations have no formula and bytes explain less than half.
+  /// Nothing without a time or ceilings, where neither ceiling explains a tenth of the time (its
+  /// code is what is slow), and where operations have no formula and bytes explain less than half.
   std::optional<Bound> bound;
-  /// What the bound alone would take, as a share of the kernel's time; above 1 where the kernel is faster than the
-  /// ceiling, from which the very best rows are left out. Also where that is less than a tenth.
+  /// What the bound alone would take, as a share of the kernel's time; above 1 where the kernel is
+  /// faster than the ceiling, from which the very best rows are left out. Also where that is less
+  /// than a tenth.
   std::optional<double> bound_share;
-  /// Of the prediction's variance; nothing without a time. Kernels of one key share theirs by their executions.
+  /// Of the prediction's variance; nothing without a time. Kernels of one key share theirs by their
+  /// executions.
   std::optional<double> uncertainty_share;
   std::optional<ir::Movement> movement;
-  /// Of one that moves data: whether the runtime put it in beside the model's own; nothing where the plan does not tell.
+  /// Of one that moves data: whether the runtime put it in beside the model's own; nothing where
+  /// the plan does not tell.
   std::optional<bool> put_in;
 };
 
@@ -63,9 +66,10 @@ struct UncertainKernel {
   Remedy remedy = Remedy::Nothing;
 };
 
-/// Where the variance of a prediction's logarithm comes from. The three shares sum to 1, and those of the kernels to
-/// the first of them: a kernel has its independent part and its part of what it shares with its group,
-/// [rho w sd sum(w sd) + (1 - rho) (w sd)^2] / s^2 in the terms of spread.hpp.
+/// Where the variance of a prediction's logarithm comes from. The three shares sum to 1, and those
+/// of the kernels to the first of them: a kernel has its independent part and its part of what it
+/// shares with its group, [rho w sd sum(w sd) + (1 - rho) (w sd)^2] / s^2 in the terms of
+/// spread.hpp.
 struct Uncertainty {
   double kernels = 0;
   double composition = 0;
@@ -75,16 +79,17 @@ struct Uncertainty {
 
 struct MovementSum {
   ir::Movement movement = ir::Movement::Reorder;
-  std::optional<bool> put_in;  ///< see KernelDiagnosis
-  std::int64_t kernels = 0;  ///< executions per run
-  double time_ns = 0;        ///< of one run
+  std::optional<bool> put_in;        ///< see KernelDiagnosis
+  std::int64_t kernels = 0;          ///< executions per run
+  double time_ns = 0;                ///< of one run
   std::optional<double> time_share;  ///< of what has a time; nothing where nothing has
 };
 
 struct Diagnosis {
   std::vector<KernelDiagnosis> kernels;    ///< beside Prediction::kernels
   std::optional<Uncertainty> uncertainty;  ///< nothing where the prediction has no spread
-  std::vector<MovementSum> movement;       ///< those that occur, in the order of the enumeration; what the plan does not tell, the model's own, those put in
+  std::vector<MovementSum> movement;  ///< those that occur, in the order of the enumeration; what
+                                      ///< the plan does not tell, the model's own, those put in
   Ceilings ceilings;
 };
 Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings);

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From whole models in a table to a composition: curves tried, groups left out, intervals calibrated.
+/// From whole models in a table to a composition: curves tried, groups left out, intervals
+/// calibrated.
 #include "predict/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/text.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
 #include "predict/prediction.hpp"
-#include "base/text.hpp"
 
 namespace oplat::predict {
 namespace {
 
-/// What the ramp out of the last level is tried at, in multiples of the start: both ends at once, since what differs between machines is how much of
-/// that cache strangers leave, not how it loses data (docs/adr/0024). The ends of the core's own are tried one by one.
+/// What the ramp out of the last level is tried at, in multiples of the start: both ends at once,
+/// since what differs between machines is how much of that cache strangers leave, not how it loses
+/// data (docs/adr/0024). The ends of the core's own are tried one by one.
 constexpr double kLastFactors[] = {1, 0.75, 1.5, 0.5, 2, 0.375, 3, 0.25};
 constexpr double kOwnFactors[] = {1, 0.5, 2};
-/// A curve other than the start must lower the loss by this share per move: with few models a lucky one would win
-/// otherwise.
+/// A curve other than the start must lower the loss by this share per move: with few models a lucky
+/// one would win otherwise.
 constexpr double kGainPerMove = 0.04;
 
 /// Models that a message names.
@@ -49,7 +51,8 @@ std::vector<Curve> curves_of(const table::Device& device) {
       for (const double high : kOwnFactors) {
         const estimate::Ramp own = scaled(*start->own, low, high);
         if (!(own.lo_bytes < own.hi_bytes) || own.hi_bytes > last.lo_bytes) continue;
-        curves.push_back({estimate::ReuseCurve{own, last}, moved(factor) + moved(low) + moved(high)});
+        curves.push_back(
+            {estimate::ReuseCurve{own, last}, moved(factor) + moved(low) + moved(high)});
       }
     }
   }
@@ -61,7 +64,7 @@ struct FitCandidate {
   table::StoredModelRow row;
   table::Timing measured;
   table::Plan plan;
-  std::string group;       ///< distinct from those of other models, unless the request says otherwise
+  std::string group;  ///< distinct from those of other models, unless the request says otherwise
   std::string group_name;  ///< for people
   bool calibrates = true;
   std::vector<KernelSum> sums;
@@ -94,7 +97,10 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
 class Fitting {
  public:
   Fitting(const table::Table& table, const Selection& selection, const FitRequest& request)
-      : table_(table), selection_(selection), request_(request), curves_(curves_of(selection.device)) {}
+      : table_(table),
+        selection_(selection),
+        request_(request),
+        curves_(curves_of(selection.device)) {}
 
   Result<FitResult> run();
 
@@ -111,11 +117,13 @@ class Fitting {
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
   [[nodiscard]] ErrorTerm error_of(const FitCandidate& model, const Fitted& fitted) const;
   /// Correlation, spread and scores from errors of models that were each left out.
-  [[nodiscard]] CompositionFit calibrated(const Fitted& fitted, const std::vector<ErrorTerm>& errors) const;
-  [[nodiscard]] std::vector<ErrorTerm> errors_left_out(const std::vector<const FitCandidate*>& models,
-                                                       const std::set<std::string>& already) const;
+  [[nodiscard]] CompositionFit calibrated(const Fitted& fitted,
+                                          const std::vector<ErrorTerm>& errors) const;
+  [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
+      const std::vector<const FitCandidate*>& models, const std::set<std::string>& already) const;
   Result<LeftOutModel> leave_out(const FitCandidate& model) const;
-  /// For the message that too few can take part: those that were measured, but too widely. Empty where there are none.
+  /// For the message that too few can take part: those that were measured, but too widely. Empty
+  /// where there are none.
   [[nodiscard]] std::string too_wide() const;
 
   const table::Table& table_;
@@ -131,10 +139,13 @@ class Fitting {
 Status Fitting::add_sums(FitCandidate& candidate) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
   for (const Predictor& predictor : predictors_) {
-    OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
-    const auto lacking = std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) { return !kernel.latency_ns; });
+    OPLAT_TRY(kernels,
+              predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
+    const auto lacking = std::count_if(kernels.begin(), kernels.end(),
+                                       [](const auto& kernel) { return !kernel.latency_ns; });
     if (lacking > 0) {
-      excluded_.emplace_back(candidate.row.row.name, fmt::format("{} of its kernels have no row", lacking));
+      excluded_.emplace_back(candidate.row.row.name,
+                             fmt::format("{} of its kernels have no row", lacking));
       return {};
     }
     candidate.sums.push_back(sum_of(kernels, candidate.plan.activation_bytes));
@@ -153,7 +164,9 @@ Status Fitting::collect() {
   OPLAT_TRY(rows, table_.model_rows());
   for (const table::StoredModelRow& row : rows) {
     const auto& ids = selection_.setting_ids;
-    if (row.device != selection_.device_id || std::find(ids.begin(), ids.end(), row.setting) == ids.end()) continue;
+    if (row.device != selection_.device_id ||
+        std::find(ids.begin(), ids.end(), row.setting) == ids.end())
+      continue;
     const auto* timing = std::get_if<table::Timing>(&row.row.outcome);
     if (timing == nullptr || !(timing->median_ns > 0)) {
       excluded_.emplace_back(row.row.name, "it could not be measured");
@@ -177,7 +190,8 @@ Status Fitting::collect() {
     OPLAT_CHECK(add_sums(candidate));
     if (!candidate.sums.empty()) models_.push_back(std::move(candidate));
   }
-  std::stable_sort(models_.begin(), models_.end(), [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
+  std::stable_sort(models_.begin(), models_.end(),
+                   [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
   return {};
 }
 
@@ -210,10 +224,12 @@ Fitting::Fitted Fitting::fit(const std::vector<const FitCandidate*>& models) con
 ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) const {
   const KernelSum& sum = model.sums[fitted.curve];
   // A prior of hardly any models could drive the sum of a tiny one below zero.
-  const double predicted = std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
+  const double predicted =
+      std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
   ErrorTerm error;
   error.log_error = std::log(model.measured.median_ns / predicted);
-  const double scale = sum.ns > 0 ? fitted.coefficients.kernels_ns(sum) / sum.ns : fitted.coefficients.scale;
+  const double scale =
+      sum.ns > 0 ? fitted.coefficients.kernels_ns(sum) / sum.ns : fitted.coefficients.scale;
   const double share = scale / predicted;
   error.linear = share * sum.linear;
   error.squares = share * share * sum.squares;
@@ -237,7 +253,8 @@ std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandi
   return errors;
 }
 
-CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<ErrorTerm>& errors) const {
+CompositionFit Fitting::calibrated(const Fitted& fitted,
+                                   const std::vector<ErrorTerm>& errors) const {
   const SpreadFit spread = fit_spread(errors);
   CompositionFit fit;
   fit.c0_ns = fitted.coefficients.c0_ns;
@@ -249,7 +266,8 @@ CompositionFit Fitting::calibrated(const Fitted& fitted, const std::vector<Error
   fit.sd_log = spread.sd_log;
   fit.measured_correlation = spread.measured_correlation;
   for (const ErrorTerm& error : errors) {
-    fit.scores.push_back(std::abs(error.log_error) / std::sqrt(error.variance(fit.measured_correlation, fit.sd_log)));
+    fit.scores.push_back(std::abs(error.log_error) /
+                         std::sqrt(error.variance(fit.measured_correlation, fit.sd_log)));
   }
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
@@ -267,7 +285,8 @@ Result<LeftOutModel> Fitting::leave_out(const FitCandidate& model) const {
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
   left.sd_log = std::sqrt(error.variance(composition.measured_correlation, composition.sd_log));
-  const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()), composition.scores};
+  const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),
+                                composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));
   left.interval = bounds;
   left.unfitted_ns = prior_.predict(model.sums.front());
@@ -278,13 +297,18 @@ Result<LeftOutModel> Fitting::leave_out(const FitCandidate& model) const {
 std::string Fitting::too_wide() const {
   std::vector<std::string> wide;
   for (const FitCandidate& model : models_) {
-    if (!model.calibrates) wide.push_back(fmt::format("{} (+-{:.1f} %)", base::printable(model.row.row.name), 100 * model.half_width));
+    if (!model.calibrates)
+      wide.push_back(fmt::format("{} (+-{:.1f} %)", base::printable(model.row.row.name),
+                                 100 * model.half_width));
   }
   if (wide.empty()) return {};
   const std::size_t more = wide.size() - std::min(wide.size(), kMaxNamed);
   wide.resize(wide.size() - more);
-  return fmt::format("{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width {}): measure them further or allow for more; or ",
-                     base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "", 100 * request_.most_half_width, request_.most_half_width);
+  return fmt::format(
+      "{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width "
+      "{}): measure them further or allow for more; or ",
+      base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+      100 * request_.most_half_width, request_.most_half_width);
 }
 
 Result<FitResult> Fitting::run() {
@@ -295,10 +319,11 @@ Result<FitResult> Fitting::run() {
   for (const FitCandidate* model : without({})) groups.insert(model->group);
   if (groups.size() < kMinFitGroups) {
     return fail(Code::Refused,
-                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure more of them with their kernels: oplat profile --model "
+                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure "
+                "more of them with their kernels: oplat profile --model "
                 "MODEL --table {} --runtime {}",
-                table_.path().string(), groups.size(), table::describe(selection_.setting), kMinFitGroups, too_wide(), table_.path().string(),
-                selection_.setting.runtime);
+                table_.path().string(), groups.size(), table::describe(selection_.setting),
+                kMinFitGroups, too_wide(), table_.path().string(), selection_.setting.runtime);
   }
   FitResult result;
   const auto all = without({});
@@ -308,13 +333,16 @@ Result<FitResult> Fitting::run() {
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;
-  result.under_load = std::count_if(all.begin(), all.end(), [](const FitCandidate* model) { return model->row.row.method.has(table::kUnderLoad); });
+  result.under_load = std::count_if(all.begin(), all.end(), [](const FitCandidate* model) {
+    return model->row.row.method.has(table::kUnderLoad);
+  });
   return result;
 }
 
 }  // namespace
 
-Result<FitResult> fit_composition(const table::Table& table, const Selection& selection, const FitRequest& request) {
+Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
+                                  const FitRequest& request) {
   return Fitting(table, selection, request).run();
 }
 

@@ -15,11 +15,12 @@
 namespace oplat::predict {
 
 struct FitRequest {
-  /// Model file name -> group. Models of one group (sizes and precisions of one family) are left out together, since
-  /// they share kernels; a model without an entry is a group of its own.
+  /// Model file name -> group. Models of one group (sizes and precisions of one family) are left
+  /// out together, since they share kernels; a model without an entry is a group of its own.
   std::map<std::string, std::string> groups;
   double level = 0.9;  ///< of the intervals of the models left out
-  /// Models whose own confidence interval is wider than this, relative, calibrate nothing: their error is not the sum's.
+  /// Models whose own confidence interval is wider than this, relative, calibrate nothing: their
+  /// error is not the sum's.
   double most_half_width = 0.03;
 };
 
@@ -30,30 +31,33 @@ struct LeftOutModel {
   table::Timing measured;
   double predicted_ns = 0;
   double sd_log = 0;
-  Interval interval;          ///< calibrated on other groups alone
-  double unfitted_ns = 0;     ///< what the table without a fit predicts
-  bool calibrates = true;     ///< false: its own confidence interval is too wide, it only is predicted
+  Interval interval;       ///< calibrated on other groups alone
+  double unfitted_ns = 0;  ///< what the table without a fit predicts
+  bool calibrates = true;  ///< false: its own confidence interval is too wide, it only is predicted
 };
 
 struct FitResult {
   CompositionFit fit;
-  std::vector<LeftOutModel> left_out;   ///< in order of name
+  std::vector<LeftOutModel> left_out;  ///< in order of name
   /// Models that cannot take part, with the reason: no plan in the table, kernels without a row.
   std::vector<std::pair<std::string, std::string>> excluded;
-  std::int64_t under_load = 0;  ///< models that calibrate and were measured while other programs kept the machine busy
+  std::int64_t under_load =
+      0;  ///< models that calibrate and were measured while other programs kept the machine busy
 };
 
 /// Least models of different groups that a fit needs.
 inline constexpr std::size_t kMinFitGroups = 3;
 
-/// Fits c0, c1, c2, scale, scale_int8 (composition_fit.hpp), the reuse curve, the correlation of measured kernels and the
-/// spread of the composition to the table's whole models of the selection. Deterministic. Code::Refused where fewer than
-/// kMinFitGroups groups can take part, naming how to measure more.
+/// Fits c0, c1, c2, scale, scale_int8 (composition_fit.hpp), the reuse curve, the correlation of
+/// measured kernels and the spread of the composition to the table's whole models of the selection.
+/// Deterministic. Code::Refused where fewer than kMinFitGroups groups can take part, naming how to
+/// measure more.
 ///
-/// c0, c1, c2 and the scales minimise the Huber loss of relative errors, with a weak pull to the measured empty call, 0, 0
-/// and 1 (scale_int8: to scale); the curve is the best of a grid around the start values. Correlation and spread maximise
-/// the normal likelihood of the errors of models left out one group at a time, and the scores behind the interval are of
-/// those.
-Result<FitResult> fit_composition(const table::Table& table, const Selection& selection, const FitRequest& request);
+/// c0, c1, c2 and the scales minimise the Huber loss of relative errors, with a weak pull to the
+/// measured empty call, 0, 0 and 1 (scale_int8: to scale); the curve is the best of a grid around
+/// the start values. Correlation and spread maximise the normal likelihood of the errors of models
+/// left out one group at a time, and the scores behind the interval are of those.
+Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
+                                  const FitRequest& request);
 
 }  // namespace oplat::predict

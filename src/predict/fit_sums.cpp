@@ -11,14 +11,17 @@
 namespace oplat::predict {
 namespace {
 
-/// Relative errors beyond this are pulled at linearly: a network that a sum cannot explain must not bend the others.
+/// Relative errors beyond this are pulled at linearly: a network that a sum cannot explain must not
+/// bend the others.
 constexpr double kHuber = 0.03;
 constexpr int kSteps = 30;
-/// How far c0 may be from the empty call, c1 and c2 from 0 and scale from 1 or from scale_int8 before the pull counts like one model that is 3 % off.
+/// How far c0 may be from the empty call, c1 and c2 from 0 and scale from 1 or from scale_int8
+/// before the pull counts like one model that is 3 % off.
 constexpr double kPriorShareOfC0 = 0.5;
 constexpr double kMinPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
-/// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing with ONNX Runtime, 30 and some 20 us with Paddle.
+/// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing
+/// with ONNX Runtime, 30 and some 20 us with Paddle.
 constexpr double kPriorC1ShareOfC0 = 0.25;
 /// As much as was found on processors whose last level is shared (docs/adr/0025).
 constexpr double kPriorC2NsPerByte = 0.01;
@@ -34,9 +37,11 @@ double huber_weight(double error) {
   return size <= kHuber ? 1 : kHuber / size;
 }
 
-double loss_of(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& c) {
+double loss_of(std::span<const KernelSum> sums, std::span<const double> measured_ns,
+               const Coefficients& c) {
   double loss = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) loss += huber(c.predict(sums[i]) / measured_ns[i] - 1);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    loss += huber(c.predict(sums[i]) / measured_ns[i] - 1);
   return loss / static_cast<double>(sums.size());
 }
 
@@ -62,14 +67,16 @@ class Equations {
   [[nodiscard]] Coefficients solve() const {
     std::array<bool, kUnknowns> is_zero{};
     Row x = solve(is_zero);
-    // On the edge of what a call or a byte can cost the others remain; without c2, c0 may reach its edge after all.
+    // On the edge of what a call or a byte can cost the others remain; without c2, c0 may reach its
+    // edge after all.
     for (const Unknown edge : {kC0, kC2, kC0}) {
       if (x[edge] >= 0) continue;
       is_zero[edge] = true;
       x = solve(is_zero);
     }
     const double scale = 1 + x[kScale];
-    return {x[kC0], x[kC1], x[kC2], std::clamp(scale, kMinScale, kMaxScale), std::clamp(scale + x[kScaleInt8], kMinScale, kMaxScale)};
+    return {x[kC0], x[kC1], x[kC2], std::clamp(scale, kMinScale, kMaxScale),
+            std::clamp(scale + x[kScaleInt8], kMinScale, kMaxScale)};
   }
 
  private:
@@ -103,7 +110,8 @@ class Equations {
 
 }  // namespace
 
-FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns, const Coefficients& prior) {
+FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns,
+                    const Coefficients& prior) {
   Coefficients c = prior;
   const double c0_far = std::max(kPriorShareOfC0 * prior.c0_ns, kMinPriorNs);
   const double c1_far = std::max(kPriorC1ShareOfC0 * prior.c0_ns, kPriorC1Ns);
@@ -113,7 +121,9 @@ FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> mea
       const double error = c.predict(sums[i]) / measured_ns[i] - 1;
       const double kernels = sums[i].ns / measured_ns[i];
       const double int8 = sums[i].int8_ns / measured_ns[i];
-      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i], sums[i].result_bytes / measured_ns[i], kernels, int8}, 1 - kernels, huber_weight(error));
+      equations.add({1 / measured_ns[i], sums[i].n / measured_ns[i],
+                     sums[i].result_bytes / measured_ns[i], kernels, int8},
+                    1 - kernels, huber_weight(error));
     }
     equations.pull(kC0, c0_far, prior.c0_ns);
     equations.pull(kC1, c1_far, prior.c1_ns);
@@ -122,7 +132,9 @@ FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> mea
     equations.pull(kScaleInt8, kPriorScale, prior.scale_int8 - prior.scale);
     const Coefficients next = equations.solve();
     // Times of a stranger's table that run over: the step before stands.
-    if (!std::isfinite(next.c0_ns + next.c1_ns + next.c2_ns_per_byte + next.scale + next.scale_int8)) break;
+    if (!std::isfinite(next.c0_ns + next.c1_ns + next.c2_ns_per_byte + next.scale +
+                       next.scale_int8))
+      break;
     c = next;
   }
   return {c, loss_of(sums, measured_ns, c)};

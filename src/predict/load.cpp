@@ -27,14 +27,20 @@ Result<table::Load> sum_over(const Selection& selection, const Count& count) {
 }  // namespace
 
 Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection) {
-  return sum_over(selection, [&](table::SettingId setting) { return table.load_of_rows(selection.device_id, setting); });
+  return sum_over(selection, [&](table::SettingId setting) {
+    return table.load_of_rows(selection.device_id, setting);
+  });
 }
 
 Result<table::Load> load_of_models(const table::Table& table, const Selection& selection) {
-  return sum_over(selection, [&](table::SettingId setting) { return table.load_of_models(selection.device_id, setting); });
+  return sum_over(selection, [&](table::SettingId setting) {
+    return table.load_of_models(selection.device_id, setting);
+  });
 }
 
-bool is_substantial(const table::Load& load) { return 3.0 * static_cast<double>(load.under_load) > static_cast<double>(load.timings); }
+bool is_substantial(const table::Load& load) {
+  return 3.0 * static_cast<double>(load.under_load) > static_cast<double>(load.timings);
+}
 
 void warn_of_load(Prediction& prediction) {
   std::set<std::string_view> measured, estimated;
@@ -45,22 +51,28 @@ void warn_of_load(Prediction& prediction) {
   }
   if (!measured.empty()) {
     prediction.warnings.push_back(
-        fmt::format("{} of its kernels were measured while other programs kept the machine busy: their times may be too long and the interval does "
+        fmt::format("{} of its kernels were measured while other programs kept the machine busy: "
+                    "their times may be too long and the interval does "
                     "not know; measure again on a quiet machine with oplat profile --retry-loaded",
                     measured.size()));
   }
   if (!estimated.empty()) {
     prediction.warnings.push_back(
-        fmt::format("{} of its kernels are estimated from rows of which more than a third were measured while other programs kept the machine busy: "
-                    "their times may be too long and the interval does not know; measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
+        fmt::format("{} of its kernels are estimated from rows of which more than a third were "
+                    "measured while other programs kept the machine busy: "
+                    "their times may be too long and the interval does not know; measure again on "
+                    "a quiet machine with oplat profile --retry-loaded, then run oplat fit",
                     estimated.size()));
   }
 }
 
 std::string load_warning(const table::Load& models) {
-  return fmt::format("{} of the {} whole models behind the fit of the composition were measured while other programs kept the machine busy: the latency may "
-                     "be too long and the interval does not know; measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
-                     models.under_load, models.timings);
+  return fmt::format(
+      "{} of the {} whole models behind the fit of the composition were measured while other "
+      "programs kept the machine busy: the latency may "
+      "be too long and the interval does not know; measure again on a quiet machine with oplat "
+      "profile --retry-loaded, then run oplat fit",
+      models.under_load, models.timings);
 }
 
 }  // namespace oplat::predict

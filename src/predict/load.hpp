@@ -10,8 +10,8 @@ namespace oplat::predict {
 Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection);
 Result<table::Load> load_of_models(const table::Table& table, const Selection& selection);
 
-/// Whether so many of them were measured under load that what is learned from them may be too long: more than a third, as
-/// of the blocks of a row.
+/// Whether so many of them were measured under load that what is learned from them may be too long:
+/// more than a third, as of the blocks of a row.
 bool is_substantial(const table::Load& load);
 
 /// Warnings of the kernels that say `under_load`.

@@ -16,14 +16,16 @@ namespace {
 constexpr double kOtherHardwareSd = 0.7;
 constexpr double kOtherDetailSd = 0.1;
 constexpr const char* kNotSet = "(not set)";
-/// A stranger's table may hold thousands of settings; a message names this many values of one field.
+/// A stranger's table may hold thousands of settings; a message names this many values of one
+/// field.
 constexpr std::size_t kMaxListed = 12;
 
 struct Candidate {
   table::PopulationOutline outline;
   const table::Device* device = nullptr;
   const table::Setting* setting = nullptr;
-  std::optional<table::Population> population = std::nullopt;  ///< counted where several candidates are compared
+  std::optional<table::Population> population =
+      std::nullopt;  ///< counted where several candidates are compared
 };
 
 /// Counting reads every row of the candidates: only where their numbers decide.
@@ -35,8 +37,8 @@ Status count_rows(const table::Table& table, std::vector<Candidate>& candidates)
   return {};
 }
 
-/// A field that a flag chooses. `weight` orders how far a row is from the question: a row of another runtime is further
-/// away than rows of all other differences together, and so on down.
+/// A field that a flag chooses. `weight` orders how far a row is from the question: a row of
+/// another runtime is further away than rows of all other differences together, and so on down.
 struct Field {
   std::string_view name;
   std::string_view flag;
@@ -50,13 +52,17 @@ const std::array<Field, 5>& fields() {
   static const std::array<Field, 5> kFields = {{
       {"device", "--device", 8, kOtherHardwareSd, [](const Candidate& c) { return c.device->name; },
        [](const Question& q) { return q.device; }},
-      {"runtime", "--runtime", 16, kOtherHardwareSd, [](const Candidate& c) { return c.setting->runtime; },
+      {"runtime", "--runtime", 16, kOtherHardwareSd,
+       [](const Candidate& c) { return c.setting->runtime; },
        [](const Question& q) { return q.runtime; }},
-      {"version", "--runtime-version", 1, kOtherDetailSd, [](const Candidate& c) { return c.setting->version; },
+      {"version", "--runtime-version", 1, kOtherDetailSd,
+       [](const Candidate& c) { return c.setting->version; },
        [](const Question& q) { return q.version; }},
-      {"precision", "--precision", 4, kOtherHardwareSd, [](const Candidate& c) { return c.setting->precision; },
+      {"precision", "--precision", 4, kOtherHardwareSd,
+       [](const Candidate& c) { return c.setting->precision; },
        [](const Question& q) { return q.precision; }},
-      {"threads", "--threads", 2, 0, [](const Candidate& c) { return std::to_string(c.setting->threads); },
+      {"threads", "--threads", 2, 0,
+       [](const Candidate& c) { return std::to_string(c.setting->threads); },
        [](const Question& q) -> std::optional<std::string> {
          if (!q.threads) return std::nullopt;
          return std::to_string(*q.threads);
@@ -70,7 +76,9 @@ std::string option_value(const table::Setting& setting, const std::string& name)
   return found == setting.options.end() || found->second.empty() ? kNotSet : found->second;
 }
 
-std::string shown(std::string_view text) { return text.empty() ? "(not given)" : base::printable(text); }
+std::string shown(std::string_view text) {
+  return text.empty() ? "(not given)" : base::printable(text);
+}
 
 double threads_sd(std::int64_t asked, std::int64_t used) {
   // Saturates where a stranger's table holds nonsense.
@@ -85,8 +93,9 @@ std::vector<Mismatch> mismatches(const Question& question, const Candidate& cand
     const auto asked = field.asked(question);
     const std::string used = field.value(candidate);
     if (!asked || *asked == used) continue;
-    const double sd =
-        field.name == "threads" ? threads_sd(*question.threads, candidate.setting->threads) : field.mismatch_sd;
+    const double sd = field.name == "threads"
+                          ? threads_sd(*question.threads, candidate.setting->threads)
+                          : field.mismatch_sd;
     found.push_back({std::string(field.name), *asked, used, sd});
   }
   for (const auto& [name, value] : question.options) {
@@ -97,7 +106,8 @@ std::vector<Mismatch> mismatches(const Question& question, const Candidate& cand
   return found;
 }
 
-/// How far a candidate is from the question; compared first by kinds of difference, then by number of threads.
+/// How far a candidate is from the question; compared first by kinds of difference, then by number
+/// of threads.
 std::pair<int, double> distance(const Question& question, const Candidate& candidate) {
   int weight = 0;
   double sd = 0;
@@ -111,7 +121,8 @@ std::pair<int, double> distance(const Question& question, const Candidate& candi
 
 /// More times first, then the newer setting. Both are counted.
 bool better_filled(const Candidate& a, const Candidate& b) {
-  if (a.population->timings != b.population->timings) return a.population->timings > b.population->timings;
+  if (a.population->timings != b.population->timings)
+    return a.population->timings > b.population->timings;
   return a.outline.setting > b.outline.setting;
 }
 
@@ -141,7 +152,8 @@ std::vector<std::string> choices(const std::vector<Candidate>& candidates) {
     std::set<std::string> values;
     for (const Candidate& candidate : candidates) values.insert(field.value(candidate));
     if (values.size() > 1)
-      open.push_back(fmt::format("{} is one of {} (choose with {})", field.name, list_values(values), field.flag));
+      open.push_back(fmt::format("{} is one of {} (choose with {})", field.name,
+                                 list_values(values), field.flag));
   }
   return open;
 }
@@ -162,12 +174,14 @@ std::string ways_out(const Question& question, const Candidate& nearest) {
 
 std::string asked_text(const std::vector<Mismatch>& found) {
   std::vector<std::string> parts;
-  for (const Mismatch& mismatch : found) parts.push_back(fmt::format("{} {}", mismatch.field, shown(mismatch.asked)));
+  for (const Mismatch& mismatch : found)
+    parts.push_back(fmt::format("{} {}", mismatch.field, shown(mismatch.asked)));
   return base::join(parts, ", ");
 }
 
 /// The options that two settings have not alike, as `other` has them.
-void add_differing(std::set<std::string>& to, const table::Setting& chosen, const table::Setting& other) {
+void add_differing(std::set<std::string>& to, const table::Setting& chosen,
+                   const table::Setting& other) {
   for (const auto& options : {chosen.options, other.options}) {
     for (const auto& [name, value] : options) {
       const std::string theirs = option_value(other, name);
@@ -179,9 +193,9 @@ void add_differing(std::set<std::string>& to, const table::Setting& chosen, cons
 Selection finish(const Question& question, std::vector<Candidate> candidates) {
   std::sort(candidates.begin(), candidates.end(), better_filled);
   Selection selection;
-  const auto asked_build = std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) {
-    return question.build && c.setting->build == *question.build;
-  });
+  const auto asked_build = std::find_if(
+      candidates.begin(), candidates.end(),
+      [&](const Candidate& c) { return question.build && c.setting->build == *question.build; });
   const Candidate chosen = asked_build == candidates.end() ? candidates.front() : *asked_build;
   selection.device_id = chosen.outline.device;
   selection.device = *chosen.device;
@@ -199,25 +213,28 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
     }
   }
   if (question.build && *question.build != chosen.setting->build)
-    selection.warnings.push_back(fmt::format("rows are of build {} of {} {}, asked was build {}",
-                                             shown(chosen.setting->build), shown(chosen.setting->runtime),
-                                             shown(chosen.setting->version), shown(*question.build)));
+    selection.warnings.push_back(fmt::format(
+        "rows are of build {} of {} {}, asked was build {}", shown(chosen.setting->build),
+        shown(chosen.setting->runtime), shown(chosen.setting->version), shown(*question.build)));
   if (selection.setting_ids.size() > 1)
-    selection.warnings.push_back(fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
-                                             selection.setting_ids.size(), shown(chosen.setting->runtime),
-                                             shown(chosen.setting->version), shown(chosen.setting->build)));
-  if (other_options > 0)
     selection.warnings.push_back(
-        fmt::format("{} further settings differ only in runtime options (theirs: {}) and are not used; "
-                    "the rows that answer are of {}",
-                    other_options, list_values(options), table::describe(*chosen.setting)));
+        fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
+                    selection.setting_ids.size(), shown(chosen.setting->runtime),
+                    shown(chosen.setting->version), shown(chosen.setting->build)));
+  if (other_options > 0)
+    selection.warnings.push_back(fmt::format(
+        "{} further settings differ only in runtime options (theirs: {}) and are not used; "
+        "the rows that answer are of {}",
+        other_options, list_values(options), table::describe(*chosen.setting)));
   selection.mismatch = mismatches(question, chosen);
   return selection;
 }
 
-/// The selection's fit, where there is one that can be read and is of these rows; else what to do about it.
+/// The selection's fit, where there is one that can be read and is of these rows; else what to do
+/// about it.
 Status take_fit(const table::Table& table, Selection& selection) {
-  OPLAT_TRY(found, table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
+  OPLAT_TRY(found,
+            table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
   for (const std::string_view former : kFormerCompositionFormats) {
     if (found) break;
     OPLAT_TRY(older, table.find_fit(former, selection.device_id, selection.setting_ids.front()));
@@ -225,8 +242,9 @@ Status take_fit(const table::Table& table, Selection& selection) {
   }
   if (!found) return {};
   if (!found->current) {
-    selection.warnings.push_back(
-        fmt::format("the table was measured further after its fit, which is left out: run oplat fit {}", table.path().string()));
+    selection.warnings.push_back(fmt::format(
+        "the table was measured further after its fit, which is left out: run oplat fit {}",
+        table.path().string()));
     return {};
   }
   auto fit = decode_composition(found->fit.blob);
@@ -255,26 +273,29 @@ Result<Selection> choose(const table::Table& table, const Question& question) {
   const std::string path = table.path().string();
   if (all.empty())
     return fail(Code::Refused,
-                "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} --runtime RUNTIME", path,
-                path);
+                "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} "
+                "--runtime RUNTIME",
+                path, path);
 
   std::vector<Candidate> fitting;
   std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
                [&](const Candidate& c) { return mismatches(question, c).empty(); });
   if (fitting.empty()) {
     OPLAT_CHECK(count_rows(table, all));
-    const auto nearest = std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
-      const auto da = distance(question, a), db = distance(question, b);
-      return da != db ? da < db : better_filled(a, b);
-    });
+    const auto nearest =
+        std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
+          const auto da = distance(question, a), db = distance(question, b);
+          return da != db ? da < db : better_filled(a, b);
+        });
     if (!question.allow_setting_mismatch)
-      return fail(Code::Refused,
-                  "{}: no row for {}; the nearest are {} rows of {} on device {}{}",
+      return fail(Code::Refused, "{}: no row for {}; the nearest are {} rows of {} on device {}{}",
                   path, asked_text(mismatches(question, *nearest)), nearest->population->rows,
-                  table::describe(*nearest->setting), shown(nearest->device->name), ways_out(question, *nearest));
+                  table::describe(*nearest->setting), shown(nearest->device->name),
+                  ways_out(question, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
-      return distance(question, c) == distance(question, *nearest) && choices({c, *nearest}).empty();
+      return distance(question, c) == distance(question, *nearest) &&
+             choices({c, *nearest}).empty();
     });
     return finish(question, std::move(fitting));
   }

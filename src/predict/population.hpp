@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rows answer a question: device, runtime, version, precision and threads, filled from the table where it leaves
-/// no choice.
+/// Which rows answer a question: device, runtime, version, precision and threads, filled from the
+/// table where it leaves no choice.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,13 @@ struct Question {  // "= {}" lets a caller name only the fields that it sets
   std::optional<std::string> version = {};
   std::optional<std::string> precision = {};
   std::optional<std::int64_t> threads = {};
-  std::optional<std::string> build = {};            ///< of the installed runtime: another one is a warning, no mismatch
-  std::map<std::string, std::string> options = {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
+  std::optional<std::string> build =
+      {};  ///< of the installed runtime: another one is a warning, no mismatch
+  std::map<std::string, std::string> options =
+      {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
   bool allow_setting_mismatch = false;
-  bool has_mismatch_flag = true;  ///< whether who asks knows --allow-setting-mismatch, so that an error may name it
+  bool has_mismatch_flag =
+      true;  ///< whether who asks knows --allow-setting-mismatch, so that an error may name it
 };
 
 /// A field answered from rows that were measured otherwise.
@@ -33,9 +36,9 @@ struct Mismatch {
   std::string field;  ///< "device", "runtime", "version", "precision", "threads", "option NAME"
   std::string asked;
   std::string used;
-  /// Standard deviation of the logarithm that this adds to the prediction (in quadrature): threads |ln(asked / used)|,
-  /// perfect scaling being the most that could be missed; device, runtime and precision 0.7, a factor of two either
-  /// way; version and options 0.1. Start values.
+  /// Standard deviation of the logarithm that this adds to the prediction (in quadrature): threads
+  /// |ln(asked / used)|, perfect scaling being the most that could be missed; device, runtime and
+  /// precision 0.7, a factor of two either way; version and options 0.1. Start values.
   double sd_log = 0;
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
@@ -44,18 +47,21 @@ struct Mismatch {
 struct Selection {
   table::DeviceId device_id = 0;
   table::Device device;
-  std::vector<table::SettingId> setting_ids;  ///< the chosen build first, then other builds of the same setting
-  table::Setting setting;                     ///< of setting_ids.front()
+  std::vector<table::SettingId>
+      setting_ids;         ///< the chosen build first, then other builds of the same setting
+  table::Setting setting;  ///< of setting_ids.front()
   std::vector<Mismatch> mismatch;
   std::vector<std::string> warnings;
-  std::optional<CompositionFit> fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
+  std::optional<CompositionFit>
+      fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
 };
 
-/// Whether rows of this device and setting are all that the question asks for; its build is not compared.
+/// Whether rows of this device and setting are all that the question asks for; its build is not
+/// compared.
 bool matches(const Question& question, const table::Device& device, const table::Setting& setting);
 
-/// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing fits, the nearest is
-/// named; with `allow_setting_mismatch` that one answers.
+/// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing
+/// fits, the nearest is named; with `allow_setting_mismatch` that one answers.
 Result<Selection> select(const table::Table& table, const Question& question);
 
 }  // namespace oplat::predict

@@ -7,14 +7,14 @@
 #include <unordered_set>
 #include <variant>
 
-#include "predict/compose.hpp"
-#include "predict/load.hpp"
-#include "base/hash.hpp"
 #include "base/few_lines.hpp"
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "estimate/chain.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/spelling.hpp"
+#include "predict/compose.hpp"
+#include "predict/load.hpp"
 
 namespace oplat::predict {
 
@@ -30,7 +30,8 @@ bool names_a_view(std::string_view key) {
   const std::string_view head = estimate::operator_of(key);
   const std::size_t colon = head.rfind(':');
   const bool own = colon == std::string_view::npos;
-  const ir::OperatorInfo* info = ir::find_operator(own ? std::string_view() : head.substr(0, colon), own ? head : head.substr(colon + 1));
+  const ir::OperatorInfo* info = ir::find_operator(own ? std::string_view() : head.substr(0, colon),
+                                                   own ? head : head.substr(colon + 1));
   return info != nullptr && info->view;
 }
 
@@ -43,7 +44,9 @@ bool is_view(std::string_view key) {
 }
 
 struct KeyHash {
-  std::size_t operator()(std::string_view key) const { return static_cast<std::size_t>(base::hash64(key)); }
+  std::size_t operator()(std::string_view key) const {
+    return static_cast<std::size_t>(base::hash64(key));
+  }
 };
 
 /// One answer per distinct key.
@@ -53,10 +56,12 @@ struct Distinct {
   std::vector<std::size_t> of;  ///< beside the kernels
 };
 
-/// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch counts: learned from
-/// kernels that compute, it would say little.
-Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows, const table::Setting& setting) {
-  estimate::Estimate view{0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing", false};
+/// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch
+/// counts: learned from kernels that compute, it would say little.
+Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows,
+                                         const table::Setting& setting) {
+  estimate::Estimate view{
+      0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing", false};
   const estimate::Query query{plan::kDispatchKey, &setting, std::nullopt, {}};
   std::optional<estimate::Estimate> dispatch;
   OPLAT_CHECK(estimate::make_exact(rows)->estimate({&query, 1}, {&dispatch, 1}));
@@ -86,7 +91,9 @@ void say_open_batch(Prediction& prediction) {
   for (const KernelPrediction& kernel : prediction.kernels)
     if (kernel.open_batch) open.insert(kernel.key);
   if (open.empty()) return;
-  prediction.warnings.push_back(fmt::format("{} of its distinct kernels are answered by rows that do not say their batch (-1)", open.size()));
+  prediction.warnings.push_back(fmt::format(
+      "{} of its distinct kernels are answered by rows that do not say their batch (-1)",
+      open.size()));
 }
 
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
@@ -111,21 +118,26 @@ struct Predictor::Impl {
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
   mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
-  mutable std::optional<std::string> hint;              ///< fit_hint(), which reads the whole fit, once asked for
-  std::unique_ptr<estimate::Estimator> exact;           ///< for views
+  mutable std::optional<std::string>
+      hint;  ///< fit_hint(), which reads the whole fit, once asked for
+  std::unique_ptr<estimate::Estimator> exact;  ///< for views
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
-  mutable std::optional<bool> loaded;  ///< whether the rows that teach estimates are substantially of a busy machine
-  mutable std::optional<std::set<std::string, std::less<>>> operators;  ///< that rows time; all rows are read for it once
+  mutable std::optional<bool>
+      loaded;  ///< whether the rows that teach estimates are substantially of a busy machine
+  mutable std::optional<std::set<std::string, std::less<>>>
+      operators;  ///< that rows time; all rows are read for it once
 
   /// How many kernels the rows time, up to `most`.
   Result<std::size_t> different_kernels(std::size_t most) const {
     std::unordered_set<std::string> kernels;
     OPLAT_CHECK(table->each_row([&](const table::StoredRow& stored) {
-      const bool chosen = stored.device == rows.device && std::holds_alternative<table::Timing>(stored.row.outcome) &&
-                          std::find(rows.settings.begin(), rows.settings.end(), stored.setting) != rows.settings.end();
+      const bool chosen = stored.device == rows.device &&
+                          std::holds_alternative<table::Timing>(stored.row.outcome) &&
+                          std::find(rows.settings.begin(), rows.settings.end(), stored.setting) !=
+                              rows.settings.end();
       if (chosen) kernels.insert(stored.row.key);
       return kernels.size() < most;
     }));
@@ -141,26 +153,32 @@ struct Predictor::Impl {
       timings += population.timings;
     }
     if (timings < static_cast<std::int64_t>(estimate::kMinRowsLearned)) {
-      return fmt::format("; estimates are learned from {} rows at least, here are {}", estimate::kMinRowsLearned, timings);
+      return fmt::format("; estimates are learned from {} rows at least, here are {}",
+                         estimate::kMinRowsLearned, timings);
     }
     OPLAT_TRY(kernels, different_kernels(estimate::kMinRowsLearned));
     if (kernels < estimate::kMinRowsLearned) {
-      return fmt::format("; estimates are learned from rows of {} different kernels at least, here are {} of {}",
-                         estimate::kMinRowsLearned, timings, kernels);
+      return fmt::format(
+          "; estimates are learned from rows of {} different kernels at least, here are {} of {}",
+          estimate::kMinRowsLearned, timings, kernels);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     const std::string path = base::printable(table->path().string(), 400);
     if (found && found->current) {
       OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
       if (age != estimate::FitAge::Newer) return std::string();
-      return fmt::format("; a newer oplat made the table's fit, which this one cannot read: run oplat fit {}", path);
+      return fmt::format(
+          "; a newer oplat made the table's fit, which this one cannot read: run oplat fit {}",
+          path);
     }
-    return fmt::format("; the table has {} of its {} rows: run oplat fit {}", found ? "a fit, but not" : "no fit", timings, path);
+    return fmt::format("; the table has {} of its {} rows: run oplat fit {}",
+                       found ? "a fit, but not" : "no fit", timings, path);
   }
 
   /// What other rows teach says nothing of a single one of them. All rows are read the first time.
   Result<bool> is_under_load(const estimate::Estimate& answer) const {
-    if (answer.source == Source::Measured || answer.source == Source::Free) return answer.under_load;
+    if (answer.source == Source::Measured || answer.source == Source::Free)
+      return answer.under_load;
     if (!loaded) {
       OPLAT_TRY(load, load_of_rows(*table, selection));
       loaded = is_substantial(load);
@@ -176,9 +194,11 @@ struct Predictor::Impl {
     return operators->contains(estimate::operator_of(key));
   }
 
-  /// The answer to a view at once; nothing where it is a kernel as any other. Tables of other systems time views, too:
-  /// where they have rows of the operator, one that they lack costs as much as those do.
-  Status estimate_view(const estimate::Query& query, std::optional<estimate::Estimate>& answer) const {
+  /// The answer to a view at once; nothing where it is a kernel as any other. Tables of other
+  /// systems time views, too: where they have rows of the operator, one that they lack costs as
+  /// much as those do.
+  Status estimate_view(const estimate::Query& query,
+                       std::optional<estimate::Estimate>& answer) const {
     const bool foreign = ir::has_spellings(query.key);
     if (foreign) {
       OPLAT_CHECK(exact->estimate({&query, 1}, {&answer, 1}));
@@ -225,8 +245,9 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   return Predictor(std::move(impl));
 }
 
-Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
-                                                          MissingPolicy missing, bool explain) const {
+Result<std::vector<KernelPrediction>> Predictor::estimate(
+    const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+    MissingPolicy missing, bool explain) const {
   const Distinct distinct = distinct_keys(kernels);
   std::vector<estimate::Query> queries;
   queries.reserve(distinct.keys.size());
@@ -239,7 +260,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Physics && any_open(answers)) {
     if (!impl_->with_physics) {
-      OPLAT_TRY(chain, estimate::make_chain(impl_->rows, {.physics = true, .profile = std::nullopt}));
+      OPLAT_TRY(chain,
+                estimate::make_chain(impl_->rows, {.physics = true, .profile = std::nullopt}));
       impl_->with_physics = std::move(chain);
     }
     OPLAT_CHECK(estimate::estimate_all(*impl_->with_physics, queries, answers));
@@ -248,7 +270,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
   // A kernel that could not be measured is estimated like any other, and says so.
   std::vector<std::string> failed(answers.size());
   for (std::size_t i = 0; explain && i < answers.size(); ++i) {
-    if (!answers[i] || answers[i]->source == Source::Measured || answers[i]->source == Source::Free) continue;
+    if (!answers[i] || answers[i]->source == Source::Measured || answers[i]->source == Source::Free)
+      continue;
     OPLAT_TRY(said, estimate::row_without_time(impl_->rows, distinct.keys[i]));
     if (said) failed[i] = "; its own " + *said;
   }
@@ -279,7 +302,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(const std::vector<tabl
       one.open_batch = answer->tier == estimate::kOpenBatchTier;
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
-      if (under_load && !answer->under_load && explain) one.why += ", from rows of which many were measured while the machine was busy";
+      if (under_load && !answer->under_load && explain)
+        one.why += ", from rows of which many were measured while the machine was busy";
       one.why += failed[distinct.of[i]];
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
@@ -316,7 +340,8 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.schema_version = table::Table::schema_version();
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
-  OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
+  OPLAT_TRY(kernels,
+            estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
   prediction.composition.result_bytes = plan.activation_bytes;
@@ -326,16 +351,16 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   return prediction;
 }
 
-Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
-                                                       const std::vector<table::PlanKernel>& kernels,
-                                                       std::optional<double> reuse_bytes, MissingPolicy missing,
-                                                       estimate::Profile profile) {
+Result<std::vector<KernelPrediction>> estimate_kernels(
+    const table::Table& table, const Selection& selection,
+    const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+    MissingPolicy missing, estimate::Profile profile) {
   OPLAT_TRY(predictor, Predictor::create(table, selection, profile));
   return predictor.estimate(kernels, reuse_bytes, missing);
 }
 
-Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
-                           const Options& options) {
+Result<Prediction> predict(const table::Table& table, const Selection& selection,
+                           const table::Plan& plan, const Options& options) {
   OPLAT_TRY(predictor, Predictor::create(table, selection, options.profile));
   return predictor.predict(plan, options);
 }
@@ -345,7 +370,8 @@ Status require_complete(const Prediction& prediction) {
   base::FewLines keys(kMaxNamedKeys);
   for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
-              "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device elsewhere its own profiler, "
+              "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device "
+              "elsewhere its own profiler, "
               "then oplat import), or accept a guess with --missing physics:{}",
               prediction.model, prediction.table_path.string(), keys.count(), keys.text());
 }

@@ -32,8 +32,10 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text);
 struct Options {
   double level = 0.9;
   MissingPolicy missing = MissingPolicy::Error;
-  bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models saves half of its time without
-  estimate::Profile profile = estimate::Profile::Accurate;  ///< of learned estimates; a Predictor was made with its own
+  bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models
+                        ///< saves half of its time without
+  estimate::Profile profile =
+      estimate::Profile::Accurate;  ///< of learned estimates; a Predictor was made with its own
 };
 
 /// One kernel of the plan with its estimate.
@@ -47,7 +49,8 @@ struct KernelPrediction {
   std::string group;
   std::string why;
   bool open_batch = false;  ///< answered by a row that does not say its batch
-  /// See Estimate; or estimated, and more than a third of the rows that teach estimates were measured so.
+  /// See Estimate; or estimated, and more than a third of the rows that teach estimates were
+  /// measured so.
   bool under_load = false;
   std::optional<double> floor_ns = std::nullopt;  ///< of one execution; see Estimate
   std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
@@ -63,13 +66,14 @@ struct KernelTimes {
   void add(const KernelPrediction& kernel, const Composition& composition);
 };
 
-/// latency = c0 + c1 * n_kernels + c2 * result_bytes + sum of scale * count * latency, the scale being that of the kernel.
+/// latency = c0 + c1 * n_kernels + c2 * result_bytes + sum of scale * count * latency, the scale
+/// being that of the kernel.
 struct Composition {
   double c0_ns = 0;
   double c1_ns = 0;
   double c2_ns_per_byte = 0;
   double scale = 1;
-  double scale_int8 = 1;  ///< of kernels with 8-bit tensors
+  double scale_int8 = 1;       ///< of kernels with 8-bit tensors
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
   double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
@@ -82,13 +86,15 @@ struct Composition {
   }
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
-    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes + kernels.scaled_ns - kernels.ns;
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes +
+           kernels.scaled_ns - kernels.ns;
   }
 };
 
 /// Where the time and the kernels come from.
 struct Coverage {
-  /// Shares of what has a time; with `overhead` they sum to 1. Empty, and `overhead` too, where nothing has a time.
+  /// Shares of what has a time; with `overhead` they sum to 1. Empty, and `overhead` too, where
+  /// nothing has a time.
   std::map<estimate::Source, double> time;
   std::optional<double> overhead;
   std::map<estimate::Source, std::int64_t> count;  ///< executions per run
@@ -96,7 +102,8 @@ struct Coverage {
 
 struct Prediction {
   std::string model;
-  std::optional<double> latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
+  std::optional<double>
+      latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
   std::optional<Interval> interval;
   double level = 0.9;
   std::optional<double> sd_log;
@@ -117,26 +124,29 @@ struct Prediction {
   std::string plan_hash;
 };
 
-/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent: hot.
-Result<std::vector<KernelPrediction>> estimate_kernels(const table::Table& table, const Selection& selection,
-                                                       const std::vector<table::PlanKernel>& kernels,
-                                                       std::optional<double> reuse_bytes, MissingPolicy missing,
-                                                       estimate::Profile profile = estimate::Profile::Accurate);
+/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent:
+/// hot.
+Result<std::vector<KernelPrediction>> estimate_kernels(
+    const table::Table& table, const Selection& selection,
+    const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+    MissingPolicy missing, estimate::Profile profile = estimate::Profile::Accurate);
 
-/// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before costs no query. The
-/// table must outlive it and stay as it is. One thread at a time.
+/// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before
+/// costs no query. The table must outlive it and stay as it is. One thread at a time.
 class Predictor {
  public:
   /// `profile`: of the learned estimates; nothing: measured rows alone answer.
-  static Result<Predictor> create(const table::Table& table, Selection selection,
-                                  std::optional<estimate::Profile> profile = estimate::Profile::Accurate);
+  static Result<Predictor> create(
+      const table::Table& table, Selection selection,
+      std::optional<estimate::Profile> profile = estimate::Profile::Accurate);
   Predictor(Predictor&&) noexcept;
   Predictor& operator=(Predictor&&) noexcept;
   ~Predictor();
   /// As predict() below.
   Result<Prediction> predict(const table::Plan& plan, const Options& options) const;
   /// As estimate_kernels() above.
-  Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+  Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels,
+                                                 std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true) const;
   /// Whether rows time the operator of this key, of whatever sizes.
   Result<bool> times_operator(std::string_view key) const;
@@ -147,9 +157,10 @@ class Predictor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns and ::missing.
-Result<Prediction> predict(const table::Table& table, const Selection& selection, const table::Plan& plan,
-                           const Options& options);
+/// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns
+/// and ::missing.
+Result<Prediction> predict(const table::Table& table, const Selection& selection,
+                           const table::Plan& plan, const Options& options);
 
 /// Code::Missing with the keys where kernels have no estimate and the policy does not accept that.
 Status require_complete(const Prediction& prediction);

@@ -12,7 +12,8 @@
 namespace oplat::predict {
 namespace {
 
-/// Continued fraction of the incomplete beta function by Lentz's method (Abramowitz and Stegun 26.5.8).
+/// Continued fraction of the incomplete beta function by Lentz's method (Abramowitz and
+/// Stegun 26.5.8).
 double beta_fraction(double a, double b, double x) {
   constexpr double kTiny = 1e-300;
   constexpr int kMaxSteps = 500;
@@ -37,8 +38,8 @@ double beta_fraction(double a, double b, double x) {
 double incomplete_beta(double a, double b, double x) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                a * std::log(x) + b * std::log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -104,10 +105,12 @@ double student_quantile(double p, std::int64_t freedom) {
 
 double interval_quantile(double level, const Calibration& calibration) {
   const double p = 0.5 + 0.5 * level;
-  const double q = calibration.models < 2 ? normal_quantile(p) : student_quantile(p, calibration.models - 1);
+  const double q =
+      calibration.models < 2 ? normal_quantile(p) : student_quantile(p, calibration.models - 1);
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
   if (n < kMinConformalModels) return q;
-  // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of them the level is between theirs.
+  // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of
+  // them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;
   if (place > static_cast<double>(n)) return std::max(q, calibration.scores.back());
   if (place <= 1) return calibration.scores.front();
@@ -117,10 +120,12 @@ double interval_quantile(double level, const Calibration& calibration) {
   return share > 0 ? low + share * (calibration.scores[below] - low) : low;
 }
 
-Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns) {
+Result<Interval> interval(double median_ns, double sd_log, double level,
+                          const Calibration& calibration, double floor_ns) {
   if (!(level > 0 && level < 1))
     return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
-  const estimate::Bounds bounds = estimate::bounds_around(median_ns, sd_log, interval_quantile(level, calibration), floor_ns);
+  const estimate::Bounds bounds =
+      estimate::bounds_around(median_ns, sd_log, interval_quantile(level, calibration), floor_ns);
   return Interval{bounds.low, bounds.high};
 }
 

@@ -11,15 +11,16 @@
 
 namespace oplat::predict {
 
-/// Spread of the composition itself on a table without a fit. Of 114 networks of three settings on two machines
-/// (docs/accuracy.md, "unfitted", and its page before that) this holds 90 % in the 90 % interval. A fit on whole models replaces it.
+/// Spread of the composition itself on a table without a fit. Of 114 networks of three settings on
+/// two machines (docs/accuracy.md, "unfitted", and its page before that) this holds 90 % in the 90
+/// % interval. A fit on whole models replaces it.
 inline constexpr double kCompositionSd = 0.05;
 
 /// Correlation of the errors of measured kernels on a table without a fit.
 inline constexpr double kMeasuredCorrelation = 0.3;
 
-/// Correlation of errors inside a group: `measured` for measured ones; start values for the others: interpolated and
-/// learned 0.5, physics, extrapolated and what is not known 0.9.
+/// Correlation of errors inside a group: `measured` for measured ones; start values for the others:
+/// interpolated and learned 0.5, physics, extrapolated and what is not known 0.9.
 double correlation(std::string_view group, double measured = kMeasuredCorrelation);
 
 /// A part of a sum.
@@ -29,8 +30,10 @@ struct Term {
   std::string group;
 };
 
-/// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] + composition_sd^2.
-double total_spread(std::span<const Term> terms, double composition_sd, double measured = kMeasuredCorrelation);
+/// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] +
+/// composition_sd^2.
+double total_spread(std::span<const Term> terms, double composition_sd,
+                    double measured = kMeasuredCorrelation);
 
 struct Interval {
   double lo_ns = 0;
@@ -40,10 +43,12 @@ struct Interval {
 
 /// z with P(Z <= z) = p of the standard normal distribution; 0 < p < 1.
 double normal_quantile(double p);
-/// t with P(T <= t) = p of Student's distribution with `freedom` >= 1 degrees of freedom; 0 < p < 1.
+/// t with P(T <= t) = p of Student's distribution with `freedom` >= 1 degrees of freedom; 0 < p
+/// < 1.
 double student_quantile(double p, std::int64_t freedom);
 
-/// How an interval was calibrated: scores of models that were left out of the fit (CompositionFit::scores).
+/// How an interval was calibrated: scores of models that were left out of the fit
+/// (CompositionFit::scores).
 struct Calibration {
   std::int64_t models = 0;
   std::span<const double> scores = {};  ///< ascending; empty: only their number is known
@@ -52,13 +57,14 @@ struct Calibration {
 inline constexpr std::int64_t kMinConformalModels = 19;
 
 /// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
-/// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models would give 91.7 % for 90),
-/// beyond the largest the larger of that and the t-quantile. Below, the
+/// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models
+/// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. Below, the
 /// t-quantile with models - 1 degrees of freedom, or the normal one for fewer than two models.
 double interval_quantile(double level, const Calibration& calibration);
 
-/// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that begins lower. Code::Usage
-/// unless 0 < level < 1.
-Result<Interval> interval(double median_ns, double sd_log, double level, const Calibration& calibration, double floor_ns = 0);
+/// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that
+/// begins lower. Code::Usage unless 0 < level < 1.
+Result<Interval> interval(double median_ns, double sd_log, double level,
+                          const Calibration& calibration, double floor_ns = 0);
 
 }  // namespace oplat::predict

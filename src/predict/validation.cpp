@@ -13,7 +13,8 @@ namespace {
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> rank(values.size());
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i;
@@ -37,7 +38,8 @@ std::optional<bool> ValidatedModel::inside() const {
 }
 
 ValidatedModel beside(const Prediction& prediction, const table::Timing& measured) {
-  return {prediction.model, prediction.latency_ns, prediction.interval, measured, prediction.missing};
+  return {prediction.model, prediction.latency_ns, prediction.interval, measured,
+          prediction.missing};
 }
 
 std::optional<double> rank_correlation(std::span<const double> a, std::span<const double> b) {

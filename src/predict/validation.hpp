@@ -36,7 +36,8 @@ struct ValidationSummary {
   std::optional<double> within_5_percent;
   std::optional<double> within_10_percent;
   std::optional<double> interval_coverage;
-  std::optional<double> rank_correlation;  ///< Spearman; nothing below three models or where one side is constant
+  std::optional<double>
+      rank_correlation;  ///< Spearman; nothing below three models or where one side is constant
 };
 
 struct Validation {

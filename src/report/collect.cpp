@@ -28,7 +28,8 @@ std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::
     costly.places += 1;
     costly.time_ns += time;
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
   if (found.size() > most) found.resize(most);
   return found;
 }
@@ -59,7 +60,8 @@ Result<TableInfo> table_info(const table::Table& table) {
     const auto device = device_of.find(population.device);
     const auto setting = setting_of.find(population.setting);
     if (device == device_of.end() || setting == setting_of.end()) continue;
-    info.populations.push_back({device->second, setting->second, population.rows, population.timings});
+    info.populations.push_back(
+        {device->second, setting->second, population.rows, population.timings});
   }
   info.campaigns = counts.campaigns;
   info.plans = counts.plans;
@@ -75,7 +77,8 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   RowListing listing;
   std::size_t bytes = 0;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& row) {
-    // Rows share keys in the file but not in memory: a stranger's table of one long key must not fill it.
+    // Rows share keys in the file but not in memory: a stranger's table of one long key must not
+    // fill it.
     bytes += row.row.key.size() + kBytesPerRow;
     if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes) {
       listing.cut = true;

@@ -8,7 +8,8 @@ namespace oplat::report {
 
 std::string csv_field(std::string_view text) {
   const bool blank_ends = !text.empty() && (text.front() == ' ' || text.back() == ' ');
-  if (!blank_ends && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  if (!blank_ends && text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
@@ -19,7 +20,9 @@ std::string csv_field(std::string_view text) {
 
 std::string csv_number(double value) { return base::float_text(value); }
 std::string csv_number(std::int64_t value) { return std::to_string(value); }
-std::string csv_number(const std::optional<double>& value) { return value ? base::float_text(*value) : std::string(); }
+std::string csv_number(const std::optional<double>& value) {
+  return value ? base::float_text(*value) : std::string();
+}
 
 std::string csv_line(std::span<const std::string> fields) { return base::join(fields, ",") + "\n"; }
 

@@ -18,12 +18,13 @@ void line(std::ostream& out, std::initializer_list<std::string> fields) {
 }  // namespace
 
 void write_accuracy_csv(const AccuracyReport& report, std::ostream& out) {
-  line(out, {"rows_of", "rows", "mape", "median", "p90", "bias", "within_5_percent", "within_10_percent",
-             "interval_coverage", "half_width"});
+  line(out, {"rows_of", "rows", "mape", "median", "p90", "bias", "within_5_percent",
+             "within_10_percent", "interval_coverage", "half_width"});
   for (const estimate::ErrorLine& each : report.accuracy.lines) {
-    line(out, {csv_field(each.name), csv_number(each.rows), csv_number(each.mape), csv_number(each.median),
-               csv_number(each.p90), csv_number(each.bias), csv_number(each.within5), csv_number(each.within10),
-               csv_number(each.coverage), csv_number(each.half_width)});
+    line(out, {csv_field(each.name), csv_number(each.rows), csv_number(each.mape),
+               csv_number(each.median), csv_number(each.p90), csv_number(each.bias),
+               csv_number(each.within5), csv_number(each.within10), csv_number(each.coverage),
+               csv_number(each.half_width)});
   }
 }
 

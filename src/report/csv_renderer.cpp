@@ -3,10 +3,10 @@
 #include <initializer_list>
 #include <ostream>
 
+#include "base/text.hpp"
 #include "report/csv.hpp"
 #include "report/csv_accuracy.hpp"
 #include "report/csv_verification.hpp"
-#include "base/text.hpp"
 #include "report/renderers.hpp"
 
 namespace oplat::report {
@@ -17,13 +17,14 @@ class Writer {
   explicit Writer(std::ostream& out) : out_(out) {}
 
   void operator()(const PredictionReport& report) {
-    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes", "gflops_per_s",
-          "gbytes_per_s", "bound", "bound_share", "uncertainty_share", "movement"});
+    line({"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes",
+          "gflops_per_s", "gbytes_per_s", "bound", "bound_share", "uncertainty_share", "movement"});
     for (std::size_t i = 0; i < report.prediction.kernels.size(); ++i) {
       const auto& kernel = report.prediction.kernels[i];
       const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
-      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
-            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why),
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count),
+            csv_number(kernel.latency_ns), csv_number(kernel.sd_log),
+            std::string(estimate::name(kernel.source)), csv_field(kernel.why),
             csv_number(more.flops), csv_number(more.bytes), csv_number(more.gflops_per_s),
             csv_number(more.gbytes_per_s), more.bound ? std::string(name(*more.bound)) : "",
             csv_number(more.bound_share), csv_number(more.uncertainty_share),
@@ -41,23 +42,25 @@ class Writer {
   }
 
   void operator()(const Measurement& measurement) {
-    line({"path", "batch", "median_ns", "ci_low_ns", "ci_high_ns", "min_block_ns", "p10_block_ns", "p90_block_ns",
-          "sd_log", "blocks", "processes", "flags"});
+    line({"path", "batch", "median_ns", "ci_low_ns", "ci_high_ns", "min_block_ns", "p10_block_ns",
+          "p90_block_ns", "sd_log", "blocks", "processes", "flags"});
     for (const auto& model : measurement.models) {
       const table::Timing& t = model.timing;
-      line({csv_field(model.path), csv_number(model.batch), csv_number(t.median_ns), csv_number(t.ci_low_ns),
-            csv_number(t.ci_high_ns), csv_number(t.min_ns), csv_number(t.p10_ns), csv_number(t.p90_ns),
-            csv_number(t.sd_log), csv_number(t.blocks), csv_number(t.processes),
-            csv_field(base::join(model.flags, ";"))});
+      line({csv_field(model.path), csv_number(model.batch), csv_number(t.median_ns),
+            csv_number(t.ci_low_ns), csv_number(t.ci_high_ns), csv_number(t.min_ns),
+            csv_number(t.p10_ns), csv_number(t.p90_ns), csv_number(t.sd_log), csv_number(t.blocks),
+            csv_number(t.processes), csv_field(base::join(model.flags, ";"))});
     }
   }
 
   void operator()(const FitReport& fit) {
-    line({"model", "group", "predicted_ns", "interval_low_ns", "interval_high_ns", "measured_ns", "unfitted_ns", "calibrates"});
+    line({"model", "group", "predicted_ns", "interval_low_ns", "interval_high_ns", "measured_ns",
+          "unfitted_ns", "calibrates"});
     if (!fit.composition) return;
     for (const auto& model : fit.composition->result.left_out)
-      line({csv_field(model.name), csv_field(model.group), csv_number(model.predicted_ns), csv_number(model.interval.lo_ns),
-            csv_number(model.interval.hi_ns), csv_number(model.measured.median_ns), csv_number(model.unfitted_ns),
+      line({csv_field(model.name), csv_field(model.group), csv_number(model.predicted_ns),
+            csv_number(model.interval.lo_ns), csv_number(model.interval.hi_ns),
+            csv_number(model.measured.median_ns), csv_number(model.unfitted_ns),
             model.calibrates ? "true" : "false"});
   }
 
@@ -66,8 +69,9 @@ class Writer {
   void operator()(const EstimateListing& listing) {
     line({"name", "key", "count", "latency_ns", "sd_log", "source", "why"});
     for (const auto& kernel : listing.kernels)
-      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count), csv_number(kernel.latency_ns),
-            csv_number(kernel.sd_log), std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count),
+            csv_number(kernel.latency_ns), csv_number(kernel.sd_log),
+            std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
   }
 
   void operator()(const table::Plan& plan) {
@@ -77,8 +81,8 @@ class Writer {
   }
 
   void operator()(const predict::Validation& validation) {
-    line({"name", "predicted_ns", "interval_lo_ns", "interval_hi_ns", "measured_ns", "measured_ci_lo_ns",
-          "measured_ci_hi_ns", "signed_error", "inside_interval"});
+    line({"name", "predicted_ns", "interval_lo_ns", "interval_hi_ns", "measured_ns",
+          "measured_ci_lo_ns", "measured_ci_hi_ns", "signed_error", "inside_interval"});
     for (const auto& model : validation.models) {
       std::optional<double> lo, hi;
       if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
@@ -91,7 +95,8 @@ class Writer {
   }
 
   void operator()(const TableInfo& info) {
-    line({"device", "runtime", "version", "build", "precision", "threads", "options", "rows", "timings"});
+    line({"device", "runtime", "version", "build", "precision", "threads", "options", "rows",
+          "timings"});
     for (const auto& one : info.populations) {
       const table::Setting& setting = one.setting;
       line({csv_field(one.device.name), csv_field(setting.runtime), csv_field(setting.version),
@@ -101,8 +106,9 @@ class Writer {
   }
 
   void operator()(const RowListing& listing) {
-    line({"id", "device", "runtime", "version", "precision", "threads", "options", "key", "reuse_bytes", "origin",
-          "outcome", "median_ns", "sd_log", "ci_low_ns", "ci_high_ns", "blocks", "reason"});
+    line({"id", "device", "runtime", "version", "precision", "threads", "options", "key",
+          "reuse_bytes", "origin", "outcome", "median_ns", "sd_log", "ci_low_ns", "ci_high_ns",
+          "blocks", "reason"});
     for (const auto& one : listing.rows) {
       const table::Row& row = one.row.row;
       std::optional<double> median, sd, low, high;
@@ -112,16 +118,18 @@ class Writer {
             if constexpr (requires { outcome.reason; }) {
               reason = outcome.reason;
             } else {
-              median = outcome.median_ns, sd = outcome.sd_log, low = outcome.ci_low_ns, high = outcome.ci_high_ns;
+              median = outcome.median_ns, sd = outcome.sd_log, low = outcome.ci_low_ns,
+              high = outcome.ci_high_ns;
               blocks = csv_number(outcome.blocks);
             }
           },
           row.outcome);
       line({csv_number(one.row.id), csv_field(one.device), csv_field(one.setting.runtime),
-            csv_field(one.setting.version), csv_field(one.setting.precision), csv_number(one.setting.threads),
-            csv_field(options(one.setting)), csv_field(row.key), csv_number(row.reuse_bytes), csv_field(row.origin),
-            std::string(table::outcome_name(row.outcome)), csv_number(median), csv_number(sd), csv_number(low),
-            csv_number(high), blocks, csv_field(reason)});
+            csv_field(one.setting.version), csv_field(one.setting.precision),
+            csv_number(one.setting.threads), csv_field(options(one.setting)), csv_field(row.key),
+            csv_number(row.reuse_bytes), csv_field(row.origin),
+            std::string(table::outcome_name(row.outcome)), csv_number(median), csv_number(sd),
+            csv_number(low), csv_number(high), blocks, csv_field(reason)});
     }
   }
 
@@ -130,7 +138,8 @@ class Writer {
 
   static std::string options(const table::Setting& setting) {
     std::string text;
-    for (const auto& [name, value] : setting.options) text += (text.empty() ? "" : ";") + name + "=" + value;
+    for (const auto& [name, value] : setting.options)
+      text += (text.empty() ? "" : ";") + name + "=" + value;
     return text;
   }
 

@@ -14,7 +14,8 @@ namespace oplat::report {
 /// How kernels add up.
 struct CompositionReport {
   predict::FitResult result;
-  predict::ValidationSummary left_out;  ///< of the models that calibrate, each predicted from a fit without its group
+  predict::ValidationSummary
+      left_out;  ///< of the models that calibrate, each predicted from a fit without its group
   predict::ValidationSummary unfitted;  ///< of the same models without a fit
 };
 
@@ -25,7 +26,8 @@ struct LearnedReport {
   std::int64_t bytes = 0;
   std::uint64_t seed = 0;
   bool calibrated = false;
-  std::int64_t under_load = 0;  ///< rows that were measured while other programs kept the machine busy
+  std::int64_t under_load =
+      0;  ///< rows that were measured while other programs kept the machine busy
 };
 
 struct FitReport {

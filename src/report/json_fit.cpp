@@ -28,12 +28,15 @@ Json model_json(const predict::LeftOutModel& model) {
           {"sd_log", model.sd_log},
           {"interval_ns", {model.interval.lo_ns, model.interval.hi_ns}},
           {"signed_error", model.predicted_ns / model.measured.median_ns - 1},
-          {"inside_interval", model.interval.lo_ns <= model.measured.median_ns && model.measured.median_ns <= model.interval.hi_ns},
+          {"inside_interval", model.interval.lo_ns <= model.measured.median_ns &&
+                                  model.measured.median_ns <= model.interval.hi_ns},
           {"unfitted_ns", model.unfitted_ns},
           {"calibrates", model.calibrates}};
 }
 
-Json reason_json(const std::string& reason) { return reason.empty() ? Json(nullptr) : Json(reason); }
+Json reason_json(const std::string& reason) {
+  return reason.empty() ? Json(nullptr) : Json(reason);
+}
 
 void add_composition(const FitReport& report, Json& document) {
   document["composition"] = nullptr;

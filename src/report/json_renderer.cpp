@@ -2,9 +2,9 @@
 /// One JSON document per report; each names its schema.
 #include <ostream>
 
-#include "report/json_values.hpp"
 #include "report/json_accuracy.hpp"
 #include "report/json_fit.hpp"
+#include "report/json_values.hpp"
 #include "report/json_verification.hpp"
 #include "report/renderers.hpp"
 
@@ -66,10 +66,12 @@ Json inserted_of(const predict::Diagnosis& diagnosis) {
 
 Json ceilings_of(const predict::Ceilings& ceilings) {
   Json flops = Json::object();
-  for (const auto& [dtype, rate] : ceilings.flops_per_ns) flops[std::string(ir::name(dtype))] = rate;
+  for (const auto& [dtype, rate] : ceilings.flops_per_ns)
+    flops[std::string(ir::name(dtype))] = rate;
   Json memory = Json::array();
   for (const predict::MemoryLevel& level : ceilings.memory)
-    memory.push_back({{"up_to_bytes", number(level.up_to_bytes)}, {"gbytes_per_s", level.bytes_per_ns}});
+    memory.push_back(
+        {{"up_to_bytes", number(level.up_to_bytes)}, {"gbytes_per_s", level.bytes_per_ns}});
   return {{"node_ns", number(ceilings.node_ns)},
           {"gflops_per_s", std::move(flops)},
           {"memory", std::move(memory)},
@@ -79,7 +81,8 @@ Json ceilings_of(const predict::Ceilings& ceilings) {
 Json document(const PredictionReport& report) {
   const predict::Prediction& p = report.prediction;
   Json time = Json::object();
-  for (const auto& [source, share] : p.coverage.time) time[std::string(estimate::name(source))] = share;
+  for (const auto& [source, share] : p.coverage.time)
+    time[std::string(estimate::name(source))] = share;
   if (p.coverage.overhead) time["overhead"] = *p.coverage.overhead;
   Json count = Json::object();
   for (const auto& [source, n] : p.coverage.count) count[std::string(estimate::name(source))] = n;
@@ -188,7 +191,10 @@ Json document(const predict::Validation& validation) {
 Json document(const table::Plan& plan) {
   Json kernels = Json::array();
   for (const auto& kernel : plan.kernels)
-    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}, {"by_runtime", flag(kernel.put_in)}});
+    kernels.push_back({{"name", kernel.name},
+                       {"key", kernel.key},
+                       {"count", kernel.count},
+                       {"by_runtime", flag(kernel.put_in)}});
   return {{"schema", "oplat.plan/1"},
           {"model", plan.model},
           {"source", plan.source},
@@ -256,7 +262,8 @@ Json document(const AccuracyReport& accuracy) { return accuracy_document(accurac
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
-    // Names come from strangers' files and need not be UTF-8: replaced, so that the document stays JSON.
+    // Names come from strangers' files and need not be UTF-8: replaced, so that the document stays
+    // JSON.
     out << std::visit([](const auto& subject) { return document(subject); }, model.subject)
                .dump(2, ' ', false, Json::error_handler_t::replace)
         << "\n";

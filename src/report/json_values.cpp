@@ -28,8 +28,9 @@ Json json_of(const table::Device& device) {
 Json json_of(const table::Setting& setting) {
   Json options = Json::object();
   for (const auto& [name, value] : setting.options) options[name] = value;
-  return {{"runtime", setting.runtime},     {"version", setting.version}, {"build", setting.build},
-          {"precision", setting.precision}, {"threads", setting.threads}, {"options", std::move(options)}};
+  return {{"runtime", setting.runtime}, {"version", setting.version},
+          {"build", setting.build},     {"precision", setting.precision},
+          {"threads", setting.threads}, {"options", std::move(options)}};
 }
 
 Json json_of(const table::Timing& timing) {
@@ -47,7 +48,8 @@ Json json_of(const std::optional<predict::Interval>& interval) {
 
 Json json_of(const std::vector<predict::Mismatch>& mismatch) {
   Json list = Json::array();
-  for (const auto& one : mismatch) list.push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
+  for (const auto& one : mismatch)
+    list.push_back({{"field", one.field}, {"asked", one.asked}, {"used", one.used}});
   return list;
 }
 

@@ -23,13 +23,15 @@ Result<std::unique_ptr<Renderer>> find_renderer(std::string_view name) {
     if (entry.name == name) return entry.create();
     known.emplace_back(entry.name);
   }
-  return fail(Code::Usage, "report form {}: known are {}", base::printable(name), base::join(known, ", "));
+  return fail(Code::Usage, "report form {}: known are {}", base::printable(name),
+              base::join(known, ", "));
 }
 
 Status Renderer::render(const ReportModel& model, std::ostream& out) const {
   OPLAT_CHECK(do_render(model, out));
   out.flush();
-  if (!out) return fail(Code::Write, "could not write the report: the disk may be full or the reader gone");
+  if (!out)
+    return fail(Code::Write, "could not write the report: the disk may be full or the reader gone");
   return {};
 }
 

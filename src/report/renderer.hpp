@@ -16,7 +16,8 @@ class Renderer {
  public:
   virtual ~Renderer() = default;
   [[nodiscard]] std::string_view name() const { return do_name(); }
-  /// Writes the report. Code::Write where the stream fails; Code::Usage where this form does not know the subject.
+  /// Writes the report. Code::Write where the stream fails; Code::Usage where this form does not
+  /// know the subject.
   Status render(const ReportModel& model, std::ostream& out) const;
 
  private:

@@ -32,8 +32,8 @@ struct Comparison {
   std::array<predict::Prediction, 2> models;
   /// Latency of the second over that of the first; nothing where either has none.
   [[nodiscard]] std::optional<double> ratio() const;
-  /// Whether the intervals do not overlap. Both models share a table and its errors, so that overlapping ones do not
-  /// mean that the models are equally fast.
+  /// Whether the intervals do not overlap. Both models share a table and its errors, so that
+  /// overlapping ones do not mean that the models are equally fast.
   [[nodiscard]] bool intervals_apart() const;
 };
 
@@ -93,25 +93,27 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'0
 struct Options {
   bool per_op = false;  ///< text: every kernel, not only the costliest
   bool colour = false;  ///< text: escape sequences for a terminal
-  bool measures_here = true;  ///< oplat has a worker of the rows' runtime, so that `oplat profile` is of use
+  bool measures_here =
+      true;  ///< oplat has a worker of the rows' runtime, so that `oplat profile` is of use
 };
 
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
-  std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan, EstimateListing, TableInfo,
-               RowListing, Verification, FitReport, AccuracyReport>
+  std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan,
+               EstimateListing, TableInfo, RowListing, Verification, FitReport, AccuracyReport>
       subject;
   Options options;
 };
 
 /// One distinct kernel of a model, all its executions together.
 struct CostlyKernel {
-  std::size_t first = 0;      ///< index of the first kernel with this key in Prediction::kernels
-  std::int64_t count = 0;     ///< executions per run
-  std::size_t places = 0;     ///< nodes that execute it
-  double time_ns = 0;         ///< of one run
+  std::size_t first = 0;   ///< index of the first kernel with this key in Prediction::kernels
+  std::int64_t count = 0;  ///< executions per run
+  std::size_t places = 0;  ///< nodes that execute it
+  double time_ns = 0;      ///< of one run
 };
-/// The distinct kernels that take the most time of one run, most first, at most `most`; those without a time left out.
+/// The distinct kernels that take the most time of one run, most first, at most `most`; those
+/// without a time left out.
 std::vector<CostlyKernel> costliest(const predict::Prediction& prediction, std::size_t most);
 
 }  // namespace oplat::report

@@ -28,9 +28,9 @@ void print_lines(const AccuracyReport& report, std::ostream& out) {
                    {"inside " + level_text(report.level), Align::Right},
                    {"half-width", Align::Right}});
   for (const estimate::ErrorLine& line : report.accuracy.lines) {
-    table.add({line.name, std::to_string(line.rows), percent(line.mape), percent(line.median), percent(line.p90),
-               signed_percent(line.bias), share_text(line.within5), share_text(line.within10),
-               share_text(line.coverage), percent(line.half_width)});
+    table.add({line.name, std::to_string(line.rows), percent(line.mape), percent(line.median),
+               percent(line.p90), signed_percent(line.bias), share_text(line.within5),
+               share_text(line.within10), share_text(line.coverage), percent(line.half_width)});
   }
   table.print(out);
 }
@@ -43,8 +43,8 @@ void print_networks(const AccuracyReport& report, std::ostream& out) {
                    {"bias", Align::Right},
                    {"within 1 %", Align::Right}});
   for (const estimate::NetworkLine& line : report.accuracy.networks) {
-    table.add({std::to_string(line.batch), std::to_string(line.networks), percent(line.mape), signed_percent(line.bias),
-               share_text(line.within1)});
+    table.add({std::to_string(line.batch), std::to_string(line.networks), percent(line.mape),
+               signed_percent(line.bias), share_text(line.within1)});
   }
   table.print(out);
 }
@@ -54,15 +54,21 @@ void print_networks(const AccuracyReport& report, std::ostream& out) {
 void print_accuracy(const AccuracyReport& report, std::ostream& out) {
   const estimate::Accuracy& accuracy = report.accuracy;
   out << fmt::format("{}: {} on {}\n", base::printable(report.table),
-                     base::printable(table::describe(report.setting), 400), base::printable(report.device.name));
-  out << fmt::format("split {}, profile {}: {} rows learned from in {}, {} asked for{}, {} an answer\n",
-                     base::printable(report.split), report.profile, accuracy.learned_from,
-                     base::duration_text(1e9 * accuracy.fit_seconds), accuracy.asked,
-                     accuracy.unanswered > 0 ? fmt::format(" ({} without an answer)", accuracy.unanswered) : "",
-                     base::duration_text(1e3 * accuracy.microseconds_a_row));
-  if (accuracy.set_aside > 0) out << fmt::format("{} rows that oplat check faults were set aside\n", accuracy.set_aside);
-  if (accuracy.stand_ins > 0) out << fmt::format("{} rows of unknown batch were learned from as if of batch 1\n", accuracy.stand_ins);
-  if (!report.calibrated) out << "intervals are cautious guesses: nothing was left out to calibrate them\n";
+                     base::printable(table::describe(report.setting), 400),
+                     base::printable(report.device.name));
+  out << fmt::format(
+      "split {}, profile {}: {} rows learned from in {}, {} asked for{}, {} an answer\n",
+      base::printable(report.split), report.profile, accuracy.learned_from,
+      base::duration_text(1e9 * accuracy.fit_seconds), accuracy.asked,
+      accuracy.unanswered > 0 ? fmt::format(" ({} without an answer)", accuracy.unanswered) : "",
+      base::duration_text(1e3 * accuracy.microseconds_a_row));
+  if (accuracy.set_aside > 0)
+    out << fmt::format("{} rows that oplat check faults were set aside\n", accuracy.set_aside);
+  if (accuracy.stand_ins > 0)
+    out << fmt::format("{} rows of unknown batch were learned from as if of batch 1\n",
+                       accuracy.stand_ins);
+  if (!report.calibrated)
+    out << "intervals are cautious guesses: nothing was left out to calibrate them\n";
   out << "\n";
   print_lines(report, out);
   if (!accuracy.networks.empty()) print_networks(report, out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Of the sum: coefficients first, then each model predicted without its group, then what was left aside. Then what the
-/// kernels' own rows taught.
+/// Of the sum: coefficients first, then each model predicted without its group, then what was left
+/// aside. Then what the kernels' own rows taught.
 #include "report/text_fit.hpp"
 
 #include <ostream>
@@ -21,39 +21,59 @@ std::string ramp_text(const estimate::Ramp& ramp) {
 
 void print_summary(const char* what, const predict::ValidationSummary& summary, std::ostream& out) {
   if (!summary.mape) return;
-  out << fmt::format("{}: MAPE {}, bias {}", what, share_text(*summary.mape), signed_text(summary.bias));
+  out << fmt::format("{}: MAPE {}, bias {}", what, share_text(*summary.mape),
+                     signed_text(summary.bias));
   if (summary.within_5_percent) out << ", within 5 % " << share_text(*summary.within_5_percent);
   if (summary.within_10_percent) out << ", within 10 % " << share_text(*summary.within_10_percent);
-  if (summary.interval_coverage) out << ", inside the interval " << share_text(*summary.interval_coverage);
+  if (summary.interval_coverage)
+    out << ", inside the interval " << share_text(*summary.interval_coverage);
   out << "\n";
 }
 
 /// A table of a quiet machine needs no such line.
 void print_load(std::int64_t under_load, std::string_view of_what, std::ostream& out) {
-  if (under_load > 0) out << fmt::format("{} of the {} were measured while other programs kept the machine busy\n", under_load, of_what);
+  if (under_load > 0)
+    out << fmt::format("{} of the {} were measured while other programs kept the machine busy\n",
+                       under_load, of_what);
 }
 
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
-  out << fmt::format("latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {} and kernels correlated by {:.1f}; calibrated on {} whole models\n",
-                     base::duration_text(fit.c0_ns), fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns)) : base::duration_text(fit.c1_ns), base::duration_text(fit.c2_ns_per_byte * kBytesPerMib), fit.scale,
-                     fit.scale_int8 == fit.scale ? std::string() : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
-                     share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
+  out << fmt::format(
+      "latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {} and "
+      "kernels correlated by {:.1f}; calibrated on {} whole models\n",
+      base::duration_text(fit.c0_ns),
+      fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns))
+                    : base::duration_text(fit.c1_ns),
+      base::duration_text(fit.c2_ns_per_byte * kBytesPerMib), fit.scale,
+      fit.scale_int8 == fit.scale
+          ? std::string()
+          : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
+      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
-    out << fmt::format("weights leave {}the last-level cache from {} touched between two uses\n",
-                       fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own)) : std::string(),
-                       ramp_text(fit.curve->last));
+    out << fmt::format(
+        "weights leave {}the last-level cache from {} touched between two uses\n",
+        fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own))
+                       : std::string(),
+        ramp_text(fit.curve->last));
   }
-  TextTable table({{"model"}, {"predicted", Align::Right}, {"interval " + level_text(level), Align::Right}, {"measured", Align::Right},
-                   {"error", Align::Right}, {"without fit", Align::Right}, {"inside"}});
+  TextTable table({{"model"},
+                   {"predicted", Align::Right},
+                   {"interval " + level_text(level), Align::Right},
+                   {"measured", Align::Right},
+                   {"error", Align::Right},
+                   {"without fit", Align::Right},
+                   {"inside"}});
   for (const auto& model : composition.result.left_out) {
     const double measured = model.measured.median_ns;
     const bool inside = model.interval.lo_ns <= measured && measured <= model.interval.hi_ns;
     table.add({base::printable(model.name), base::duration_text(model.predicted_ns),
-               range_text(model.interval.lo_ns, model.interval.hi_ns), base::duration_text(measured),
-               signed_text(model.predicted_ns / measured - 1), signed_text(model.unfitted_ns / measured - 1),
-               std::string(inside ? "yes" : "no") + (model.calibrates ? "" : ", measured too widely to calibrate")});
+               range_text(model.interval.lo_ns, model.interval.hi_ns),
+               base::duration_text(measured), signed_text(model.predicted_ns / measured - 1),
+               signed_text(model.unfitted_ns / measured - 1),
+               std::string(inside ? "yes" : "no") +
+                   (model.calibrates ? "" : ", measured too widely to calibrate")});
   }
   out << "\neach model predicted from a fit to models of other groups:\n";
   table.print(out);
@@ -67,18 +87,23 @@ void print_composition(const CompositionReport& composition, double level, std::
 }  // namespace
 
 void print_fit(const FitReport& report, std::ostream& out) {
-  out << fmt::format("{}: {} on {}\n", base::printable(report.table), base::printable(table::describe(report.setting), 400),
+  out << fmt::format("{}: {} on {}\n", base::printable(report.table),
+                     base::printable(table::describe(report.setting), 400),
                      base::printable(report.device.name));
   if (report.composition) print_composition(*report.composition, report.level, out);
-  if (!report.no_composition.empty()) out << fmt::format("how kernels add up: not fitted: {}\n", report.no_composition);
+  if (!report.no_composition.empty())
+    out << fmt::format("how kernels add up: not fitted: {}\n", report.no_composition);
   if (report.learned) {
     const LearnedReport& learned = *report.learned;
-    out << fmt::format("kernels: learned from {} rows in {}, {}; how sure an estimate is: {}\n", learned.rows,
-                       base::duration_text(1e9 * learned.seconds), base::bytes_text(static_cast<double>(learned.bytes)),
-                       learned.calibrated ? "calibrated on rows left out" : "a cautious guess, not calibrated");
+    out << fmt::format(
+        "kernels: learned from {} rows in {}, {}; how sure an estimate is: {}\n", learned.rows,
+        base::duration_text(1e9 * learned.seconds),
+        base::bytes_text(static_cast<double>(learned.bytes)),
+        learned.calibrated ? "calibrated on rows left out" : "a cautious guess, not calibrated");
     print_load(learned.under_load, "rows", out);
   }
-  if (!report.no_learned.empty()) out << fmt::format("kernels: nothing learned: {}\n", report.no_learned);
+  if (!report.no_learned.empty())
+    out << fmt::format("kernels: nothing learned: {}\n", report.no_learned);
   if (!report.stored) out << "not stored\n";
 }
 

@@ -32,21 +32,25 @@ std::string percent_of_spread(const std::optional<double>& sd_log) {
   return sd_log ? fmt::format("{:.1f} %", 100 * *sd_log) : "-";
 }
 
-void print_notes(const std::vector<predict::Mismatch>& mismatch, const std::vector<std::string>& warnings,
-                 const Paint& paint, std::ostream& out) {
+void print_notes(const std::vector<predict::Mismatch>& mismatch,
+                 const std::vector<std::string>& warnings, const Paint& paint, std::ostream& out) {
   for (const auto& one : mismatch)
-    out << paint.alarm(fmt::format("mismatch: {}: asked {}, rows are of {}", one.field, name_text(one.asked),
-                                   name_text(one.used)))
+    out << paint.alarm(fmt::format("mismatch: {}: asked {}, rows are of {}", one.field,
+                                   name_text(one.asked), name_text(one.used)))
         << "\n";
   for (const auto& warning : warnings) out << "warning: " << warning << "\n";
 }
 
-std::string rate_text(const std::optional<double>& rate) { return rate ? fmt::format("{:.3g}", *rate) : "-"; }
+std::string rate_text(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.3g}", *rate) : "-";
+}
 
-/// "compute 87 %": how much of the time the bound explains; "none 2 %" where no bound explains more.
+/// "compute 87 %": how much of the time the bound explains; "none 2 %" where no bound explains
+/// more.
 std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
   if (!diagnosis.bound_share) return "-";
-  return fmt::format("{} {:.0f} %", diagnosis.bound ? name(*diagnosis.bound) : "none", 100 * *diagnosis.bound_share);
+  return fmt::format("{} {:.0f} %", diagnosis.bound ? name(*diagnosis.bound) : "none",
+                     100 * *diagnosis.bound_share);
 }
 
 void print_kernel_table(const PredictionReport& report, std::ostream& out) {
@@ -70,9 +74,11 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
     if (kernel.latency_ns && total && *total > 0)
       share = share_text(static_cast<double>(kernel.count) * *kernel.latency_ns / *total);
     table.add({name_text(kernel.name), std::to_string(kernel.count), time_text(kernel.latency_ns),
-               percent_of_spread(kernel.sd_log), share, rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s),
-               bound_text(more), more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
-               std::string(estimate::name(kernel.source)), base::printable(kernel.why, kPredictionWholeKey),
+               percent_of_spread(kernel.sd_log), share, rate_text(more.gflops_per_s),
+               rate_text(more.gbytes_per_s), bound_text(more),
+               more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
+               std::string(estimate::name(kernel.source)),
+               base::printable(kernel.why, kPredictionWholeKey),
                base::printable(kernel.key, kPredictionWholeKey)});
   }
   if (!table.empty()) table.print(out);
@@ -80,12 +86,14 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
 
 void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
   const double known = known_ns(prediction);
-  TextTable table({{"source"}, {"kernels", Align::Right}, {"time", Align::Right}, {"share", Align::Right}});
+  TextTable table(
+      {{"source"}, {"kernels", Align::Right}, {"time", Align::Right}, {"share", Align::Right}});
   for (const auto& [source, count] : prediction.coverage.count) {
     const auto share = prediction.coverage.time.find(source);
     const bool timed = share != prediction.coverage.time.end();
     table.add({std::string(estimate::name(source)), std::to_string(count),
-               timed ? base::duration_text(share->second * known) : "-", timed ? share_text(share->second) : "-"});
+               timed ? base::duration_text(share->second * known) : "-",
+               timed ? share_text(share->second) : "-"});
   }
   if (prediction.coverage.overhead)
     table.add({"overhead", "", base::duration_text(*prediction.coverage.overhead * known),
@@ -115,8 +123,9 @@ void print_costliest(const PredictionReport& report, std::ostream& out) {
   for (const CostlyKernel& one : costly) {
     const auto& kernel = prediction.kernels[one.first];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
-    table.add({share_text(one.time_ns / known), base::duration_text(one.time_ns), std::to_string(one.count),
-               rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s), bound_text(more),
+    table.add({share_text(one.time_ns / known), base::duration_text(one.time_ns),
+               std::to_string(one.count), rate_text(more.gflops_per_s),
+               rate_text(more.gbytes_per_s), bound_text(more),
                std::string(estimate::name(kernel.source)), places_text(kernel, one.places),
                base::printable(kernel.key, kShortKey)});
   }
@@ -124,23 +133,29 @@ void print_costliest(const PredictionReport& report, std::ostream& out) {
 }
 
 /// What would narrow the interval, by what makes it wide.
-void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty, bool measures_here, std::ostream& out) {
+void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty,
+                    bool measures_here, std::ostream& out) {
   bool measure = false, more_blocks = false;
   for (std::size_t i = 0; i < uncertainty.most.size() && i < kUncertainShown; ++i) {
     if (uncertainty.most[i].share < kSome) break;
     measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
     more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
   }
-  const std::string command = fmt::format("oplat profile --keys FILE --table {} --runtime {} --threads {}",
-                                          base::printable(p.table_path.string(), kShortKey),
-                                          name_text(p.setting.runtime), p.setting.threads);
-  if (uncertainty.mismatch > kMuch)
-    out << "narrower with rows of the asked device and setting\n";
+  const std::string command =
+      fmt::format("oplat profile --keys FILE --table {} --runtime {} --threads {}",
+                  base::printable(p.table_path.string(), kShortKey), name_text(p.setting.runtime),
+                  p.setting.threads);
+  if (uncertainty.mismatch > kMuch) out << "narrower with rows of the asked device and setting\n";
   if (uncertainty.composition > kMuch && measures_here)
-    out << (p.composition.fitted ? "narrower with a fit on more whole models: oplat profile --model, then oplat fit\n"
-                                 : "narrower with a fit on whole models: oplat profile --model, then oplat fit\n");
+    out << (p.composition.fitted
+                ? "narrower with a fit on more whole models: oplat profile --model, then oplat "
+                  "fit\n"
+                : "narrower with a fit on whole models: oplat profile --model, then oplat fit\n");
   if (measure && !measures_here)
-    out << fmt::format("narrower with rows of the keys above, measured on the device by {}'s own tools: oplat import\n", name_text(p.setting.runtime));
+    out << fmt::format(
+        "narrower with rows of the keys above, measured on the device by {}'s own tools: oplat "
+        "import\n",
+        name_text(p.setting.runtime));
   if ((measure || more_blocks) && measures_here)
     out << fmt::format("narrower with the keys above {}, one a line in FILE: {}\n",
                        measure ? "measured" : "in more blocks", command);
@@ -152,7 +167,8 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
   const predict::Prediction& p = report.prediction;
   out << fmt::format("\nmost uncertain, as shares of the variance: kernels {}, composition {}",
                      share_text(uncertainty->kernels), share_text(uncertainty->composition));
-  if (uncertainty->mismatch > 0) out << fmt::format(", mismatch {}", share_text(uncertainty->mismatch));
+  if (uncertainty->mismatch > 0)
+    out << fmt::format(", mismatch {}", share_text(uncertainty->mismatch));
   out << "\n";
   TextTable table({{"share", Align::Right},
                    {"+-", Align::Right},
@@ -207,12 +223,13 @@ std::string composition_text(const predict::Composition& composition) {
 void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out) {
   const predict::Prediction& p = report.prediction;
   const Paint paint{options.colour};
-  out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch, name_text(p.device.name),
-                     base::printable(table::describe(p.setting), 400));
+  out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch,
+                     name_text(p.device.name), base::printable(table::describe(p.setting), 400));
   if (p.latency_ns)
     out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
   else
-    out << paint.alarm(fmt::format("no latency: distinct kernels missing: {}", p.missing.size())) << "\n";
+    out << paint.alarm(fmt::format("no latency: distinct kernels missing: {}", p.missing.size()))
+        << "\n";
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);
@@ -221,14 +238,16 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   print_movement(report.diagnosis, out);
   if (!p.missing.empty()) {
     out << "\n" << paint.alarm("missing kernels") << "\n";
-    for (const auto& key : p.missing) out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
+    for (const auto& key : p.missing)
+      out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
   }
   if (options.per_op) {
     out << "\nkernels in order of execution\n";
     print_kernel_table(report, out);
   }
-  out << fmt::format("\nplan: {}, {} kernels executed, {} of weights and activations\n", base::printable(p.plan_source),
-                     p.composition.n_kernels, base::bytes_text(p.reuse_bytes));
+  out << fmt::format("\nplan: {}, {} kernels executed, {} of weights and activations\n",
+                     base::printable(p.plan_source), p.composition.n_kernels,
+                     base::bytes_text(p.reuse_bytes));
   out << "composition: " << composition_text(p.composition) << "\n";
 }
 
@@ -241,16 +260,20 @@ void print_estimates(const EstimateListing& listing, const Options& options, std
   for (const auto& kernel : listing.kernels) {
     std::string latency = "-";
     if (kernel.latency_ns && kernel.sd_log) {
-      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {}, kernel.floor_ns.value_or(0));
-      latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level) : time_text(kernel.latency_ns);
+      const auto bounds = predict::interval(*kernel.latency_ns, *kernel.sd_log, listing.level, {},
+                                            kernel.floor_ns.value_or(0));
+      latency = bounds ? latency_text(*kernel.latency_ns, *bounds, listing.level)
+                       : time_text(kernel.latency_ns);
     }
-    table.add({latency, std::string(estimate::name(kernel.source)), base::printable(kernel.why, kPredictionWholeKey),
+    table.add({latency, std::string(estimate::name(kernel.source)),
+               base::printable(kernel.why, kPredictionWholeKey),
                base::printable(kernel.key, kPredictionWholeKey)});
   }
   table.print(out);
 }
 
-void print_validation(const predict::Validation& validation, const Options& options, std::ostream& out) {
+void print_validation(const predict::Validation& validation, const Options& options,
+                      std::ostream& out) {
   const Paint paint{options.colour};
   out << fmt::format("on {}, {}\n", name_text(validation.device.name),
                      base::printable(table::describe(validation.setting), 400));
@@ -264,19 +287,25 @@ void print_validation(const predict::Validation& validation, const Options& opti
                    {"inside"}});
   for (const auto& model : validation.models) {
     const auto inside = model.inside();
-    table.add({name_text(model.name), model.predicted_ns ? time_text(model.predicted_ns) : "missing",
+    table.add({name_text(model.name),
+               model.predicted_ns ? time_text(model.predicted_ns) : "missing",
                model.interval ? range_text(model.interval->lo_ns, model.interval->hi_ns) : "-",
-               time_text(model.measured.median_ns), range_text(model.measured.ci_low_ns, model.measured.ci_high_ns),
+               time_text(model.measured.median_ns),
+               range_text(model.measured.ci_low_ns, model.measured.ci_high_ns),
                signed_text(model.signed_error()), inside ? (*inside ? "yes" : "no") : "-"});
   }
   table.print(out);
   const predict::ValidationSummary summary = predict::summarise(validation.models);
-  const auto share = [](const std::optional<double>& value) { return value ? share_text(*value) : std::string("-"); };
+  const auto share = [](const std::optional<double>& value) {
+    return value ? share_text(*value) : std::string("-");
+  };
   out << fmt::format(
-      "\n{} of {} models predicted: MAPE {}, bias {}, within 5 % {}, within 10 % {}, inside the interval {}, "
+      "\n{} of {} models predicted: MAPE {}, bias {}, within 5 % {}, within 10 % {}, inside the "
+      "interval {}, "
       "rank correlation {}\n",
       summary.predicted, summary.models, share(summary.mape), signed_text(summary.bias),
-      share(summary.within_5_percent), share(summary.within_10_percent), share(summary.interval_coverage),
+      share(summary.within_5_percent), share(summary.within_10_percent),
+      share(summary.interval_coverage),
       summary.rank_correlation ? fmt::format("{:.3f}", *summary.rank_correlation) : "-");
 }
 

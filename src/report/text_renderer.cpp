@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reports for people; those about plans and tables are here, the longer ones in text_prediction.cpp.
+/// Reports for people; those about plans and tables are here, the longer ones in
+/// text_prediction.cpp.
 #include <ostream>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/renderers.hpp"
+#include "report/text_accuracy.hpp"
+#include "report/text_fit.hpp"
 #include "report/text_prediction.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
-#include "report/text_accuracy.hpp"
-#include "report/text_fit.hpp"
 #include "report/text_verification.hpp"
 
 namespace oplat::report {
@@ -22,26 +23,33 @@ class TextWriter {
   TextWriter(const Options& options, std::ostream& out) : options_(options), out_(out) {}
 
   void operator()(const PredictionReport& report) { print_prediction(report, options_, out_); }
-  void operator()(const predict::Validation& validation) { print_validation(validation, options_, out_); }
+  void operator()(const predict::Validation& validation) {
+    print_validation(validation, options_, out_);
+  }
   void operator()(const FitReport& fit) { print_fit(fit, out_); }
   void operator()(const AccuracyReport& accuracy) { print_accuracy(accuracy, out_); }
-  void operator()(const Verification& verification) { print_verification(verification, options_, out_); }
+  void operator()(const Verification& verification) {
+    print_verification(verification, options_, out_);
+  }
   void operator()(const EstimateListing& listing) { print_estimates(listing, options_, out_); }
 
   void operator()(const Comparison& comparison) {
     std::string_view letter = "A";
     for (const predict::Prediction& p : comparison.models) {
-      out_ << fmt::format("{}  {}  {}\n", letter, base::printable(p.model),
-                          p.latency_ns ? latency_text(*p.latency_ns, p.interval, p.level) : "no latency");
+      out_ << fmt::format(
+          "{}  {}  {}\n", letter, base::printable(p.model),
+          p.latency_ns ? latency_text(*p.latency_ns, p.interval, p.level) : "no latency");
       letter = "B";
     }
     if (const auto ratio = comparison.ratio())
-      out_ << fmt::format("B takes {:.3f} times as long as A{}\n", *ratio,
-                          comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is not sure");
+      out_ << fmt::format(
+          "B takes {:.3f} times as long as A{}\n", *ratio,
+          comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is not sure");
   }
 
   void operator()(const Measurement& measurement) {
-    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the lower quartile of its "
+    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, "
+            "each the lower quartile of its "
             "runs\n";
     TextTable table({{"model"},
                      {"median", Align::Right},
@@ -52,32 +60,36 @@ class TextWriter {
                      {"processes", Align::Right}});
     for (const auto& model : measurement.models) {
       const table::Timing& t = model.timing;
-      table.add({base::printable(model.name), base::duration_text(t.median_ns),
-                 fmt::format("{} ({})", range_text(t.ci_low_ns, t.ci_high_ns), level_text(t.ci_level)),
-                 base::duration_text(t.min_ns), base::duration_text(t.p90_ns), std::to_string(t.blocks),
-                 std::to_string(t.processes)});
+      table.add(
+          {base::printable(model.name), base::duration_text(t.median_ns),
+           fmt::format("{} ({})", range_text(t.ci_low_ns, t.ci_high_ns), level_text(t.ci_level)),
+           base::duration_text(t.min_ns), base::duration_text(t.p90_ns), std::to_string(t.blocks),
+           std::to_string(t.processes)});
     }
     if (!table.empty()) table.print(out_);
   }
 
   void operator()(const table::Plan& plan) {
-    out_ << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
-                        base::printable(plan.model), plan.batch, base::printable(plan.source), plan.kernels.size(),
-                        base::bytes_text(plan.weight_bytes), base::bytes_text(plan.activation_bytes));
+    out_ << fmt::format(
+        "{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
+        base::printable(plan.model), plan.batch, base::printable(plan.source), plan.kernels.size(),
+        base::bytes_text(plan.weight_bytes), base::bytes_text(plan.activation_bytes));
     TextTable table({{"count", Align::Right}, {"name"}, {"key"}});
     for (const auto& kernel : plan.kernels)
-      table.add({std::to_string(kernel.count), kernel.name.empty() ? "-" : base::printable(kernel.name),
+      table.add({std::to_string(kernel.count),
+                 kernel.name.empty() ? "-" : base::printable(kernel.name),
                  base::printable(kernel.key, kWholeKey)});
     if (!table.empty()) table.print(out_);
   }
 
   void operator()(const TableInfo& info) {
-    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n", info.path, info.schema_version,
-                        info.campaigns, info.plans, info.models);
+    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n", info.path,
+                        info.schema_version, info.campaigns, info.plans, info.models);
     TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
     for (const auto& line : info.populations)
-      table.add({base::printable(line.device.name), base::printable(table::describe(line.setting), 400),
-                 std::to_string(line.rows), std::to_string(line.timings)});
+      table.add({base::printable(line.device.name),
+                 base::printable(table::describe(line.setting), 400), std::to_string(line.rows),
+                 std::to_string(line.timings)});
     if (!table.empty()) table.print(out_);
   }
 
@@ -91,13 +103,16 @@ class TextWriter {
     for (const auto& line : listing.rows) {
       const table::Row& row = line.row.row;
       const auto* timing = std::get_if<table::Timing>(&row.outcome);
-      table.add({std::to_string(line.row.id), timing != nullptr ? base::duration_text(timing->median_ns) : "-",
+      table.add({std::to_string(line.row.id),
+                 timing != nullptr ? base::duration_text(timing->median_ns) : "-",
                  timing != nullptr ? share_text(timing->sd_log) : "-",
                  row.reuse_bytes ? base::bytes_text(*row.reuse_bytes) : "-",
-                 std::string(table::outcome_name(row.outcome)), base::printable(row.key, kWholeKey)});
+                 std::string(table::outcome_name(row.outcome)),
+                 base::printable(row.key, kWholeKey)});
     }
     table.print(out_);
-    if (listing.cut) out_ << fmt::format("the first {} rows; the table holds more\n", listing.rows.size());
+    if (listing.cut)
+      out_ << fmt::format("the first {} rows; the table holds more\n", listing.rows.size());
   }
 
  private:

@@ -9,8 +9,9 @@ namespace {
 
 /// Characters, not bytes: continuation bytes of UTF-8 take no room.
 std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 }  // namespace
@@ -19,7 +20,8 @@ void TextTable::print(std::ostream& out) const {
   std::vector<std::size_t> widths;
   for (const Column& column : columns_) widths.push_back(width(column.title));
   for (const auto& line : lines_)
-    for (std::size_t i = 0; i < widths.size() && i < line.size(); ++i) widths[i] = std::max(widths[i], width(line[i]));
+    for (std::size_t i = 0; i < widths.size() && i < line.size(); ++i)
+      widths[i] = std::max(widths[i], width(line[i]));
 
   const auto print_line = [&](const auto& cell) {
     std::string text;

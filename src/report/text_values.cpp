@@ -8,7 +8,9 @@
 
 namespace oplat::report {
 
-std::string time_text(const std::optional<double>& ns) { return ns ? base::duration_text(*ns) : "-"; }
+std::string time_text(const std::optional<double>& ns) {
+  return ns ? base::duration_text(*ns) : "-";
+}
 
 std::string range_text(double lo_ns, double hi_ns) {
   std::string lo = base::duration_text(lo_ns);
@@ -20,10 +22,12 @@ std::string range_text(double lo_ns, double hi_ns) {
 
 std::string level_text(double level) { return fmt::format("{:.4g} %", 100 * level); }
 
-std::string latency_text(double latency_ns, const std::optional<predict::Interval>& interval, double level) {
+std::string latency_text(double latency_ns, const std::optional<predict::Interval>& interval,
+                         double level) {
   const std::string latency = base::duration_text(latency_ns);
   if (!interval) return latency;
-  return fmt::format("{} ({}, {})", latency, range_text(interval->lo_ns, interval->hi_ns), level_text(level));
+  return fmt::format("{} ({}, {})", latency, range_text(interval->lo_ns, interval->hi_ns),
+                     level_text(level));
 }
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }

@@ -15,7 +15,9 @@ namespace {
 constexpr std::size_t kMaxMoved = 8;
 constexpr std::size_t kWholeKey = 1 << 16;
 
-std::string ratio_text(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
+std::string ratio_text(const std::optional<double>& ratio) {
+  return ratio ? fmt::format("{:.3f}", *ratio) : "-";
+}
 
 std::string sentence(const std::string& verdict) {
   if (verdict == "same") return "same: the table still holds here";
@@ -27,10 +29,11 @@ std::string sentence(const std::string& verdict) {
 
 void print_median(const Verification& v, std::ostream& out) {
   if (!v.ratio || !v.ratio_low || !v.ratio_high) return;
-  out << fmt::format("now / table: median {:.3f} ({:.3f} to {:.3f})", *v.ratio, *v.ratio_low, *v.ratio_high);
+  out << fmt::format("now / table: median {:.3f} ({:.3f} to {:.3f})", *v.ratio, *v.ratio_low,
+                     *v.ratio_high);
   if (v.scatter && v.noise) {
-    out << fmt::format("; rows scatter by {}, their own noise explains {}", share_text(std::expm1(*v.scatter)),
-                       share_text(std::expm1(*v.noise)));
+    out << fmt::format("; rows scatter by {}, their own noise explains {}",
+                       share_text(std::expm1(*v.scatter)), share_text(std::expm1(*v.noise)));
   }
   out << fmt::format("; {} of {} off by more than 10 % and their noise\n", v.outlying, v.compared);
 }
@@ -44,8 +47,8 @@ void print_moved(const Verification& v, std::ostream& out) {
       ++more;
       continue;
     }
-    moved.push_back(fmt::format("{} {} {:.2f}x ({} {})", base::printable(one.op), one.state, one.ratio, one.rows,
-                                one.rows == 1 ? "row" : "rows"));
+    moved.push_back(fmt::format("{} {} {:.2f}x ({} {})", base::printable(one.op), one.state,
+                                one.ratio, one.rows, one.rows == 1 ? "row" : "rows"));
   }
   if (more > 0) moved.push_back(fmt::format("{} more", more));
   if (!moved.empty()) out << "moved: " << base::join(moved, ", ") << "\n";
@@ -55,10 +58,12 @@ void print_surroundings(const Verification& v, std::ostream& out) {
   std::vector<std::string> parts;
   for (const auto& reference : v.references) {
     if (!reference.recorded_ns || !reference.here_ns || !(*reference.recorded_ns > 0)) continue;
-    parts.push_back(fmt::format("{} reference {:.3f}", reference.name, *reference.here_ns / *reference.recorded_ns));
+    parts.push_back(fmt::format("{} reference {:.3f}", reference.name,
+                                *reference.here_ns / *reference.recorded_ns));
   }
   if (v.under_load > 0)
-    parts.push_back(fmt::format("{} of {} rows measured while other programs kept it busy", v.under_load, v.compared));
+    parts.push_back(fmt::format("{} of {} rows measured while other programs kept it busy",
+                                v.under_load, v.compared));
   if (!parts.empty()) out << "machine: " << base::join(parts, ", ") << "\n";
 }
 
@@ -77,19 +82,25 @@ void print_verification(const Verification& v, const Options& options, std::ostr
   print_median(v, out);
   print_moved(v, out);
   print_surroundings(v, out);
-  out << fmt::format("{}: {} on {}; {} of {} rows measured again, {} blocks in {} processes, {}{}\n", v.table,
-                     base::printable(table::describe(v.setting), 400), base::printable(v.device.name), v.compared,
-                     v.rows.size(), v.blocks, v.processes, base::clock_text(v.seconds),
-                     v.budget_ended ? ", the budget ended" : "");
-  for (const auto& warning : v.warnings) out << "warning: " << base::printable(warning, 1000) << "\n";
+  out << fmt::format(
+      "{}: {} on {}; {} of {} rows measured again, {} blocks in {} processes, {}{}\n", v.table,
+      base::printable(table::describe(v.setting), 400), base::printable(v.device.name), v.compared,
+      v.rows.size(), v.blocks, v.processes, base::clock_text(v.seconds),
+      v.budget_ended ? ", the budget ended" : "");
+  for (const auto& warning : v.warnings)
+    out << "warning: " << base::printable(warning, 1000) << "\n";
 
-  TextTable table(
-      {{"ratio", Align::Right}, {"table", Align::Right}, {"now", Align::Right}, {"row"}, {"state"}, {"key"}});
+  TextTable table({{"ratio", Align::Right},
+                   {"table", Align::Right},
+                   {"now", Align::Right},
+                   {"row"},
+                   {"state"},
+                   {"key"}});
   for (const auto& row : v.rows) {
     const auto* timing = row.after ? std::get_if<table::Timing>(&*row.after) : nullptr;
     table.add({ratio_text(row.ratio), base::duration_text(row.before.median_ns),
-               timing != nullptr ? base::duration_text(timing->median_ns) : "-", outcome_text(row), row.state,
-               base::printable(row.key, kWholeKey)});
+               timing != nullptr ? base::duration_text(timing->median_ns) : "-", outcome_text(row),
+               row.state, base::printable(row.key, kWholeKey)});
   }
   if (!table.empty()) table.print(out);
   for (const auto& row : v.rows) {
@@ -97,7 +108,8 @@ void print_verification(const Verification& v, const Options& options, std::ostr
     std::visit(
         [&](const auto& outcome) {
           if constexpr (requires { outcome.reason; }) {
-            out << fmt::format("{}: {}\n  {}\n", table::outcome_name(*row.after), base::printable(outcome.reason, 400),
+            out << fmt::format("{}: {}\n  {}\n", table::outcome_name(*row.after),
+                               base::printable(outcome.reason, 400),
                                base::printable(row.key, kWholeKey));
           }
         },

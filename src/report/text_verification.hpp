@@ -8,6 +8,7 @@
 
 namespace oplat::report {
 
-void print_verification(const Verification& verification, const Options& options, std::ostream& out);
+void print_verification(const Verification& verification, const Options& options,
+                        std::ostream& out);
 
 }  // namespace oplat::report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `oplat verify`: rows of a table beside the same rows measured now, as values that any report can print.
+/// `oplat verify`: rows of a table beside the same rows measured now, as values that any report can
+/// print.
 #pragma once
 
 #include <cstdint>

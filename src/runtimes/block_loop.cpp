@@ -8,8 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "runtimes/probe.h"
 #include "runtimes/messages.hpp"
+#include "runtimes/probe.h"
 #include "runtimes/rounds_alone.hpp"
 
 namespace oplat::runtimes {
@@ -46,7 +46,8 @@ std::optional<table::Failed> time_references(BlockSamples& samples) {
 /// One call of one handle, as a number that can be a time.
 Result<double> run_once(Worker& worker, measure::Handle handle) {
   OPLAT_TRY(ns, worker.run(handle));
-  if (!std::isfinite(ns) || ns < 0) return fail(Code::Runtime, "the runtime gave a time of {} ns", ns);
+  if (!std::isfinite(ns) || ns < 0)
+    return fail(Code::Runtime, "the runtime gave a time of {} ns", ns);
   return ns;
 }
 
@@ -59,16 +60,20 @@ struct Looks {
     ++count;
     shared += is_shared ? 1 : 0;
   }
-  [[nodiscard]] double share() const { return count == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(count); }
+  [[nodiscard]] double share() const {
+    return count == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(count);
+  }
 };
 
 class BlockLoop {
  public:
-  BlockLoop(Worker& worker, const BlockRequest& request) : worker_(worker), request_(request), rounds_(request) {
+  BlockLoop(Worker& worker, const BlockRequest& request)
+      : worker_(worker), request_(request), rounds_(request) {
     samples_.ns.resize(request.handles.size());
     const auto handles = static_cast<std::int64_t>(request.handles.size());
     most_rounds_ = std::min(request.most_rounds, kMaxSamples / handles);
-    if (worker.virtual_time()) most_rounds_ = std::min(most_rounds_, std::max(kVirtualRounds, request.least_rounds));
+    if (worker.virtual_time())
+      most_rounds_ = std::min(most_rounds_, std::max(kVirtualRounds, request.least_rounds));
   }
 
   BlockOutcome run() {
@@ -102,16 +107,22 @@ class BlockLoop {
     const double shared = rounds_.keep(samples_);
     samples_.faults = after.faults - before.faults;
     // Of the rounds that count: the others are not held against the block.
-    const auto switches = static_cast<double>(after.involuntary_switches - before.involuntary_switches);
-    samples_.switches = std::llround(switches * static_cast<double>(samples_.ns.front().size()) / rounds);
+    const auto switches =
+        static_cast<double>(after.involuntary_switches - before.involuntary_switches);
+    samples_.switches =
+        std::llround(switches * static_cast<double>(samples_.ns.front().size()) / rounds);
     apart_ = apart_ && is_apart();
-    samples_.steal_ticks = static_cast<std::int64_t>(std::ceil((apart_ ? shared : 1) * static_cast<double>(elapsed_ns) / kTickNs));
+    samples_.steal_ticks = static_cast<std::int64_t>(
+        std::ceil((apart_ ? shared : 1) * static_cast<double>(elapsed_ns) / kTickNs));
     if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
     samples_.steal_ticks += std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
-    // The system counts in ticks of some milliseconds: over a shorter time the difference says nothing.
+    // The system counts in ticks of some milliseconds: over a shorter time the difference says
+    // nothing.
     if (elapsed_ns < kMinLoadNs) return std::nullopt;
-    const std::int64_t others_ns = (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
-    samples_.other_load = shared + std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
+    const std::int64_t others_ns =
+        (after.busy_ns - before.busy_ns) - (after.own_cpu_ns - before.own_cpu_ns);
+    samples_.other_load =
+        shared + std::max(0.0, static_cast<double>(others_ns) / static_cast<double>(elapsed_ns));
     return std::nullopt;
   }
 
@@ -144,7 +155,8 @@ class BlockLoop {
       for (std::size_t i = 0; i < request_.handles.size(); ++i) {
         if (real && !scrub()) return table::Failed{scrub_error_};
         if (auto failed = real ? wake() : std::nullopt) return failed;
-        auto ns = look ? watched_run(request_.handles[i], usual_ns[i], looks) : run_once(worker_, request_.handles[i]);
+        auto ns = look ? watched_run(request_.handles[i], usual_ns[i], looks)
+                       : run_once(worker_, request_.handles[i]);
         if (!ns) return table::Failed{ns.error().message};
         samples_.ns[i].push_back(*ns);
         usual_ns[i] = *ns;
@@ -176,15 +188,19 @@ class BlockLoop {
     if (!request_.wake || request_.scrub_bytes == 0) return std::nullopt;
     const std::int64_t begin_ns = oplat_probe_now_ns();
     do {
-      if (auto ns = run_once(worker_, *request_.wake); !ns) return table::Failed{ns.error().message};
+      if (auto ns = run_once(worker_, *request_.wake); !ns)
+        return table::Failed{ns.error().message};
     } while (oplat_probe_now_ns() - begin_ns < kWakeNs);
     return std::nullopt;
   }
 
   bool scrub() {
     if (request_.scrub_bytes == 0) return true;
-    const int error = oplat_probe_scrub(request_.scrub_bytes, static_cast<std::int32_t>(request_.scrub_threads));
-    if (error != 0) scrub_error_ = fmt::format("scrub of {} bytes: {}", request_.scrub_bytes, std::strerror(error));
+    const int error =
+        oplat_probe_scrub(request_.scrub_bytes, static_cast<std::int32_t>(request_.scrub_threads));
+    if (error != 0)
+      scrub_error_ =
+          fmt::format("scrub of {} bytes: {}", request_.scrub_bytes, std::strerror(error));
     return error == 0;
   }
 

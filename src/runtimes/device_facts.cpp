@@ -11,7 +11,9 @@ table::Device this_device() {
   table::Device device;
   device.cpu = machine.cpu;
   device.architecture = machine.architecture;
-  device.name = !device.cpu.empty() ? device.cpu : !device.architecture.empty() ? device.architecture : "unknown";
+  device.name = !device.cpu.empty()            ? device.cpu
+                : !device.architecture.empty() ? device.architecture
+                                               : "unknown";
   device.cores = machine.cores;
   device.memory_bytes = machine.memory_bytes;
   device.l1d_bytes = machine.l1d_bytes;

@@ -19,8 +19,8 @@ namespace oplat::runtimes {
 
 enum class Need { Required, Optional };
 
-/// After the first complaint every further call does nothing; ask error() at the end. An optional field that is absent
-/// or null leaves its variable as it was.
+/// After the first complaint every further call does nothing; ask error() at the end. An optional
+/// field that is absent or null leaves its variable as it was.
 class Fields {
  public:
   using Json = nlohmann::json;
@@ -28,7 +28,8 @@ class Fields {
   static constexpr std::size_t kMaxEntries = 65'536;
 
   Fields(const Json& json, std::string_view place) : json_(json), place_(place) {
-    if (!json.is_object()) complain("", std::string("expected an object, found ") + json.type_name());
+    if (!json.is_object())
+      complain("", std::string("expected an object, found ") + json.type_name());
   }
 
   void text(const char* name, std::string& to, Need need, std::size_t most = kMaxText) {
@@ -38,7 +39,8 @@ class Fields {
   void boolean(const char* name, bool& to, Need need) {
     const Json* value = find(name, need);
     if (value == nullptr) return;
-    if (!value->is_boolean()) return complain(name, std::string("expected true or false, found ") + value->type_name());
+    if (!value->is_boolean())
+      return complain(name, std::string("expected true or false, found ") + value->type_name());
     to = value->get<bool>();
   }
   void boolean(const char* name, std::optional<bool>& to) {
@@ -69,8 +71,8 @@ class Fields {
     take_number(name, *value, found);
     if (!error_) to = found;
   }
-  void integers(const char* name, std::vector<std::int64_t>& to, Need need, std::int64_t low, std::int64_t high,
-                std::size_t most) {
+  void integers(const char* name, std::vector<std::int64_t>& to, Need need, std::int64_t low,
+                std::int64_t high, std::size_t most) {
     const Json* value = find(name, need);
     if (value != nullptr) take_integers(name, *value, to, low, high, most);
   }
@@ -81,11 +83,12 @@ class Fields {
     for (const Json& entry : *value) take_text(name, entry, to.emplace_back(), kMaxText);
   }
   void text_map(const char* name, std::map<std::string, std::string>& to) {
-    each_member(name,
-                [&](const std::string& member, const Json& value) { take_text(name, value, to[member], kMaxText); });
+    each_member(name, [&](const std::string& member, const Json& value) {
+      take_text(name, value, to[member], kMaxText);
+    });
   }
-  void integers_map(const char* name, std::map<std::string, std::vector<std::int64_t>>& to, std::int64_t low,
-                    std::int64_t high, std::size_t most) {
+  void integers_map(const char* name, std::map<std::string, std::vector<std::int64_t>>& to,
+                    std::int64_t low, std::int64_t high, std::size_t most) {
     each_member(name, [&](const std::string& member, const Json& value) {
       take_integers(name, value, to[member], low, high, most);
     });
@@ -95,7 +98,8 @@ class Fields {
   void each_member(const char* name, const Visit& visit) {
     const Json* value = find(name, Need::Optional);
     if (value == nullptr) return;
-    if (!value->is_object()) return complain(name, std::string("expected an object, found ") + value->type_name());
+    if (!value->is_object())
+      return complain(name, std::string("expected an object, found ") + value->type_name());
     if (value->size() > kMaxEntries) return complain(name, "has too many members");
     for (const auto& [member, entry] : value->items()) visit(member, entry);
   }
@@ -121,9 +125,11 @@ class Fields {
     return true;
   }
   void take_number(const char* name, const Json& value, double& to) {
-    if (!value.is_number()) return complain(name, std::string("expected a number, found ") + value.type_name());
+    if (!value.is_number())
+      return complain(name, std::string("expected a number, found ") + value.type_name());
     const double found = value.get<double>();
-    if (!std::isfinite(found) || found < 0) return complain(name, "expected a finite number that is not negative");
+    if (!std::isfinite(found) || found < 0)
+      return complain(name, "expected a finite number that is not negative");
     to = found;
   }
   /// Takes over the complaint of a decoder of a part.
@@ -145,25 +151,28 @@ class Fields {
 
  private:
   void take_text(const char* name, const Json& value, std::string& to, std::size_t most) {
-    if (!value.is_string()) return complain(name, std::string("expected a string, found ") + value.type_name());
+    if (!value.is_string())
+      return complain(name, std::string("expected a string, found ") + value.type_name());
     const auto& found = value.get_ref<const std::string&>();
     if (found.size() > most) return complain(name, fmt::format("is longer than {} bytes", most));
     // A name with a NUL would be one file for us and another for the system.
     if (found.find('\0') != std::string::npos) return complain(name, "holds a NUL character");
     to = found;
   }
-  void take_integer(const char* name, const Json& value, std::int64_t& to, std::int64_t low, std::int64_t high) {
+  void take_integer(const char* name, const Json& value, std::int64_t& to, std::int64_t low,
+                    std::int64_t high) {
     if (!value.is_number_integer())
       return complain(name, std::string("expected an integer, found ") + value.type_name());
-    const bool too_large = value.is_number_unsigned() &&
-                           value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+    const bool too_large =
+        value.is_number_unsigned() &&
+        value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()};
     if (too_large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high) {
       return complain(name, fmt::format("expected an integer of {} to {}", low, high));
     }
     to = value.get<std::int64_t>();
   }
-  void take_integers(const char* name, const Json& value, std::vector<std::int64_t>& to, std::int64_t low,
-                     std::int64_t high, std::size_t most) {
+  void take_integers(const char* name, const Json& value, std::vector<std::int64_t>& to,
+                     std::int64_t low, std::int64_t high, std::size_t most) {
     if (error_ || !is_list(name, value, most)) return;
     to.clear();
     for (const Json& entry : value) take_integer(name, entry, to.emplace_back(), low, high);

@@ -27,7 +27,9 @@ class LineBuffer {
     return line;
   }
   /// Whether the line at the front is longer than allowed; take() then never gives it.
-  [[nodiscard]] bool too_long() const { return bytes_.size() > most_bytes_ && bytes_.find('\n') > most_bytes_; }
+  [[nodiscard]] bool too_long() const {
+    return bytes_.size() > most_bytes_ && bytes_.find('\n') > most_bytes_;
+  }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 

@@ -7,8 +7,8 @@
 
 namespace oplat::runtimes {
 
-/// Memory that processes may still take, page cache that can be given up included; nothing where the system does not
-/// say.
+/// Memory that processes may still take, page cache that can be given up included; nothing where
+/// the system does not say.
 std::optional<std::int64_t> available_memory();
 
 }  // namespace oplat::runtimes

@@ -36,7 +36,10 @@ constexpr std::size_t kMaxKernels = 1'000'000;
 constexpr std::size_t kMaxReason = 65'536;
 
 constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{
-    {{Topology::Auto, "auto"}, {Topology::Chain, "chain"}, {Topology::Fan, "fan"}, {Topology::Single, "single"}}};
+    {{Topology::Auto, "auto"},
+     {Topology::Chain, "chain"},
+     {Topology::Fan, "fan"},
+     {Topology::Single, "single"}}};
 
 template <class T>
 Result<T> finish(const Fields& fields, T value) {
@@ -84,8 +87,9 @@ Result<table::Device> decode_device(const Json& json) {
 }
 
 Json encode_setting(const table::Setting& setting) {
-  return {{"runtime", setting.runtime},     {"version", setting.version}, {"build", setting.build},
-          {"precision", setting.precision}, {"threads", setting.threads}, {"options", setting.options}};
+  return {{"runtime", setting.runtime}, {"version", setting.version},
+          {"build", setting.build},     {"precision", setting.precision},
+          {"threads", setting.threads}, {"options", setting.options}};
 }
 
 Result<table::Setting> decode_setting(const Json& json) {
@@ -132,7 +136,8 @@ std::string take_reason(Fields& fields, const char* name) {
 
 void take_hexadecimal(Fields& fields, const char* name, std::string& to) {
   fields.text(name, to, Need::Required, 32);
-  const bool good = to.size() == 32 && to.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool good =
+      to.size() == 32 && to.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!good) fields.complain(name, "expected 32 lower-case hexadecimal digits");
 }
 
@@ -208,12 +213,18 @@ Result<PlanRequest> decode_plan_request(const Json& json) {
 Json encode(const table::Plan& plan) {
   Json kernels = Json::array();
   for (const auto& kernel : plan.kernels) {
-    kernels.push_back({{"name", kernel.name}, {"key", kernel.key}, {"count", kernel.count}, {"put_in", or_null(kernel.put_in)}});
+    kernels.push_back({{"name", kernel.name},
+                       {"key", kernel.key},
+                       {"count", kernel.count},
+                       {"put_in", or_null(kernel.put_in)}});
   }
-  return {
-      {"model", plan.model},          {"identity", plan.identity},         {"source", plan.source},
-      {"batch", plan.batch},          {"weight_bytes", plan.weight_bytes}, {"activation_bytes", plan.activation_bytes},
-      {"kernels", std::move(kernels)}};
+  return {{"model", plan.model},
+          {"identity", plan.identity},
+          {"source", plan.source},
+          {"batch", plan.batch},
+          {"weight_bytes", plan.weight_bytes},
+          {"activation_bytes", plan.activation_bytes},
+          {"kernels", std::move(kernels)}};
 }
 
 Result<table::Plan> decode_plan(const Json& json) {
@@ -236,8 +247,9 @@ Result<table::Plan> decode_plan(const Json& json) {
 }
 
 Json encode(const PutRequest& request) {
-  return {{"folder", request.folder}, {"name", request.name}, {"hash", request.hash},
-          {"offset", request.offset}, {"size", request.size}, {"data", base64_encode(request.bytes)}};
+  return {{"folder", request.folder}, {"name", request.name},
+          {"hash", request.hash},     {"offset", request.offset},
+          {"size", request.size},     {"data", base64_encode(request.bytes)}};
 }
 
 Result<PutRequest> decode_put_request(const Json& json) {
@@ -260,7 +272,9 @@ Result<PutRequest> decode_put_request(const Json& json) {
   return finish(fields, std::move(request));
 }
 
-Json encode(const PutOutcome& outcome) { return {{"complete", outcome.complete}, {"path", outcome.path}}; }
+Json encode(const PutOutcome& outcome) {
+  return {{"complete", outcome.complete}, {"path", outcome.path}};
+}
 
 Result<PutOutcome> decode_put_outcome(const Json& json) {
   PutOutcome outcome;
@@ -290,7 +304,8 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   Fields fields(json, "open");
   fields.text("key", request.key, Need::Optional);
   fields.text("model", request.model, Need::Optional, 65'536);
-  if (request.key.empty() == request.model.empty()) fields.complain("key", "or \"model\": exactly one must be given");
+  if (request.key.empty() == request.model.empty())
+    fields.complain("key", "or \"model\": exactly one must be given");
   fields.integers_map("shapes", request.shapes, 0, kMaxDim, kMaxRank);
   take_batch(fields, request.batch);
   fields.text_map("inputs", request.inputs);
@@ -301,8 +316,8 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
-  const auto* known =
-      std::find_if(kTopologies.begin(), kTopologies.end(), [&](const auto& entry) { return entry.second == topology; });
+  const auto* known = std::find_if(kTopologies.begin(), kTopologies.end(),
+                                   [&](const auto& entry) { return entry.second == topology; });
   if (known != kTopologies.end()) {
     request.topology = known->first;
   } else {
@@ -313,10 +328,14 @@ Result<OpenRequest> decode_open_request(const Json& json) {
 
 Json encode(const OpenOutcome& outcome) {
   if (const auto* opened = std::get_if<Opened>(&outcome)) {
-    return {{"opened", {{"handle", opened->handle}, {"bytes", opened->bytes}, {"topology", opened->topology}}}};
+    return {
+        {"opened",
+         {{"handle", opened->handle}, {"bytes", opened->bytes}, {"topology", opened->topology}}}};
   }
-  if (const auto* refused = std::get_if<table::Unsupported>(&outcome)) return {{"unsupported", refused->reason}};
-  if (const auto* skipped = std::get_if<table::Skipped>(&outcome)) return {{"skipped", skipped->reason}};
+  if (const auto* refused = std::get_if<table::Unsupported>(&outcome))
+    return {{"unsupported", refused->reason}};
+  if (const auto* skipped = std::get_if<table::Skipped>(&outcome))
+    return {{"skipped", skipped->reason}};
   return {{"failed", std::get<table::Failed>(outcome).reason}};
 }
 
@@ -326,10 +345,12 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
   if (const Json* found = fields.find("opened", Need::Optional)) {
     Opened opened;
     Fields inner(*found, "opened");
-    inner.integer("handle", opened.handle, Need::Required, 0, std::numeric_limits<std::int32_t>::max());
+    inner.integer("handle", opened.handle, Need::Required, 0,
+                  std::numeric_limits<std::int32_t>::max());
     inner.integer("bytes", opened.bytes, Need::Optional, 0, kMaxBytes);
     inner.text("topology", opened.topology, Need::Required, 64);
-    const bool known = opened.topology == "chain" || opened.topology == "fan" || opened.topology == "single";
+    const bool known =
+        opened.topology == "chain" || opened.topology == "fan" || opened.topology == "single";
     if (!known) inner.complain("topology", "expected chain, fan or single");
     if (inner.error()) return fail(*inner.error());
     outcome = std::move(opened);
@@ -347,7 +368,9 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
 
 namespace {
 
-Json encode(const measure::Cores& cores) { return {{"look_ns", cores.look_ns}, {"trip_ns", cores.trip_ns}}; }
+Json encode(const measure::Cores& cores) {
+  return {{"look_ns", cores.look_ns}, {"trip_ns", cores.trip_ns}};
+}
 
 void take_cores(Fields& fields, measure::Cores& to) {
   const Json* found = fields.find("best_cores", Need::Optional);
@@ -399,15 +422,18 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   request.duration = std::chrono::nanoseconds(duration_ns);
   request.patience = std::chrono::nanoseconds(patience_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
-  if (request.least_rounds > request.most_rounds) fields.complain("least_rounds", "is above \"most_rounds\"");
+  if (request.least_rounds > request.most_rounds)
+    fields.complain("least_rounds", "is above \"most_rounds\"");
   if (handles > 0 && request.least_rounds > kMaxSamples / handles) {
-    fields.complain("least_rounds", fmt::format("asks for more than {} times in one answer", kMaxSamples));
+    fields.complain("least_rounds",
+                    fmt::format("asks for more than {} times in one answer", kMaxSamples));
   }
   return finish(fields, std::move(request));
 }
 
 Json encode(const BlockOutcome& outcome) {
-  if (const auto* failed = std::get_if<table::Failed>(&outcome)) return {{"failed", failed->reason}};
+  if (const auto* failed = std::get_if<table::Failed>(&outcome))
+    return {{"failed", failed->reason}};
   const auto& samples = std::get<BlockSamples>(outcome);
   return {{"samples",
            {{"ns", samples.ns},
@@ -437,12 +463,14 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
     }
     for (const Json& list : *lists) {
       if (inner.error() || !inner.is_list("ns", list, static_cast<std::size_t>(kMaxSamples))) break;
-      if (list.size() != lists->front().size()) inner.complain("ns", "holds lists of different lengths");
+      if (list.size() != lists->front().size())
+        inner.complain("ns", "holds lists of different lengths");
       auto& times = samples.ns.emplace_back();
       times.reserve(list.size());
       for (const Json& time : list) inner.take_number("ns", time, times.emplace_back());
     }
-    if (!inner.error() && handles > 0 && samples.ns.front().empty()) inner.complain("ns", "holds no times");
+    if (!inner.error() && handles > 0 && samples.ns.front().empty())
+      inner.complain("ns", "holds no times");
   }
   inner.number("reference_compute_ns", samples.reference_compute_ns);
   inner.number("reference_memory_ns", samples.reference_memory_ns);

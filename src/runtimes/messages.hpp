@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values of the worker protocol <-> JSON. Whatever comes in is a stranger's: types, ranges and lengths are checked,
-/// unknown fields are ignored. Errors of the decoders are Code::Input and name the field.
+/// Values of the worker protocol <-> JSON. Whatever comes in is a stranger's: types, ranges and
+/// lengths are checked, unknown fields are ignored. Errors of the decoders are Code::Input and name
+/// the field.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace oplat::runtimes {
 
 using Json = nlohmann::json;
 
-/// Times that one answer may hold in all; a block ends by rounds before it has more, so that its line fits.
+/// Times that one answer may hold in all; a block ends by rounds before it has more, so that its
+/// line fits.
 inline constexpr std::int64_t kMaxSamples = 400'000;
 /// Bytes of a file that one `put` may carry.
 inline constexpr std::size_t kMaxPieceBytes = std::size_t{8} << 20;

@@ -57,7 +57,8 @@ struct Pipe {
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail(Code::Runtime, "cannot make a pipe: {}", std::strerror(errno));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return fail(Code::Runtime, "cannot make a pipe: {}", std::strerror(errno));
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -110,7 +111,8 @@ struct ChildSetup {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGXFSZ})
+    ::signal(signal, SIG_DFL);
   if (::dup2(setup.input, 0) < 0 || ::dup2(setup.output, 1) < 0 || ::dup2(setup.errors, 2) < 0) {
     report_and_exit(setup.report, Step::Descriptors);
   }
@@ -160,7 +162,8 @@ bool passes(std::string_view name) {
                               "ANDROID_SERIAL",
                               "ADB_SERVER_SOCKET"};
   constexpr std::array kPrefixes{"OPLAT_", "XDG_", "ASAN_", "UBSAN_", "LSAN_", "CONDA_"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view known) { return name == known; }) ||
+  return std::any_of(kNames.begin(), kNames.end(),
+                     [&](std::string_view known) { return name == known; }) ||
          std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view p) { return name.substr(0, p.size()) == p; });
 }
@@ -189,10 +192,12 @@ std::string signal_text(int signal) {
 void sweep_temporary(const std::filesystem::path& root) {
   std::error_code error;
   const auto yesterday = std::filesystem::file_time_type::clock::now() - std::chrono::hours(24);
-  for (std::filesystem::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+  for (std::filesystem::directory_iterator at(root, error), end; !error && at != end;
+       at.increment(error)) {
     const std::string name = at->path().filename().string();
     if (!name.starts_with(kTemporaryPrefix)) continue;
-    const auto process = base::parse_int(name.substr(kTemporaryPrefix.size(), name.rfind('.') - kTemporaryPrefix.size()));
+    const auto process = base::parse_int(
+        name.substr(kTemporaryPrefix.size(), name.rfind('.') - kTemporaryPrefix.size()));
     if (!process || *process <= 0 || *process > std::numeric_limits<pid_t>::max()) continue;
     if (::kill(static_cast<pid_t>(*process), 0) == 0 || errno != ESRCH) continue;
     std::error_code ignored;
@@ -206,7 +211,8 @@ std::vector<std::string> worker_environment(const std::filesystem::path& tempora
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos && passes(text.substr(0, equals))) variables.emplace_back(text);
+    if (equals != std::string_view::npos && passes(text.substr(0, equals)))
+      variables.emplace_back(text);
   }
   variables.push_back("TMPDIR=" + temporary.string());
   variables.emplace_back("LC_ALL=C.UTF-8");
@@ -229,15 +235,17 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   OPLAT_TRY(output, make_pipe());
   OPLAT_TRY(errors, make_pipe());
   OPLAT_TRY(report, make_pipe());
-  OPLAT_TRY(temporary, base::TemporaryFolder::create(fmt::format("{}{}", kTemporaryPrefix, ::getpid())));
+  OPLAT_TRY(temporary,
+            base::TemporaryFolder::create(fmt::format("{}{}", kTemporaryPrefix, ::getpid())));
   static std::once_flag swept;
   std::call_once(swept, [&] { sweep_temporary(temporary.path().parent_path()); });
   auto arguments = options.command;
   auto variables = worker_environment(temporary.path());
   const auto argv = pointers(arguments);
   const auto environment = pointers(variables);
-  const ChildSetup setup{theirs.get(), output.write.get(), errors.write.get(),         report.write.get(),
-                         argv.data(),  environment.data(), options.memory_limit_bytes, options.cpu};
+  const ChildSetup setup{
+      theirs.get(), output.write.get(), errors.write.get(),         report.write.get(),
+      argv.data(),  environment.data(), options.memory_limit_bytes, options.cpu};
   const pid_t pid = ::fork();
   if (pid < 0) return fail(Code::Runtime, "cannot start a process: {}", std::strerror(errno));
   if (pid == 0) run_child(setup);
@@ -260,8 +268,8 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
     read = ::read(report.read.get(), &failure, sizeof failure);
   } while (read < 0 && errno == EINTR);
   if (read == static_cast<ssize_t>(sizeof failure)) {
-    return fail(failure.step == Step::Pin ? Code::Usage : Code::Runtime, "worker {}: {}: {}", options.command.front(),
-                step_text(failure.step), std::strerror(failure.error));
+    return fail(failure.step == Step::Pin ? Code::Usage : Code::Runtime, "worker {}: {}: {}",
+                options.command.front(), step_text(failure.step), std::strerror(failure.error));
   }
   return process;
 }
@@ -280,7 +288,8 @@ void Process::close_input() {
 bool Process::ended() const {
   if (pid_ < 0) return true;
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
 }
 
 bool Process::wait(std::chrono::milliseconds grace) const {
@@ -294,7 +303,8 @@ bool Process::wait(std::chrono::milliseconds grace) const {
 
 std::string Process::finish() {
   if (pid_ < 0) return "";
-  // Before the child is reaped, so that its number, which is the group's, cannot belong to somebody else yet.
+  // Before the child is reaped, so that its number, which is the group's, cannot belong to somebody
+  // else yet.
   ::kill(-pid_, SIGKILL);
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
@@ -319,7 +329,8 @@ void Process::drain_errors() {
     if (show_errors_) [[maybe_unused]]
       const auto written = ::write(2, piece.data(), static_cast<std::size_t>(read));
     error_tail_.append(piece.data(), static_cast<std::size_t>(read));
-    if (error_tail_.size() > kErrorTailBytes) error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
+    if (error_tail_.size() > kErrorTailBytes)
+      error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A child process in a group of its own, with pipes to its three standard descriptors, and a folder for its temporary files
-/// that goes when it ends, however it ends.
+/// A child process in a group of its own, with pipes to its three standard descriptors, and a
+/// folder for its temporary files that goes when it ends, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -25,12 +25,14 @@ struct ProcessOptions {
   std::optional<int> cpu;
 };
 
-/// The variables of our environment that a worker sees, and those that it is given. Whatever could change times
-/// without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays behind. `temporary`: its TMPDIR.
+/// The variables of our environment that a worker sees, and those that it is given. Whatever could
+/// change times without standing in a setting (OMP_NUM_THREADS, MALLOC_*, LD_PRELOAD, ...) stays
+/// behind. `temporary`: its TMPDIR.
 std::vector<std::string> worker_environment(const std::filesystem::path& temporary);
 
-/// Removes folders for temporary files in `root` that were left by processes that are no more, killed before they could: those
-/// older than a day, since a process that this one cannot see may stand in another container.
+/// Removes folders for temporary files in `root` that were left by processes that are no more,
+/// killed before they could: those older than a day, since a process that this one cannot see may
+/// stand in another container.
 void sweep_temporary(const std::filesystem::path& root);
 
 class Process {
@@ -52,7 +54,8 @@ class Process {
   [[nodiscard]] bool ended() const;
   /// Waits up to `grace` for the child to end by itself.
   bool wait(std::chrono::milliseconds grace) const;
-  /// Kills the whole group, reaps the child and says how it ended: "exit status 3", "signal 11 (SIGSEGV)".
+  /// Kills the whole group, reaps the child and says how it ended: "exit status 3", "signal 11
+  /// (SIGSEGV)".
   std::string finish();
 
   /// Reads what stands in errors(), keeping the last few KiB.

@@ -15,14 +15,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Returns only where the program cannot be executed. Found in PATH where it names no folder.
-Error execute(const RuntimeEntry& entry, const std::string& program, std::vector<std::string> arguments) {
+Error execute(const RuntimeEntry& entry, const std::string& program,
+              std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), program);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   ::execvp(program.c_str(), argv.data());
-  return Error{Code::Runtime, fmt::format("{}: cannot execute {}: {}; install it: {}", entry.name, program,
-                                          std::strerror(errno), entry.install)};
+  return Error{Code::Runtime, fmt::format("{}: cannot execute {}: {}; install it: {}", entry.name,
+                                          program, std::strerror(errno), entry.install)};
 }
 
 /// NAME in `folder` or in the nearest folder above it that has it.
@@ -44,7 +45,9 @@ std::string variable_of(std::string_view name) {
 }
 
 std::string interpreter_of(const RuntimeEntry& entry, const fs::path& folder) {
-  if (const char* given = std::getenv(variable_of(entry.name).c_str()); given != nullptr && *given != '\0') return given;
+  if (const char* given = std::getenv(variable_of(entry.name).c_str());
+      given != nullptr && *given != '\0')
+    return given;
   const fs::path name = fs::path(fmt::format(".venv-{}", entry.name)) / "bin" / "python";
   if (const auto found = at_or_above(folder, name)) return found->string();
   std::error_code error;
@@ -53,12 +56,15 @@ std::string interpreter_of(const RuntimeEntry& entry, const fs::path& folder) {
   return "python3";
 }
 
-Error become_python(const RuntimeEntry& entry, const fs::path& folder, std::vector<std::string> arguments) {
+Error become_python(const RuntimeEntry& entry, const fs::path& folder,
+                    std::vector<std::string> arguments) {
   const auto script = at_or_above(folder, fs::path("python") / "oplat_worker.py");
   if (!script) {
-    return Error{Code::Runtime, fmt::format("{}: there is no python/oplat_worker.py in a folder above that of oplat; "
-                                            "it is part of oplat's sources",
-                                            entry.name)};
+    return Error{
+        Code::Runtime,
+        fmt::format("{}: there is no python/oplat_worker.py in a folder above that of oplat; "
+                    "it is part of oplat's sources",
+                    entry.name)};
   }
   // The worker loads liboplat_probe from there.
   ::setenv("OPLAT_EXECUTABLE_FOLDER", folder.c_str(), 1);
@@ -75,10 +81,9 @@ Error become_program(const RuntimeEntry& entry, std::vector<std::string> argumen
   if (!error && entry.python) return become_python(entry, folder, std::move(arguments));
   const std::string program = (folder / entry.program).string();
   if (error || !fs::exists(program, error)) {
-    return Error{
-        Code::Runtime,
-        fmt::format("{}: there is no program {} beside oplat; install what it is built from and build again: {}",
-                    entry.name, entry.program, entry.install)};
+    return Error{Code::Runtime, fmt::format("{}: there is no program {} beside oplat; install what "
+                                            "it is built from and build again: {}",
+                                            entry.name, entry.program, entry.install)};
   }
   return execute(entry, program, std::move(arguments));
 }

@@ -10,9 +10,9 @@
 
 namespace oplat::runtimes {
 
-/// Becomes the program that serves `entry`; returns only where that cannot be. A runtime in Python is run by
-/// $OPLAT_<NAME>_PYTHON, else by the interpreter of .venv-<name> in the nearest folder above the executable or in the
-/// current one, else by the system's python3.
+/// Becomes the program that serves `entry`; returns only where that cannot be. A runtime in Python
+/// is run by $OPLAT_<NAME>_PYTHON, else by the interpreter of .venv-<name> in the nearest folder
+/// above the executable or in the current one, else by the system's python3.
 Error become_program(const RuntimeEntry& entry, std::vector<std::string> arguments);
 
 }  // namespace oplat::runtimes

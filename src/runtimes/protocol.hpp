@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The worker protocol (docs/worker-protocol.md): JSON-RPC 2.0, one message a line. Both ends share these types.
+/// The worker protocol (docs/worker-protocol.md): JSON-RPC 2.0, one message a line. Both ends share
+/// these types.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +33,20 @@ struct Hello {
   std::string version;
   std::string build;
   std::map<std::string, SettingOption> options;  ///< of Setting::options
-  std::vector<std::string> precisions;           ///< legal values of Setting::precision, default first
+  std::vector<std::string> precisions;  ///< legal values of Setting::precision, default first
   std::int64_t most_threads = 1;
   table::Device device;
   bool shared_file_system = true;
 };
 
-/// One piece of a file for a worker that shares no file system with the client. Pieces of a file come in order.
+/// One piece of a file for a worker that shares no file system with the client. Pieces of a file
+/// come in order.
 struct PutRequest {
-  std::string folder;       ///< 32 hexadecimal digits: files of one model share the folder named by the model's hash
-  std::string name;         ///< plain file name
-  std::string hash;         ///< 32 hexadecimal digits: hash128 of the whole file, checked behind the last piece
+  std::string folder;  ///< 32 hexadecimal digits: files of one model share the folder named by the
+                       ///< model's hash
+  std::string name;    ///< plain file name
+  std::string
+      hash;  ///< 32 hexadecimal digits: hash128 of the whole file, checked behind the last piece
   std::int64_t offset = 0;  ///< of this piece; 0 begins anew
   std::int64_t size = 0;    ///< of the whole file
   std::string bytes;        ///< base64 on the wire
@@ -60,31 +64,34 @@ struct PlanRequest {
   table::Setting setting;
 };
 
-/// The worker's side: one class per runtime, driven by serve(). Errors of plan() and open() whose code is Runtime or
-/// Internal reach the client as such; Input and Usage keep their code too.
+/// The worker's side: one class per runtime, driven by serve(). Errors of plan() and open() whose
+/// code is Runtime or Internal reach the client as such; Input and Usage keep their code too.
 class Worker {
  public:
   virtual ~Worker() = default;
   virtual Result<Hello> hello() = 0;
   virtual Result<table::Plan> plan(const PlanRequest& request) = 0;
   virtual Result<measure::OpenOutcome> open(const measure::OpenRequest& request) = 0;
-  /// Calls handle once and returns its time in ns; the block loop around it is shared by all C++ workers.
+  /// Calls handle once and returns its time in ns; the block loop around it is shared by all C++
+  /// workers.
   virtual Result<double> run(measure::Handle handle) = 0;
   virtual Status close(measure::Handle handle) = 0;
-  /// Whether run() answers recorded times without waiting: a block then ends by rounds instead of by the clock, and
-  /// neither scrubs nor times references.
+  /// Whether run() answers recorded times without waiting: a block then ends by rounds instead of
+  /// by the clock, and neither scrubs nor times references.
   [[nodiscard]] virtual bool virtual_time() const { return false; }
 };
 
-/// A runtime that this executable knows. `create` is called inside the worker process only; where it is null, the
-/// worker is a program of its own, because the runtime's libraries are not to be linked into this one.
+/// A runtime that this executable knows. `create` is called inside the worker process only; where
+/// it is null, the worker is a program of its own, because the runtime's libraries are not to be
+/// linked into this one.
 struct RuntimeEntry {
   std::string_view name;
   std::string_view description;
   std::string_view install;  ///< the command that installs it; empty: always there
   Result<std::unique_ptr<Worker>> (*create)(const std::vector<std::string>& arguments);
-  std::string_view program = {};  ///< file beside this executable that serves the runtime, where `create` is null
-  bool python = false;            ///< where `create` is null too: python/oplat/workers/NAME serves it instead
+  std::string_view program =
+      {};  ///< file beside this executable that serves the runtime, where `create` is null
+  bool python = false;  ///< where `create` is null too: python/oplat/workers/NAME serves it instead
 };
 /// Explicit list, in src/runtimes/registry.cpp.
 const std::vector<RuntimeEntry>& runtimes();

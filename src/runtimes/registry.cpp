@@ -16,12 +16,17 @@ const std::vector<RuntimeEntry>& runtimes() {
 #ifdef OPLAT_WITH_ONNXRUNTIME
       {"onnxruntime", "ONNX Runtime, CPU", "pip install onnxruntime", create_onnxruntime},
 #endif
-      {"paddle", "Paddle Inference, CPU, with or without oneDNN",
-       "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepaddle==3.3.1", nullptr, {}, true},
-      {"qnnpack", "QNNPACK behind libtorch, CPU: Caffe2's int8 operators", "apt-get install libtorch-dev && scripts/build release",
-       nullptr, "oplat-qnnpack"},
+      {"paddle",
+       "Paddle Inference, CPU, with or without oneDNN",
+       "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepaddle==3.3.1",
+       nullptr,
+       {},
+       true},
+      {"qnnpack", "QNNPACK behind libtorch, CPU: Caffe2's int8 operators",
+       "apt-get install libtorch-dev && scripts/build release", nullptr, "oplat-qnnpack"},
       {"reference", "plain loops over single operators, for checks", "", create_reference},
-      {"replay", "answers from a recorded table: replay TABLE [device=NAME] [runtime=NAME] [version=V]", "",
+      {"replay",
+       "answers from a recorded table: replay TABLE [device=NAME] [runtime=NAME] [version=V]", "",
        create_replay},
   };
   return entries;
@@ -29,8 +34,8 @@ const std::vector<RuntimeEntry>& runtimes() {
 
 const RuntimeEntry* find_runtime(std::string_view name) {
   const auto& entries = runtimes();
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.name == name; });
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
 }
 

@@ -28,7 +28,8 @@ bool RoundsAlone::enough(double elapsed_ns) const {
   if (rounds < request_.least_rounds || elapsed_ns < duration_ns) return false;
   if (elapsed_ns >= kPatience * duration_ns) return true;
   const double of_duration = static_cast<double>(rounds) * duration_ns / elapsed_ns;
-  return static_cast<double>(alone_) >= std::max(static_cast<double>(request_.least_rounds), kEnough * of_duration);
+  return static_cast<double>(alone_) >=
+         std::max(static_cast<double>(request_.least_rounds), kEnough * of_duration);
 }
 
 double RoundsAlone::keep(measure::BlockSamples& samples) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rounds of a block count, where a stranger uses the core at times (oplat_probe_alone, ADR 0016).
+/// Which rounds of a block count, where a stranger uses the core at times (oplat_probe_alone, ADR
+/// 0016).
 #pragma once
 
 #include <vector>
@@ -14,10 +15,11 @@ class RoundsAlone {
 
   /// A further round: which share of the looks at the core found it shared, 0 to 1.
   void add(double shared);
-  /// Whether the block may end: its time is over, and of the rounds of that time it has enough, or waited long enough.
+  /// Whether the block may end: its time is over, and of the rounds of that time it has enough, or
+  /// waited long enough.
   [[nodiscard]] bool enough(double elapsed_ns) const;
-  /// Leaves the rounds alone in `samples`; where there are hardly any, those that were disturbed least. Gives the mean
-  /// share of what is left; 0 where it was alone.
+  /// Leaves the rounds alone in `samples`; where there are hardly any, those that were disturbed
+  /// least. Gives the mean share of what is left; 0 where it was alone.
   double keep(measure::BlockSamples& samples) const;
 
  private:

@@ -9,20 +9,23 @@
 namespace oplat::runtimes {
 namespace {
 
-constexpr std::array<std::pair<Code, std::string_view>, 9> kCodes{{{Code::Usage, "usage"},
-                                                                   {Code::Input, "input"},
-                                                                   {Code::Missing, "missing"},
-                                                                   {Code::Runtime, "runtime"},
-                                                                   {Code::Refused, "refused"},
-                                                                   {Code::GateNotMet, "gate_not_met"},
-                                                                   {Code::Write, "write"},
-                                                                   {Code::Interrupted, "interrupted"},
-                                                                   {Code::Internal, "internal"}}};
+constexpr std::array<std::pair<Code, std::string_view>, 9> kCodes{
+    {{Code::Usage, "usage"},
+     {Code::Input, "input"},
+     {Code::Missing, "missing"},
+     {Code::Runtime, "runtime"},
+     {Code::Refused, "refused"},
+     {Code::GateNotMet, "gate_not_met"},
+     {Code::Write, "write"},
+     {Code::Interrupted, "interrupted"},
+     {Code::Internal, "internal"}}};
 /// Deepest nesting of a message; ours need seven.
 constexpr int kMaxDepth = 32;
 constexpr std::size_t kMaxMessage = 65'536;
 
-std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 bool nested_too_deep(std::string_view line) {
   int depth = 0;
@@ -49,13 +52,15 @@ Result<Json> parse_line(std::string_view line) {
   if (nested_too_deep(line)) return fail(Code::Input, "a line nested deeper than {}", kMaxDepth);
   Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded()) return fail(Code::Input, "no JSON: \"{}\"", base::printable(line, 60));
-  if (!json.is_object()) return fail(Code::Input, "no JSON object: \"{}\"", base::printable(line, 60));
+  if (!json.is_object())
+    return fail(Code::Input, "no JSON object: \"{}\"", base::printable(line, 60));
   return json;
 }
 
 bool is_version_2(const Json& json) {
   const auto version = json.find("jsonrpc");
-  return version != json.end() && version->is_string() && version->get_ref<const std::string&>() == "2.0";
+  return version != json.end() && version->is_string() &&
+         version->get_ref<const std::string&>() == "2.0";
 }
 
 Error decode_error(const Json& json) {
@@ -111,7 +116,8 @@ std::variant<Request, BadRequest> parse_request(std::string_view line) {
   auto json = parse_line(line);
   if (!json) return BadRequest{nullptr, RpcError::Parse, json.error()};
   const auto bad = [](Json id, std::string message) {
-    return BadRequest{std::move(id), RpcError::InvalidRequest, Error{Code::Usage, std::move(message)}};
+    return BadRequest{std::move(id), RpcError::InvalidRequest,
+                      Error{Code::Usage, std::move(message)}};
   };
   const auto id = json->find("id");
   if (id == json->end() || (!id->is_number_integer() && !id->is_string())) {
@@ -121,19 +127,24 @@ std::variant<Request, BadRequest> parse_request(std::string_view line) {
   const auto method = json->find("method");
   if (method == json->end() || !method->is_string()) return bad(*id, "request without \"method\"");
   const auto params = json->find("params");
-  return Request{*id, method->get<std::string>(), params == json->end() ? Json::object() : std::move(*params)};
+  return Request{*id, method->get<std::string>(),
+                 params == json->end() ? Json::object() : std::move(*params)};
 }
 
 Result<Reply> parse_reply(std::string_view line, std::int64_t id) {
   OPLAT_TRY(json, parse_line(line));
-  if (!is_version_2(json)) return fail(Code::Input, "no JSON-RPC 2.0: \"{}\"", base::printable(line, 60));
+  if (!is_version_2(json))
+    return fail(Code::Input, "no JSON-RPC 2.0: \"{}\"", base::printable(line, 60));
   const auto answered = json.find("id");
   const auto error = json.find("error");
   const bool has_error = error != json.end() && error->is_object();
-  // A request that could not be read has no id to answer to; with one request at a time it can only be ours.
+  // A request that could not be read has no id to answer to; with one request at a time it can only
+  // be ours.
   const bool nameless = has_error && answered != json.end() && answered->is_null();
-  const bool ours = answered != json.end() && answered->is_number_integer() && *answered == Json(id);
-  if (!ours && !nameless) return fail(Code::Input, "an answer to no request: \"{}\"", base::printable(line, 60));
+  const bool ours =
+      answered != json.end() && answered->is_number_integer() && *answered == Json(id);
+  if (!ours && !nameless)
+    return fail(Code::Input, "an answer to no request: \"{}\"", base::printable(line, 60));
   const auto result = json.find("result");
   if (has_error == (result != json.end())) {
     return fail(Code::Input, "neither a result nor an error: \"{}\"", base::printable(line, 60));

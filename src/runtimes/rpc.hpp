@@ -48,7 +48,8 @@ std::variant<Request, BadRequest> parse_request(std::string_view line);
 
 /// The result, or the error that the worker answered.
 using Reply = std::variant<Json, Error>;
-/// Code::Input where the line is no reply to request `id`: no JSON, NUL bytes, deep nesting, another id.
+/// Code::Input where the line is no reply to request `id`: no JSON, NUL bytes, deep nesting,
+/// another id.
 Result<Reply> parse_reply(std::string_view line, std::int64_t id);
 
 }  // namespace oplat::runtimes

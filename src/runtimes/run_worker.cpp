@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From a runtime's name to its worker. Apart from serve.cpp, so that a program of one worker links no other.
+/// From a runtime's name to its worker. Apart from serve.cpp, so that a program of one worker links
+/// no other.
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
-#include "runtimes/serve.hpp"
 #include "runtimes/programs.hpp"
+#include "runtimes/serve.hpp"
 
 namespace oplat::runtimes {
 
@@ -20,8 +21,8 @@ int run_worker(std::string_view name, const std::vector<std::string>& arguments)
   if (entry == nullptr) {
     std::vector<std::string> names;
     for (const auto& known : runtimes()) names.emplace_back(known.name);
-    stays = Error{Code::Runtime,
-                  fmt::format("unknown runtime {}; known: {}", base::printable(name), base::join(names, ", "))};
+    stays = Error{Code::Runtime, fmt::format("unknown runtime {}; known: {}", base::printable(name),
+                                             base::join(names, ", "))};
   }
   if (stays) return serve_failure(*stays, descriptor);
   auto worker = entry->create(arguments);

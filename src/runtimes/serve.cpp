@@ -59,10 +59,13 @@ Answer dispatch(Worker& worker, const Request& request) {
     if (!hello) return refuse(std::move(hello).error());
     return encode(*hello);
   }
-  if (method == "plan") return answer(decode_plan_request(params), [&](const auto& r) { return worker.plan(r); });
-  if (method == "open") return answer(decode_open_request(params), [&](const auto& r) { return worker.open(r); });
+  if (method == "plan")
+    return answer(decode_plan_request(params), [&](const auto& r) { return worker.plan(r); });
+  if (method == "open")
+    return answer(decode_open_request(params), [&](const auto& r) { return worker.open(r); });
   if (method == "block")
-    return answer(decode_block_request(params), [&](const auto& r) { return run_block(worker, r); });
+    return answer(decode_block_request(params),
+                  [&](const auto& r) { return run_block(worker, r); });
   if (method == "put") {
     return answer(decode_put_request(params), [&](const PutRequest& r) -> Result<PutOutcome> {
       OPLAT_TRY(uploads, Uploads::standard());
@@ -76,16 +79,19 @@ Answer dispatch(Worker& worker, const Request& request) {
     return Json::object();
   }
   if (method == "shutdown") return Json::object();
-  return tl::unexpected(MethodError{RpcError::NoMethod,
-                                    Error{Code::Usage, fmt::format("unknown method \"{}\"", base::printable(method))}});
+  return tl::unexpected(MethodError{
+      RpcError::NoMethod,
+      Error{Code::Usage, fmt::format("unknown method \"{}\"", base::printable(method))}});
 }
 
-/// No exception of a runtime may end the worker: the client would take it for a crash of the kernel.
+/// No exception of a runtime may end the worker: the client would take it for a crash of the
+/// kernel.
 Answer dispatch_safely(Worker& worker, const Request& request) {
   try {
     return dispatch(worker, request);
   } catch (const std::bad_alloc&) {
-    if (request.method == "open" || request.method == "block") return Json{{"failed", "out of memory"}};
+    if (request.method == "open" || request.method == "block")
+      return Json{{"failed", "out of memory"}};
     return refuse(Error{Code::Runtime, "out of memory"});
   } catch (const std::exception& e) {
     return refuse(Error{Code::Internal, fmt::format("{}: {}", request.method, e.what())});
@@ -123,7 +129,8 @@ bool read_more(LineBuffer& lines) {
 }
 
 void prepare_process() {
-  // A client that is killed cannot close anything in order; without it nobody would wait for our answers.
+  // A client that is killed cannot close anything in order; without it nobody would wait for our
+  // answers.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   std::signal(SIGPIPE, SIG_IGN);
   // Handlers that only note a signal would keep a worker that waits for input alive.
@@ -132,9 +139,9 @@ void prepare_process() {
 }
 
 std::string too_long_line(std::size_t bytes) {
-  return error_line(
-      nullptr, RpcError::InvalidRequest,
-      Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}", bytes, kMaxLineBytes)});
+  return error_line(nullptr, RpcError::InvalidRequest,
+                    Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}",
+                                                   bytes, kMaxLineBytes)});
 }
 
 /// Reads requests and writes what `reply` makes of each, until it says to stop.
@@ -183,9 +190,9 @@ int serve(Worker& worker, int protocol_fd) {
     if (!result) return error_line(request.id, result.error().number, result.error().error);
     std::string line = result_line(request.id, *result);
     if (line.size() <= kMaxLineBytes) return line;
-    return error_line(
-        request.id, RpcError::Ours,
-        Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}", line.size(), kMaxLineBytes)});
+    return error_line(request.id, RpcError::Ours,
+                      Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}",
+                                                        line.size(), kMaxLineBytes)});
   });
 }
 

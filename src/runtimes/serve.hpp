@@ -10,15 +10,18 @@
 
 namespace oplat::runtimes {
 
-/// Keeps the real standard output as the private descriptor of the protocol and points fd 1 at fd 2, since runtimes
-/// print. Call before anything of the runtime is loaded. Returns the private descriptor, -1 if there is none to have.
+/// Keeps the real standard output as the private descriptor of the protocol and points fd 1 at fd
+/// 2, since runtimes print. Call before anything of the runtime is loaded. Returns the private
+/// descriptor, -1 if there is none to have.
 int claim_protocol_descriptor();
-/// Answers requests from fd 0 on `protocol_fd` until `shutdown` or end of input. Returns the process's exit status.
+/// Answers requests from fd 0 on `protocol_fd` until `shutdown` or end of input. Returns the
+/// process's exit status.
 int serve(Worker& worker, int protocol_fd);
-/// Answers every request with `error`, so that the client learns why the worker cannot start. Ends as serve() does,
-/// with exit status 1.
+/// Answers every request with `error`, so that the client learns why the worker cannot start. Ends
+/// as serve() does, with exit status 1.
 int serve_failure(const Error& error, int protocol_fd);
-/// What `oplat worker NAME [ARGUMENTS]` does: claims the descriptor, makes the worker of that name and serves it.
+/// What `oplat worker NAME [ARGUMENTS]` does: claims the descriptor, makes the worker of that name
+/// and serves it.
 int run_worker(std::string_view name, const std::vector<std::string>& arguments);
 
 }  // namespace oplat::runtimes

@@ -21,13 +21,15 @@ namespace {
 
 Status check_name(const std::string& name) {
   const bool plain = !name.empty() && name.size() <= 200 && name.front() != '.' &&
-                     name.find_first_of("/\\") == std::string::npos && name.find('\0') == std::string::npos;
+                     name.find_first_of("/\\") == std::string::npos &&
+                     name.find('\0') == std::string::npos;
   if (!plain) return fail(Code::Input, "put: \"{}\" is no plain file name", base::printable(name));
   return {};
 }
 
 Status check_hexadecimal(const std::string& text) {
-  const bool good = text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool good =
+      text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!good) return fail(Code::Input, "put: \"{}\" is no hash", base::printable(text));
   return {};
 }
@@ -46,13 +48,13 @@ Status append(const fs::path& path, std::int64_t offset, const std::string& byte
   if (::fstat(fd, &facts) != 0) {
     status = write_error(path);
   } else if (facts.st_size != offset) {
-    status = fail(Code::Input, "put: a piece at {} of {}, which holds {} bytes", offset, path.filename().string(),
-                  static_cast<std::int64_t>(facts.st_size));
+    status = fail(Code::Input, "put: a piece at {} of {}, which holds {} bytes", offset,
+                  path.filename().string(), static_cast<std::int64_t>(facts.st_size));
   }
   std::size_t done = 0;
   while (status && done < bytes.size()) {
-    const ssize_t wrote =
-        ::pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset) + static_cast<off_t>(done));
+    const ssize_t wrote = ::pwrite(fd, bytes.data() + done, bytes.size() - done,
+                                   static_cast<off_t>(offset) + static_cast<off_t>(done));
     if (wrote > 0) {
       done += static_cast<std::size_t>(wrote);
     } else if (errno != EINTR) {
@@ -69,7 +71,8 @@ Result<Uploads> Uploads::standard() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return Uploads(fs::path(cache) / "oplat" / "uploads");
   const char* home = std::getenv("HOME");
-  if (home != nullptr && *home == '/') return Uploads(fs::path(home) / ".cache" / "oplat" / "uploads");
+  if (home != nullptr && *home == '/')
+    return Uploads(fs::path(home) / ".cache" / "oplat" / "uploads");
   return fail(Code::Runtime, "put: neither XDG_CACHE_HOME nor HOME names a folder");
 }
 
@@ -101,7 +104,8 @@ Result<PutOutcome> Uploads::put(const PutRequest& request) const {
   OPLAT_TRY(hash, base::hash_file(part));
   if (hash.hex() != request.hash) {
     fs::remove(part, error);
-    return fail(Code::Input, "put: {} arrived with hash {}, expected {}", request.name, hash.hex(), request.hash);
+    return fail(Code::Input, "put: {} arrived with hash {}, expected {}", request.name, hash.hex(),
+                request.hash);
   }
   fs::rename(part, whole, error);
   if (error) return fail(Code::Write, "{}: {}", whole.string(), error.message());

@@ -16,11 +16,13 @@ class Uploads {
   static constexpr std::int64_t kMaxFileBytes = std::int64_t{32} << 30;
 
   explicit Uploads(std::filesystem::path root) : root_(std::move(root)) {}
-  /// $XDG_CACHE_HOME/oplat/uploads, else ~/.cache/oplat/uploads. Code::Runtime where neither is known.
+  /// $XDG_CACHE_HOME/oplat/uploads, else ~/.cache/oplat/uploads. Code::Runtime where neither is
+  /// known.
   static Result<Uploads> standard();
 
-  /// Appends one piece to ROOT/FOLDER/NAME.part; the last piece renames it, once the hash of the whole agrees.
-  /// A file that is there already answers complete at once. Code::Input: bad name, gap, wrong hash. Code::Write.
+  /// Appends one piece to ROOT/FOLDER/NAME.part; the last piece renames it, once the hash of the
+  /// whole agrees. A file that is there already answers complete at once. Code::Input: bad name,
+  /// gap, wrong hash. Code::Write.
   Result<PutOutcome> put(const PutRequest& request) const;
 
  private:

@@ -35,13 +35,20 @@ struct Lost {
 struct Interrupted {};
 using Exchange = std::variant<Json, Error, Lost, Interrupted>;
 
-Error interrupted_error() { return Error{Code::Interrupted, "interrupted while a worker was at work"}; }
+Error interrupted_error() {
+  return Error{Code::Interrupted, "interrupted while a worker was at work"};
+}
 
-/// Handles that a caller holds name the process too, so that one of an earlier process is told from a new one.
+/// Handles that a caller holds name the process too, so that one of an earlier process is told from
+/// a new one.
 constexpr int kHandleBits = 32;
-measure::Handle join(std::int64_t generation, measure::Handle handle) { return generation << kHandleBits | handle; }
+measure::Handle join(std::int64_t generation, measure::Handle handle) {
+  return generation << kHandleBits | handle;
+}
 std::int64_t generation_of(measure::Handle handle) { return handle >> kHandleBits; }
-measure::Handle inner_of(measure::Handle handle) { return handle & ((measure::Handle{1} << kHandleBits) - 1); }
+measure::Handle inner_of(measure::Handle handle) {
+  return handle & ((measure::Handle{1} << kHandleBits) - 1);
+}
 
 }  // namespace
 
@@ -72,7 +79,8 @@ void WorkerClient::Impl::note_death() {
 }
 
 Error WorkerClient::Impl::dead_error() const {
-  return Error{Code::Runtime, fmt::format("the worker of {} is not running: {}", runtime, why_dead)};
+  return Error{Code::Runtime,
+               fmt::format("the worker of {} is not running: {}", runtime, why_dead)};
 }
 
 Lost WorkerClient::Impl::lose(std::string reason) {
@@ -90,7 +98,8 @@ Lost WorkerClient::Impl::lose_by_end() {
   process->drain_errors();
   const std::string how = process->finish();
   const std::string words = process->last_words();
-  std::string reason = by_itself ? "worker ended: " + how : "worker closed its end of the protocol and was killed";
+  std::string reason =
+      by_itself ? "worker ended: " + how : "worker closed its end of the protocol and was killed";
   if (!words.empty()) reason += fmt::format("; its last words: \"{}\"", words);
   return lose(std::move(reason));
 }
@@ -98,7 +107,8 @@ Lost WorkerClient::Impl::lose_by_end() {
 /// False where the worker no longer reads.
 bool WorkerClient::Impl::send(std::string_view line, std::size_t& sent) {
   while (sent < line.size()) {
-    const ssize_t wrote = ::send(process->input(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t wrote = ::send(process->input(), line.data() + sent, line.size() - sent,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
     if (wrote > 0) {
       sent += static_cast<std::size_t>(wrote);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -128,7 +138,8 @@ bool WorkerClient::Impl::receive() {
   return true;
 }
 
-Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, std::chrono::nanoseconds deadline) {
+Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id,
+                                      std::chrono::nanoseconds deadline) {
   const auto until = Clock::now() + deadline;
   std::size_t sent = 0;
   bool reads = true;
@@ -137,14 +148,16 @@ Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, 
       lose("interrupted");
       return Interrupted{};
     }
-    if (sent < line.size() && !send(line, sent)) sent = line.size();  // its end of output says the rest
+    if (sent < line.size() && !send(line, sent))
+      sent = line.size();  // its end of output says the rest
     if (const auto answer = lines.take()) {
       auto reply = parse_reply(*answer, id);
       if (!reply) return lose("worker sent rubbish: " + reply.error().message);
       if (auto* error = std::get_if<Error>(&*reply)) return std::move(*error);
       return std::get<Json>(std::move(*reply));
     }
-    if (lines.too_long()) return lose(fmt::format("worker sent rubbish: a line longer than {} bytes", kMaxLineBytes));
+    if (lines.too_long())
+      return lose(fmt::format("worker sent rubbish: a line longer than {} bytes", kMaxLineBytes));
     if (!reads) return lose_by_end();
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     if (left.count() <= 0) {
@@ -160,7 +173,8 @@ Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, 
     std::array<pollfd, 3> waits{{{process->output(), POLLIN, 0},
                                  {process->errors(), POLLIN, 0},
                                  {sent < line.size() ? process->input() : -1, POLLOUT, 0}}};
-    const int ready = ::poll(waits.data(), waits.size(), static_cast<int>(std::min(left, kLook).count() + 1));
+    const int ready =
+        ::poll(waits.data(), waits.size(), static_cast<int>(std::min(left, kLook).count() + 1));
     if (ready < 0 && errno != EINTR) return lose("cannot wait for the worker");
     if (ready <= 0) continue;
     if (waits[1].revents != 0) process->drain_errors();
@@ -168,7 +182,8 @@ Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id, 
   }
 }
 
-Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& params, std::chrono::nanoseconds deadline) {
+Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& params,
+                                      std::chrono::nanoseconds deadline) {
   if (base::interrupted() != 0) {
     lose("interrupted");
     return Interrupted{};
@@ -176,20 +191,23 @@ Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& param
   const std::int64_t id = next_id++;
   std::string line = request_line(id, method, params);
   if (line.size() > kMaxLineBytes) {
-    return Error{Code::Usage, fmt::format("a request of {} bytes is longer than {}", line.size(), kMaxLineBytes)};
+    return Error{Code::Usage, fmt::format("a request of {} bytes is longer than {}", line.size(),
+                                          kMaxLineBytes)};
   }
   line += '\n';
   if (!receive() && lines.empty()) return lose_by_end();
   if (!lines.empty()) {
-    return lose(fmt::format("worker sent rubbish: unasked \"{}\"", base::printable(lines.bytes(), 60)));
+    return lose(
+        fmt::format("worker sent rubbish: unasked \"{}\"", base::printable(lines.bytes(), 60)));
   }
   return converse(line, id, deadline);
 }
 
 Status WorkerClient::Impl::begin() {
   ProcessOptions start;
-  start.command =
-      options.command.empty() ? std::vector<std::string>{"/proc/self/exe", "worker", runtime} : options.command;
+  start.command = options.command.empty()
+                      ? std::vector<std::string>{"/proc/self/exe", "worker", runtime}
+                      : options.command;
   start.command.insert(start.command.end(), options.arguments.begin(), options.arguments.end());
   start.memory_limit_bytes = options.memory_limit_bytes;
   start.cpu = options.cpu;
@@ -198,7 +216,8 @@ Status WorkerClient::Impl::begin() {
   ++generation;
   auto answer = exchange("hello", {{"protocol", kProtocolVersion}}, options.start_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
-  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "runtime {}: {}", runtime, lost->reason);
+  if (auto* lost = std::get_if<Lost>(&answer))
+    return fail(Code::Runtime, "runtime {}: {}", runtime, lost->reason);
   if (auto* error = std::get_if<Error>(&answer)) {
     lose(error->message);
     return fail(std::move(*error));
@@ -209,7 +228,8 @@ Status WorkerClient::Impl::begin() {
     return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
   }
   if (decoded->protocol != kProtocolVersion) {
-    lose(fmt::format("it speaks protocol {}, this oplat speaks {}", decoded->protocol, kProtocolVersion));
+    lose(fmt::format("it speaks protocol {}, this oplat speaks {}", decoded->protocol,
+                     kProtocolVersion));
     return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
   }
   hello = std::move(*decoded);
@@ -235,7 +255,8 @@ WorkerClient::WorkerClient(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 
 WorkerClient::~WorkerClient() { impl_->end(); }
 
-Result<std::unique_ptr<WorkerClient>> WorkerClient::start(std::string_view runtime, const WorkerOptions& options) {
+Result<std::unique_ptr<WorkerClient>> WorkerClient::start(std::string_view runtime,
+                                                          const WorkerOptions& options) {
   if (options.command.empty() && find_runtime(runtime) == nullptr) {
     std::vector<std::string> names;
     for (const auto& entry : runtimes()) names.emplace_back(entry.name);
@@ -287,8 +308,10 @@ Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& requ
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
   if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
   auto outcome = decode_open_outcome(std::get<Json>(answer));
-  if (!outcome) return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
-  if (auto* opened = std::get_if<measure::Opened>(&*outcome)) opened->handle = join(impl_->generation, opened->handle);
+  if (!outcome)
+    return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
+  if (auto* opened = std::get_if<measure::Opened>(&*outcome))
+    opened->handle = join(impl_->generation, opened->handle);
   return outcome;
 }
 
@@ -296,27 +319,33 @@ Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& r
   if (dead()) return fail(impl_->dead_error());
   auto inner = request;
   for (auto& handle : inner.handles) {
-    if (generation_of(handle) != impl_->generation) return table::Failed{"the worker that held this handle has ended"};
+    if (generation_of(handle) != impl_->generation)
+      return table::Failed{"the worker that held this handle has ended"};
     handle = inner_of(handle);
   }
-  if (inner.wake) inner.wake = inner_of(*inner.wake);  // opened beside the others, by the same process
+  if (inner.wake)
+    inner.wake = inner_of(*inner.wake);  // opened beside the others, by the same process
   // The duration is the caller's wish, not a delay of the worker's.
-  const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) + request.duration + request.patience;
+  const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) +
+                        request.duration + request.patience;
   auto answer = impl_->exchange("block", encode(inner), deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
   if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
   auto outcome = decode_block_outcome(std::get<Json>(answer), request.handles.size());
-  if (!outcome) return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
+  if (!outcome)
+    return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
   return outcome;
 }
 
 Status WorkerClient::close(measure::Handle handle) {
   if (dead() || generation_of(handle) != impl_->generation) return {};  // went with its process
-  auto answer = impl_->exchange("close", encode_handle(inner_of(handle)), impl_->options.request_deadline);
+  auto answer =
+      impl_->exchange("close", encode_handle(inner_of(handle)), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
-  if (auto* lost = std::get_if<Lost>(&answer)) return fail(Code::Runtime, "close: {}", lost->reason);
+  if (auto* lost = std::get_if<Lost>(&answer))
+    return fail(Code::Runtime, "close: {}", lost->reason);
   return {};
 }
 

@@ -16,7 +16,8 @@
 namespace oplat::runtimes {
 
 struct WorkerOptions {
-  std::vector<std::string> command;    ///< argv of the worker; empty: this executable, "worker", runtime
+  std::vector<std::string>
+      command;  ///< argv of the worker; empty: this executable, "worker", runtime
   std::vector<std::string> arguments;  ///< put behind the command ("replay" takes a table)
   std::chrono::seconds start_deadline{60};
   std::chrono::seconds request_deadline{120};
@@ -25,15 +26,18 @@ struct WorkerOptions {
 };
 
 /// One worker process. A request past its deadline kills the process group; the open handle becomes
-/// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended: signal 11 ..."}.
-/// Anything but the awaited answer on the protocol's descriptor: Failed{"worker sent rubbish: ..."}, killed too.
-/// Code::Interrupted from any request once base::interrupted() is set; the process is then gone.
-/// Use one client from one thread, and start() and restart() it from a thread that outlives the worker: the system
-/// kills a worker together with the thread that started it, so that none is left behind.
+/// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended:
+/// signal 11 ..."}. Anything but the awaited answer on the protocol's descriptor: Failed{"worker
+/// sent rubbish: ..."}, killed too. Code::Interrupted from any request once base::interrupted() is
+/// set; the process is then gone. Use one client from one thread, and start() and restart() it from
+/// a thread that outlives the worker: the system kills a worker together with the thread that
+/// started it, so that none is left behind.
 class WorkerClient final : public measure::Instrument {
  public:
-  /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that installs it).
-  static Result<std::unique_ptr<WorkerClient>> start(std::string_view runtime, const WorkerOptions& options = {});
+  /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that
+  /// installs it).
+  static Result<std::unique_ptr<WorkerClient>> start(std::string_view runtime,
+                                                     const WorkerOptions& options = {});
   ~WorkerClient() override;
 
   [[nodiscard]] const Hello& hello() const;

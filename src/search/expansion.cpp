@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "search/operators.hpp"
 #include "ir/key.hpp"
+#include "search/operators.hpp"
 
 namespace oplat::search {
 namespace {
@@ -44,7 +44,8 @@ Result<Steps> conv(const Block& block, std::int64_t out, std::int64_t stride, Op
   return Steps(std::move(steps));
 }
 
-Result<Steps> inverted_residual(const Block& block, std::int64_t out, std::int64_t stride, Operators steps) {
+Result<Steps> inverted_residual(const Block& block, std::int64_t out, std::int64_t stride,
+                                Operators steps) {
   const std::int64_t in = steps.tensor().channels;
   const std::int64_t inner = in * block.expansion;
   for (const std::int64_t channels : {in, inner, out}) OPLAT_CHECK(divides(block.group, channels));
@@ -66,23 +67,29 @@ Result<Steps> skip(const Block& block, std::int64_t out, std::int64_t stride, Op
 /// Blocks that leave the channels as they are exist for that choice of them only.
 Result<Steps> keeping(std::int64_t out, const Operators& steps) {
   if (steps.tensor().channels == out) return Steps(steps);
-  return fail(Code::Input, "it puts out as many channels as come in, {}, not {}; leave 'channels' out",
+  return fail(Code::Input,
+              "it puts out as many channels as come in, {}, not {}; leave 'channels' out",
               steps.tensor().channels, out);
 }
 
-Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride, const Operators& start) {
+Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride,
+                       const Operators& start) {
   const Tensor& tensor = start.tensor();
   if (tensor.flat && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output &&
       block.kind != BlockKind::Skip) {
     return fail(Code::Input, "it follows a fully connected layer, after which there is no map");
   }
-  const bool strides =
-      block.kind != BlockKind::Input && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output;
-  if (!strides && stride != 1) return fail(Code::Input, "it has no stride, here {}; leave 'stride' out", stride);
+  const bool strides = block.kind != BlockKind::Input && block.kind != BlockKind::FullyConnected &&
+                       block.kind != BlockKind::Output;
+  if (!strides && stride != 1)
+    return fail(Code::Input, "it has no stride, here {}; leave 'stride' out", stride);
   switch (block.kind) {
-    case BlockKind::Conv: return conv(block, out, stride, start);
-    case BlockKind::InvertedResidual: return inverted_residual(block, out, stride, start);
-    case BlockKind::Skip: return skip(block, out, stride, start);
+    case BlockKind::Conv:
+      return conv(block, out, stride, start);
+    case BlockKind::InvertedResidual:
+      return inverted_residual(block, out, stride, start);
+    case BlockKind::Skip:
+      return skip(block, out, stride, start);
     case BlockKind::FullyConnected: {
       Steps steps = start;
       steps->fully_connected(out);
@@ -137,13 +144,16 @@ class Expander {
           Tensor start = tensor_;
           start.channels = expanded.in_channels[in];
           const Block& block = space_.blocks[layer.choices[choice]];
-          auto steps = steps_of(block, expanded.out_channels[out], layer.stride, Operators(space_.family, start));
+          auto steps = steps_of(block, expanded.out_channels[out], layer.stride,
+                                Operators(space_.family, start));
           if (!steps) return wrong(layer, block, steps.error());
           if (!*steps) continue;
-          if (after && (after->size != (*steps)->tensor().size || after->flat != (*steps)->tensor().flat)) {
+          if (after &&
+              (after->size != (*steps)->tensor().size || after->flat != (*steps)->tensor().flat)) {
             return wrong(layer, block,
-                         {Code::Input, fmt::format("it leaves a map of {0}x{0}, another choice one of {1}x{1}",
-                                                   (*steps)->tensor().size, after->size)});
+                         {Code::Input,
+                          fmt::format("it leaves a map of {0}x{0}, another choice one of {1}x{1}",
+                                      (*steps)->tensor().size, after->size)});
           }
           after = (*steps)->tensor();
           auto kernels = keys((*steps)->take());
@@ -153,7 +163,8 @@ class Expander {
       }
     }
     if (!after)
-      return fail(Code::Input, "{}: layer {}: none of its choices exists at stride {} between these channels",
+      return fail(Code::Input,
+                  "{}: layer {}: none of its choices exists at stride {} between these channels",
                   space_.file, layer.name, layer.stride);
     tensor_ = *after;
     channels_ = expanded.out_channels;
@@ -162,8 +173,8 @@ class Expander {
   }
 
   tl::unexpected<Error> wrong(const Layer& layer, const Block& block, Error error) const {
-    return fail_in(fmt::format("{}: layer {}, block {} at resolution {}", space_.file, layer.name, block.name,
-                               expansion_.resolution),
+    return fail_in(fmt::format("{}: layer {}, block {} at resolution {}", space_.file, layer.name,
+                               block.name, expansion_.resolution),
                    std::move(error));
   }
 
@@ -189,13 +200,15 @@ class Expander {
 
 Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution) {
   if (const std::size_t cells = count_cells(space); cells > kMaxCells) {
-    return fail(Code::Input, "{}: up to {} blocks between choices of channels; at most {} are expanded", space.file,
-                cells, kMaxCells);
+    return fail(Code::Input,
+                "{}: up to {} blocks between choices of channels; at most {} are expanded",
+                space.file, cells, kMaxCells);
   }
   return Expander(space, resolution).run();
 }
 
-Result<std::vector<std::string>> keys_of(const SearchSpace& space, std::span<const std::int64_t> resolutions) {
+Result<std::vector<std::string>> keys_of(const SearchSpace& space,
+                                         std::span<const std::int64_t> resolutions) {
   std::vector<std::string> keys;
   std::unordered_set<std::string> seen;
   for (const std::int64_t resolution : resolutions) {

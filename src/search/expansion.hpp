@@ -16,10 +16,11 @@ namespace oplat::search {
 
 /// One block at one place, with one choice of channels on either side.
 struct Cell {
-  std::size_t choice = 0;            ///< in Layer::choices
-  std::size_t in = 0;                ///< in ExpandedLayer::in_channels
-  std::size_t out = 0;               ///< in ExpandedLayer::out_channels
-  std::vector<std::size_t> kernels;  ///< in Expansion::keys, in order of execution; none: the block is nothing
+  std::size_t choice = 0;  ///< in Layer::choices
+  std::size_t in = 0;      ///< in ExpandedLayer::in_channels
+  std::size_t out = 0;     ///< in ExpandedLayer::out_channels
+  std::vector<std::size_t>
+      kernels;  ///< in Expansion::keys, in order of execution; none: the block is nothing
 };
 
 struct ExpandedLayer {
@@ -35,12 +36,15 @@ struct Expansion {
   std::vector<ExpandedLayer> layers;  ///< beside SearchSpace::layers
 };
 
-/// Code::Input names layer and block where shapes do not go together (channels that are no multiple of the groups, a
-/// convolution after the fully connected layer), and a space of more than 100,000 blocks.
+/// Code::Input names layer and block where shapes do not go together (channels that are no multiple
+/// of the groups, a convolution after the fully connected layer), and a space of more than 100,000
+/// blocks.
 Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution);
 
-/// Distinct kernels of the space at these resolutions, in order of first use: what `oplat profile --keys` measures.
-Result<std::vector<std::string>> keys_of(const SearchSpace& space, std::span<const std::int64_t> resolutions);
+/// Distinct kernels of the space at these resolutions, in order of first use: what `oplat profile
+/// --keys` measures.
+Result<std::vector<std::string>> keys_of(const SearchSpace& space,
+                                         std::span<const std::int64_t> resolutions);
 
 /// A kernel of a space as runtime_lut asks for it, in the usual spelling.
 Result<ir::LutQuery> query_of(const std::string& key);

@@ -34,15 +34,17 @@ double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& w
   for (const ExpandedLayer& layer : expansion.layers) {
     double sum = 0;
     for (const Cell& cell : layer.cells) {
-      for (const std::size_t kernel : cell.kernels) sum += works[kernel].bytes_weights + works[kernel].bytes_out;
+      for (const std::size_t kernel : cell.kernels)
+        sum += works[kernel].bytes_weights + works[kernel].bytes_out;
     }
     all += sum / static_cast<double>(layer.cells.size());
   }
   return all;
 }
 
-/// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK clamps in either case.
-/// Where this very kernel was not measured, but its twin was, the twin's row stands for it.
+/// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK
+/// clamps in either case. Where this very kernel was not measured, but its twin was, the twin's row
+/// stands for it.
 Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes,
                        std::vector<KernelPrediction>& kernels) {
   constexpr std::string_view kPlain = "caffe2:Int8Conv{";
@@ -51,7 +53,8 @@ Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes,
   std::vector<table::PlanKernel> questions;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const KernelPrediction& kernel = kernels[i];
-    if (!kernel.key.starts_with(kPlain) || (kernel.latency_ns && kernel.source == Source::Measured)) continue;
+    if (!kernel.key.starts_with(kPlain) || (kernel.latency_ns && kernel.source == Source::Measured))
+      continue;
     open.push_back(i);
     questions.push_back({"", std::string(kTwin) + kernel.key.substr(kPlain.size()), 1});
   }
@@ -71,7 +74,8 @@ class Timer {
   Timer(const SpaceLatencies& all, const Options& options) : all_(all), options_(options) {}
 
   /// `kernels` and `works` stand beside Expansion::keys.
-  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels, const std::vector<ir::Work>& works) const {
+  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels,
+                           const std::vector<ir::Work>& works) const {
     CellLatency latency;
     std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
     const predict::Composition& composition = all_.composition;
@@ -96,7 +100,8 @@ class Timer {
     if (!complete && options_.missing != predict::MissingPolicy::Zero) return latency;
 
     // c1 is a residual of whole models and may be below zero, a block's time may not.
-    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed + composition.c2_ns_per_byte * result_bytes);
+    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed +
+                                        composition.c2_ns_per_byte * result_bytes);
     if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
     latency.ns = ns;
     if (!(times.ns > 0)) {
@@ -104,11 +109,14 @@ class Timer {
       return latency;
     }
     std::vector<predict::Term> terms;
-    for (const auto& [i, part] : parts) terms.push_back({part / times.ns, kernels[i].sd_log.value_or(0), kernels[i].group});
-    double spread = predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
+    for (const auto& [i, part] : parts)
+      terms.push_back({part / times.ns, kernels[i].sd_log.value_or(0), kernels[i].group});
+    double spread =
+        predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
     for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
-    OPLAT_TRY(bounds,
-              predict::interval(ns, spread, options_.level, {composition.calibration_models, composition.scores}, times.floor_ns));
+    OPLAT_TRY(bounds, predict::interval(ns, spread, options_.level,
+                                        {composition.calibration_models, composition.scores},
+                                        times.floor_ns));
     latency.interval = bounds;
     return latency;
   }
@@ -118,8 +126,9 @@ class Timer {
   const Options& options_;
 };
 
-Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor, const SpaceLatencies& all,
-                                            std::int64_t resolution, const Options& options) {
+Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
+                                            const SpaceLatencies& all, std::int64_t resolution,
+                                            const Options& options) {
   ResolutionLatencies timed;
   OPLAT_TRY(expansion, expand(all.space, resolution));
   timed.expansion = std::move(expansion);
@@ -137,9 +146,9 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
     for (const Cell& cell : timed.expansion.layers[i].cells) {
       auto latency = timer.time(cell, timed.kernels, works);
       if (!latency)
-        return fail_in(
-            fmt::format("{}: layer {} at resolution {}", all.space.file, all.space.layers[i].name, resolution),
-            latency.error());
+        return fail_in(fmt::format("{}: layer {} at resolution {}", all.space.file,
+                                   all.space.layers[i].name, resolution),
+                       latency.error());
       cells.push_back(std::move(*latency));
     }
   }
@@ -153,7 +162,8 @@ bool is_fixed(const Layer& layer, const ExpandedLayer& expanded) {
 }
 
 Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
-                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const SearchSpace& space,
+                                  std::span<const std::int64_t> resolutions,
                                   const Options& options) {
   OPLAT_TRY(predictor, predict::Predictor::create(table, selection, options.profile));
   // A network of no kernels tells how kernels add up under this selection.
@@ -176,10 +186,11 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
     all.resolutions.push_back(std::move(timed));
   }
   if (!all.missing.empty() && options.missing == predict::MissingPolicy::Zero) {
-    all.warnings.push_back(fmt::format(
-        "kernels counted as zero because they are missing: {}; blocks that hold them are too fast and their "
-        "intervals do not know",
-        all.missing.size()));
+    all.warnings.push_back(
+        fmt::format("kernels counted as zero because they are missing: {}; blocks that hold them "
+                    "are too fast and their "
+                    "intervals do not know",
+                    all.missing.size()));
   }
   return all;
 }

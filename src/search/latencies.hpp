@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Latencies of the blocks of a search space: what a latency loss sums up, and what a search scores networks by.
+/// Latencies of the blocks of a search space: what a latency loss sums up, and what a search scores
+/// networks by.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +27,13 @@ struct Options {
   std::optional<double> reuse_bytes = {};
 };
 
-/// One block at one place. What its kernels take, and what a network takes beyond the sum of its kernels for each of
-/// them.
+/// One block at one place. What its kernels take, and what a network takes beyond the sum of its
+/// kernels for each of them.
 struct CellLatency {
   std::optional<double> ns;  ///< nothing where a kernel has no estimate
   std::optional<predict::Interval> interval;
-  std::map<estimate::Source, double> shares;  ///< of the time that is known; empty where there is none
+  std::map<estimate::Source, double>
+      shares;  ///< of the time that is known; empty where there is none
 };
 
 /// Beside an Expansion.
@@ -40,7 +42,8 @@ struct ResolutionLatencies {
   std::vector<predict::KernelPrediction> kernels;  ///< beside Expansion::keys
   std::vector<std::vector<CellLatency>> cells;     ///< beside ExpandedLayer::cells of each layer
   double overhead_ns = 0;                          ///< of a whole network, whatever its blocks
-  double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its choices in every layer
+  double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its
+                           ///< choices in every layer
 };
 
 struct SpaceLatencies {
@@ -57,7 +60,8 @@ struct SpaceLatencies {
 
 /// Kernels without an estimate are no error here: see CellLatency::ns and SpaceLatencies::missing.
 Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
-                                  const SearchSpace& space, std::span<const std::int64_t> resolutions,
+                                  const SearchSpace& space,
+                                  std::span<const std::int64_t> resolutions,
                                   const Options& options);
 
 /// Whether a layer is a part of every network and always the same kernels: it has no choice at all.

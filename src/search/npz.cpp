@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The .npy format, version 1.0 (NumPy Enhancement Proposal 1), within PKWARE's zip, method "stored".
+/// The .npy format, version 1.0 (NumPy Enhancement Proposal 1), within PKWARE's zip, method
+/// "stored".
 #include "search/npz.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +66,8 @@ void Npz::add(std::string_view name, const Shape& shape, std::span<const std::in
   add_npy(name, "<i8", shape, data);
 }
 
-void Npz::add_bools(std::string_view name, const Shape& shape, std::span<const std::uint8_t> values) {
+void Npz::add_bools(std::string_view name, const Shape& shape,
+                    std::span<const std::uint8_t> values) {
   std::string data;
   for (const std::uint8_t value : values) data.push_back(value != 0 ? '\1' : '\0');
   add_npy(name, "|b1", shape, data);
@@ -77,18 +79,23 @@ void Npz::add_texts(std::string_view name, std::span<const std::string> texts) {
   std::string data;
   for (const std::string& text : texts) {
     for (std::size_t i = 0; i < longest; ++i)
-      put(data, static_cast<std::uint32_t>(i < text.size() ? static_cast<unsigned char>(text[i]) : 0U));
+      put(data,
+          static_cast<std::uint32_t>(i < text.size() ? static_cast<unsigned char>(text[i]) : 0U));
   }
   add_npy(name, fmt::format("<U{}", longest), {texts.size()}, data);
 }
 
-void Npz::add_npy(std::string_view name, std::string_view type, const Shape& shape, std::string_view data) {
+void Npz::add_npy(std::string_view name, std::string_view type, const Shape& shape,
+                  std::string_view data) {
   std::string dims;
   for (const std::size_t dim : shape) dims += fmt::format("{}, ", dim);
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, dims);
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, dims);
   constexpr std::size_t kPreamble = 10;
   constexpr std::size_t kAlignment = 64;
-  header.resize((kPreamble + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPreamble - 1, ' ');
+  header.resize(
+      (kPreamble + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment - kPreamble - 1,
+      ' ');
   header += '\n';
   std::string file = "\x93NUMPY";
   file += '\1';

@@ -31,7 +31,8 @@ class Npz {
     std::uint32_t size = 0;
     std::uint32_t offset = 0;
   };
-  void add_npy(std::string_view name, std::string_view type, const Shape& shape, std::string_view data);
+  void add_npy(std::string_view name, std::string_view type, const Shape& shape,
+               std::string_view data);
 
   std::string files_;
   std::vector<Entry> entries_;

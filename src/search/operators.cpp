@@ -33,11 +33,14 @@ std::vector<std::int64_t> Operators::shape() const {
   return {t.batch, t.channels, t.size, t.size};
 }
 
-std::string Operators::order() const { return fmt::format("name: \"order\"\ns: \"{}\"\n", int8() ? "NHWC" : "NCHW"); }
+std::string Operators::order() const {
+  return fmt::format("name: \"order\"\ns: \"{}\"\n", int8() ? "NHWC" : "NCHW");
+}
 
 void Operators::input() {
   if (!int8()) return;
-  queries_.push_back({"NCHW2NHWC", {}, {{tensor_.batch, tensor_.channels, tensor_.size, tensor_.size}}, {kFloat}});
+  queries_.push_back(
+      {"NCHW2NHWC", {}, {{tensor_.batch, tensor_.channels, tensor_.size, tensor_.size}}, {kFloat}});
   queries_.push_back({"Int8Quantize", {}, {shape()}, {kFloat}});
 }
 
@@ -78,24 +81,29 @@ void Operators::sum() {
 }
 
 void Operators::average_pool(std::int64_t kernel, std::int64_t stride) {
-  const std::vector<std::string> args = {integer("kernel", kernel), order(), integer("stride", stride)};
-  queries_.push_back({int8() ? "Int8AveragePool" : "AveragePool", args, {shape()}, {int8() ? kUint8 : kFloat}});
+  const std::vector<std::string> args = {integer("kernel", kernel), order(),
+                                         integer("stride", stride)};
+  queries_.push_back(
+      {int8() ? "Int8AveragePool" : "AveragePool", args, {shape()}, {int8() ? kUint8 : kFloat}});
   tensor_.size = slid(tensor_.size, kernel, 0, stride);
 }
 
 void Operators::fully_connected(std::int64_t channels) {
-  const std::int64_t in = tensor_.flat ? tensor_.channels : tensor_.channels * tensor_.size * tensor_.size;
+  const std::int64_t in =
+      tensor_.flat ? tensor_.channels : tensor_.channels * tensor_.size * tensor_.size;
   ir::LutQuery query;
   query.op_type = int8() ? "Int8FC" : "FC";
   query.op_args = {order()};
   query.input_shapes = {shape(), {channels, in}, {channels}};
-  query.input_dtypes = int8() ? std::vector<int>{kUint8, kUint8, kInt32} : std::vector<int>{kFloat, kFloat, kFloat};
+  query.input_dtypes =
+      int8() ? std::vector<int>{kUint8, kUint8, kInt32} : std::vector<int>{kFloat, kFloat, kFloat};
   queries_.push_back(std::move(query));
   tensor_ = {tensor_.batch, channels, 1, true};
 }
 
 void Operators::output() {
-  queries_.push_back({int8() ? "Int8Softmax" : "Softmax", {order()}, {shape()}, {int8() ? kUint8 : kFloat}});
+  queries_.push_back(
+      {int8() ? "Int8Softmax" : "Softmax", {order()}, {shape()}, {int8() ? kUint8 : kFloat}});
   if (int8()) queries_.push_back({"Int8Dequantize", {}, {shape()}, {kUint8}});
 }
 

@@ -31,37 +31,44 @@ constexpr Bounds kStride{1, 64};
 constexpr Bounds kRepeat{1, 256};
 
 constexpr std::array kFamilies = {Family::Caffe2Int8, Family::Caffe2Fp32};
-constexpr std::array kKinds = {BlockKind::Input, BlockKind::Conv,        BlockKind::InvertedResidual,
-                               BlockKind::Skip,  BlockKind::AveragePool, BlockKind::FullyConnected,
-                               BlockKind::Output};
+constexpr std::array kKinds = {
+    BlockKind::Input, BlockKind::Conv,        BlockKind::InvertedResidual,
+    BlockKind::Skip,  BlockKind::AveragePool, BlockKind::FullyConnected,
+    BlockKind::Output};
 /// Columns of the written table that no choice and no layer may be mistaken for.
 constexpr std::array<std::string_view, 6> kReserved = {"resolution",   "layer", "in_channels",
                                                        "out_channels", "fixed", "overhead"};
 
 std::vector<std::string> fields_of(BlockKind kind) {
   switch (kind) {
-    case BlockKind::Conv: return {"kind", "kernel", "group", "relu"};
+    case BlockKind::Conv:
+      return {"kind", "kernel", "group", "relu"};
     case BlockKind::InvertedResidual:
-      return {"kind", "kernel", "expansion", "group", "shuffle", "relu", "depthwise_relu", "residual"};
-    case BlockKind::Skip: return {"kind", "projection"};
-    case BlockKind::AveragePool: return {"kind", "kernel"};
+      return {"kind",    "kernel", "expansion",      "group",
+              "shuffle", "relu",   "depthwise_relu", "residual"};
+    case BlockKind::Skip:
+      return {"kind", "projection"};
+    case BlockKind::AveragePool:
+      return {"kind", "kernel"};
     case BlockKind::Input:
     case BlockKind::FullyConnected:
-    case BlockKind::Output: return {"kind"};
+    case BlockKind::Output:
+      return {"kind"};
   }
   return {"kind"};
 }
 
 /// One of an enumeration by its name.
 template <class T, std::size_t N>
-Result<T> one_of(const std::string& file, const Yaml& node, std::string_view what, const std::array<T, N>& all) {
+Result<T> one_of(const std::string& file, const Yaml& node, std::string_view what,
+                 const std::array<T, N>& all) {
   std::vector<std::string> names;
   for (const T one : all) {
     names.emplace_back(name(one));
     if (node.text() != nullptr && *node.text() == names.back()) return one;
   }
-  return fail(Code::Input, "{}:{}: {} is {}; expected one of {}", file, node.line, what, node.described(),
-              base::join(names, ", "));
+  return fail(Code::Input, "{}:{}: {} is {}; expected one of {}", file, node.line, what,
+              node.described(), base::join(names, ", "));
 }
 
 class Reader {
@@ -69,8 +76,9 @@ class Reader {
   explicit Reader(std::string file) { space_.file = std::move(file); }
 
   Result<SearchSpace> read(const Yaml& root) {
-    OPLAT_TRY(top, Fields::of(space_.file, root, "a space",
-                              {"format", "name", "family", "input", "resolutions", "blocks", "layers"}));
+    OPLAT_TRY(top,
+              Fields::of(space_.file, root, "a space",
+                         {"format", "name", "family", "input", "resolutions", "blocks", "layers"}));
     OPLAT_CHECK(read_head(top));
     if (const Yaml* blocks = top.find("blocks")) OPLAT_CHECK(read_blocks(*blocks));
     listed_ = space_.blocks.size();
@@ -83,8 +91,8 @@ class Reader {
   Status read_head(const Fields& top) {
     OPLAT_TRY(format, top.need("format"));
     if (format->text() == nullptr || *format->text() != kFormat) {
-      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", space_.file, format->line, format->described(),
-                  kFormat);
+      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", space_.file, format->line,
+                  format->described(), kFormat);
     }
     OPLAT_TRY(title, top.need("name"));
     OPLAT_TRY(title_text, name_of(space_.file, *title, "'name' of the space"));
@@ -100,16 +108,19 @@ class Reader {
       space_.channels = channels;
     }
     OPLAT_TRY(resolutions, top.need("resolutions"));
-    OPLAT_TRY(numbers, numbers_of(space_.file, *resolutions, "'resolutions'", {1, kMaxResolution}, kMaxResolutions));
+    OPLAT_TRY(numbers, numbers_of(space_.file, *resolutions, "'resolutions'", {1, kMaxResolution},
+                                  kMaxResolutions));
     space_.resolutions = std::move(numbers);
     return {};
   }
 
   Status read_blocks(const Yaml& node) {
     if (node.map() == nullptr)
-      return fail(Code::Input, "{}:{}: 'blocks' is {}; expected a map", space_.file, node.line, node.described());
+      return fail(Code::Input, "{}:{}: 'blocks' is {}; expected a map", space_.file, node.line,
+                  node.described());
     for (const YamlEntry& entry : *node.map()) {
-      OPLAT_TRY(block_name, name_of(space_.file, Yaml{entry.name, entry.line}, "the name of a block"));
+      OPLAT_TRY(block_name,
+                name_of(space_.file, Yaml{entry.name, entry.line}, "the name of a block"));
       OPLAT_CHECK(refuse_reserved(block_name, entry.line));
       OPLAT_TRY(block, read_block(entry.value, block_name));
       OPLAT_CHECK(add_block(std::move(block), entry.line));
@@ -119,8 +130,8 @@ class Reader {
 
   Status refuse_reserved(const std::string& text, int line) const {
     if (std::find(kReserved.begin(), kReserved.end(), text) == kReserved.end()) return {};
-    return fail(Code::Input, "{}:{}: '{}' is a column of the written table; take another name", space_.file, line,
-                text);
+    return fail(Code::Input, "{}:{}: '{}' is a column of the written table; take another name",
+                space_.file, line, text);
   }
 
   Status add_block(Block block, int line) {
@@ -137,23 +148,25 @@ class Reader {
   Result<Block> read_block(const Yaml& node, const std::string& block_name) const {
     const std::string what = fmt::format("block {}", block_name);
     if (node.map() == nullptr) {
-      return fail(Code::Input, "{}:{}: {} is {}; expected a map such as {{kind: conv, kernel: 3}}", space_.file,
-                  node.line, what, node.described());
+      return fail(Code::Input, "{}:{}: {} is {}; expected a map such as {{kind: conv, kernel: 3}}",
+                  space_.file, node.line, what, node.described());
     }
     const auto kind_at = std::find_if(node.map()->begin(), node.map()->end(),
                                       [](const YamlEntry& entry) { return entry.name == "kind"; });
-    if (kind_at == node.map()->end()) return fail(Code::Input, "{}:{}: {} lacks 'kind'", space_.file, node.line, what);
+    if (kind_at == node.map()->end())
+      return fail(Code::Input, "{}:{}: {} lacks 'kind'", space_.file, node.line, what);
     OPLAT_TRY(kind, one_of(space_.file, kind_at->value, fmt::format("'kind' of {}", what), kKinds));
     Block block;
     block.name = block_name;
     block.kind = kind;
-    OPLAT_TRY(fields, Fields::of(space_.file, node, fmt::format("{} ({})", what, name(kind)), fields_of(kind)));
+    OPLAT_TRY(fields, Fields::of(space_.file, node, fmt::format("{} ({})", what, name(kind)),
+                                 fields_of(kind)));
     const bool convolves = kind == BlockKind::Conv || kind == BlockKind::InvertedResidual;
     if (convolves || fields.find("kernel") != nullptr) {
       OPLAT_TRY(kernel, fields.number("kernel", kKernel, 3));
       if (convolves && kernel % 2 == 0) {
-        return fail(Code::Input, "{}:{}: 'kernel' of {} is {}; expected an odd number", space_.file, node.line, what,
-                    kernel);
+        return fail(Code::Input, "{}:{}: 'kernel' of {} is {}; expected an odd number", space_.file,
+                    node.line, what, kernel);
       }
       block.kernel = kernel;
     }
@@ -172,7 +185,8 @@ class Reader {
     block.residual = residual;
     block.projection = projection;
     if (block.shuffle && block.group == 1) {
-      return fail(Code::Input, "{}:{}: {} shuffles channels of one group; give 'group' or leave 'shuffle' out",
+      return fail(Code::Input,
+                  "{}:{}: {} shuffles channels of one group; give 'group' or leave 'shuffle' out",
                   space_.file, node.line, what);
     }
     return block;
@@ -180,7 +194,8 @@ class Reader {
 
   Status read_layers(const Yaml& node) {
     if (node.list() == nullptr || node.list()->empty()) {
-      return fail(Code::Input, "{}:{}: 'layers' is {}; expected a list with an entry a layer", space_.file, node.line,
+      return fail(Code::Input, "{}:{}: 'layers' is {}; expected a list with an entry a layer",
+                  space_.file, node.line,
                   node.list() != nullptr ? "an empty list" : node.described());
     }
     for (const Yaml& one : *node.list()) OPLAT_CHECK(read_layer(one));
@@ -189,8 +204,8 @@ class Reader {
 
   Status read_layer(const Yaml& node) {
     const std::string what = fmt::format("layer {}", space_.layers.size() + 1);
-    OPLAT_TRY(fields,
-              Fields::of(space_.file, node, what, {"name", "repeat", "channels", "stride", "choices", "block"}));
+    OPLAT_TRY(fields, Fields::of(space_.file, node, what,
+                                 {"name", "repeat", "channels", "stride", "choices", "block"}));
     Layer layer;
     layer.name = fmt::format("layer{}", space_.layers.size() + 1);
     if (const Yaml* title = fields.find("name")) {
@@ -198,8 +213,8 @@ class Reader {
       layer.name = std::move(text);
     }
     if (const Yaml* channels = fields.find("channels")) {
-      OPLAT_TRY(numbers, numbers_of(space_.file, *channels, fmt::format("'channels' of {}", what), kChannels,
-                                    kMaxChannelChoices));
+      OPLAT_TRY(numbers, numbers_of(space_.file, *channels, fmt::format("'channels' of {}", what),
+                                    kChannels, kMaxChannelChoices));
       layer.channels = std::move(numbers);
     }
     OPLAT_TRY(stride, fields.number("stride", kStride, 1));
@@ -215,7 +230,8 @@ class Reader {
       if (!names_.insert(one.name).second)
         return fail(Code::Input, "{}:{}: a second layer {}", space_.file, fields.line(), one.name);
       if (space_.layers.size() >= kMaxLayers)
-        return fail(Code::Input, "{}:{}: more than {} layers", space_.file, fields.line(), kMaxLayers);
+        return fail(Code::Input, "{}:{}: more than {} layers", space_.file, fields.line(),
+                    kMaxLayers);
       space_.layers.push_back(std::move(one));
     }
     return {};
@@ -226,8 +242,10 @@ class Reader {
     const Yaml* block = fields.find("block");
     if ((choices == nullptr) == (block == nullptr)) {
       return fail(Code::Input,
-                  "{}:{}: {} has {} 'choices' (searched) and 'block' (a part of every network); expected one of them",
-                  space_.file, fields.line(), fields.what(), choices == nullptr ? "neither" : "both");
+                  "{}:{}: {} has {} 'choices' (searched) and 'block' (a part of every network); "
+                  "expected one of them",
+                  space_.file, fields.line(), fields.what(),
+                  choices == nullptr ? "neither" : "both");
     }
     if (block != nullptr && block->map() != nullptr) {
       OPLAT_TRY(own, read_block(*block, layer.name));
@@ -241,11 +259,12 @@ class Reader {
     } else if (choices->list() != nullptr) {
       for (const Yaml& one : *choices->list()) OPLAT_CHECK(add_choice(one, layer));
     } else {
-      return fail(Code::Input, "{}:{}: 'choices' of {} is {}; expected a list of blocks, or all", space_.file,
-                  choices->line, fields.what(), choices->described());
+      return fail(Code::Input, "{}:{}: 'choices' of {} is {}; expected a list of blocks, or all",
+                  space_.file, choices->line, fields.what(), choices->described());
     }
     if (layer.choices.empty())
-      return fail(Code::Input, "{}:{}: {} has no choices", space_.file, choices->line, fields.what());
+      return fail(Code::Input, "{}:{}: {} has no choices", space_.file, choices->line,
+                  fields.what());
     return {};
   }
 
@@ -255,14 +274,16 @@ class Reader {
       known.push_back(space_.blocks[i].name);
       if (node.text() == nullptr || *node.text() != known.back()) continue;
       if (std::find(layer.choices.begin(), layer.choices.end(), i) != layer.choices.end()) {
-        return fail(Code::Input, "{}:{}: block {} is listed twice", space_.file, node.line, known.back());
+        return fail(Code::Input, "{}:{}: block {} is listed twice", space_.file, node.line,
+                    known.back());
       }
       layer.choices.push_back(i);
       return {};
     }
-    const auto meant = node.text() != nullptr ? base::nearest_word(*node.text(), known) : std::nullopt;
-    return fail(Code::Input, "{}:{}: {} is no block under 'blocks'{}", space_.file, node.line, node.described(),
-                meant ? fmt::format(" (do you mean {}?)", *meant) : "");
+    const auto meant =
+        node.text() != nullptr ? base::nearest_word(*node.text(), known) : std::nullopt;
+    return fail(Code::Input, "{}:{}: {} is no block under 'blocks'{}", space_.file, node.line,
+                node.described(), meant ? fmt::format(" (do you mean {}?)", *meant) : "");
   }
 
   SearchSpace space_;
@@ -272,17 +293,26 @@ class Reader {
 
 }  // namespace
 
-std::string_view name(Family family) { return family == Family::Caffe2Int8 ? "caffe2-int8" : "caffe2-fp32"; }
+std::string_view name(Family family) {
+  return family == Family::Caffe2Int8 ? "caffe2-int8" : "caffe2-fp32";
+}
 
 std::string_view name(BlockKind kind) {
   switch (kind) {
-    case BlockKind::Input: return "input";
-    case BlockKind::Conv: return "conv";
-    case BlockKind::InvertedResidual: return "inverted_residual";
-    case BlockKind::Skip: return "skip";
-    case BlockKind::AveragePool: return "average_pool";
-    case BlockKind::FullyConnected: return "fully_connected";
-    case BlockKind::Output: return "output";
+    case BlockKind::Input:
+      return "input";
+    case BlockKind::Conv:
+      return "conv";
+    case BlockKind::InvertedResidual:
+      return "inverted_residual";
+    case BlockKind::Skip:
+      return "skip";
+    case BlockKind::AveragePool:
+      return "average_pool";
+    case BlockKind::FullyConnected:
+      return "fully_connected";
+    case BlockKind::Output:
+      return "output";
   }
   return "";
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// SearchSpace: networks that differ in the blocks of their layers, as a YAML file describes them (docs/spaces.md).
+/// SearchSpace: networks that differ in the blocks of their layers, as a YAML file describes them
+/// (docs/spaces.md).
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ std::string_view name(Family family);
 enum class BlockKind : std::uint8_t {
   Input,             ///< what the family does to an image first: layout and quantisation
   Conv,              ///< kernel x kernel
-  InvertedResidual,  ///< 1x1 to expansion x channels, depthwise kernel x kernel, 1x1 back; the sum where shapes allow
+  InvertedResidual,  ///< 1x1 to expansion x channels, depthwise kernel x kernel, 1x1 back; the sum
+                     ///< where shapes allow
   Skip,              ///< nothing, where stride is 1 and channels stay; else see Block::projection
   AveragePool,
   FullyConnected,
@@ -37,14 +39,16 @@ std::string_view name(BlockKind kind);
 struct Block {
   std::string name;
   BlockKind kind = BlockKind::Conv;
-  std::optional<std::int64_t> kernel;  ///< odd where the block convolves; nothing (pool): the whole map
+  std::optional<std::int64_t>
+      kernel;  ///< odd where the block convolves; nothing (pool): the whole map
   std::int64_t expansion = 1;
   std::int64_t group = 1;       ///< of Conv, and of the two 1x1 of InvertedResidual
   bool shuffle = false;         ///< channels between the first 1x1 and the depthwise kernel
   bool relu = true;             ///< of Conv, and of InvertedResidual's first 1x1
   bool depthwise_relu = false;  ///< of InvertedResidual's depthwise kernel
   bool residual = true;         ///< of InvertedResidual: whether there is a sum at all
-  bool projection = false;      ///< of Skip: a 1x1 convolution where nothing is not possible; else no such choice there
+  bool projection = false;  ///< of Skip: a 1x1 convolution where nothing is not possible; else no
+                            ///< such choice there
   friend bool operator==(const Block&, const Block&) = default;
 };
 
@@ -52,7 +56,8 @@ struct Layer {
   std::string name;
   /// How many channels it can put out; empty: as many as come in.
   std::vector<std::int64_t> channels;
-  /// A further layer of a stage: of the stage's choices of channels it has the one that its input has.
+  /// A further layer of a stage: of the stage's choices of channels it has the one that its input
+  /// has.
   bool as_input = false;
   std::int64_t stride = 1;
   std::vector<std::size_t> choices;  ///< in SearchSpace::blocks
@@ -73,8 +78,9 @@ struct SearchSpace {
 
 inline constexpr std::int64_t kMaxResolution = 16'384;
 
-/// Code::Input names file, line, what was found and what was expected. Bounds: 1000 layers, 256 blocks, 32 choices of
-/// channels a layer, 64 resolutions of at most kMaxResolution, 1,048,576 channels.
+/// Code::Input names file, line, what was found and what was expected. Bounds: 1000 layers, 256
+/// blocks, 32 choices of channels a layer, 64 resolutions of at most kMaxResolution, 1,048,576
+/// channels.
 Result<SearchSpace> read_space(const base::Source& source);
 
 }  // namespace oplat::search

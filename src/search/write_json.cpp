@@ -12,17 +12,19 @@ using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& ns) { return ns ? Json(microseconds(*ns)) : Json(); }
 
-Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer& expanded, const Cell& cell,
-               const CellLatency& latency) {
+Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer& expanded,
+               const Cell& cell, const CellLatency& latency) {
   Json json;
   json["choice"] = space.blocks[layer.choices[cell.choice]].name;
   json["in_channels"] = expanded.in_channels[cell.in];
   json["out_channels"] = expanded.out_channels[cell.out];
   json["latency_us"] = or_null(latency.ns);
-  json["interval_us"] =
-      latency.interval ? Json{microseconds(latency.interval->lo_ns), microseconds(latency.interval->hi_ns)} : Json();
+  json["interval_us"] = latency.interval ? Json{microseconds(latency.interval->lo_ns),
+                                                microseconds(latency.interval->hi_ns)}
+                                         : Json();
   json["source"] = Json::object();
-  for (const auto& [source, share] : latency.shares) json["source"][std::string(estimate::name(source))] = share;
+  for (const auto& [source, share] : latency.shares)
+    json["source"][std::string(estimate::name(source))] = share;
   json["kernels"] = cell.kernels;
   return json;
 }
@@ -53,12 +55,14 @@ Json resolution_json(const SpaceLatencies& all, const ResolutionLatencies& timed
     one["stride"] = layer.stride;
     one["cells"] = Json::array();
     for (std::size_t c = 0; c < expanded.cells.size(); ++c) {
-      one["cells"].push_back(cell_json(all.space, layer, expanded, expanded.cells[c], timed.cells[i][c]));
+      one["cells"].push_back(
+          cell_json(all.space, layer, expanded, expanded.cells[c], timed.cells[i][c]));
     }
     json["layers"].push_back(std::move(one));
   }
   json["kernels"] = Json::array();
-  for (const predict::KernelPrediction& kernel : timed.kernels) json["kernels"].push_back(kernel_json(kernel));
+  for (const predict::KernelPrediction& kernel : timed.kernels)
+    json["kernels"].push_back(kernel_json(kernel));
   return json;
 }
 
@@ -72,7 +76,8 @@ std::string to_json(const SpaceLatencies& latencies) {
   json["family"] = name(latencies.space.family);
   json["batch"] = latencies.space.batch;
   json["choices"] = Json::array();
-  for (const std::size_t block : axes.choices) json["choices"].push_back(latencies.space.blocks[block].name);
+  for (const std::size_t block : axes.choices)
+    json["choices"].push_back(latencies.space.blocks[block].name);
   json["level"] = latencies.level;
   json["statistic"] = "median";
   const predict::Composition& composition = latencies.composition;

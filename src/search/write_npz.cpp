@@ -13,11 +13,15 @@ namespace {
 constexpr std::size_t kMaxNumbers = 4'000'000;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// The axes of the arrays of cells. Those of one entry are left out, but layer and choice always stand.
+/// The axes of the arrays of cells. Those of one entry are left out, but layer and choice always
+/// stand.
 class Grid {
  public:
   Grid(const SpaceLatencies& all, const Axes& axes)
-      : choices_(axes.choices.size()), in_(axes.most_in), out_(axes.most_out), layers_(axes.layers.size()) {
+      : choices_(axes.choices.size()),
+        in_(axes.most_in),
+        out_(axes.most_out),
+        layers_(axes.layers.size()) {
     shape_ = {layers_, choices_};
     names_ = {"layer", "choice"};
     if (all.resolutions.size() > 1) {
@@ -31,7 +35,8 @@ class Grid {
     for (const std::size_t dim : shape_) size_ *= dim;
   }
 
-  [[nodiscard]] std::size_t at(std::size_t resolution, std::size_t layer, std::size_t choice, const Cell& cell) const {
+  [[nodiscard]] std::size_t at(std::size_t resolution, std::size_t layer, std::size_t choice,
+                               const Cell& cell) const {
     return (((resolution * layers_ + layer) * choices_ + choice) * in_ + cell.in) * out_ + cell.out;
   }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -48,7 +53,8 @@ class Grid {
   std::vector<std::string> names_;
 };
 
-std::vector<std::string> layer_names(const SpaceLatencies& all, const std::vector<std::size_t>& layers) {
+std::vector<std::string> layer_names(const SpaceLatencies& all,
+                                     const std::vector<std::size_t>& layers) {
   std::vector<std::string> names;
   for (const std::size_t layer : layers) names.push_back(all.space.layers[layer].name);
   return names;
@@ -67,7 +73,8 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
       const std::vector<Cell>& cells = timed.expansion.layers[layer].cells;
       for (std::size_t c = 0; c < cells.size(); ++c) {
         const std::size_t block = all.space.layers[layer].choices[cells[c].choice];
-        const auto column = std::lower_bound(axes.choices.begin(), axes.choices.end(), block) - axes.choices.begin();
+        const auto column = std::lower_bound(axes.choices.begin(), axes.choices.end(), block) -
+                            axes.choices.begin();
         const std::size_t at = grid.at(r, l, static_cast<std::size_t>(column), cells[c]);
         const CellLatency& cell = timed.cells[layer][c];
         mask[at] = 1;
@@ -77,7 +84,9 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
         hi[at] = microseconds(cell.interval->hi_ns);
         // Nothing to execute takes no time for sure.
         const auto share = cell.shares.find(estimate::Source::Measured);
-        measured[at] = cells[c].kernels.empty() ? 1 : share == cell.shares.end() ? 0 : share->second;
+        measured[at] = cells[c].kernels.empty()     ? 1
+                       : share == cell.shares.end() ? 0
+                                                    : share->second;
       }
     }
   }
@@ -102,8 +111,10 @@ void add_fixed(const SpaceLatencies& all, const Axes& axes, Npz& npz) {
   }
   npz.add("resolutions", {resolutions.size()}, resolutions);
   const bool several = resolutions.size() > 1;
-  npz.add("fixed_us", several ? Npz::Shape{resolutions.size(), axes.fixed.size()} : Npz::Shape{axes.fixed.size()},
-          fixed);
+  npz.add(
+      "fixed_us",
+      several ? Npz::Shape{resolutions.size(), axes.fixed.size()} : Npz::Shape{axes.fixed.size()},
+      fixed);
   npz.add("overhead_us", several ? Npz::Shape{resolutions.size()} : Npz::Shape{}, overhead);
   npz.add_texts("fixed_layers", layer_names(all, axes.fixed));
 }
@@ -130,7 +141,8 @@ Result<std::string> to_npz(const SpaceLatencies& latencies) {
   const Grid grid(latencies, axes);
   if (grid.size() > kMaxNumbers) {
     return fail(Code::Refused,
-                "{}: arrays of {} numbers, at most {} are written; write .json, or fewer choices or resolutions",
+                "{}: arrays of {} numbers, at most {} are written; write .json, or fewer choices "
+                "or resolutions",
                 latencies.space.file, grid.size(), kMaxNumbers);
   }
   Npz npz;
@@ -138,7 +150,8 @@ Result<std::string> to_npz(const SpaceLatencies& latencies) {
   npz.add_texts("axes", grid.names());
   npz.add_texts("layers", layer_names(latencies, axes.layers));
   std::vector<std::string> choices;
-  for (const std::size_t block : axes.choices) choices.push_back(latencies.space.blocks[block].name);
+  for (const std::size_t block : axes.choices)
+    choices.push_back(latencies.space.blocks[block].name);
   npz.add_texts("choices", choices);
   add_channels(latencies, axes, npz);
   add_fixed(latencies, axes, npz);

@@ -8,23 +8,30 @@
 
 namespace oplat::table {
 
-// The campaign is taken from the row, so that pass and process stay meaningful when a later campaign goes on with it.
-const BlockStatements kRowBlocks{
-    "block",
-    "SELECT id, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, switches, steal_ticks, other_load "
-    "FROM block WHERE \"row\" = ?1 ORDER BY id",
-    "INSERT INTO block(\"row\", campaign, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, "
-    "switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM \"row\" WHERE id = ?1",
-    "DELETE FROM block WHERE \"row\" = ?1"};
+// The campaign is taken from the row, so that pass and process stay meaningful when a later
+// campaign goes on with it.
+const BlockStatements kRowBlocks{"block",
+                                 "SELECT id, pass, process, value_ns, reference_compute_ns, "
+                                 "reference_memory_ns, rounds, switches, steal_ticks, other_load "
+                                 "FROM block WHERE \"row\" = ?1 ORDER BY id",
+                                 "INSERT INTO block(\"row\", campaign, pass, process, value_ns, "
+                                 "reference_compute_ns, reference_memory_ns, rounds, "
+                                 "switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, "
+                                 "?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM \"row\" WHERE id = ?1",
+                                 "DELETE FROM block WHERE \"row\" = ?1"};
 const BlockStatements kModelBlocks{
     "model_block",
-    "SELECT id, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, switches, steal_ticks, other_load "
+    "SELECT id, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, "
+    "switches, steal_ticks, other_load "
     "FROM model_block WHERE \"row\" = ?1 ORDER BY id",
-    "INSERT INTO model_block(\"row\", campaign, pass, process, value_ns, reference_compute_ns, reference_memory_ns, "
-    "rounds, switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM model_row WHERE id = ?1",
+    "INSERT INTO model_block(\"row\", campaign, pass, process, value_ns, reference_compute_ns, "
+    "reference_memory_ns, "
+    "rounds, switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+    "?9, ?10 FROM model_row WHERE id = ?1",
     "DELETE FROM model_block WHERE \"row\" = ?1"};
 
-Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements, RowId row) {
+Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements,
+                                       RowId row) {
   OPLAT_TRY(statement, database.prepare(statements.select));
   statement.add(row);
   std::vector<Block> blocks;
@@ -44,18 +51,25 @@ Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements
     block.steal_ticks = cells.count(8);
     block.other_load = cells.optional_number(9);
     OPLAT_CHECK(cells.status());
-    if (!ascending.next(cells.id())) return database.corrupt("{} {} comes twice", statements.table, cells.id());
+    if (!ascending.next(cells.id()))
+      return database.corrupt("{} {} comes twice", statements.table, cells.id());
     blocks.push_back(block);
   }
 }
 
-Status insert_block(Database& database, const BlockStatements& statements, RowId row, const Block& block) {
+Status insert_block(Database& database, const BlockStatements& statements, RowId row,
+                    const Block& block) {
   OPLAT_TRY(statement, database.prepare(statements.insert));
   statement.add(row).add(block.pass).add(block.process).add(block.value_ns);
   statement.add(block.reference_compute_ns).add(block.reference_memory_ns);
-  OPLAT_CHECK(statement.add(block.rounds).add(block.switches).add(block.steal_ticks).add(block.other_load).run());
+  OPLAT_CHECK(statement.add(block.rounds)
+                  .add(block.switches)
+                  .add(block.steal_ticks)
+                  .add(block.other_load)
+                  .run());
   if (sqlite3_changes64(database.handle()) == 1) return {};
-  return fail(Code::Internal, "{}: no row {} to add a {} to", database.shown(), row, statements.table);
+  return fail(Code::Internal, "{}: no row {} to add a {} to", database.shown(), row,
+              statements.table);
 }
 
 Status erase_blocks(Database& database, const BlockStatements& statements, RowId row) {
@@ -63,7 +77,9 @@ Status erase_blocks(Database& database, const BlockStatements& statements, RowId
   return statement.add(row).run();
 }
 
-Result<std::vector<Block>> Table::blocks_of(RowId row) const { return read_blocks(*impl_->database, kRowBlocks, row); }
+Result<std::vector<Block>> Table::blocks_of(RowId row) const {
+  return read_blocks(*impl_->database, kRowBlocks, row);
+}
 
 Result<std::vector<Block>> Table::blocks_of_model(RowId row) const {
   return read_blocks(*impl_->database, kModelBlocks, row);

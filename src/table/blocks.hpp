@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "table/table.hpp"
 #include "table/sqlite.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 
@@ -20,8 +20,10 @@ struct BlockStatements {
 extern const BlockStatements kRowBlocks;
 extern const BlockStatements kModelBlocks;
 
-Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements, RowId row);
-Status insert_block(Database& database, const BlockStatements& statements, RowId row, const Block& block);
+Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements,
+                                       RowId row);
+Status insert_block(Database& database, const BlockStatements& statements, RowId row,
+                    const Block& block);
 Status erase_blocks(Database& database, const BlockStatements& statements, RowId row);
 
 }  // namespace oplat::table

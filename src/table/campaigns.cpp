@@ -2,10 +2,10 @@
 /// Campaigns and the environments in which they ran.
 #include <charconv>
 
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/json_text.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
@@ -23,7 +23,8 @@ std::uint64_t read_seed(Cells& cells, int column) {
   const std::string text = cells.text(column);
   std::uint64_t seed = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (code != std::errc() || end != text.data() + text.size()) cells.bad(column, "text that is no decimal number");
+  if (code != std::errc() || end != text.data() + text.size())
+    cells.bad(column, "text that is no decimal number");
   return seed;
 }
 
@@ -58,8 +59,9 @@ Result<std::int64_t> add_environment(Database& database, const Environment& envi
   OPLAT_TRY(facts, json_object(environment.facts));
   OPLAT_CHECK(validate_text("facts", facts));
   OPLAT_TRY(statement,
-            database.prepare("INSERT INTO environment(kernel, hostname_hash, started_at, load_average, facts) "
-                             "VALUES (?1, ?2, ?3, ?4, ?5)"));
+            database.prepare(
+                "INSERT INTO environment(kernel, hostname_hash, started_at, load_average, facts) "
+                "VALUES (?1, ?2, ?3, ?4, ?5)"));
   statement.add(environment.kernel).add(environment.hostname_hash).add(environment.started_at);
   OPLAT_CHECK(statement.add(environment.load_average).add(facts).run());
   return sqlite3_last_insert_rowid(database.handle());
@@ -71,8 +73,10 @@ Result<std::vector<StoredCampaign>> Table::campaigns() const {
   OPLAT_TRY(statement,
             impl_->database->prepare(
                 "SELECT campaign.id, device, setting, argv, commit_id, seed, reference_compute_ns, "
-                "reference_memory_ns, empty_call_ns, kernel, hostname_hash, started_at, load_average, facts "
-                "FROM campaign LEFT JOIN environment ON environment.id = campaign.environment ORDER BY campaign.id"));
+                "reference_memory_ns, empty_call_ns, kernel, hostname_hash, started_at, "
+                "load_average, facts "
+                "FROM campaign LEFT JOIN environment ON environment.id = campaign.environment "
+                "ORDER BY campaign.id"));
   std::vector<StoredCampaign> all;
   Ascending ascending;
   while (true) {
@@ -81,19 +85,22 @@ Result<std::vector<StoredCampaign>> Table::campaigns() const {
     Cells cells(statement, "campaign");
     StoredCampaign stored = read_campaign(cells);
     OPLAT_CHECK(cells.status());
-    if (!ascending.next(stored.id)) return impl_->database->corrupt("campaign {} comes twice", stored.id);
+    if (!ascending.next(stored.id))
+      return impl_->database->corrupt("campaign {} comes twice", stored.id);
     all.push_back(std::move(stored));
   }
 }
 
-Result<CampaignId> Table::add_campaign(DeviceId device, SettingId setting, const Campaign& c, const Environment& e) {
+Result<CampaignId> Table::add_campaign(DeviceId device, SettingId setting, const Campaign& c,
+                                       const Environment& e) {
   OPLAT_CHECK(validate_campaign(c));
   return impl_->write_for<CampaignId>([&]() -> Result<CampaignId> {
     OPLAT_TRY(environment, add_environment(*impl_->database, e));
     OPLAT_TRY(statement,
-              impl_->database->prepare("INSERT INTO campaign(device, setting, environment, argv, commit_id, seed, "
-                                       "reference_compute_ns, reference_memory_ns, empty_call_ns) "
-                                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+              impl_->database->prepare(
+                  "INSERT INTO campaign(device, setting, environment, argv, commit_id, seed, "
+                  "reference_compute_ns, reference_memory_ns, empty_call_ns) "
+                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
     const std::string seed = std::to_string(c.seed);
     statement.add(device).add(setting).add(environment).add(c.argv).add(c.commit).add(seed);
     statement.add(c.reference_compute_ns).add(c.reference_memory_ns).add(c.empty_call_ns);
@@ -105,9 +112,11 @@ Result<CampaignId> Table::add_campaign(DeviceId device, SettingId setting, const
 Status Table::update_campaign(CampaignId id, const Campaign& c) {
   OPLAT_CHECK(validate_campaign(c));
   return impl_->write([&]() -> Status {
-    OPLAT_TRY(statement, impl_->database->prepare(
-                             "UPDATE campaign SET argv = ?1, commit_id = ?2, seed = ?3, reference_compute_ns = ?4, "
-                             "reference_memory_ns = ?5, empty_call_ns = ?6 WHERE id = ?7"));
+    OPLAT_TRY(
+        statement,
+        impl_->database->prepare(
+            "UPDATE campaign SET argv = ?1, commit_id = ?2, seed = ?3, reference_compute_ns = ?4, "
+            "reference_memory_ns = ?5, empty_call_ns = ?6 WHERE id = ?7"));
     const std::string seed = std::to_string(c.seed);
     statement.add(c.argv).add(c.commit).add(seed);
     statement.add(c.reference_compute_ns).add(c.reference_memory_ns).add(c.empty_call_ns).add(id);

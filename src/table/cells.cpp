@@ -26,13 +26,15 @@ std::string_view type_name(int type) {
 
 }  // namespace
 
-Cells::Cells(const Statement& statement, std::string_view table) : statement_(statement), table_(table) {
+Cells::Cells(const Statement& statement, std::string_view table)
+    : statement_(statement), table_(table) {
   id_ = integer(0);
 }
 
 void Cells::bad(int column, std::string_view what) {
   if (fault_) return;
-  fault_ = fmt::format("{} {}: {} holds {}", table_, id_, sqlite3_column_name(statement_.handle(), column), what);
+  fault_ = fmt::format("{} {}: {} holds {}", table_, id_,
+                       sqlite3_column_name(statement_.handle(), column), what);
 }
 
 Status Cells::status() const {
@@ -40,7 +42,9 @@ Status Cells::status() const {
   return {};
 }
 
-bool Cells::is_null(int column) const { return sqlite3_column_type(statement_.handle(), column) == SQLITE_NULL; }
+bool Cells::is_null(int column) const {
+  return sqlite3_column_type(statement_.handle(), column) == SQLITE_NULL;
+}
 
 bool Cells::expect(int column, int type, std::string_view name) {
   const int found = sqlite3_column_type(statement_.handle(), column);
@@ -50,7 +54,9 @@ bool Cells::expect(int column, int type, std::string_view name) {
 }
 
 std::int64_t Cells::integer(int column) {
-  return expect(column, SQLITE_INTEGER, "an integer") ? sqlite3_column_int64(statement_.handle(), column) : 0;
+  return expect(column, SQLITE_INTEGER, "an integer")
+             ? sqlite3_column_int64(statement_.handle(), column)
+             : 0;
 }
 
 std::int64_t Cells::count(int column) {
@@ -67,7 +73,8 @@ std::optional<std::int64_t> Cells::optional_integer(int column) {
 
 double Cells::any_number(int column) {
   // A whole number in a column that somebody declared anew comes back as an integer.
-  if (sqlite3_column_type(statement_.handle(), column) != SQLITE_INTEGER && !expect(column, SQLITE_FLOAT, "a number")) {
+  if (sqlite3_column_type(statement_.handle(), column) != SQLITE_INTEGER &&
+      !expect(column, SQLITE_FLOAT, "a number")) {
     return 0;
   }
   const double value = sqlite3_column_double(statement_.handle(), column);
@@ -91,7 +98,8 @@ std::optional<double> Cells::optional_number(int column) {
 std::string Cells::text(int column) {
   if (!expect(column, SQLITE_TEXT, "text")) return {};
   // The pointer must be asked for before the length: asking may convert the cell.
-  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.handle(), column));
+  const auto* data =
+      reinterpret_cast<const char*>(sqlite3_column_text(statement_.handle(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle(), column));
   if (size > kMaxText) {
     bad(column, fmt::format("{} bytes of text; at most {} are allowed", size, kMaxText));

@@ -13,8 +13,8 @@
 
 namespace oplat::table {
 
-/// Reads cells by column number. After the first bad cell all getters give neutral values and status() says which cell
-/// it was; callers decode a whole line and ask status() once.
+/// Reads cells by column number. After the first bad cell all getters give neutral values and
+/// status() says which cell it was; callers decode a whole line and ask status() once.
 class Cells {
  public:
   /// Column 0 must be the id of the line in `table`.

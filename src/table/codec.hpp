@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TableCodec: the seam between other systems' latency tables and rows (recipe: HACKING.md "Add a table format").
+/// TableCodec: the seam between other systems' latency tables and rows (recipe: HACKING.md "Add a
+/// table format").
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ struct SettingFacts {
 };
 struct ForeignRead {
   ForeignFile file;
-  std::size_t skipped = 0;         ///< malformed rows that were left out
-  std::vector<std::string> notes;  ///< the first ten of them: "line 7: ..."
+  std::size_t skipped = 0;                 ///< malformed rows that were left out
+  std::vector<std::string> notes;          ///< the first ten of them: "line 7: ..."
   std::vector<std::string> warnings = {};  ///< what is odd about rows that were read
   SettingFacts told = {};
 };
@@ -48,34 +49,55 @@ class TableCodec {
 
   /// Of the format: what `--format` and Row::origin say.
   [[nodiscard]] std::string_view name() const { return do_name(); }
-  /// What the rows of a file of this name were measured under, as far as the format says. `precision` is the user's word;
-  /// empty: told from the file's name. Code::Usage for a word that the format does not have, naming those that it has.
-  [[nodiscard]] Result<Setting> setting(std::string_view file_name, std::string_view precision) const {
+  /// What the rows of a file of this name were measured under, as far as the format says.
+  /// `precision` is the user's word; empty: told from the file's name. Code::Usage for a word that
+  /// the format does not have, naming those that it has.
+  [[nodiscard]] Result<Setting> setting(std::string_view file_name,
+                                        std::string_view precision) const {
     return do_setting(file_name, precision);
   }
-  /// Code::Input names every malformed row, the first ten with line and reason; also where no row holds a time.
+  /// Code::Input names every malformed row, the first ten with line and reason; also where no row
+  /// holds a time.
   [[nodiscard]] Result<ForeignRead> read(std::string_view bytes, const ReadOptions& options) const {
     return do_read(bytes, options);
   }
   /// Whether the format can say a row of this key; some have no way to say one without a time.
-  [[nodiscard]] bool accepts(std::string_view key, bool timed = true) const { return do_accepts(key, timed); }
-  /// What rows of the format are told apart by: the key, or its text where that says less, so that several keys share one.
+  [[nodiscard]] bool accepts(std::string_view key, bool timed = true) const {
+    return do_accepts(key, timed);
+  }
+  /// What rows of the format are told apart by: the key, or its text where that says less, so that
+  /// several keys share one.
   [[nodiscard]] std::string identity(std::string_view key) const { return do_identity(key); }
-  /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own, and a head that says what
-  /// they were measured under, where the format has one. Code::Input names a key that the format cannot say.
-  [[nodiscard]] Result<std::string> write(const ForeignFile& file, const Setting& setting = {}) const { return do_write(file, setting); }
-  /// Keeps what look-ups by the format's own rule want beside the rows of the pair, unless what was kept still holds.
-  [[nodiscard]] Status index(Table& table, DeviceId device, SettingId setting) const { return do_index(table, device, setting); }
+  /// read()'s bytes again. Rows without text, measured by oplat for instance, get the format's own,
+  /// and a head that says what they were measured under, where the format has one. Code::Input
+  /// names a key that the format cannot say.
+  [[nodiscard]] Result<std::string> write(const ForeignFile& file,
+                                          const Setting& setting = {}) const {
+    return do_write(file, setting);
+  }
+  /// Keeps what look-ups by the format's own rule want beside the rows of the pair, unless what was
+  /// kept still holds.
+  [[nodiscard]] Status index(Table& table, DeviceId device, SettingId setting) const {
+    return do_index(table, device, setting);
+  }
 
  private:
   [[nodiscard]] virtual std::string_view do_name() const = 0;
-  [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const = 0;
-  [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const = 0;
+  [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name,
+                                                   std::string_view precision) const = 0;
+  [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes,
+                                                    const ReadOptions& options) const = 0;
   [[nodiscard]] virtual bool do_accepts(std::string_view key, bool timed) const = 0;
-  [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file, const Setting& setting) const = 0;
-  [[nodiscard]] virtual std::string do_identity(std::string_view key) const { return std::string(key); }
+  [[nodiscard]] virtual Result<std::string> do_write(const ForeignFile& file,
+                                                     const Setting& setting) const = 0;
+  [[nodiscard]] virtual std::string do_identity(std::string_view key) const {
+    return std::string(key);
+  }
   /// Most formats are looked up by key, which the table itself has an index for.
-  [[nodiscard]] virtual Status do_index(Table& /*table*/, DeviceId /*device*/, SettingId /*setting*/) const { return {}; }
+  [[nodiscard]] virtual Status do_index(Table& /*table*/, DeviceId /*device*/,
+                                        SettingId /*setting*/) const {
+    return {};
+  }
 };
 
 /// Every format, by name.
@@ -88,7 +110,8 @@ Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
 std::optional<std::string_view> likely_format(std::string_view bytes);
 /// The device that the name of a file of this format tells; nothing where it does not.
 std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name);
-/// Whether files of this format may name their device inside, so that nothing is missing before they are read.
+/// Whether files of this format may name their device inside, so that nothing is missing before
+/// they are read.
 bool may_name_device(std::string_view format);
 
 }  // namespace oplat::table

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxLeftKeys = 10;
 
 /// What of an earlier import bears on this one.
 struct Standing {
-  bool same_bytes = false;        ///< under whatever name
+  bool same_bytes = false;         ///< under whatever name
   std::optional<FileId> outdated;  ///< other bytes under this name
 };
 
@@ -29,7 +29,9 @@ Result<Standing> standing(const Table& table, const ImportRequest& request) {
   if (!device || !setting) return found;
   OPLAT_TRY(files, table.foreign_files());
   for (const StoredForeignFile& file : files) {
-    if (file.device != *device || file.setting != *setting || file.origin.format != request.origin.format) continue;
+    if (file.device != *device || file.setting != *setting ||
+        file.origin.format != request.origin.format)
+      continue;
     if (file.origin.hash == request.origin.hash) {
       found.same_bytes = true;
     } else if (file.origin.name == request.origin.name) {
@@ -54,9 +56,10 @@ void append(ForeignFile& all, ForeignFile file) {
   all.tail = std::move(file.tail);
 }
 
-/// Rows that no file of the format holds, those that it can say. Of oplat's own one a key where they have cache states:
-/// libraries hold times of kernels that are called again and again.
-Result<std::vector<StoredRow>> hottest(const Table& table, DeviceId device, SettingId setting, const TableCodec& codec, Exported& exported) {
+/// Rows that no file of the format holds, those that it can say. Of oplat's own one a key where
+/// they have cache states: libraries hold times of kernels that are called again and again.
+Result<std::vector<StoredRow>> hottest(const Table& table, DeviceId device, SettingId setting,
+                                       const TableCodec& codec, Exported& exported) {
   OPLAT_TRY(rows, table.rows_beside(device, setting, codec.name()));
   std::vector<StoredRow> chosen;
   std::unordered_map<std::string, std::size_t> states;
@@ -80,7 +83,8 @@ Result<std::vector<StoredRow>> hottest(const Table& table, DeviceId device, Sett
   return chosen;
 }
 
-/// A time of one more row that the format cannot tell from those before it: as many calls of each are expected.
+/// A time of one more row that the format cannot tell from those before it: as many calls of each
+/// are expected.
 void take_into(Timing& all, const Timing& one, std::size_t rows_before) {
   const auto before = static_cast<double>(rows_before);
   const auto mean = [&](double a, double b) { return (a * before + b) / (before + 1); };
@@ -92,8 +96,10 @@ void take_into(Timing& all, const Timing& one, std::size_t rows_before) {
   all.p90_ns = std::max(all.p90_ns, one.p90_ns);
 }
 
-/// Those rows, each text once. What an imported file of the format says itself counts before another format's row.
-Result<ForeignFile> beside(const Table& table, std::vector<StoredRow> rows, const ForeignFile& files, const std::string& device,
+/// Those rows, each text once. What an imported file of the format says itself counts before
+/// another format's row.
+Result<ForeignFile> beside(const Table& table, std::vector<StoredRow> rows,
+                           const ForeignFile& files, const std::string& device,
                            const TableCodec& codec, Exported& exported) {
   std::unordered_set<std::string> told;
   const auto is_foreign = [](const StoredRow& stored) { return stored.row.origin != "own"; };
@@ -101,7 +107,8 @@ Result<ForeignFile> beside(const Table& table, std::vector<StoredRow> rows, cons
     for (const ForeignRow& row : files.rows) told.insert(codec.identity(row.key));
   }
   ForeignFile file;
-  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> places;  // of the row, and how many are in it
+  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>>
+      places;  // of the row, and how many are in it
   for (StoredRow& stored : rows) {
     std::string identity = codec.identity(stored.row.key);
     if (is_foreign(stored) && told.contains(identity)) {
@@ -119,12 +126,14 @@ Result<ForeignFile> beside(const Table& table, std::vector<StoredRow> rows, cons
       }
     }
     OPLAT_TRY(slowest, slowest_block(table, stored.id));
-    file.rows.push_back({std::move(stored.row.key), std::move(stored.row.outcome), {}, {}, device, slowest});
+    file.rows.push_back(
+        {std::move(stored.row.key), std::move(stored.row.outcome), {}, {}, device, slowest});
   }
   return file;
 }
 
-/// Rows of a file that stand under this device, each with its own text; what stands between rows is the file's.
+/// Rows of a file that stand under this device, each with its own text; what stands between rows is
+/// the file's.
 ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
   std::erase_if(file.rows, [&](const ForeignRow& row) { return row.device != device; });
   file.head.clear();
@@ -135,13 +144,17 @@ ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
 
 }  // namespace
 
-Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request, const ForeignFile& file) {
+Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
+                                     const ForeignFile& file) {
   OPLAT_TRY(found, standing(table, request));
   if (found.same_bytes && !found.outdated) return ImportOutcome::Unchanged;
   if (found.outdated && !request.replace) {
-    return fail(Code::Refused, "{}: holds the rows of another {} for {} on device {}; put these in their place with --replace, "
-                "or import them under another file name to keep both", table.path().string(),
-                base::printable(request.origin.name), describe(request.setting), base::printable(request.device));
+    return fail(Code::Refused,
+                "{}: holds the rows of another {} for {} on device {}; put these in their place "
+                "with --replace, "
+                "or import them under another file name to keep both",
+                table.path().string(), base::printable(request.origin.name),
+                describe(request.setting), base::printable(request.device));
   }
   OPLAT_TRY(codec, make_codec(request.origin.format));
   const Status stored = table.transaction([&]() -> Status {
@@ -152,7 +165,8 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
     // Rows may stand under devices that they name themselves.
     OPLAT_TRY(populations, table.population_outlines());
     for (const PopulationOutline& population : populations) {
-      if (population.setting == setting) OPLAT_CHECK(codec->index(table, population.device, setting));
+      if (population.setting == setting)
+        OPLAT_CHECK(codec->index(table, population.device, setting));
     }
     return {};
   });
@@ -167,7 +181,8 @@ Result<std::optional<double>> slowest_block(const Table& table, RowId row) {
   return slowest;
 }
 
-Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device, SettingId setting) {
+Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device,
+                                SettingId setting) {
   Exported exported;
   ForeignFile all;
   OPLAT_TRY(files, table.foreign_files());
@@ -190,13 +205,17 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
   if (!others.rows.empty()) append(all, std::move(others));
   exported.rows = all.rows.size();
   if (exported.rows == 0) {
-    return fail(Code::Refused, "{}: none of its rows for this device and setting can be said in the format {}{}",
+    return fail(Code::Refused,
+                "{}: none of its rows for this device and setting can be said in the format {}{}",
                 table.path().string(), codec.name(),
-                exported.left_keys.empty() ? "" : fmt::format("; the first of {} is of {}", exported.left_out,
-                                                              base::printable(exported.left_keys.front(), 200)));
+                exported.left_keys.empty()
+                    ? ""
+                    : fmt::format("; the first of {} is of {}", exported.left_out,
+                                  base::printable(exported.left_keys.front(), 200)));
   }
   OPLAT_TRY(settings, table.settings());
-  const auto found = std::find_if(settings.begin(), settings.end(), [&](const auto& each) { return each.first == setting; });
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&](const auto& each) { return each.first == setting; });
   OPLAT_TRY(bytes, codec.write(all, found == settings.end() ? Setting() : found->second));
   exported.bytes = std::move(bytes);
   return exported;

@@ -22,14 +22,19 @@ std::string bytes_of(const base::Hash128& hash) {
 }
 
 /// First half of rows_hash: the pair that the fit is for.
-std::string scope_of(DeviceId device, SettingId setting) { return bytes_of(base::hash128(fmt::format("device {} setting {}", device, setting))); }
+std::string scope_of(DeviceId device, SettingId setting) {
+  return bytes_of(base::hash128(fmt::format("device {} setting {}", device, setting)));
+}
 
-/// Second half: a mark of the rows. Every campaign adds itself, and every row of a stranger a row, so that the newest of
-/// each tell one state of the table from the next without reading it all.
+/// Second half: a mark of the rows. Every campaign adds itself, and every row of a stranger a row,
+/// so that the newest of each tell one state of the table from the next without reading it all.
 Result<std::string> mark_of(Database& database, DeviceId device, SettingId setting) {
-  OPLAT_TRY(statement, database.prepare("SELECT 0, (SELECT max(id) FROM campaign WHERE device = ?1 AND setting = ?2), "
-                                        "(SELECT max(id) FROM row WHERE device = ?1 AND setting = ?2 AND outcome = 'timing'), "
-                                        "(SELECT max(id) FROM model_row WHERE device = ?1 AND setting = ?2)"));
+  OPLAT_TRY(
+      statement,
+      database.prepare(
+          "SELECT 0, (SELECT max(id) FROM campaign WHERE device = ?1 AND setting = ?2), "
+          "(SELECT max(id) FROM row WHERE device = ?1 AND setting = ?2 AND outcome = 'timing'), "
+          "(SELECT max(id) FROM model_row WHERE device = ?1 AND setting = ?2)"));
   OPLAT_TRY(line, statement.add(device).add(setting).step());
   if (!line) return database.corrupt("the newest rows cannot be told");
   Cells cells(statement, "row");
@@ -45,7 +50,8 @@ Result<std::string> mark_of(Database& database, DeviceId device, SettingId setti
 }  // namespace
 
 Status void_fits_of_file(Database& database, FileId file) {
-  OPLAT_TRY(pairs, database.prepare("SELECT DISTINCT 0, device, setting FROM \"row\" WHERE file = ?1"));
+  OPLAT_TRY(pairs,
+            database.prepare("SELECT DISTINCT 0, device, setting FROM \"row\" WHERE file = ?1"));
   pairs.add(file);
   while (true) {
     OPLAT_TRY(line, pairs.step());
@@ -53,16 +59,20 @@ Status void_fits_of_file(Database& database, FileId file) {
     Cells cells(pairs, "row");
     const std::string scope = scope_of(cells.integer(1), cells.integer(2));
     OPLAT_CHECK(cells.status());
-    OPLAT_TRY(fits, database.prepare("UPDATE fit SET rows_hash = ?1 WHERE substr(rows_hash, 1, 16) = ?2"));
+    OPLAT_TRY(fits, database.prepare(
+                        "UPDATE fit SET rows_hash = ?1 WHERE substr(rows_hash, 1, 16) = ?2"));
     const std::string rows_hash = scope + std::string(kHashBytes / 2, '\0');  // a mark of no rows
     OPLAT_CHECK(fits.add_blob(rows_hash).add_blob(scope).run());
   }
 }
 
-Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceId device, SettingId setting) const {
+Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceId device,
+                                                SettingId setting) const {
   Database& database = *impl_->database;
-  OPLAT_TRY(statement, database.prepare("SELECT id, seed, rows_hash, CAST(blob AS BLOB) FROM fit WHERE format = ?1 "
-                                        "AND substr(rows_hash, 1, 16) = ?2 ORDER BY id DESC"));
+  OPLAT_TRY(
+      statement,
+      database.prepare("SELECT id, seed, rows_hash, CAST(blob AS BLOB) FROM fit WHERE format = ?1 "
+                       "AND substr(rows_hash, 1, 16) = ?2 ORDER BY id DESC"));
   const std::string scope = scope_of(device, setting);
   OPLAT_TRY(line, statement.add(format).add_blob(scope).step());
   if (!line) return std::optional<FoundFit>();
@@ -71,11 +81,13 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
   found.fit.format = format;
   const std::string seed = cells.text(1);
   const auto [end, code] = std::from_chars(seed.data(), seed.data() + seed.size(), found.fit.seed);
-  if (code != std::errc() || end != seed.data() + seed.size()) cells.bad(1, "text that is no decimal number");
+  if (code != std::errc() || end != seed.data() + seed.size())
+    cells.bad(1, "text that is no decimal number");
   const std::string_view rows_hash = cells.blob(2, kHashBytes);
   // A tool may have written it as text, which the cast makes bytes of.
   const std::string_view blob = cells.bytes(3);
-  if (blob.size() > kMaxFit) cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMaxFit));
+  if (blob.size() > kMaxFit)
+    cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMaxFit));
   OPLAT_CHECK(cells.status());
   found.fit.blob = blob;
   const std::string noted(rows_hash);  // of the statement's memory
@@ -87,15 +99,19 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
 Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
   OPLAT_CHECK(validate_text("format", fit.format));
   if (fit.blob.size() > kMaxFit) {
-    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}", base::printable(fit.format), fit.blob.size(), kMaxFit);
+    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}",
+                base::printable(fit.format), fit.blob.size(), kMaxFit);
   }
   return impl_->write([&]() -> Status {
     Database& database = *impl_->database;
     const std::string scope = scope_of(device, setting);
     OPLAT_TRY(mark, mark_of(database, device, setting));
-    OPLAT_TRY(forget, database.prepare("DELETE FROM fit WHERE format = ?1 AND substr(rows_hash, 1, 16) = ?2"));
+    OPLAT_TRY(forget, database.prepare(
+                          "DELETE FROM fit WHERE format = ?1 AND substr(rows_hash, 1, 16) = ?2"));
     OPLAT_CHECK(forget.add(fit.format).add_blob(scope).run());
-    OPLAT_TRY(statement, database.prepare("INSERT INTO fit(format, seed, rows_hash, blob) VALUES (?1, ?2, ?3, ?4)"));
+    OPLAT_TRY(
+        statement,
+        database.prepare("INSERT INTO fit(format, seed, rows_hash, blob) VALUES (?1, ?2, ?3, ?4)"));
     const std::string seed = std::to_string(fit.seed);
     const std::string rows_hash = scope + mark;
     return statement.add(fit.format).add(seed).add_blob(rows_hash).add_blob(fit.blob).run();

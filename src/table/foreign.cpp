@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/fits.hpp"
 #include "table/impl.hpp"
 #include "table/rows.hpp"
 #include "table/schema.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
@@ -22,7 +22,8 @@ constexpr std::string_view kLargeCache = "PRAGMA cache_size = -131072";  // KiB
 
 Status validate_bytes(std::string_view what, std::string_view bytes) {
   if (bytes.size() <= kMaxForeignText) return {};
-  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(), kMaxForeignText);
+  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(),
+              kMaxForeignText);
 }
 
 Status validate(const ForeignOrigin& origin, const ForeignFile& file) {
@@ -43,8 +44,8 @@ Status validate(const ForeignOrigin& origin, const ForeignFile& file) {
   return {};
 }
 
-/// The indexes of rows, which a table without rows does without until they stand in it: sorted at once they take a third
-/// of the time. All within the caller's transaction.
+/// The indexes of rows, which a table without rows does without until they stand in it: sorted at
+/// once they take a third of the time. All within the caller's transaction.
 class RowIndexes {
  public:
   static Result<RowIndexes> drop_of_empty(Database& database) {
@@ -52,13 +53,16 @@ class RowIndexes {
     OPLAT_TRY(rows, database.integer("SELECT EXISTS(SELECT 1 FROM \"row\")"));
     if (rows != 0) return indexes;
     for (const SchemaObject& object : schema_objects()) {
-      if (object.type == "index" && object.name.starts_with("row_")) indexes.dropped_.push_back(object);
+      if (object.type == "index" && object.name.starts_with("row_"))
+        indexes.dropped_.push_back(object);
     }
-    for (const SchemaObject& object : indexes.dropped_) OPLAT_CHECK(database.execute(fmt::format("DROP INDEX {}", object.name)));
+    for (const SchemaObject& object : indexes.dropped_)
+      OPLAT_CHECK(database.execute(fmt::format("DROP INDEX {}", object.name)));
     return indexes;
   }
   Status make_again(Database& database) const {
-    for (const SchemaObject& object : dropped_) OPLAT_CHECK(database.execute(std::string(object.sql)));
+    for (const SchemaObject& object : dropped_)
+      OPLAT_CHECK(database.execute(std::string(object.sql)));
     return {};
   }
 
@@ -73,18 +77,23 @@ class RowWriter {
     OPLAT_TRY(known, database.integer("SELECT EXISTS(SELECT 1 FROM kernel)"));
     OPLAT_TRY(find_kernel, database.prepare("SELECT id, key FROM kernel WHERE hash = ?1"));
     OPLAT_TRY(add_kernel, database.prepare("INSERT INTO kernel(hash, key) VALUES (?1, ?2)"));
-    OPLAT_TRY(add_row, database.prepare("INSERT INTO \"row\"(kernel, device, setting, origin, file, copies, topology, flags, "
-                                        "outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, "
-                                        "p10_ns, p90_ns, blocks, processes) VALUES (?1, ?2, ?3, ?4, ?5, 1, '', '[]', ?6, "
-                                        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"));
-    OPLAT_TRY(add_native, database.prepare("INSERT INTO native(\"row\", gap, text) VALUES (?1, ?2, ?3)"));
-    RowWriter writer(database, known != 0, std::move(find_kernel), std::move(add_kernel), std::move(add_row),
-                     std::move(add_native));
+    OPLAT_TRY(
+        add_row,
+        database.prepare(
+            "INSERT INTO \"row\"(kernel, device, setting, origin, file, copies, topology, flags, "
+            "outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, "
+            "p10_ns, p90_ns, blocks, processes) VALUES (?1, ?2, ?3, ?4, ?5, 1, '', '[]', ?6, "
+            "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"));
+    OPLAT_TRY(add_native,
+              database.prepare("INSERT INTO native(\"row\", gap, text) VALUES (?1, ?2, ?3)"));
+    RowWriter writer(database, known != 0, std::move(find_kernel), std::move(add_kernel),
+                     std::move(add_row), std::move(add_native));
     writer.kernels_.reserve(rows);
     return writer;
   }
 
-  Status add(const ForeignRow& row, DeviceId device, SettingId setting, std::string_view format, FileId file) {
+  Status add(const ForeignRow& row, DeviceId device, SettingId setting, std::string_view format,
+             FileId file) {
     OPLAT_TRY(kernel, kernel_of(row.key));
     add_row_.again().add(kernel).add(device).add(setting).add(format).add(file);
     add_outcome(add_row_, row.outcome);
@@ -101,8 +110,8 @@ class RowWriter {
   }
 
  private:
-  RowWriter(Database& database, bool has_kernels, Statement find_kernel, Statement add_kernel, Statement add_row,
-            Statement add_native)
+  RowWriter(Database& database, bool has_kernels, Statement find_kernel, Statement add_kernel,
+            Statement add_row, Statement add_native)
       : database_(&database),
         has_kernels_(has_kernels),
         find_kernel_(std::move(find_kernel)),
@@ -122,7 +131,8 @@ class RowWriter {
         Cells cells(find_kernel_, "kernel");
         const std::string found = cells.text(1);
         OPLAT_CHECK(cells.status());
-        if (found != key) return database_->corrupt("kernel {}: its hash is not that of its key", cells.id());
+        if (found != key)
+          return database_->corrupt("kernel {}: its hash is not that of its key", cells.id());
         at->second = cells.id();
         return at->second;
       }
@@ -138,10 +148,12 @@ class RowWriter {
   std::unordered_map<base::Hash128, KernelId> kernels_;
 };
 
-Result<FileId> add_file(Database& database, DeviceId device, SettingId setting, const ForeignOrigin& origin,
-                        const ForeignFile& file) {
-  OPLAT_TRY(statement, database.prepare("INSERT INTO native_file(format, name, hash, device, setting, head, tail) "
-                                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+Result<FileId> add_file(Database& database, DeviceId device, SettingId setting,
+                        const ForeignOrigin& origin, const ForeignFile& file) {
+  OPLAT_TRY(
+      statement,
+      database.prepare("INSERT INTO native_file(format, name, hash, device, setting, head, tail) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   const auto bytes = origin.hash.bytes();
   statement.add(origin.format).add(origin.name);
   statement.add_blob({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -208,7 +220,9 @@ Status Table::remove_foreign(FileId id) {
 
 Result<std::vector<StoredForeignFile>> Table::foreign_files() const {
   Database& database = *impl_->database;
-  OPLAT_TRY(statement, database.prepare("SELECT id, format, name, hash, device, setting FROM native_file ORDER BY id"));
+  OPLAT_TRY(statement,
+            database.prepare(
+                "SELECT id, format, name, hash, device, setting FROM native_file ORDER BY id"));
   std::vector<StoredForeignFile> files;
   Ascending ascending;
   while (true) {
@@ -233,7 +247,8 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
   ForeignFile file;
   DeviceId file_device = 0;
   {
-    OPLAT_TRY(statement, database.prepare("SELECT id, head, tail, device FROM native_file WHERE id = ?1"));
+    OPLAT_TRY(statement,
+              database.prepare("SELECT id, head, tail, device FROM native_file WHERE id = ?1"));
     OPLAT_TRY(line, statement.add(id).step());
     if (!line) return fail(Code::Internal, "{}: no foreign file {}", database.shown(), id);
     Cells cells(statement, "native_file");
@@ -266,16 +281,21 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
 }
 
 Result<std::optional<std::string>> Table::foreign_text(RowId row) const {
-  OPLAT_TRY(statement, impl_->database->prepare("SELECT \"row\", text FROM native WHERE \"row\" = ?1"));
+  OPLAT_TRY(statement,
+            impl_->database->prepare("SELECT \"row\", text FROM native WHERE \"row\" = ?1"));
   OPLAT_TRY(line, statement.add(row).step());
   if (!line) return std::nullopt;
   return read_text(statement);
 }
 
-Result<std::vector<std::optional<std::string>>> Table::foreign_texts_of(DeviceId device, SettingId setting) const {
+Result<std::vector<std::optional<std::string>>> Table::foreign_texts_of(DeviceId device,
+                                                                        SettingId setting) const {
   Database& database = *impl_->database;
-  OPLAT_TRY(statement, database.prepare("SELECT \"row\".id, text FROM \"row\" LEFT JOIN native ON native.\"row\" = \"row\".id "
-                                        "WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' ORDER BY \"row\".id"));
+  OPLAT_TRY(
+      statement,
+      database.prepare(
+          "SELECT \"row\".id, text FROM \"row\" LEFT JOIN native ON native.\"row\" = \"row\".id "
+          "WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' ORDER BY \"row\".id"));
   statement.add(device).add(setting);
   std::vector<std::optional<std::string>> texts;
   Ascending ascending;

@@ -13,10 +13,12 @@ namespace oplat::table {
 
 /// One row of a foreign file: what it says, and what of its text cannot be made again from that.
 struct ForeignRow {
-  std::string key;                  ///< printed Key
+  std::string key;  ///< printed Key
   Outcome outcome;
-  std::string before;               ///< bytes between the row before and this one: empty lines, rows that were left out
-  std::optional<std::string> text;  ///< its own bytes, line end included; nothing where the codec makes the same ones
+  std::string
+      before;  ///< bytes between the row before and this one: empty lines, rows that were left out
+  std::optional<std::string>
+      text;  ///< its own bytes, line end included; nothing where the codec makes the same ones
   std::string device = {};                ///< it was measured on; empty: that of the file
   std::optional<double> slowest_ns = {};  ///< of a row that oplat measured: its slowest block
   friend bool operator==(const ForeignRow&, const ForeignRow&) = default;

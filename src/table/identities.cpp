@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Devices and settings: what rows are measured on and under.
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/json_text.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
 namespace {
 
 /// Zero means unknown in memory; a reader of the file sees NULL.
-std::optional<std::int64_t> known(std::int64_t bytes) { return bytes == 0 ? std::nullopt : std::optional(bytes); }
+std::optional<std::int64_t> known(std::int64_t bytes) {
+  return bytes == 0 ? std::nullopt : std::optional(bytes);
+}
 
 Status validate_device(const Device& device) {
-  if (device.name.empty()) return fail(Code::Input, "a device without a name cannot be kept in a table");
+  if (device.name.empty())
+    return fail(Code::Input, "a device without a name cannot be kept in a table");
   OPLAT_CHECK(validate_text("device name", device.name));
   OPLAT_CHECK(validate_text("cpu", device.cpu));
   OPLAT_CHECK(validate_text("architecture", device.architecture));
@@ -27,10 +30,15 @@ Status validate_device(const Device& device) {
 
 void add_facts(Statement& statement, const Device& device) {
   statement.add(device.cpu).add(device.architecture).add(device.cores).add(device.memory_bytes);
-  statement.add(known(device.l1d_bytes)).add(known(device.l2_bytes)).add(known(device.llc_bytes)).add(device.isa);
+  statement.add(known(device.l1d_bytes))
+      .add(known(device.l2_bytes))
+      .add(known(device.llc_bytes))
+      .add(device.isa);
 }
 
-std::int64_t bytes_or_unknown(Cells& cells, int column) { return cells.is_null(column) ? 0 : cells.count(column); }
+std::int64_t bytes_or_unknown(Cells& cells, int column) {
+  return cells.is_null(column) ? 0 : cells.count(column);
+}
 
 Device read_device(Cells& cells) {
   Device device;
@@ -64,7 +72,8 @@ Setting read_setting(Cells& cells) {
 /// Every line of a statement whose first column is an ascending id.
 template <class T>
 Result<std::vector<std::pair<std::int64_t, T>>> read_all(Database& database, std::string_view sql,
-                                                         std::string_view table, T (*read)(Cells&)) {
+                                                         std::string_view table,
+                                                         T (*read)(Cells&)) {
   OPLAT_TRY(statement, database.prepare(sql));
   std::vector<std::pair<std::int64_t, T>> all;
   Ascending ascending;
@@ -74,12 +83,14 @@ Result<std::vector<std::pair<std::int64_t, T>>> read_all(Database& database, std
     Cells cells(statement, table);
     T value = read(cells);
     OPLAT_CHECK(cells.status());
-    if (!ascending.next(cells.id())) return database.corrupt("{} {} comes twice", table, cells.id());
+    if (!ascending.next(cells.id()))
+      return database.corrupt("{} {} comes twice", table, cells.id());
     all.emplace_back(cells.id(), std::move(value));
   }
 }
 
-Result<std::optional<std::int64_t>> find_id(Database& database, std::string_view sql, std::string_view text) {
+Result<std::optional<std::int64_t>> find_id(Database& database, std::string_view sql,
+                                            std::string_view text) {
   OPLAT_TRY(statement, database.prepare(sql));
   OPLAT_TRY(row, statement.add(text).step());
   if (!row) return std::nullopt;
@@ -94,17 +105,18 @@ constexpr std::string_view kFindSetting = "SELECT id FROM setting WHERE canonica
 }  // namespace
 
 Result<std::vector<std::pair<DeviceId, Device>>> Table::devices() const {
-  return read_all<Device>(
-      *impl_->database,
-      "SELECT id, name, cpu, architecture, cores, memory_bytes, l1d_bytes, l2_bytes, llc_bytes, isa "
-      "FROM device ORDER BY id",
-      "device", read_device);
+  return read_all<Device>(*impl_->database,
+                          "SELECT id, name, cpu, architecture, cores, memory_bytes, l1d_bytes, "
+                          "l2_bytes, llc_bytes, isa "
+                          "FROM device ORDER BY id",
+                          "device", read_device);
 }
 
 Result<std::vector<std::pair<SettingId, Setting>>> Table::settings() const {
-  return read_all<Setting>(*impl_->database,
-                           "SELECT id, runtime, version, build, precision, threads, options FROM setting ORDER BY id",
-                           "setting", read_setting);
+  return read_all<Setting>(
+      *impl_->database,
+      "SELECT id, runtime, version, build, precision, threads, options FROM setting ORDER BY id",
+      "setting", read_setting);
 }
 
 Result<std::optional<DeviceId>> Table::find_device(std::string_view name) const {
@@ -128,11 +140,14 @@ Result<DeviceId> Table::put_device(const Device& device) {
   OPLAT_CHECK(validate_device(device));
   return impl_->write_for<DeviceId>([&]() -> Result<DeviceId> {
     OPLAT_TRY(found, find_id(*impl_->database, kFindDevice, device.name));
-    OPLAT_TRY(statement, impl_->database->prepare(
-                             found ? "UPDATE device SET cpu = ?1, architecture = ?2, cores = ?3, memory_bytes = ?4, "
-                                     "l1d_bytes = ?5, l2_bytes = ?6, llc_bytes = ?7, isa = ?8 WHERE name = ?9"
-                                   : "INSERT INTO device(cpu, architecture, cores, memory_bytes, l1d_bytes, l2_bytes, "
-                                     "llc_bytes, isa, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+    OPLAT_TRY(
+        statement,
+        impl_->database->prepare(
+            found
+                ? "UPDATE device SET cpu = ?1, architecture = ?2, cores = ?3, memory_bytes = ?4, "
+                  "l1d_bytes = ?5, l2_bytes = ?6, llc_bytes = ?7, isa = ?8 WHERE name = ?9"
+                : "INSERT INTO device(cpu, architecture, cores, memory_bytes, l1d_bytes, l2_bytes, "
+                  "llc_bytes, isa, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
     add_facts(statement, device);
     OPLAT_CHECK(statement.add(device.name).run());
     return found ? *found : sqlite3_last_insert_rowid(impl_->database->handle());
@@ -146,9 +161,14 @@ Result<SettingId> Table::put_setting(const Setting& setting) {
   return impl_->write_for<SettingId>([&]() -> Result<SettingId> {
     OPLAT_TRY(found, find_id(*impl_->database, kFindSetting, canonical));
     if (found) return *found;
-    OPLAT_TRY(statement, impl_->database->prepare("INSERT INTO setting(canonical, runtime, version, build, precision, "
-                                                  "threads, options) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
-    statement.add(canonical).add(setting.runtime).add(setting.version).add(setting.build).add(setting.precision);
+    OPLAT_TRY(statement, impl_->database->prepare(
+                             "INSERT INTO setting(canonical, runtime, version, build, precision, "
+                             "threads, options) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
+    statement.add(canonical)
+        .add(setting.runtime)
+        .add(setting.version)
+        .add(setting.build)
+        .add(setting.precision);
     OPLAT_CHECK(statement.add(setting.threads).add(options).run());
     return sqlite3_last_insert_rowid(impl_->database->handle());
   });

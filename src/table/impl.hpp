@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "table/table.hpp"
 #include "table/lease.hpp"
 #include "table/migrate.hpp"
 #include "table/sqlite.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 
@@ -33,7 +33,8 @@ struct Table::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Runs `work` in a transaction, or in a savepoint of the one that is open; undoes it where it fails.
+  /// Runs `work` in a transaction, or in a savepoint of the one that is open; undoes it where it
+  /// fails.
   Status write(const std::function<Status()>& work);
   template <class T>
   Result<T> write_for(const std::function<Result<T>()>& work) {

@@ -20,11 +20,13 @@ Result<std::string> dump(const json& value) {
   }
 }
 
-/// Parses a value of depth one; deeper ones, which no table of ours holds, are cut before they cost memory.
+/// Parses a value of depth one; deeper ones, which no table of ours holds, are cut before they cost
+/// memory.
 std::optional<json> parse_flat(std::string_view text) {
   bool flat = true;
   const auto callback = [&flat](int depth, json::parse_event_t event, json&) {
-    const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    const bool opens =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth > 0) flat = false;
     return flat;
   };

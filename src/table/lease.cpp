@@ -42,7 +42,8 @@ std::string random_token() {
 
 Result<std::optional<Holder>> holder_of(Database& database) {
   OPLAT_TRY(statement,
-            database.prepare("SELECT id, token, pid, process_start, host, since_ms, heartbeat_ms FROM lease"));
+            database.prepare(
+                "SELECT id, token, pid, process_start, host, since_ms, heartbeat_ms FROM lease"));
   OPLAT_TRY(row, statement.step());
   if (!row) return std::nullopt;
   Cells cells(statement, "lease");
@@ -60,31 +61,38 @@ Result<std::optional<Holder>> holder_of(Database& database) {
 Status refuse_if_alive(Database& database, const Holder& holder) {
   const auto alive = is_alive(holder.process);
   if (alive && !*alive) return {};
-  // A heartbeat from the future is a clock that was set back, unless it is only two hosts' clocks apart.
+  // A heartbeat from the future is a clock that was set back, unless it is only two hosts' clocks
+  // apart.
   constexpr std::int64_t kLife = std::chrono::milliseconds(Lease::kLifetime).count();
   const std::int64_t age = is_time(holder.heartbeat_ms) ? now_ms() - holder.heartbeat_ms : kLife;
   const bool young = age < kLife && age > -kLife;
   const std::string since = utc(holder.since_ms);
   if (alive && (young || holder.process.start)) {
     return fail(Code::Refused,
-                "{}: locked: process {} writes this table since {}; wait until it has finished, or stop it (kill {})",
+                "{}: locked: process {} writes this table since {}; wait until it has finished, or "
+                "stop it (kill {})",
                 database.shown(), holder.process.pid, since, holder.process.pid);
   }
   if (!alive && young) {
-    return fail(
-        Code::Refused,
-        "{}: locked: process {} of another host writes this table since {}; its last sign of life was {} s ago; "
-        "if it is gone, try again {} s after that",
-        database.shown(), holder.process.pid, since, age < 0 ? 0 : age / 1000, Lease::kLifetime.count());
+    return fail(Code::Refused,
+                "{}: locked: process {} of another host writes this table since {}; its last sign "
+                "of life was {} s ago; "
+                "if it is gone, try again {} s after that",
+                database.shown(), holder.process.pid, since, age < 0 ? 0 : age / 1000,
+                Lease::kLifetime.count());
   }
   return {};
 }
 
 Status write_holder(Database& database, const Holder& holder) {
-  OPLAT_TRY(statement, database.prepare("INSERT OR REPLACE INTO lease(id, token, pid, process_start, host, since_ms, "
-                                        "heartbeat_ms) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)"));
+  OPLAT_TRY(statement,
+            database.prepare(
+                "INSERT OR REPLACE INTO lease(id, token, pid, process_start, host, since_ms, "
+                "heartbeat_ms) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)"));
   statement.add(std::string_view(holder.token)).add(holder.process.pid).add(holder.process.start);
-  statement.add(std::string_view(holder.process.host)).add(holder.since_ms).add(holder.heartbeat_ms);
+  statement.add(std::string_view(holder.process.host))
+      .add(holder.since_ms)
+      .add(holder.heartbeat_ms);
   return statement.run();
 }
 
@@ -116,8 +124,10 @@ Status Lease::check_free(Database& database) {
 Status Lease::keep(Database& database) {
   OPLAT_TRY(holder, holder_of(database));
   if (!holder || holder->token != token_) {
-    return fail(Code::Refused, "{}: another writer{} took the table over; run this again when it has finished",
-                database.shown(), holder ? fmt::format(" (process {})", holder->process.pid) : std::string());
+    return fail(Code::Refused,
+                "{}: another writer{} took the table over; run this again when it has finished",
+                database.shown(),
+                holder ? fmt::format(" (process {})", holder->process.pid) : std::string());
   }
   const auto now = std::chrono::steady_clock::now();
   if (now - beat_ < kRefresh) return {};

@@ -8,11 +8,13 @@ namespace oplat::table {
 
 /// Largest cell of any kind: a fit of a large forest is some tens of MiB.
 constexpr std::size_t kMaxCell = std::size_t{256} << 20;
-/// Keys, names, reasons, JSON texts. The longest real keys (torch modules with their repr) are some tens of KiB.
+/// Keys, names, reasons, JSON texts. The longest real keys (torch modules with their repr) are some
+/// tens of KiB.
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
 /// Bytes of a foreign file that stand beside its rows, or of one of its rows.
 constexpr std::size_t kMaxForeignText = kMaxCell / 2;
-/// Bytes of a fit: what a library of 100,000 rows teaches takes some 40 MiB, and 12 more for every further flag of its keys.
+/// Bytes of a fit: what a library of 100,000 rows teaches takes some 40 MiB, and 12 more for every
+/// further flag of its keys.
 constexpr std::size_t kMaxFit = std::size_t{128} << 20;
 /// Kernels of one plan: the largest known models have some ten thousand.
 constexpr std::size_t kMaxPlanKernels = 10'000'000;

@@ -20,8 +20,8 @@ struct LutFound {
 
 class LutRowIndex;
 
-/// Look-ups in the rows of one device: of imported rows the lines decide, of those that oplat measured the keys. The table
-/// must outlive it and stay as it is.
+/// Look-ups in the rows of one device: of imported rows the lines decide, of those that oplat
+/// measured the keys. The table must outlive it and stay as it is.
 class LutRows {
  public:
   /// `settings` in order of preference: the first that holds the query answers.
@@ -36,8 +36,10 @@ class LutRows {
   struct Source;  ///< the rows of one setting
 
   Result<const LutRowIndex*> index_of(Source& source);
-  Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query) const;
-  Result<LutFound> in_rows(SettingId setting, const base::Hash128& identity, const ir::LutQuery& query) const;
+  Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity,
+                            const ir::LutQuery& query) const;
+  Result<LutFound> in_rows(SettingId setting, const base::Hash128& identity,
+                           const ir::LutQuery& query) const;
 
   const Table* table_;
   DeviceId device_;

@@ -24,7 +24,8 @@ Status copy_pages(Database& from, Database& to) {
 Status apply_steps(Database& database, std::span<const Migration> steps) {
   OPLAT_TRY(version, database.integer("PRAGMA user_version"));
   while (version < kSchemaVersion) {
-    const auto step = std::find_if(steps.begin(), steps.end(), [&](const Migration& m) { return m.from == version; });
+    const auto step = std::find_if(steps.begin(), steps.end(),
+                                   [&](const Migration& m) { return m.from == version; });
     if (step == steps.end()) return database.corrupt("schema {} was never released", version);
     OPLAT_CHECK(step->apply(database));
     ++version;
@@ -33,25 +34,30 @@ Status apply_steps(Database& database, std::span<const Migration> steps) {
   return {};
 }
 
-/// Schema 2 keeps of a foreign file what its rows do not say, and says of a row which file it is from. No oplat of
-/// schema 1 imported anything, so there is nothing to carry over.
+/// Schema 2 keeps of a foreign file what its rows do not say, and says of a row which file it is
+/// from. No oplat of schema 1 imported anything, so there is nothing to carry over.
 Status to_schema_2(Database& database) {
   OPLAT_CHECK(database.execute("DROP TABLE native; DROP TABLE native_file"));
+  OPLAT_CHECK(
+      database.execute("CREATE TABLE native_file(id INTEGER PRIMARY KEY, format TEXT NOT NULL, "
+                       "name TEXT NOT NULL, hash BLOB NOT NULL, "
+                       "device INTEGER NOT NULL REFERENCES device(id), setting INTEGER NOT NULL "
+                       "REFERENCES setting(id), "
+                       "head BLOB NOT NULL, tail BLOB NOT NULL)"));
   OPLAT_CHECK(database.execute(
-      "CREATE TABLE native_file(id INTEGER PRIMARY KEY, format TEXT NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL, "
-      "device INTEGER NOT NULL REFERENCES device(id), setting INTEGER NOT NULL REFERENCES setting(id), "
-      "head BLOB NOT NULL, tail BLOB NOT NULL)"));
-  OPLAT_CHECK(database.execute("CREATE TABLE native(\"row\" INTEGER PRIMARY KEY REFERENCES row(id) ON DELETE CASCADE, "
-                               "gap BLOB NOT NULL, text BLOB)"));
+      "CREATE TABLE native(\"row\" INTEGER PRIMARY KEY REFERENCES row(id) ON DELETE CASCADE, "
+      "gap BLOB NOT NULL, text BLOB)"));
   return database.execute(
       "ALTER TABLE \"row\" ADD COLUMN file INTEGER REFERENCES native_file(id) ON DELETE CASCADE");
 }
 
-/// Schema 3 says of a block how busy others kept the machine, and of a plan's kernel whether the runtime put it in. Of what
-/// stands there nobody recorded either.
+/// Schema 3 says of a block how busy others kept the machine, and of a plan's kernel whether the
+/// runtime put it in. Of what stands there nobody recorded either.
 Status to_schema_3(Database& database) {
-  return database.execute("ALTER TABLE block ADD COLUMN other_load REAL; ALTER TABLE model_block ADD COLUMN other_load REAL; "
-                          "ALTER TABLE plan_kernel ADD COLUMN put_in INTEGER");
+  return database.execute(
+      "ALTER TABLE block ADD COLUMN other_load REAL; ALTER TABLE model_block ADD COLUMN other_load "
+      "REAL; "
+      "ALTER TABLE plan_kernel ADD COLUMN put_in INTEGER");
 }
 
 constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}};
@@ -60,7 +66,8 @@ constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}};
 
 std::span<const Migration> migrations() { return kMigrations; }
 
-Status migrate_copy(Database& from, const std::filesystem::path& to, std::span<const Migration> steps) {
+Status migrate_copy(Database& from, const std::filesystem::path& to,
+                    std::span<const Migration> steps) {
   OPLAT_TRY(copy, Database::open(to.string(), Database::Access::Create, from.shown()));
   OPLAT_CHECK(copy_pages(from, *copy));
   OPLAT_CHECK(copy->execute("BEGIN IMMEDIATE"));

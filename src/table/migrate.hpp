@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Older schemas are brought up to date on a copy, one step per version; the file itself stays as it was.
+/// Older schemas are brought up to date on a copy, one step per version; the file itself stays as
+/// it was.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,9 @@ struct Migration {
 /// Every step since the first released schema, which was 1.
 std::span<const Migration> migrations();
 
-/// Copies the table at `from` to `to`, which must not exist, and applies the steps from its version to kSchemaVersion.
-/// Code::Input where no step leads on.
-Status migrate_copy(Database& from, const std::filesystem::path& to, std::span<const Migration> steps);
+/// Copies the table at `from` to `to`, which must not exist, and applies the steps from its version
+/// to kSchemaVersion. Code::Input where no step leads on.
+Status migrate_copy(Database& from, const std::filesystem::path& to,
+                    std::span<const Migration> steps);
 
 }  // namespace oplat::table

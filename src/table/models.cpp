@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Whole models: their measurements, and the memory of their files' hashes.
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/outcome.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
 namespace {
 
-#define OPLAT_SELECT_MODEL_ROW \
-  "SELECT id, plan_identity, device, setting, campaign, name, batch, " OPLAT_OUTCOME_COLUMNS " FROM model_row "
+#define OPLAT_SELECT_MODEL_ROW                                                               \
+  "SELECT id, plan_identity, device, setting, campaign, name, batch, " OPLAT_OUTCOME_COLUMNS \
+  " FROM model_row "
 constexpr int kModelOutcomeColumn = 7;
 
 Result<StoredModelRow> read_model_row(const Statement& statement) {
@@ -29,24 +30,31 @@ Result<StoredModelRow> read_model_row(const Statement& statement) {
   return stored;
 }
 
-Status update_model_row(Database& database, RowId id, std::optional<CampaignId> campaign, const ModelRow& row,
-                        const OutcomeCells& outcome) {
-  OPLAT_TRY(statement, database.prepare("UPDATE model_row SET campaign = ?1, name = ?2, batch = ?3, "
-                                        "(" OPLAT_OUTCOME_COLUMNS ") = (?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-                                        "?14, ?15, ?16, ?17, ?18) WHERE id = ?19"));
+Status update_model_row(Database& database, RowId id, std::optional<CampaignId> campaign,
+                        const ModelRow& row, const OutcomeCells& outcome) {
+  OPLAT_TRY(
+      statement,
+      database.prepare("UPDATE model_row SET campaign = ?1, name = ?2, batch = ?3, "
+                       "(" OPLAT_OUTCOME_COLUMNS ") = (?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+                       "?14, ?15, ?16, ?17, ?18) WHERE id = ?19"));
   statement.add(campaign).add(row.name).add(row.batch);
   outcome.add_to(statement);
   return statement.add(id).run();
 }
 
 Result<RowId> insert_model_row(Database& database, DeviceId device, SettingId setting,
-                               std::optional<CampaignId> campaign, const ModelRow& row, const OutcomeCells& outcome) {
-  OPLAT_TRY(statement,
-            database.prepare(
-                "INSERT INTO model_row(plan_identity, device, setting, campaign, name, batch, " OPLAT_OUTCOME_COLUMNS
-                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
-  statement.add(row.plan_identity).add(device).add(setting).add(campaign).add(row.name).add(row.batch);
+                               std::optional<CampaignId> campaign, const ModelRow& row,
+                               const OutcomeCells& outcome) {
+  OPLAT_TRY(statement, database.prepare("INSERT INTO model_row(plan_identity, device, setting, "
+                                        "campaign, name, batch, " OPLAT_OUTCOME_COLUMNS
+                                        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+                                        "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+  statement.add(row.plan_identity)
+      .add(device)
+      .add(setting)
+      .add(campaign)
+      .add(row.name)
+      .add(row.batch);
   outcome.add_to(statement);
   OPLAT_CHECK(statement.run());
   return sqlite3_last_insert_rowid(database.handle());
@@ -62,23 +70,26 @@ Result<std::vector<StoredModelRow>> Table::model_rows() const {
     OPLAT_TRY(line, statement.step());
     if (!line) return rows;
     OPLAT_TRY(row, read_model_row(statement));
-    if (!ascending.next(row.id)) return impl_->database->corrupt("model_row {} comes twice", row.id);
+    if (!ascending.next(row.id))
+      return impl_->database->corrupt("model_row {} comes twice", row.id);
     rows.push_back(std::move(row));
   }
 }
 
-Result<std::optional<StoredModelRow>> Table::find_model_row(std::string_view plan_identity, DeviceId device,
+Result<std::optional<StoredModelRow>> Table::find_model_row(std::string_view plan_identity,
+                                                            DeviceId device,
                                                             SettingId setting) const {
-  OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_MODEL_ROW
-                                                "WHERE plan_identity = ?1 AND device = ?2 AND setting = ?3"));
+  OPLAT_TRY(statement,
+            impl_->database->prepare(OPLAT_SELECT_MODEL_ROW
+                                     "WHERE plan_identity = ?1 AND device = ?2 AND setting = ?3"));
   OPLAT_TRY(line, statement.add(plan_identity).add(device).add(setting).step());
   if (!line) return std::nullopt;
   OPLAT_TRY(row, read_model_row(statement));
   return std::optional(std::move(row));
 }
 
-Result<RowId> Table::put_model_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
-                                   const ModelRow& row) {
+Result<RowId> Table::put_model_row(DeviceId device, SettingId setting,
+                                   std::optional<CampaignId> campaign, const ModelRow& row) {
   OPLAT_CHECK(validate_text("plan_identity", row.plan_identity));
   OPLAT_CHECK(validate_text("name", row.name));
   OPLAT_CHECK(validate_count("batch", row.batch));
@@ -93,8 +104,9 @@ Result<RowId> Table::put_model_row(DeviceId device, SettingId setting, std::opti
 
 Result<std::optional<std::string>> Table::known_model_hash(std::string_view path, std::int64_t size,
                                                            std::int64_t mtime_ns) const {
-  OPLAT_TRY(statement, impl_->database->prepare(
-                           "SELECT id, hash FROM model_file WHERE path = ?1 AND size = ?2 AND mtime_ns = ?3"));
+  OPLAT_TRY(statement,
+            impl_->database->prepare(
+                "SELECT id, hash FROM model_file WHERE path = ?1 AND size = ?2 AND mtime_ns = ?3"));
   OPLAT_TRY(line, statement.add(path).add(size).add(mtime_ns).step());
   if (!line) return std::nullopt;
   Cells cells(statement, "model_file");
@@ -108,8 +120,9 @@ Status Table::remember_model_hash(std::string_view path, std::int64_t size, std:
   OPLAT_CHECK(validate_text("path", path));
   OPLAT_CHECK(validate_text("hash", hash));
   return impl_->write([&]() -> Status {
-    OPLAT_TRY(statement, impl_->database->prepare("INSERT OR REPLACE INTO model_file(path, size, mtime_ns, hash) "
-                                                  "VALUES (?1, ?2, ?3, ?4)"));
+    OPLAT_TRY(statement, impl_->database->prepare(
+                             "INSERT OR REPLACE INTO model_file(path, size, mtime_ns, hash) "
+                             "VALUES (?1, ?2, ?3, ?4)"));
     return statement.add(path).add(size).add(mtime_ns).add(hash).run();
   });
 }

@@ -21,13 +21,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
-// fileformat2.html, table of section 1.3: bytes 18 and 19 are 2 where the file wants a write-ahead log.
+// fileformat2.html, table of section 1.3: bytes 18 and 19 are 2 where the file wants a write-ahead
+// log.
 constexpr std::size_t kWriteVersionAt = 18;
 constexpr std::size_t kPageSizeAt = 16;  // two bytes, big-endian; 1 stands for 65536
-// fileformat2.html section 3: a journal that belongs to several files ends with their list and this magic. SQLite
-// deletes the file that such a list names, so a stranger's journal with one must never be played back.
+// fileformat2.html section 3: a journal that belongs to several files ends with their list and this
+// magic. SQLite deletes the file that such a list names, so a stranger's journal with one must
+// never be played back.
 constexpr std::string_view kSuperJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-// A writer that recovers the file while it is copied makes the copy worthless; the next attempt finds it recovered.
+// A writer that recovers the file while it is copied makes the copy worthless; the next attempt
+// finds it recovered.
 constexpr int kCopyAttempts = 3;
 // Logs begin with what the program prints around its summary.
 constexpr std::size_t kHintBytes = std::size_t{256} << 10;
@@ -49,7 +52,8 @@ Status inspect_size(const fs::path& file, const std::string& shown, std::span<co
   if (code || size % page == 0 || fs::exists(journal_of(file), code)) return {};
   // A commit may have ended between the two looks.
   if (fs::file_size(file, code) != size) return {};
-  return fail(Code::Input, "{}: corrupt table: cut off after {} bytes, in the middle of a page", shown, size);
+  return fail(Code::Input, "{}: corrupt table: cut off after {} bytes, in the middle of a page",
+              shown, size);
 }
 
 /// How a table of another system becomes one of oplat; empty where the file looks like none.
@@ -60,21 +64,26 @@ std::string import_hint(const fs::path& file, const std::string& shown) {
   bytes.resize(static_cast<std::size_t>(stream.gcount()));
   const auto format = likely_format(bytes);
   if (!format) return {};
-  return fmt::format("; it looks like one of the format {}: read it into a table with 'oplat import {} --format {} --table T.oplat'", *format, shown, *format);
+  return fmt::format(
+      "; it looks like one of the format {}: read it into a table with 'oplat import {} --format "
+      "{} --table T.oplat'",
+      *format, shown, *format);
 }
 
 Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   std::error_code code;
   const fs::file_status status = fs::status(file, code);
   if (!fs::exists(status)) {
-    if (code && code != std::errc::no_such_file_or_directory && code != std::errc::not_a_directory) {
+    if (code && code != std::errc::no_such_file_or_directory &&
+        code != std::errc::not_a_directory) {
       return fail(Code::Input, "{}: cannot be read: {}", shown, code.message());
     }
     return Standing::Absent;
   }
   if (fs::is_directory(status)) return fail(Code::Input, "{}: is a folder, not a table", shown);
   // A named pipe would wait for a writer for ever.
-  if (!fs::is_regular_file(status)) return fail(Code::Input, "{}: is no regular file, so not a table", shown);
+  if (!fs::is_regular_file(status))
+    return fail(Code::Input, "{}: is no regular file, so not a table", shown);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return fail(Code::Input, "{}: cannot be read; check its permissions", shown);
   std::array<char, 100> header{};
@@ -82,9 +91,11 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   const auto size = static_cast<std::size_t>(stream.gcount());
   if (size == 0) return Standing::Empty;
   if (!std::string_view(header.data(), size).starts_with(kMagic)) {
-    return fail(Code::Input, "{}: not a table of oplat (no SQLite database){}", shown, import_hint(file, shown));
+    return fail(Code::Input, "{}: not a table of oplat (no SQLite database){}", shown,
+                import_hint(file, shown));
   }
-  if (size < header.size()) return fail(Code::Input, "{}: corrupt table: cut off after {} bytes", shown, size);
+  if (size < header.size())
+    return fail(Code::Input, "{}: corrupt table: cut off after {} bytes", shown, size);
   if (header[kWriteVersionAt] == 2 || header[kWriteVersionAt + 1] == 2) {
     return fail(Code::Input,
                 "{}: is in write-ahead-log mode, which tables of oplat never are; "
@@ -105,10 +116,11 @@ Status inspect_journal(const fs::path& file, const std::string& shown) {
   stream.seekg(size - static_cast<std::int64_t>(tail.size()));
   stream.read(tail.data(), tail.size());
   if (!stream || std::string_view(tail.data(), tail.size()) != kSuperJournalMagic) return {};
-  return fail(Code::Input,
-              "{}: its journal {} names further files, which no journal of oplat does; remove it if you "
-              "trust the table",
-              shown, base::printable(journal_of(file).string(), 200));
+  return fail(
+      Code::Input,
+      "{}: its journal {} names further files, which no journal of oplat does; remove it if you "
+      "trust the table",
+      shown, base::printable(journal_of(file).string(), 200));
 }
 
 std::string stamp(const fs::path& file) {
@@ -128,8 +140,11 @@ Result<base::TemporaryFolder> copy_with_journal(const fs::path& file, const std:
     std::error_code code;
     fs::remove(journal_of(to), code);
     fs::copy_file(file, to, fs::copy_options::overwrite_existing, code);
-    if (code) return fail(Code::Write, "{}: cannot be copied to {}: {}", shown, to.string(), code.message());
-    if (fs::is_regular_file(journal_of(file), code)) fs::copy_file(journal_of(file), journal_of(to), code);
+    if (code)
+      return fail(Code::Write, "{}: cannot be copied to {}: {}", shown, to.string(),
+                  code.message());
+    if (fs::is_regular_file(journal_of(file), code))
+      fs::copy_file(journal_of(file), journal_of(to), code);
     if (code) return fail(Code::Input, "{}: its journal cannot be read: {}", shown, code.message());
     if (before == stamp(file) + stamp(journal_of(file))) return std::move(folder);
   }
@@ -148,14 +163,17 @@ Status settle(Database& database, Mode mode) {
 Result<std::int64_t> version_of(Database& database) {
   OPLAT_TRY(application, database.integer("PRAGMA application_id"));
   if (application != kApplicationId) {
-    return fail(Code::Input, "{}: not a table of oplat: a SQLite database of another application (application_id {})",
-                database.shown(), application);
+    return fail(
+        Code::Input,
+        "{}: not a table of oplat: a SQLite database of another application (application_id {})",
+        database.shown(), application);
   }
   OPLAT_TRY(version, database.integer("PRAGMA user_version"));
   if (version > kSchemaVersion) {
-    return fail(Code::Refused,
-                "{}: its schema {} is newer than {}, the newest that this oplat knows; use a newer oplat",
-                database.shown(), version, kSchemaVersion);
+    return fail(
+        Code::Refused,
+        "{}: its schema {} is newer than {}, the newest that this oplat knows; use a newer oplat",
+        database.shown(), version, kSchemaVersion);
   }
   return version;
 }
@@ -164,7 +182,9 @@ Result<std::int64_t> version_of(Database& database) {
 Status initialise(Database& database) {
   OPLAT_CHECK(database.execute("BEGIN IMMEDIATE"));
   auto objects = database.integer("SELECT coalesce(sum(1), 0) FROM sqlite_master");
-  Status made = !objects ? Status(fail(objects.error())) : *objects == 0 ? create_schema(database) : Status{};
+  Status made = !objects        ? Status(fail(objects.error()))
+                : *objects == 0 ? create_schema(database)
+                                : Status{};
   if (made) made = database.execute("COMMIT");
   if (database.in_transaction()) static_cast<void>(database.execute("ROLLBACK"));
   return made;
@@ -180,20 +200,23 @@ Result<OpenedDatabase> migrate_for_reading(OpenedDatabase old, std::span<const M
 }
 
 /// Puts the migrated copy in the table's place and keeps the old file beside it.
-Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& file, std::int64_t version,
-                                           std::span<const Migration> steps) {
+Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& file,
+                                           std::int64_t version, std::span<const Migration> steps) {
   const std::string shown = old.database->shown();
   const fs::path made = file.string() + ".migrating";
   const fs::path kept = fmt::format("{}.schema{}", file.string(), version);
   std::error_code code;
-  // Shuts writers out until the new file stands in its place. One that is between two of its blocks keeps the table.
+  // Shuts writers out until the new file stands in its place. One that is between two of its blocks
+  // keeps the table.
   OPLAT_CHECK(old.database->execute("BEGIN IMMEDIATE"));
   OPLAT_CHECK(Lease::check_free(*old.database));
   // A second connection, since SQLite copies from none that has a transaction open for writing.
   OPLAT_TRY(source, Database::open(file.string(), Database::Access::Read, shown));
   OPLAT_TRY(standing, source->integer("PRAGMA user_version"));
   if (standing != version) {
-    return fail(Code::Refused, "{}: another process brought it to schema {} meanwhile; run this again", shown, standing);
+    return fail(Code::Refused,
+                "{}: another process brought it to schema {} meanwhile; run this again", shown,
+                standing);
   }
   fs::remove(made, code);
   if (const Status migrated = migrate_copy(*source, made, steps); !migrated) {
@@ -203,7 +226,9 @@ Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& f
   fs::remove(kept, code);
   fs::create_hard_link(file, kept, code);
   if (!code) fs::rename(made, file, code);
-  if (code) return fail(Code::Write, "{}: cannot be replaced by its migrated copy: {}", shown, code.message());
+  if (code)
+    return fail(Code::Write, "{}: cannot be replaced by its migrated copy: {}", shown,
+                code.message());
   source.reset();
   old.database.reset();
   OPLAT_TRY(database, Database::open(file.string(), Database::Access::Write, shown));
@@ -211,7 +236,8 @@ Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& f
   return OpenedDatabase{std::move(database), std::nullopt};
 }
 
-/// Opens for reading where the last writer was killed in the middle of a commit: the rollback happens on a copy.
+/// Opens for reading where the last writer was killed in the middle of a commit: the rollback
+/// happens on a copy.
 Result<OpenedDatabase> open_rolled_back(const fs::path& file, const std::string& shown) {
   OPLAT_TRY(folder, copy_with_journal(file, shown));
   const std::string copy = (folder.path() / "table.oplat").string();
@@ -242,26 +268,33 @@ Result<OpenedDatabase> open_for_reading(const fs::path& file, const std::string&
 
 }  // namespace
 
-Result<OpenedDatabase> open_database(const fs::path& path, Mode mode, std::span<const Migration> steps) {
+Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
+                                     std::span<const Migration> steps) {
   const std::string shown = base::printable(path.string(), 400);
   if (path.empty() || path.string().find('\0') != std::string::npos) {
     return fail(Code::Input, "'{}': no name of a file", shown);
   }
   std::error_code code;
-  // Absolute, so that a name such as "file:x?mode=..." or ":memory:" is a file's name and nothing else; resolved, since
-  // SQLite keeps the journal beside the file that a link leads to.
+  // Absolute, so that a name such as "file:x?mode=..." or ":memory:" is a file's name and nothing
+  // else; resolved, since SQLite keeps the journal beside the file that a link leads to.
   const fs::path file = fs::weakly_canonical(fs::absolute(path, code), code);
   if (code) return fail(Code::Input, "{}: {}", shown, code.message());
   OPLAT_TRY(standing, inspect(file, shown));
   if (standing != Standing::Database && mode != Mode::Create) {
     if (standing == Standing::Empty) {
-      return fail(Code::Input, "{}: an empty file, not a table; make one with oplat profile --table {}, or of another system's with oplat import", shown,
-                  shown);
+      return fail(Code::Input,
+                  "{}: an empty file, not a table; make one with oplat profile --table {}, or of "
+                  "another system's with oplat import",
+                  shown, shown);
     }
-    return fail(Code::Input, "no table at {}; make one with oplat profile --table {}, or of another system's with oplat import", shown, shown);
+    return fail(Code::Input,
+                "no table at {}; make one with oplat profile --table {}, or of another system's "
+                "with oplat import",
+                shown, shown);
   }
   if (standing == Standing::Absent && !fs::is_directory(file.parent_path(), code)) {
-    return fail(Code::Write, "{}: cannot be made: no folder {}", shown, file.parent_path().string());
+    return fail(Code::Write, "{}: cannot be made: no folder {}", shown,
+                file.parent_path().string());
   }
   OpenedDatabase opened;
   if (mode == Mode::Read) {
@@ -277,8 +310,9 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode, std::span<
   }
   OPLAT_TRY(version, version_of(*opened.database));
   if (version < kSchemaVersion) {
-    OPLAT_TRY(migrated, mode == Mode::Read ? migrate_for_reading(std::move(opened), steps)
-                                           : migrate_for_writing(std::move(opened), file, version, steps));
+    OPLAT_TRY(migrated, mode == Mode::Read
+                            ? migrate_for_reading(std::move(opened), steps)
+                            : migrate_for_writing(std::move(opened), file, version, steps));
     opened = std::move(migrated);
   }
   OPLAT_CHECK(verify_schema(*opened.database));

@@ -8,17 +8,19 @@
 #include <span>
 
 #include "base/files.hpp"
-#include "table/table.hpp"
 #include "table/migrate.hpp"
 #include "table/sqlite.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 
 struct OpenedDatabase {
   std::unique_ptr<Database> database;
-  std::optional<base::TemporaryFolder> copy;  ///< holds the file that is really open, if it is not the one asked for
+  std::optional<base::TemporaryFolder>
+      copy;  ///< holds the file that is really open, if it is not the one asked for
 };
 /// Makes the file where `mode` is Create and it is absent or empty. Does not take the lease.
-Result<OpenedDatabase> open_database(const std::filesystem::path& path, Mode mode, std::span<const Migration> steps);
+Result<OpenedDatabase> open_database(const std::filesystem::path& path, Mode mode,
+                                     std::span<const Migration> steps);
 
 }  // namespace oplat::table

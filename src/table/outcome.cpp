@@ -35,7 +35,11 @@ void add_outcome(Statement& statement, const Outcome& outcome) {
   statement.add(outcome_name(outcome));
   if (const auto* t = std::get_if<Timing>(&outcome)) {
     statement.add_null();
-    statement.add(t->median_ns).add(t->sd_log).add(t->ci_low_ns).add(t->ci_high_ns).add(t->ci_level);
+    statement.add(t->median_ns)
+        .add(t->sd_log)
+        .add(t->ci_low_ns)
+        .add(t->ci_high_ns)
+        .add(t->ci_level);
     statement.add(t->min_ns).add(t->p10_ns).add(t->p90_ns).add(t->blocks).add(t->processes);
   } else {
     statement.add(reason_of(outcome));

@@ -4,19 +4,21 @@
 
 #include <string>
 
-#include "table/records.hpp"
 #include "table/cells.hpp"
+#include "table/records.hpp"
 #include "table/sqlite.hpp"
 
 namespace oplat::table {
 
 /// In the order in which they are bound and read; one macro so that statements stay literals.
-#define OPLAT_OUTCOME_COLUMNS                                                                                        \
-  "outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, p10_ns, p90_ns, blocks, processes, " \
+#define OPLAT_OUTCOME_COLUMNS                                                                     \
+  "outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level, min_ns, p10_ns, p90_ns, " \
+  "blocks, processes, "                                                                           \
   "copies, topology, flags"
 constexpr int kOutcomeColumns = 15;
 
-/// Adds the first kOutcomeColumns - 3 of them, all but the method; `outcome` must be valid and outlive the statement's run.
+/// Adds the first kOutcomeColumns - 3 of them, all but the method; `outcome` must be valid and
+/// outlive the statement's run.
 void add_outcome(Statement& statement, const Outcome& outcome);
 
 /// An outcome made ready for binding: holds the texts that the statement points to.

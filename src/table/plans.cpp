@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Plans: the kernels of a model in execution order.
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/limits.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
@@ -12,7 +12,8 @@ namespace {
 using PlanId = std::int64_t;
 
 Status validate_plan(const Plan& plan) {
-  if (plan.identity.empty()) return fail(Code::Input, "a plan without an identity cannot be kept in a table");
+  if (plan.identity.empty())
+    return fail(Code::Input, "a plan without an identity cannot be kept in a table");
   OPLAT_CHECK(validate_text("identity", plan.identity));
   OPLAT_CHECK(validate_text("model", plan.model));
   OPLAT_CHECK(validate_text("source", plan.source));
@@ -47,29 +48,34 @@ std::optional<bool> read_flag(Cells& cells, int column) {
 }
 
 Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
-  OPLAT_TRY(statement, database.prepare("SELECT plan_kernel.id, position, name, kernel.key, count, put_in FROM plan_kernel "
-                                        "LEFT JOIN kernel ON kernel.id = plan_kernel.kernel "
-                                        "WHERE plan = ?1 ORDER BY position"));
+  OPLAT_TRY(statement,
+            database.prepare(
+                "SELECT plan_kernel.id, position, name, kernel.key, count, put_in FROM plan_kernel "
+                "LEFT JOIN kernel ON kernel.id = plan_kernel.kernel "
+                "WHERE plan = ?1 ORDER BY position"));
   statement.add(plan);
   std::vector<PlanKernel> kernels;
   while (true) {
     OPLAT_TRY(line, statement.step());
     if (!line) return kernels;
-    if (kernels.size() >= kMaxPlanKernels) return database.corrupt("plan {}: too many kernels", plan);
+    if (kernels.size() >= kMaxPlanKernels)
+      return database.corrupt("plan {}: too many kernels", plan);
     Cells cells(statement, "plan_kernel");
     const std::int64_t position = cells.count(1);
     PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5)};
     OPLAT_CHECK(cells.status());
     if (position != static_cast<std::int64_t>(kernels.size())) {
-      return database.corrupt("plan {}: position {} stands where {} is expected", plan, position, kernels.size());
+      return database.corrupt("plan {}: position {} stands where {} is expected", plan, position,
+                              kernels.size());
     }
     kernels.push_back(std::move(kernel));
   }
 }
 
 Result<PlanId> put_head(Database& database, const Plan& plan) {
-  OPLAT_TRY(statement, database.prepare("INSERT INTO plan(identity, model, source, batch, weight_bytes, "
-                                        "activation_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  OPLAT_TRY(statement,
+            database.prepare("INSERT INTO plan(identity, model, source, batch, weight_bytes, "
+                             "activation_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
   statement.add(plan.identity).add(plan.model).add(plan.source).add(plan.batch);
   OPLAT_CHECK(statement.add(plan.weight_bytes).add(plan.activation_bytes).run());
   return sqlite3_last_insert_rowid(database.handle());
@@ -81,12 +87,20 @@ Status erase_plan(Database& database, std::string_view identity) {
   return statement.add(identity).run();
 }
 
-Status put_kernel_line(Database& database, PlanId plan, std::int64_t position, const PlanKernel& line,
-                       KernelId kernel) {
-  OPLAT_TRY(statement, database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in) "
-                                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
-  const auto put_in = line.put_in ? std::optional<std::int64_t>(*line.put_in ? 1 : 0) : std::nullopt;
-  return statement.add(plan).add(position).add(line.name).add(kernel).add(line.count).add(put_in).run();
+Status put_kernel_line(Database& database, PlanId plan, std::int64_t position,
+                       const PlanKernel& line, KernelId kernel) {
+  OPLAT_TRY(statement,
+            database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in) "
+                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+  const auto put_in =
+      line.put_in ? std::optional<std::int64_t>(*line.put_in ? 1 : 0) : std::nullopt;
+  return statement.add(plan)
+      .add(position)
+      .add(line.name)
+      .add(kernel)
+      .add(line.count)
+      .add(put_in)
+      .run();
 }
 
 }  // namespace
@@ -95,8 +109,9 @@ Result<std::optional<Plan>> Table::find_plan(std::string_view identity) const {
   PlanId id = 0;
   Plan plan;
   {
-    OPLAT_TRY(statement, impl_->database->prepare("SELECT id, identity, model, source, batch, weight_bytes, "
-                                                  "activation_bytes FROM plan WHERE identity = ?1"));
+    OPLAT_TRY(statement,
+              impl_->database->prepare("SELECT id, identity, model, source, batch, weight_bytes, "
+                                       "activation_bytes FROM plan WHERE identity = ?1"));
     OPLAT_TRY(line, statement.add(identity).step());
     if (!line) return std::nullopt;
     Cells cells(statement, "plan");
@@ -113,8 +128,9 @@ Result<std::vector<Plan>> Table::plans() const {
   std::vector<PlanId> ids;
   std::vector<Plan> all;
   {
-    OPLAT_TRY(statement, impl_->database->prepare("SELECT id, identity, model, source, batch, weight_bytes, "
-                                                  "activation_bytes FROM plan ORDER BY id"));
+    OPLAT_TRY(statement,
+              impl_->database->prepare("SELECT id, identity, model, source, batch, weight_bytes, "
+                                       "activation_bytes FROM plan ORDER BY id"));
     Ascending ascending;
     while (true) {
       OPLAT_TRY(line, statement.step());
@@ -122,7 +138,8 @@ Result<std::vector<Plan>> Table::plans() const {
       Cells cells(statement, "plan");
       all.push_back(read_plan(cells));
       OPLAT_CHECK(cells.status());
-      if (!ascending.next(cells.id())) return impl_->database->corrupt("plan {} comes twice", cells.id());
+      if (!ascending.next(cells.id()))
+        return impl_->database->corrupt("plan {} comes twice", cells.id());
       ids.push_back(cells.id());
     }
   }

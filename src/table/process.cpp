@@ -30,7 +30,8 @@ std::optional<ProcStat> read_stat(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   if (!file) return std::nullopt;
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  // The second field is the program's name in parentheses and may hold anything, parentheses included.
+  // The second field is the program's name in parentheses and may hold anything, parentheses
+  // included.
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));

@@ -11,8 +11,9 @@ namespace oplat::table {
 std::string describe(const Setting& setting) {
   std::string text = base::printable(setting.runtime);
   if (!setting.version.empty()) text += fmt::format(" {}", base::printable(setting.version));
-  text += fmt::format(", {} {}, precision {}", setting.threads, setting.threads == 1 ? "thread" : "threads",
-                      base::printable(setting.precision));
+  text +=
+      fmt::format(", {} {}, precision {}", setting.threads,
+                  setting.threads == 1 ? "thread" : "threads", base::printable(setting.precision));
   std::string_view before = ", ";
   for (const auto& [name, value] : setting.options) {
     text += fmt::format("{}{}={}", before, base::printable(name), base::printable(value));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a table holds, as values. Times are ns of one execution of one kernel (or of one whole batch of a model).
+/// What a table holds, as values. Times are ns of one execution of one kernel (or of one whole
+/// batch of a model).
 #pragma once
 
 #include <algorithm>
@@ -24,11 +25,13 @@ std::string describe(const Setting& setting);
 
 /// How the machine was. Never part of a look-up.
 struct Environment {
-  std::string kernel;         ///< uname release
-  std::string hostname_hash;  ///< of the host name: two campaigns of one host can be told, the name cannot
-  std::string started_at;     ///< UTC, ISO 8601
-  double load_average = 0;    ///< one minute, before the campaign
-  std::map<std::string, std::string> facts;  ///< clock source, governor, huge pages, harness version and commit, ...
+  std::string kernel;  ///< uname release
+  std::string
+      hostname_hash;  ///< of the host name: two campaigns of one host can be told, the name cannot
+  std::string started_at;   ///< UTC, ISO 8601
+  double load_average = 0;  ///< one minute, before the campaign
+  std::map<std::string, std::string>
+      facts;  ///< clock source, governor, huge pages, harness version and commit, ...
 };
 
 /// One run of `oplat profile` or `oplat measure --table`.
@@ -36,15 +39,17 @@ struct Campaign {
   std::string argv;
   std::string commit;
   std::uint64_t seed = 0;
-  std::optional<double> reference_compute_ns;  ///< baseline of the compute reference on this device and setting
-  std::optional<double> reference_memory_ns;   ///< baseline of the memory reference
-  std::optional<double> empty_call_ns;         ///< a call of the runtime that computes nothing: c0 of an unfitted table
+  std::optional<double>
+      reference_compute_ns;  ///< baseline of the compute reference on this device and setting
+  std::optional<double> reference_memory_ns;  ///< baseline of the memory reference
+  std::optional<double>
+      empty_call_ns;  ///< a call of the runtime that computes nothing: c0 of an unfitted table
 };
 
 /// Statistics over block medians of one row.
 struct Timing {
   double median_ns = 0;
-  double sd_log = 0;               ///< standard deviation of the logarithm of the block values
+  double sd_log = 0;  ///< standard deviation of the logarithm of the block values
   double ci_low_ns = 0, ci_high_ns = 0;  ///< of the median, at `ci_level`
   double ci_level = 0.95;
   double min_ns = 0, p10_ns = 0, p90_ns = 0;  ///< over block values
@@ -52,24 +57,35 @@ struct Timing {
   std::int64_t processes = 0;
   friend bool operator==(const Timing&, const Timing&) = default;
 };
-struct Unsupported { std::string reason; friend bool operator==(const Unsupported&, const Unsupported&) = default; };
-struct Skipped { std::string reason; friend bool operator==(const Skipped&, const Skipped&) = default; };
-struct Failed { std::string reason; friend bool operator==(const Failed&, const Failed&) = default; };
+struct Unsupported {
+  std::string reason;
+  friend bool operator==(const Unsupported&, const Unsupported&) = default;
+};
+struct Skipped {
+  std::string reason;
+  friend bool operator==(const Skipped&, const Skipped&) = default;
+};
+struct Failed {
+  std::string reason;
+  friend bool operator==(const Failed&, const Failed&) = default;
+};
 using Outcome = std::variant<Timing, Unsupported, Skipped, Failed>;
 /// "timing", "unsupported", "skipped", "failed".
 std::string_view outcome_name(const Outcome& outcome);
 
 /// One time-separated block of measurements of one row, or of one whole model.
 struct Block {
-  std::int64_t pass = 0;            ///< number of the pass in the campaign
-  std::int64_t process = 0;         ///< number of the worker process in the campaign
-  double value_ns = 0;              ///< slope (kernels) or a call (models); the lower quartile of the block, measure::calm_time
+  std::int64_t pass = 0;     ///< number of the pass in the campaign
+  std::int64_t process = 0;  ///< number of the worker process in the campaign
+  double value_ns = 0;  ///< slope (kernels) or a call (models); the lower quartile of the block,
+                        ///< measure::calm_time
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
-  std::int64_t rounds = 0;          ///< calls behind the value
-  std::int64_t switches = 0;        ///< involuntary context switches during the block
+  std::int64_t rounds = 0;    ///< calls behind the value
+  std::int64_t switches = 0;  ///< involuntary context switches during the block
   std::int64_t steal_ticks = 0;
-  std::optional<double> other_load = std::nullopt;  ///< CPUs that other programs kept busy during the block; nothing: not told
+  std::optional<double> other_load =
+      std::nullopt;  ///< CPUs that other programs kept busy during the block; nothing: not told
 };
 
 /// Flag of a row measured while other programs kept the machine busy.
@@ -77,26 +93,28 @@ inline constexpr const char* kUnderLoad = "under_load";
 
 /// How a row was measured.
 struct Method {
-  std::int64_t copies = 1;       ///< k of the slope
-  std::string topology;          ///< "chain", "fan", "single", "" unknown
+  std::int64_t copies = 1;         ///< k of the slope
+  std::string topology;            ///< "chain", "fan", "single", "" unknown
   std::vector<std::string> flags;  ///< "ci_not_reached", "disturbed", ... sorted
-  [[nodiscard]] bool has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
+  [[nodiscard]] bool has(std::string_view flag) const {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  }
   friend bool operator==(const Method&, const Method&) = default;
 };
 
 /// One kernel measured (or refused) on one device under one setting at one cache state.
 struct Row {
-  std::string key;                        ///< printed Key
-  std::optional<double> reuse_bytes;      ///< nothing: the source does not say, answers any state
-  std::string origin = "own";             ///< "own", or the format it was imported from
+  std::string key;                    ///< printed Key
+  std::optional<double> reuse_bytes;  ///< nothing: the source does not say, answers any state
+  std::string origin = "own";         ///< "own", or the format it was imported from
   Outcome outcome;
   Method method;
 };
 
 /// A whole model measured end to end.
 struct ModelRow {
-  std::string name;                       ///< file name, for people
-  std::string plan_identity;              ///< Plan::identity of what was run
+  std::string name;           ///< file name, for people
+  std::string plan_identity;  ///< Plan::identity of what was run
   std::int64_t batch = 1;
   Outcome outcome;
   Method method;

@@ -5,18 +5,19 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/outcome.hpp"
 #include "table/rows.hpp"
+#include "table/table.hpp"
 #include "table/validate.hpp"
 
 namespace oplat::table {
 namespace {
 
 #define OPLAT_SELECT_ROW "SELECT " OPLAT_ROW_COLUMNS OPLAT_ROW_TABLES
-// Lines are read in pages of this size, so that no lock is held and no statement is open while a visitor runs.
+// Lines are read in pages of this size, so that no lock is held and no statement is open while a
+// visitor runs.
 constexpr std::size_t kPage = 512;  // the LIMIT of the statement below
 
 /// At most `most` rows that the statement gives, ids ascending.
@@ -38,10 +39,12 @@ bool state_before(const StoredRow& a, const StoredRow& b) {
   return a.row.reuse_bytes.value_or(kLast) < b.row.reuse_bytes.value_or(kLast);
 }
 
-Result<std::optional<RowId>> find_own_row(Database& database, KernelId kernel, DeviceId device, SettingId setting,
-                                          std::optional<double> reuse_bytes) {
-  OPLAT_TRY(statement, database.prepare("SELECT id FROM \"row\" WHERE kernel = ?1 AND device = ?2 AND setting = ?3 AND "
-                                        "coalesce(reuse_bytes, -1.0) = coalesce(?4, -1.0) AND origin = 'own'"));
+Result<std::optional<RowId>> find_own_row(Database& database, KernelId kernel, DeviceId device,
+                                          SettingId setting, std::optional<double> reuse_bytes) {
+  OPLAT_TRY(statement,
+            database.prepare(
+                "SELECT id FROM \"row\" WHERE kernel = ?1 AND device = ?2 AND setting = ?3 AND "
+                "coalesce(reuse_bytes, -1.0) = coalesce(?4, -1.0) AND origin = 'own'"));
   OPLAT_TRY(line, statement.add(kernel).add(device).add(setting).add(reuse_bytes).step());
   if (!line) return std::nullopt;
   Cells cells(statement, "row");
@@ -49,22 +52,25 @@ Result<std::optional<RowId>> find_own_row(Database& database, KernelId kernel, D
   return std::optional(cells.id());
 }
 
-Status update_row(Database& database, RowId id, std::optional<CampaignId> campaign, const OutcomeCells& outcome) {
-  OPLAT_TRY(statement, database.prepare("UPDATE \"row\" SET campaign = ?1, (" OPLAT_OUTCOME_COLUMNS
-                                        ") = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) "
-                                        "WHERE id = ?17"));
+Status update_row(Database& database, RowId id, std::optional<CampaignId> campaign,
+                  const OutcomeCells& outcome) {
+  OPLAT_TRY(
+      statement,
+      database.prepare("UPDATE \"row\" SET campaign = ?1, (" OPLAT_OUTCOME_COLUMNS
+                       ") = (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) "
+                       "WHERE id = ?17"));
   statement.add(campaign);
   outcome.add_to(statement);
   return statement.add(id).run();
 }
 
 Result<RowId> insert_row(Database& database, KernelId kernel, DeviceId device, SettingId setting,
-                         std::optional<CampaignId> campaign, const Row& row, const OutcomeCells& outcome) {
-  OPLAT_TRY(statement,
-            database.prepare(
-                "INSERT INTO \"row\"(kernel, device, setting, reuse_bytes, campaign, origin, " OPLAT_OUTCOME_COLUMNS
-                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+                         std::optional<CampaignId> campaign, const Row& row,
+                         const OutcomeCells& outcome) {
+  OPLAT_TRY(statement, database.prepare("INSERT INTO \"row\"(kernel, device, setting, reuse_bytes, "
+                                        "campaign, origin, " OPLAT_OUTCOME_COLUMNS
+                                        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+                                        "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
   statement.add(kernel).add(device).add(setting).add(row.reuse_bytes).add(campaign).add(row.origin);
   outcome.add_to(statement);
   OPLAT_CHECK(statement.run());
@@ -88,20 +94,23 @@ Result<StoredRow> read_row(const Statement& statement) {
   stored.row.method = read_method(cells, kFirstOutcomeColumn);
   OPLAT_CHECK(cells.status());
   if (base::Hash128::from_bytes(hash) != base::hash128(stored.row.key)) {
-    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}", stored.id,
-                                        base::printable(stored.row.key));
+    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}",
+                                        stored.id, base::printable(stored.row.key));
   }
   return stored;
 }
 
-Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId device, SettingId setting) const {
+Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId device,
+                                              SettingId setting) const {
   Impl::RowsQuestion question{std::string(key), device, setting};
-  if (const auto at = impl_->rows_memo.find(question); at != impl_->rows_memo.end()) return at->second;
+  if (const auto at = impl_->rows_memo.find(question); at != impl_->rows_memo.end())
+    return at->second;
   std::vector<StoredRow> rows;
   OPLAT_TRY(kernel, impl_->find_kernel(key));
   if (kernel) {
-    OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE kernel = ?1 AND device = ?2 AND setting = ?3 "
-                                                                   "ORDER BY \"row\".id"));
+    OPLAT_TRY(statement, impl_->database->prepare(
+                             OPLAT_SELECT_ROW "WHERE kernel = ?1 AND device = ?2 AND setting = ?3 "
+                                              "ORDER BY \"row\".id"));
     statement.add(*kernel).add(device).add(setting);
     OPLAT_TRY(found, read_rows(statement, std::numeric_limits<std::size_t>::max()));
     rows = std::move(found);
@@ -126,7 +135,8 @@ Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const
     std::vector<StoredRow> page;
     {
       OPLAT_TRY(statement,
-                impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".id >= ?1 ORDER BY \"row\".id LIMIT 512"));
+                impl_->database->prepare(OPLAT_SELECT_ROW
+                                         "WHERE \"row\".id >= ?1 ORDER BY \"row\".id LIMIT 512"));
       OPLAT_TRY(rows, read_rows(statement.add(next), kPage));
       page = std::move(rows);
     }
@@ -136,7 +146,8 @@ Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const
     for (const StoredRow& row : page) {
       if (!visit(row)) return {};
     }
-    if (page.size() < kPage || page.back().id == std::numeric_limits<std::int64_t>::max()) return {};
+    if (page.size() < kPage || page.back().id == std::numeric_limits<std::int64_t>::max())
+      return {};
     next = page.back().id + 1;
   }
 }
@@ -155,13 +166,18 @@ Result<std::vector<base::Hash128>> Table::kernel_hashes() const {
   }
 }
 
-Result<std::vector<StoredRow>> Table::rows_beside(DeviceId device, SettingId setting, std::string_view format) const {
-  OPLAT_TRY(statement, impl_->database->prepare(OPLAT_SELECT_ROW "WHERE \"row\".device = ?1 AND \"row\".setting = ?2 "
-                                                                 "AND (file IS NULL OR origin <> ?3) ORDER BY \"row\".id"));
-  return read_rows(statement.add(device).add(setting).add(format), std::numeric_limits<std::size_t>::max());
+Result<std::vector<StoredRow>> Table::rows_beside(DeviceId device, SettingId setting,
+                                                  std::string_view format) const {
+  OPLAT_TRY(statement,
+            impl_->database->prepare(OPLAT_SELECT_ROW
+                                     "WHERE \"row\".device = ?1 AND \"row\".setting = ?2 "
+                                     "AND (file IS NULL OR origin <> ?3) ORDER BY \"row\".id"));
+  return read_rows(statement.add(device).add(setting).add(format),
+                   std::numeric_limits<std::size_t>::max());
 }
 
-Result<RowId> Table::put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row) {
+Result<RowId> Table::put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
+                             const Row& row) {
   OPLAT_CHECK(validate_key(row.key));
   OPLAT_CHECK(validate_number("reuse_bytes", row.reuse_bytes));
   OPLAT_CHECK(validate_text("origin", row.origin));

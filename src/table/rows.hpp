@@ -2,14 +2,15 @@
 /// Lines of the table `row` joined with their kernels, as several questions read them.
 #pragma once
 
-#include "table/table.hpp"
 #include "table/outcome.hpp"
 #include "table/sqlite.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 
-#define OPLAT_ROW_COLUMNS \
-  "\"row\".id, kernel.key, kernel.hash, \"row\".device, \"row\".setting, reuse_bytes, campaign, origin, " OPLAT_OUTCOME_COLUMNS
+#define OPLAT_ROW_COLUMNS                                                                         \
+  "\"row\".id, kernel.key, kernel.hash, \"row\".device, \"row\".setting, reuse_bytes, campaign, " \
+  "origin, " OPLAT_OUTCOME_COLUMNS
 constexpr int kFirstOutcomeColumn = 8;
 constexpr int kRowColumns = kFirstOutcomeColumn + kOutcomeColumns;
 /// A left join, so that a row whose kernel is gone is seen and refused instead of being left out.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The schema's text. A change here goes into docs/format.md, and into migrate.cpp where old readers would misread it.
+/// The schema's text. A change here goes into docs/format.md, and into migrate.cpp where old
+/// readers would misread it.
 #include "table/schema.hpp"
 
 #include <map>
@@ -86,7 +87,8 @@ constexpr SchemaObject kObjects[] = {
   file INTEGER REFERENCES native_file(id) ON DELETE CASCADE -- that it was imported from; rows of a file keep its order
 ))"},
     {"index", "row_own",
-     "CREATE UNIQUE INDEX row_own ON row(kernel, device, setting, coalesce(reuse_bytes, -1.0)) WHERE origin = 'own'"},
+     "CREATE UNIQUE INDEX row_own ON row(kernel, device, setting, coalesce(reuse_bytes, -1.0)) "
+     "WHERE origin = 'own'"},
     {"index", "row_kernel", "CREATE INDEX row_kernel ON row(kernel, device, setting)"},
     {"index", "row_population", "CREATE INDEX row_population ON row(device, setting, outcome)"},
     {"table", "block", R"(CREATE TABLE block(
@@ -178,7 +180,8 @@ constexpr SchemaObject kObjects[] = {
   count INTEGER NOT NULL,         -- executions per run of the model
   put_in INTEGER                  -- 1: it moves data and the runtime put it in, 0: the model has it; NULL: not known
 ))"},
-    {"index", "plan_kernel_position", "CREATE UNIQUE INDEX plan_kernel_position ON plan_kernel(plan, position)"},
+    {"index", "plan_kernel_position",
+     "CREATE UNIQUE INDEX plan_kernel_position ON plan_kernel(plan, position)"},
     {"table", "fit", R"(CREATE TABLE fit(
   id INTEGER PRIMARY KEY,
   format TEXT NOT NULL,           -- of blob; a fit of unknown format is ignored
@@ -226,8 +229,10 @@ Result<std::map<std::string, Found>> objects_of(Database& database) {
     OPLAT_TRY(row, statement.step());
     if (!row) return objects;
     std::string name = cell_text(statement, 0);
-    Found found{cell_text(statement, 1), cell_text(statement, 3), sqlite3_column_int64(statement.handle(), 2)};
-    if (objects.size() >= kMaxObjects) return database.corrupt("more than {} tables and indexes", kMaxObjects);
+    Found found{cell_text(statement, 1), cell_text(statement, 3),
+                sqlite3_column_int64(statement.handle(), 2)};
+    if (objects.size() >= kMaxObjects)
+      return database.corrupt("more than {} tables and indexes", kMaxObjects);
     if (found.type != "table" && found.type != "index") {
       return database.corrupt("holds the {} {}; tables of oplat have tables and indexes only",
                               base::printable(found.type), base::printable(name));
@@ -252,7 +257,8 @@ Result<std::map<std::string, std::string>> columns_of(Database& database, std::s
   }
 }
 
-/// For a table whose text is not ours to the byte: later versions add columns, tools rewrite the text.
+/// For a table whose text is not ours to the byte: later versions add columns, tools rewrite the
+/// text.
 Status verify_columns(Database& database, Database& ours, std::string_view table) {
   OPLAT_TRY(expected, columns_of(ours, table));
   OPLAT_TRY(found, columns_of(database, table));
@@ -272,9 +278,10 @@ Status verify_columns(Database& database, Database& ours, std::string_view table
 std::span<const SchemaObject> schema_objects() { return kObjects; }
 
 Status create_schema(Database& database) {
-  for (const SchemaObject& object : kObjects) OPLAT_CHECK(database.execute(std::string(object.sql)));
-  return database.execute(
-      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kSchemaVersion));
+  for (const SchemaObject& object : kObjects)
+    OPLAT_CHECK(database.execute(std::string(object.sql)));
+  return database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                      kApplicationId, kSchemaVersion));
 }
 
 Status verify_schema(Database& database) {
@@ -290,7 +297,8 @@ Status verify_schema(Database& database) {
     if (at == found.end() || at->second.type != object.type)
       return database.corrupt("no {} {}", object.type, object.name);
     if (at->second.sql == object.sql) continue;
-    if (object.type == "index") return database.corrupt("index {} is not the one of the format", object.name);
+    if (object.type == "index")
+      return database.corrupt("index {} is not the one of the format", object.name);
     if (!ours) {
       OPLAT_TRY(memory, Database::open(":memory:", Database::Access::Create, "schema"));
       OPLAT_CHECK(create_schema(*memory));

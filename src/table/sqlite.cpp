@@ -11,11 +11,11 @@
 namespace oplat::table {
 namespace {
 
-// Readers hold their locks for well under a second, writers for one commit; longer means that somebody sits on the
-// file.
+// Readers hold their locks for well under a second, writers for one commit; longer means that
+// somebody sits on the file.
 constexpr int kBusyTimeoutMs = 3000;
-// A damaged or malicious B-tree can name one page many times, so that a scan of a small file never ends. An honest scan
-// takes about 30 virtual-machine steps per row of at least 4 bytes.
+// A damaged or malicious B-tree can name one page many times, so that a scan of a small file never
+// ends. An honest scan takes about 30 virtual-machine steps per row of at least 4 bytes.
 constexpr std::int64_t kWorkPerByte = 20;
 constexpr std::int64_t kMinWork = 10'000'000;
 constexpr int kProgressStep = 10'000;
@@ -133,7 +133,8 @@ Database::~Database() {
   sqlite3_close_v2(handle_);
 }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& file, Access access, std::string shown) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& file, Access access,
+                                                 std::string shown) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   switch (access) {
     case Access::Read:
@@ -157,7 +158,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, Access
 }
 
 void Database::harden() {
-  const auto set = [this](int option, int value) { sqlite3_db_config(handle_, option, value, nullptr); };
+  const auto set = [this](int option, int value) {
+    sqlite3_db_config(handle_, option, value, nullptr);
+  };
   set(SQLITE_DBCONFIG_DEFENSIVE, 1);
   set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0);
   set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
@@ -213,8 +216,8 @@ Result<Statement> Database::prepare(std::string_view sql) {
     return Statement(*this, handle, sql);
   }
   sqlite3_stmt* handle = nullptr;
-  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                      &handle, nullptr);
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &handle, nullptr);
   if (code != SQLITE_OK) return error(code);
   return Statement(*this, handle, sql);
 }
@@ -252,14 +255,19 @@ tl::unexpected<Error> Database::error(int code) const {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(Code::Refused, "{}: locked by another process; try again when it has finished", shown_);
+      return fail(Code::Refused, "{}: locked by another process; try again when it has finished",
+                  shown_);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return fail(Code::Refused, "{}: not writable; check the permissions of the file and of its folder", shown_);
-    case SQLITE_CANTOPEN:
-      if (access_ == Access::Read) return fail(Code::Input, "{}: cannot be opened: {}", shown_, text);
       return fail(Code::Refused,
-                  "{}: cannot be opened for writing; check the permissions of the file and of its folder", shown_);
+                  "{}: not writable; check the permissions of the file and of its folder", shown_);
+    case SQLITE_CANTOPEN:
+      if (access_ == Access::Read)
+        return fail(Code::Input, "{}: cannot be opened: {}", shown_, text);
+      return fail(
+          Code::Refused,
+          "{}: cannot be opened for writing; check the permissions of the file and of its folder",
+          shown_);
     case SQLITE_FULL:
       return fail(Code::Write, "{}: disk full; what was committed before is safe", shown_);
     case SQLITE_NOTADB:
@@ -271,7 +279,8 @@ tl::unexpected<Error> Database::error(int code) const {
     case SQLITE_ERROR:
       return corrupt("unexpected schema: {}", text);
     default:
-      return fail(meaning(code, access_ != Access::Read), "{}: {} (SQLite code {})", shown_, text, code);
+      return fail(meaning(code, access_ != Access::Read), "{}: {} (SQLite code {})", shown_, text,
+                  code);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// SQLite behind RAII: a connection that trusts no file, and statements that go back to its pool when they end.
+/// SQLite behind RAII: a connection that trusts no file, and statements that go back to its pool
+/// when they end.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,7 +19,8 @@ namespace oplat::table {
 
 class Database;
 
-/// A prepared statement in use. Parameters are added in order; the destructor resets it and hands it back.
+/// A prepared statement in use. Parameters are added in order; the destructor resets it and hands
+/// it back.
 class Statement {
  public:
   Statement(Database& database, sqlite3_stmt* handle, std::string_view sql);
@@ -56,17 +58,20 @@ class Statement {
   int bind_code_ = SQLITE_OK;
 };
 
-/// One connection. Extensions, triggers, views and attached files are off, sizes are limited, endless scans are cut.
+/// One connection. Extensions, triggers, views and attached files are off, sizes are limited,
+/// endless scans are cut.
 class Database {
  public:
   enum class Access { Read, Write, Create };
   /// `shown` is the path for messages. The file's content is not looked at yet.
-  static Result<std::unique_ptr<Database>> open(const std::string& file, Access access, std::string shown);
+  static Result<std::unique_ptr<Database>> open(const std::string& file, Access access,
+                                                std::string shown);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  /// `sql` must be a literal, or live as long as the connection: it names the statement in the pool.
+  /// `sql` must be a literal, or live as long as the connection: it names the statement in the
+  /// pool.
   Result<Statement> prepare(std::string_view sql);
   /// Runs statements that take no parameters and whose results nobody needs.
   Status execute(const std::string& sql);
@@ -79,8 +84,10 @@ class Database {
   [[nodiscard]] tl::unexpected<Error> error(int code) const;
   /// Code::Input: the file is not what it claims to be.
   template <class... Args>
-  [[nodiscard]] tl::unexpected<Error> corrupt(fmt::format_string<Args...> format, Args&&... args) const {
-    return fail(Code::Input, "{}: corrupt table: {}", shown_, fmt::format(format, std::forward<Args>(args)...));
+  [[nodiscard]] tl::unexpected<Error> corrupt(fmt::format_string<Args...> format,
+                                              Args&&... args) const {
+    return fail(Code::Input, "{}: corrupt table: {}", shown_,
+                fmt::format(format, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] sqlite3* handle() const { return handle_; }

@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "table/table.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
+#include "table/table.hpp"
 
 namespace oplat::table {
 namespace {
 
-// Lines are summed, not counted: count(*) walks the pages inside one step of SQLite's machine, where a file whose pages
-// name one another in circles could not be stopped.
+// Lines are summed, not counted: count(*) walks the pages inside one step of SQLite's machine,
+// where a file whose pages name one another in circles could not be stopped.
 constexpr std::array<std::pair<std::int64_t Counts::*, std::string_view>, 10> kSimpleCounts{{
     {&Counts::devices, "SELECT coalesce(sum(1), 0) FROM device"},
     {&Counts::settings, "SELECT coalesce(sum(1), 0) FROM setting"},
@@ -44,7 +44,8 @@ Status count_outcomes(Database& database, Counts& counts) {
     } else if (outcome == "failed") {
       counts.failed = cells.id();
     } else {
-      return database.corrupt("{} rows hold the outcome '{}', which is none", cells.id(), base::printable(outcome));
+      return database.corrupt("{} rows hold the outcome '{}', which is none", cells.id(),
+                              base::printable(outcome));
     }
   }
 }
@@ -62,11 +63,13 @@ Result<std::optional<Pair>> read_pair(Statement& statement) {
   return std::optional(pair);
 }
 
-/// The next pair under which rows stand. Two searches: SQLite would scan every row of the device for one comparison of
-/// pairs.
+/// The next pair under which rows stand. Two searches: SQLite would scan every row of the device
+/// for one comparison of pairs.
 Result<std::optional<Pair>> pair_after(Database& database, const Pair& at) {
-  OPLAT_TRY(same_device, database.prepare("SELECT device, setting FROM \"row\" WHERE device = ?1 AND setting > ?2 "
-                                          "ORDER BY setting LIMIT 1"));
+  OPLAT_TRY(
+      same_device,
+      database.prepare("SELECT device, setting FROM \"row\" WHERE device = ?1 AND setting > ?2 "
+                       "ORDER BY setting LIMIT 1"));
   OPLAT_TRY(found, read_pair(same_device.add(at.first).add(at.second)));
   if (found) return found;
   OPLAT_TRY(later_device, database.prepare("SELECT device, setting FROM \"row\" WHERE device > ?1 "
@@ -91,8 +94,9 @@ Status add_findings(Database& database, std::string_view sql, std::vector<std::s
 }  // namespace
 
 Result<std::vector<Population>> Table::populations() const {
-  OPLAT_TRY(statement, impl_->database->prepare("SELECT device, setting, sum(1), sum(outcome = 'timing') FROM \"row\" "
-                                                "GROUP BY device, setting"));
+  OPLAT_TRY(statement, impl_->database->prepare(
+                           "SELECT device, setting, sum(1), sum(outcome = 'timing') FROM \"row\" "
+                           "GROUP BY device, setting"));
   std::vector<Population> all;
   while (true) {
     OPLAT_TRY(line, statement.step());
@@ -111,18 +115,22 @@ Result<std::vector<PopulationOutline>> Table::population_outlines() const {
     OPLAT_TRY(found, pair_after(database, at));
     if (!found) return all;
     // A damaged index can lead in circles.
-    if (*found <= at) return database.corrupt("rows of device {}, setting {} come twice", found->first, found->second);
+    if (*found <= at)
+      return database.corrupt("rows of device {}, setting {} come twice", found->first,
+                              found->second);
     at = *found;
-    OPLAT_TRY(any_timing, database.prepare("SELECT 1 FROM \"row\" WHERE device = ?1 AND setting = ?2 AND "
-                                           "outcome = 'timing' LIMIT 1"));
+    OPLAT_TRY(any_timing,
+              database.prepare("SELECT 1 FROM \"row\" WHERE device = ?1 AND setting = ?2 AND "
+                               "outcome = 'timing' LIMIT 1"));
     OPLAT_TRY(timed, any_timing.add(at.first).add(at.second).step());
     all.push_back({at.first, at.second, timed});
   }
 }
 
 Result<Population> Table::population_of(DeviceId device, SettingId setting) const {
-  OPLAT_TRY(statement, impl_->database->prepare("SELECT ?1, coalesce(sum(1), 0), coalesce(sum(outcome = 'timing'), 0) "
-                                                "FROM \"row\" WHERE device = ?1 AND setting = ?2"));
+  OPLAT_TRY(statement, impl_->database->prepare(
+                           "SELECT ?1, coalesce(sum(1), 0), coalesce(sum(outcome = 'timing'), 0) "
+                           "FROM \"row\" WHERE device = ?1 AND setting = ?2"));
   OPLAT_TRY(line, statement.add(device).add(setting).step());
   if (!line) return Population{device, setting, 0, 0};
   Cells cells(statement, "rows of device");
@@ -144,10 +152,11 @@ Result<Counts> Table::counts() const {
 Result<std::vector<std::string>> Table::integrity() const {
   std::vector<std::string> findings;
   OPLAT_CHECK(add_findings(*impl_->database, "PRAGMA integrity_check(100)", findings));
-  OPLAT_CHECK(add_findings(*impl_->database,
-                           "SELECT \"table\" || ' ' || coalesce(rowid, '?') || ': refers to a line of ' || parent || "
-                           "' that does not exist' FROM pragma_foreign_key_check",
-                           findings));
+  OPLAT_CHECK(add_findings(
+      *impl_->database,
+      "SELECT \"table\" || ' ' || coalesce(rowid, '?') || ': refers to a line of ' || parent || "
+      "' that does not exist' FROM pragma_foreign_key_check",
+      findings));
   return findings;
 }
 

@@ -22,7 +22,8 @@ constexpr std::chrono::minutes kLongestRead{10};
 
 }  // namespace
 
-Table::Impl::Impl(std::filesystem::path path_, Mode mode_) : path(std::move(path_)), mode(mode_), process(getpid()) {}
+Table::Impl::Impl(std::filesystem::path path_, Mode mode_)
+    : path(std::move(path_)), mode(mode_), process(getpid()) {}
 
 Table::Impl::~Impl() {
   if (!database) return;
@@ -49,7 +50,8 @@ Result<std::unique_ptr<Table::Impl>> Table::Impl::open(const std::filesystem::pa
 }
 
 Status Table::Impl::write(const std::function<Status()>& work) {
-  if (mode == Mode::Read) return fail(Code::Refused, "{}: opened for reading only", database->shown());
+  if (mode == Mode::Read)
+    return fail(Code::Refused, "{}: opened for reading only", database->shown());
   return depth == 0 ? run_in_transaction(work) : run_in_savepoint(work);
 }
 
@@ -79,21 +81,24 @@ Status Table::Impl::run_in_transaction(const std::function<Status()>& work) {
   }
   --depth;
   if (done && !database->in_transaction()) {
-    done = fail(Code::Write, "{}: the transaction was undone by an earlier error", database->shown());
+    done =
+        fail(Code::Write, "{}: the transaction was undone by an earlier error", database->shown());
   }
   if (done) done = commit();
   if (!done) roll_back();
   return done;
 }
 
-/// Whoever reads the table, a pager behind a shell's query say, keeps a commit waiting, and no more than that: other writers
-/// are kept out by the lease, and what was measured must not be lost.
+/// Whoever reads the table, a pager behind a shell's query say, keeps a commit waiting, and no more
+/// than that: other writers are kept out by the lease, and what was measured must not be lost.
 Status Table::Impl::commit() {
   const auto until = std::chrono::steady_clock::now() + kLongestRead;
   while (true) {
     Status done = database->execute_often("COMMIT");
-    const bool is_busy = !done && (database->last_code() & 0xff) == SQLITE_BUSY && database->in_transaction();
-    if (!is_busy || base::interrupted() != 0 || std::chrono::steady_clock::now() >= until) return done;
+    const bool is_busy =
+        !done && (database->last_code() & 0xff) == SQLITE_BUSY && database->in_transaction();
+    if (!is_busy || base::interrupted() != 0 || std::chrono::steady_clock::now() >= until)
+      return done;
   }
 }
 
@@ -110,7 +115,8 @@ Status Table::Impl::run_in_savepoint(const std::function<Status()>& work) {
   --depth;
   if (!done) {
     forget();
-    if (database->in_transaction()) static_cast<void>(database->execute("ROLLBACK TO nested; RELEASE nested"));
+    if (database->in_transaction())
+      static_cast<void>(database->execute("ROLLBACK TO nested; RELEASE nested"));
     return done;
   }
   return database->execute_often("RELEASE nested");
@@ -123,7 +129,8 @@ void Table::Impl::forget() {
 
 Result<std::optional<KernelId>> Table::Impl::find_kernel(std::string_view key) {
   const std::string text(key);
-  if (const auto at = kernel_memo.find(text); at != kernel_memo.end()) return std::optional(at->second);
+  if (const auto at = kernel_memo.find(text); at != kernel_memo.end())
+    return std::optional(at->second);
   const auto bytes = base::hash128(key).bytes();
   OPLAT_TRY(statement, database->prepare("SELECT id, key FROM kernel WHERE hash = ?1"));
   statement.add_blob({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -132,7 +139,8 @@ Result<std::optional<KernelId>> Table::Impl::find_kernel(std::string_view key) {
   Cells cells(statement, "kernel");
   const std::string found = cells.text(1);
   OPLAT_CHECK(cells.status());
-  if (found != key) return database->corrupt("kernel {}: its hash is not that of its key", cells.id());
+  if (found != key)
+    return database->corrupt("kernel {}: its hash is not that of its key", cells.id());
   if (kernel_memo.size() >= kMaxMemo) kernel_memo.clear();
   kernel_memo.emplace(text, cells.id());
   return std::optional(cells.id());

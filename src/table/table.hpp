@@ -65,7 +65,8 @@ struct PopulationOutline {
   bool timed = false;  ///< whether any row holds a time
 };
 
-/// Times of a (device, setting) pair, and how many of them were measured while other programs kept the machine busy.
+/// Times of a (device, setting) pair, and how many of them were measured while other programs kept
+/// the machine busy.
 struct Load {
   std::int64_t timings = 0;
   std::int64_t under_load = 0;
@@ -79,7 +80,8 @@ struct StoredForeignFile {
   ForeignOrigin origin;
 };
 
-/// Something that was learned from the rows of a (device, setting) pair: a cache that can be made again.
+/// Something that was learned from the rows of a (device, setting) pair: a cache that can be made
+/// again.
 struct Fit {
   std::string format;  ///< of the blob: name and version
   std::uint64_t seed = 0;
@@ -110,13 +112,13 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-/// One thread at a time. A reader sees each committed transaction whole or not at all; what a look-up has answered once
-/// it answers again, whatever another process has written since.
+/// One thread at a time. A reader sees each committed transaction whole or not at all; what a
+/// look-up has answered once it answers again, whatever another process has written since.
 class Table {
  public:
-  /// Code::Input: absent, no table, corrupt. Code::Refused: newer schema, locked by another writer, read-only.
-  /// A table of an older schema is migrated: for reading in a temporary copy, for writing in place, with the old file
-  /// kept beside it as PATH.schemaN.
+  /// Code::Input: absent, no table, corrupt. Code::Refused: newer schema, locked by another writer,
+  /// read-only. A table of an older schema is migrated: for reading in a temporary copy, for
+  /// writing in place, with the old file kept beside it as PATH.schemaN.
   static Result<Table> open(const std::filesystem::path& path, Mode mode);
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;
@@ -143,13 +145,14 @@ class Table {
   Result<std::string> device_name(DeviceId device) const;
   Result<std::optional<SettingId>> find_setting(const Setting& setting) const;
   Result<Counts> counts() const;
-  /// Reads the whole file: SQLite's own check of pages and indexes, and references without a target. One line per
-  /// finding, none where all is well; at most 100.
+  /// Reads the whole file: SQLite's own check of pages and indexes, and references without a
+  /// target. One line per finding, none where all is well; at most 100.
   Result<std::vector<std::string>> integrity() const;
 
   // Look-ups. Exact by key text; lazy, memoised in memory.
   /// Rows of one kernel, all cache states, those without a state last.
-  Result<std::vector<StoredRow>> rows_of(std::string_view key, DeviceId device, SettingId setting) const;
+  Result<std::vector<StoredRow>> rows_of(std::string_view key, DeviceId device,
+                                         SettingId setting) const;
   /// Every row, in order of id, one at a time; stops where `visit` returns false.
   Status each_row(const std::function<bool(const StoredRow&)>& visit) const;
   Result<std::optional<StoredRow>> row(RowId id) const;
@@ -159,8 +162,8 @@ class Table {
   Result<std::vector<Block>> blocks_of(RowId row) const;
   Result<std::vector<StoredModelRow>> model_rows() const;
   Result<std::vector<Block>> blocks_of_model(RowId row) const;
-  Result<std::optional<StoredModelRow>> find_model_row(std::string_view plan_identity, DeviceId device,
-                                                       SettingId setting) const;
+  Result<std::optional<StoredModelRow>> find_model_row(std::string_view plan_identity,
+                                                       DeviceId device, SettingId setting) const;
   Result<std::optional<Plan>> find_plan(std::string_view identity) const;
   Result<std::vector<Plan>> plans() const;
   /// The hash remembered for a model file whose path, size and time of change are as given.
@@ -174,46 +177,59 @@ class Table {
   /// The bytes of a foreign row, where its file's format cannot make them from key and outcome.
   Result<std::optional<std::string>> foreign_text(RowId row) const;
   /// The same of every row of the pair that holds a time, in order of id.
-  Result<std::vector<std::optional<std::string>>> foreign_texts_of(DeviceId device, SettingId setting) const;
-  /// Rows of the pair that no file of this format holds, in order of id: oplat's own, and those of files of other formats.
-  Result<std::vector<StoredRow>> rows_beside(DeviceId device, SettingId setting, std::string_view format) const;
+  Result<std::vector<std::optional<std::string>>> foreign_texts_of(DeviceId device,
+                                                                   SettingId setting) const;
+  /// Rows of the pair that no file of this format holds, in order of id: oplat's own, and those of
+  /// files of other formats.
+  Result<std::vector<StoredRow>> rows_beside(DeviceId device, SettingId setting,
+                                             std::string_view format) const;
 
   /// The fit of this format for the pair, whatever rows it is of.
-  Result<std::optional<FoundFit>> find_fit(std::string_view format, DeviceId device, SettingId setting) const;
+  Result<std::optional<FoundFit>> find_fit(std::string_view format, DeviceId device,
+                                           SettingId setting) const;
 
-  // Writing. Each call is one transaction unless inside transaction(). Code::Input for values that no table may hold:
-  // times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused where another writer took the table
-  // over.
-  Result<DeviceId> put_device(const Device& device);      ///< finds or adds; facts of an equal name are updated
-  Result<DeviceId> find_or_put_device(const std::string& name);  ///< facts of one that is there stay as they are
+  // Writing. Each call is one transaction unless inside transaction(). Code::Input for values that
+  // no table may hold: times that are negative, infinite or NaN, texts beyond 1 MiB; Code::Refused
+  // where another writer took the table over.
+  Result<DeviceId> put_device(
+      const Device& device);  ///< finds or adds; facts of an equal name are updated
+  Result<DeviceId> find_or_put_device(
+      const std::string& name);  ///< facts of one that is there stay as they are
   Result<SettingId> put_setting(const Setting& setting);  ///< finds or adds
-  Result<CampaignId> add_campaign(DeviceId device, SettingId setting, const Campaign& c, const Environment& e);
+  Result<CampaignId> add_campaign(DeviceId device, SettingId setting, const Campaign& c,
+                                  const Environment& e);
   Status update_campaign(CampaignId id, const Campaign& c);
-  /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces outcome and method;
-  /// rows of another origin are always added.
-  Result<RowId> put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign, const Row& row);
-  /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of them. Rows that name
-  /// a device of their own stand under that one.
-  Result<FileId> add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin, const ForeignFile& file);
+  /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces
+  /// outcome and method; rows of another origin are always added.
+  Result<RowId> put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
+                        const Row& row);
+  /// Adds a file with its rows, which get the file's format as their origin; made for 100,000 of
+  /// them. Rows that name a device of their own stand under that one.
+  Result<FileId> add_foreign(DeviceId device, SettingId setting, const ForeignOrigin& origin,
+                             const ForeignFile& file);
   /// Forgets a file and its rows; fits of their pairs are current no more.
   Status remove_foreign(FileId id);
-  /// Blocks stay when a row is put again, so that a resumed campaign adds to them; see remove_blocks().
+  /// Blocks stay when a row is put again, so that a resumed campaign adds to them; see
+  /// remove_blocks().
   Status add_block(RowId row, const Block& block);
   /// Forgets the blocks of a row that is to be measured afresh.
   Status remove_blocks(RowId row);
   /// Finds or adds by (plan_identity, device, setting).
-  Result<RowId> put_model_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,
-                              const ModelRow& row);
+  Result<RowId> put_model_row(DeviceId device, SettingId setting,
+                              std::optional<CampaignId> campaign, const ModelRow& row);
   Status add_model_block(RowId row, const Block& block);
-  /// Replaces the fit of the same format for the pair, and notes of which rows it is: those that stand there now.
+  /// Replaces the fit of the same format for the pair, and notes of which rows it is: those that
+  /// stand there now.
   Status put_fit(DeviceId device, SettingId setting, const Fit& fit);
   Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity
-  Status remember_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns, std::string_view hash);
-  /// Runs `work` in one transaction; rolls back if it returns an error. Nests: an inner one that fails undoes its own
-  /// part only, and the outer one goes on unless it hands the error on.
+  Status remember_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns,
+                             std::string_view hash);
+  /// Runs `work` in one transaction; rolls back if it returns an error. Nests: an inner one that
+  /// fails undoes its own part only, and the outer one goes on unless it hands the error on.
   Status transaction(const std::function<Status()>& work);
-  /// Tells other processes that this writer lives. Every write does so; only a writer that is silent for more than
-  /// about 30 s needs to call it, and only for the sake of writers on other hosts.
+  /// Tells other processes that this writer lives. Every write does so; only a writer that is
+  /// silent for more than about 30 s needs to call it, and only for the sake of writers on other
+  /// hosts.
   Status keep_lease();
 
  private:

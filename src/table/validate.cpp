@@ -32,12 +32,14 @@ struct OutcomeCheck {
 
 Status validate_text(std::string_view what, std::string_view text) {
   if (text.size() <= kMaxText) return {};
-  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(), kMaxText);
+  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(),
+              kMaxText);
 }
 
 Status validate_number(std::string_view what, double value) {
   if (std::isfinite(value) && value >= 0) return {};
-  return fail(Code::Input, "{}: {} is no number that a table may hold; it must be finite and not negative", what,
+  return fail(Code::Input,
+              "{}: {} is no number that a table may hold; it must be finite and not negative", what,
               base::float_text(value));
 }
 

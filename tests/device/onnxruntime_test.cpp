@@ -8,8 +8,8 @@
 #include <numeric>
 #include <thread>
 
-#include "device/runtime_fixture.hpp"
 #include "base/files.hpp"
+#include "device/runtime_fixture.hpp"
 
 namespace oplat::device_test {
 namespace {
@@ -28,16 +28,19 @@ class OnnxRuntime : public OnnxRuntimeTest {
   }
 };
 
-#define NETWORK_OR_SKIP(variable, name)      \
+#define NETWORK_OR_SKIP(variable, name)       \
   const std::string variable = network(name); \
-  if (variable.empty()) GTEST_SKIP() << "no models/tests/" << name << ".onnx; make it with scripts/models tests"
+  if (variable.empty())                       \
+  GTEST_SKIP() << "no models/tests/" << name << ".onnx; make it with scripts/models tests"
 
 TEST_F(OnnxRuntime, FusesResidualsAndActivationsIntoBlockedConvolutions) {
   NETWORK_OR_SKIP(path, "tiny_cnn");
   const auto made = plan(path);
   ASSERT_TRUE(made) << made.error().message;
-  const auto residual = std::find_if(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.ends_with("->(&3)"); });
-  if (worker_->hello().device.isa.find("avx") == std::string::npos) GTEST_SKIP() << "no blocked layout on this processor";
+  const auto residual = std::find_if(made->kernels.begin(), made->kernels.end(),
+                                     [](const auto& k) { return k.key.ends_with("->(&3)"); });
+  if (worker_->hello().device.isa.find("avx") == std::string::npos)
+    GTEST_SKIP() << "no blocked layout on this processor";
   ASSERT_NE(residual, made->kernels.end()) << "no convolution writes over its residual operand";
   EXPECT_TRUE(residual->key.starts_with("com.microsoft.nchwc:Conv/1@block=")) << residual->key;
   EXPECT_GT(made->weight_bytes, 0);
@@ -67,8 +70,11 @@ TEST_F(OnnxRuntime, CountsTheIterationsOfALoop) {
   NETWORK_OR_SKIP(path, "tiny_loop");
   const auto made = plan(path);
   ASSERT_TRUE(made) << made.error().message;
-  EXPECT_TRUE(std::none_of(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.starts_with("Loop"); }));
-  const auto body = std::find_if(made->kernels.begin(), made->kernels.end(), [](const auto& k) { return k.key.find("Gemm") != std::string::npos; });
+  EXPECT_TRUE(std::none_of(made->kernels.begin(), made->kernels.end(),
+                           [](const auto& k) { return k.key.starts_with("Loop"); }));
+  const auto body = std::find_if(made->kernels.begin(), made->kernels.end(), [](const auto& k) {
+    return k.key.find("Gemm") != std::string::npos;
+  });
   ASSERT_NE(body, made->kernels.end());
   EXPECT_EQ(body->count, 5);  // the trip count of scripts/zoo's tiny_loop
 }
@@ -106,12 +112,16 @@ TEST_F(OnnxRuntime, OpenDimensionsAreAskedForByName) {
   const auto refused = plan(path);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::Usage);
-  EXPECT_NE(refused.error().message.find("--shape input="), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("--shape input="), std::string::npos)
+      << refused.error().message;
 }
 
 TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
   OpenRequest request;
-  request.key = "Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=0}(f32[64,256],f32c[256,256],f32c[256])->(f32[64,256])";
+  request.key =
+      "Gemm/"
+      "13{alpha=1.0,beta=1.0,transA=0,transB=0}(f32[64,256],f32c[256,256],f32c[256])->(f32[64,256]"
+      ")";
   request.setting = setting_;
   request.copies = 1;
   const auto one = worker_->open(request);
@@ -128,8 +138,10 @@ TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
   const auto& ns = std::get<measure::BlockSamples>(*samples).ns;
   ASSERT_EQ(ns.size(), 2U);
   ASSERT_GE(ns[0].size(), 3U);
-  // 32 times the work takes several times as long on any machine, however busy: the least of each is compared.
-  EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()), 4 * *std::min_element(ns[0].begin(), ns[0].end()));
+  // 32 times the work takes several times as long on any machine, however busy: the least of each
+  // is compared.
+  EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()),
+            4 * *std::min_element(ns[0].begin(), ns[0].end()));
 }
 
 /// Threads of this process's children that may run on one CPU alone.
@@ -140,7 +152,9 @@ std::size_t threads_kept_on_one_cpu() {
     for (const auto& thread : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
       cpu_set_t cpus;
       CPU_ZERO(&cpus);
-      if (::sched_getaffinity(std::stoi(thread.path().filename()), sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1) ++kept;
+      if (::sched_getaffinity(std::stoi(thread.path().filename()), sizeof cpus, &cpus) == 0 &&
+          CPU_COUNT(&cpus) == 1)
+        ++kept;
     }
   }
   return kept;
@@ -148,7 +162,8 @@ std::size_t threads_kept_on_one_cpu() {
 
 TEST_F(OnnxRuntime, ThreadsOfAPoolMayRunOnAnyCpuWhateverWasOpenedBefore) {
   NETWORK_OR_SKIP(path, "tiny_cnn");
-  if (std::thread::hardware_concurrency() < 2 || worker_->hello().most_threads < 2) GTEST_SKIP() << "one CPU";
+  if (std::thread::hardware_concurrency() < 2 || worker_->hello().most_threads < 2)
+    GTEST_SKIP() << "one CPU";
   OpenRequest kernel;
   kernel.key = "Relu/14{}(f32[64,64])->(f32[64,64])";
   kernel.setting = setting_;
@@ -172,7 +187,8 @@ TEST_F(OnnxRuntime, WhatTheRuntimeHasNoKernelForIsUnsupportedAndTheWorkerLives) 
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_FALSE(std::holds_alternative<measure::Opened>(*opened));
   EXPECT_FALSE(worker_->dead());
-  request.key = "Reshape/14{allowzero=0}(f32[1,8],i64c[2])->(f32[2,4])";  // the value that decides the shape is missing
+  request.key = "Reshape/14{allowzero=0}(f32[1,8],i64c[2])->(f32[2,4])";  // the value that decides
+                                                                          // the shape is missing
   const auto without_value = worker_->open(request);
   ASSERT_TRUE(without_value);
   EXPECT_FALSE(std::holds_alternative<measure::Opened>(*without_value));
@@ -180,7 +196,8 @@ TEST_F(OnnxRuntime, WhatTheRuntimeHasNoKernelForIsUnsupportedAndTheWorkerLives) 
   const auto unknown = worker_->open(request);
   ASSERT_TRUE(unknown);
   ASSERT_TRUE(std::holds_alternative<table::Unsupported>(*unknown));
-  EXPECT_NE(std::get<table::Unsupported>(*unknown).reason.find("unknown dimension"), std::string::npos);
+  EXPECT_NE(std::get<table::Unsupported>(*unknown).reason.find("unknown dimension"),
+            std::string::npos);
 }
 
 TEST_F(OnnxRuntime, ATooLargeKernelIsSkippedBeforeMemoryIsTouched) {
@@ -201,7 +218,8 @@ TEST_F(OnnxRuntime, ExternalDataIsReadFromBesideTheModelOnly) {
   const auto refused = plan(lone.string());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::Input);
-  EXPECT_NE(refused.error().message.find("tiny_external.onnx.data"), std::string::npos) << refused.error().message;
+  EXPECT_NE(refused.error().message.find("tiny_external.onnx.data"), std::string::npos)
+      << refused.error().message;
   const auto complete = plan(path);
   EXPECT_TRUE(complete) << complete.error().message;
 }
@@ -213,7 +231,8 @@ TEST_F(OnnxRuntime, TruncatedModelsAreInputErrorsAtEveryLength) {
   ASSERT_TRUE(bytes && folder);
   for (std::size_t eighth = 0; eighth < 8; ++eighth) {
     const std::string file = (folder->path() / "cut.onnx").string();
-    ASSERT_TRUE(base::write_file(file, std::string_view(*bytes).substr(0, bytes->size() * eighth / 8)));
+    ASSERT_TRUE(
+        base::write_file(file, std::string_view(*bytes).substr(0, bytes->size() * eighth / 8)));
     const auto refused = plan(file);
     ASSERT_FALSE(refused) << eighth;
     EXPECT_EQ(refused.error().code, Code::Input) << refused.error().message;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// plan(build(key)) == key: a key alone re-creates its kernel, checked against the runtime's own plan of what was built.
+/// plan(build(key)) == key: a key alone re-creates its kernel, checked against the runtime's own
+/// plan of what was built.
 #include <algorithm>
 #include <set>
 
-#include "device/runtime_fixture.hpp"
 #include "base/files.hpp"
+#include "device/runtime_fixture.hpp"
 #include "formats/onnx.hpp"
 #include "ir/catalogue.hpp"
 
@@ -17,7 +18,8 @@ class Rebuild : public OnnxRuntimeTest, public testing::WithParamInterface<const
 
 TEST_P(Rebuild, EveryKeyOfTheNetworkComesBack) {
   const std::string path = network(GetParam());
-  if (path.empty()) GTEST_SKIP() << "no models/tests/" << GetParam() << ".onnx; make it with scripts/models tests";
+  if (path.empty())
+    GTEST_SKIP() << "no models/tests/" << GetParam() << ".onnx; make it with scripts/models tests";
   runtimes::PlanRequest request;
   request.model = path;
   request.setting = setting_;
@@ -48,17 +50,21 @@ TEST_P(Rebuild, EveryKeyOfTheNetworkComesBack) {
     again.setting.options["level"] = "0";
     const auto rebuilt = worker_->plan(again);
     ASSERT_TRUE(rebuilt) << rebuilt.error().message;
-    const auto matches = std::count_if(rebuilt->kernels.begin(), rebuilt->kernels.end(), [&](const auto& k) { return k.key == text; });
+    const auto matches = std::count_if(rebuilt->kernels.begin(), rebuilt->kernels.end(),
+                                       [&](const auto& k) { return k.key == text; });
     std::string found;
     for (const auto& kernel : rebuilt->kernels) found += "\n  " + kernel.key;
     // The first copy of a chain reads an input of the graph, which nothing may overwrite.
-    const std::int64_t expected = model->wiring == formats::onnx::Wiring::Chain ? kCopies - 1 : kCopies;
+    const std::int64_t expected =
+        model->wiring == formats::onnx::Wiring::Chain ? kCopies - 1 : kCopies;
     EXPECT_GE(matches, expected) << "the rebuilt model's plan is:" << found;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, Rebuild,
-                         testing::Values("tiny_cnn", "tiny_transformer", "tiny_int8", "tiny_external", "tiny_dynamic", "tiny_lstm", "tiny_if", "tiny_loop"));
+                         testing::Values("tiny_cnn", "tiny_transformer", "tiny_int8",
+                                         "tiny_external", "tiny_dynamic", "tiny_lstm", "tiny_if",
+                                         "tiny_loop"));
 
 }  // namespace
 }  // namespace oplat::device_test

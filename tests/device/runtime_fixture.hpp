@@ -20,7 +20,8 @@ class OnnxRuntimeTest : public testing::Test {
     auto worker = runtimes::WorkerClient::start("onnxruntime", options);
     if (!worker) {
       // Not installed is a reason to skip; anything else that keeps it from starting is a defect.
-      ASSERT_NE(worker.error().message.find("not found"), std::string::npos) << worker.error().message;
+      ASSERT_NE(worker.error().message.find("not found"), std::string::npos)
+          << worker.error().message;
       if (required()) FAIL() << worker.error().message;
       GTEST_SKIP() << worker.error().message;
     }
@@ -31,7 +32,8 @@ class OnnxRuntimeTest : public testing::Test {
     setting_.options = {{"level", "99"}, {"spinning", "1"}};
   }
 
-  /// scripts/test installs the runtime and makes the networks, so there nothing of this may be skipped.
+  /// scripts/test installs the runtime and makes the networks, so there nothing of this may be
+  /// skipped.
   static bool required() {
     const char* text = std::getenv("OPLAT_TEST_REQUIRE");
     return text != nullptr && std::string(text) == "1";
@@ -39,7 +41,8 @@ class OnnxRuntimeTest : public testing::Test {
 
   /// A network of scripts/models tests, or "" with the test marked as skipped.
   static std::string network(const std::string& name) {
-    const std::filesystem::path path = std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "../models/tests" / (name + ".onnx");
+    const std::filesystem::path path =
+        std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "../models/tests" / (name + ".onnx");
     EXPECT_TRUE(!required() || std::filesystem::exists(path)) << path;
     return std::filesystem::exists(path) ? std::filesystem::canonical(path).string() : "";
   }

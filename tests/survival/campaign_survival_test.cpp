@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A campaign over real worker processes that hang or need more memory than they may have: each costs its own row, the
-/// others are measured as if nothing had happened.
+/// A campaign over real worker processes that hang or need more memory than they may have: each
+/// costs its own row, the others are measured as if nothing had happened.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,8 @@ class CampaignSurvival : public testing::Test {
     EXPECT_TRUE(device && *device && id && *id);
     const auto rows = table_->rows_of(key, **device, **id);
     EXPECT_TRUE(rows && rows->size() == 1) << key;
-    return rows && rows->size() == 1 ? rows->front().row.outcome : table::Outcome(table::Failed{"no row"});
+    return rows && rows->size() == 1 ? rows->front().row.outcome
+                                     : table::Outcome(table::Failed{"no row"});
   }
 
   void expect_good(const std::string& key) {

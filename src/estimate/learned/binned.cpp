@@ -16,7 +16,8 @@ float between(float low, float high) {
   return middle > low ? middle : high;
 }
 
-/// Cuts between sorted values: at every change where there are few, else after about every n-th row.
+/// Cuts between sorted values: at every change where there are few, else after about every n-th
+/// row.
 std::vector<float> cuts(const std::vector<float>& sorted) {
   std::vector<float> all;
   std::size_t distinct = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Binned: a matrix whose columns are cut into at most 127 intervals, so that a split is found by adding up, not sorting.
-/// Twice as many take a quarter longer to learn and are no better.
+/// Binned: a matrix whose columns are cut into at most 127 intervals, so that a split is found by
+/// adding up, not sorting. Twice as many take a quarter longer to learn and are no better.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,8 @@ class Binned {
   [[nodiscard]] const std::uint8_t* bins(std::size_t i) const { return &bins_[i * rows_]; }
   /// Bins in use, 0 counted.
   [[nodiscard]] std::size_t count(std::size_t i) const { return columns_[i].thresholds.size() + 2; }
-  /// Values below it are in bin `bin` or an earlier one; bin >= 1. All values are below that of the last bin.
+  /// Values below it are in bin `bin` or an earlier one; bin >= 1. All values are below that of the
+  /// last bin.
   [[nodiscard]] float threshold(std::size_t i, std::size_t bin) const {
     const auto& thresholds = columns_[i].thresholds;
     return bin <= thresholds.size() ? thresholds[bin - 1] : std::numeric_limits<float>::max();

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "estimate/learned/grower.hpp"
 #include "base/random.hpp"
+#include "estimate/learned/grower.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -29,7 +29,8 @@ std::vector<std::uint32_t> some_of(std::size_t all, std::size_t count, base::Ran
 }
 
 std::size_t share_of(std::size_t all, double share) {
-  return std::clamp<std::size_t>(static_cast<std::size_t>(share * static_cast<double>(all) + 0.5), 1, all);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(share * static_cast<double>(all) + 0.5),
+                                 1, all);
 }
 
 void cut_to_quantile(std::vector<float>& deviations, double level) {
@@ -37,7 +38,8 @@ void cut_to_quantile(std::vector<float>& deviations, double level) {
   std::vector<float> sizes;
   sizes.reserve(deviations.size());
   for (const float deviation : deviations) sizes.push_back(std::abs(deviation));
-  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(level * static_cast<double>(sizes.size() - 1));
+  const auto at =
+      sizes.begin() + static_cast<std::ptrdiff_t>(level * static_cast<double>(sizes.size() - 1));
   std::nth_element(sizes.begin(), at, sizes.end());
   const float most = *at;
   for (float& deviation : deviations) deviation = std::clamp(deviation, -most, most);
@@ -50,8 +52,10 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
   const Binned data(x);
   if (data.columns() == 0 || options.trees < 1) return Forest::make({}, start, x.columns);
   base::Random random(options.seed);
-  Grower grower(data, {options.leaves, static_cast<float>(options.least_rows), static_cast<float>(options.l2)});
-  const std::vector<float> weights = options.weights.empty() ? std::vector<float>(y.size(), 1.0F) : options.weights;
+  Grower grower(data, {options.leaves, static_cast<float>(options.least_rows),
+                       static_cast<float>(options.l2)});
+  const std::vector<float> weights =
+      options.weights.empty() ? std::vector<float>(y.size(), 1.0F) : options.weights;
   std::vector<float> sums(y.size(), start);
   std::vector<float> left(y.size());
   std::vector<TrainedTree> trees;
@@ -60,11 +64,13 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
     for (std::size_t i = 0; i < y.size(); ++i) left[i] = y[i] - sums[i];
     cut_to_quantile(left, options.whole);
     const auto rows = some_of(y.size(), share_of(y.size(), options.row_share), random);
-    const auto columns = some_of(data.columns(), share_of(data.columns(), options.column_share), random);
+    const auto columns =
+        some_of(data.columns(), share_of(data.columns(), options.column_share), random);
     trees.push_back(grower.grow(left, weights, rows, columns));
     for (auto& node : trees.back().nodes) node.value *= node.left < 0 ? rate : 1;
     grower.add_to(sums, rate);
-    if (options.progress && !options.progress(tree + 1)) return fail(Code::Interrupted, "interrupted while fitting");
+    if (options.progress && !options.progress(tree + 1))
+      return fail(Code::Interrupted, "interrupted while fitting");
   }
   return Forest::make(trees, start, x.columns);
 }

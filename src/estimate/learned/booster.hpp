@@ -17,9 +17,12 @@ struct Matrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
   Matrix() = default;
-  Matrix(std::size_t rows_, std::size_t columns_) : values(rows_ * columns_), rows(rows_), columns(columns_) {}
+  Matrix(std::size_t rows_, std::size_t columns_)
+      : values(rows_ * columns_), rows(rows_), columns(columns_) {}
   [[nodiscard]] std::span<float> row(std::size_t i) { return {&values[i * columns], columns}; }
-  [[nodiscard]] std::span<const float> row(std::size_t i) const { return {&values[i * columns], columns}; }
+  [[nodiscard]] std::span<const float> row(std::size_t i) const {
+    return {&values[i * columns], columns};
+  }
 };
 
 struct BoostOptions {
@@ -29,20 +32,21 @@ struct BoostOptions {
   std::uint32_t least_rows = 5;  ///< of a leaf: the least sum of their weights
   double column_share = 0.25;    ///< of each tree
   double row_share = 0.9;        ///< of each tree
-  /// Share of the rows whose deviations count whole in each tree; larger ones count as the largest of these does, so that
-  /// a few rows of another kind do not pull at the rest (Huber's loss with a threshold of each tree's own, as in Friedman
-  /// 2001, 4.4).
+  /// Share of the rows whose deviations count whole in each tree; larger ones count as the largest
+  /// of these does, so that a few rows of another kind do not pull at the rest (Huber's loss with a
+  /// threshold of each tree's own, as in Friedman 2001, 4.4).
   double whole = 0.95;
-  double l2 = 5;                 ///< rows of value 0 that every leaf is thought to have besides its own
+  double l2 = 5;  ///< rows of value 0 that every leaf is thought to have besides its own
   /// How much each row counts, in mean 1; empty: all the same.
   std::vector<float> weights;
   std::uint64_t seed = 1;
   std::function<bool(int done)> progress;  ///< after each tree; false stops with Code::Interrupted
 };
 
-/// Boosted trees in the manner of J. Friedman, "Greedy function approximation: a gradient boosting machine", Annals of
-/// Statistics 29 (2001), grown best leaf first over histograms as LightGBM does (G. Ke et al., NeurIPS 2017). Missing
-/// values go where they fit better. One thread; the same data and seed give the same forest.
+/// Boosted trees in the manner of J. Friedman, "Greedy function approximation: a gradient boosting
+/// machine", Annals of Statistics 29 (2001), grown best leaf first over histograms as LightGBM does
+/// (G. Ke et al., NeurIPS 2017). Missing values go where they fit better. One thread; the same data
+/// and seed give the same forest.
 Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options);
 
 }  // namespace oplat::estimate

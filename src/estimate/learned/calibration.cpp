@@ -12,9 +12,11 @@
 namespace oplat::estimate {
 namespace {
 
-/// Rows at random are left out a fold at a time. The more are left out of a trial, the more it errs, and questions come to all
-/// rows: so where rows abound a fold is small. Of the grid, where most questions fall, a fourth of them is asked then, in
-/// several folds, so that the 90th percentile of a band's errors is no luck of the draw; of twins a tenth; of a small table, up to half.
+/// Rows at random are left out a fold at a time. The more are left out of a trial, the more it
+/// errs, and questions come to all rows: so where rows abound a fold is small. Of the grid, where
+/// most questions fall, a fourth of them is asked then, in several folds, so that the 90th
+/// percentile of a band's errors is no luck of the draw; of twins a tenth; of a small table, up to
+/// half.
 constexpr std::uint64_t kMinFolds = 10;
 constexpr std::uint64_t kCalibrationFolds = 40;
 constexpr std::uint64_t kRowsOfAFold = 2000;
@@ -44,7 +46,8 @@ std::vector<double> inner_levels(const Lines& lines, std::size_t axis, std::size
   if (all.size() < 3) return chosen;
   const std::size_t inner = all.size() - 2;
   const std::size_t count = std::min(most, inner);
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[1 + (2 * i + 1) * inner / (2 * count)]);
+  for (std::size_t i = 0; i < count; ++i)
+    chosen.push_back(all[1 + (2 * i + 1) * inner / (2 * count)]);
   return chosen;
 }
 
@@ -57,26 +60,32 @@ struct Folds {
 /// One in `part` of the folds is tried where rows abound, more where they are few.
 Folds folds_of(std::uint64_t sites, std::uint64_t part) {
   const std::uint64_t count = std::clamp(sites / kRowsOfAFold, kMinFolds, kCalibrationFolds);
-  const std::uint64_t few = std::min(kRowsAsked * count / std::max<std::uint64_t>(1, sites), kMaxTriedOfFew);
+  const std::uint64_t few =
+      std::min(kRowsAsked * count / std::max<std::uint64_t>(1, sites), kMaxTriedOfFew);
   return {count, std::max({kMinTried, count / part, few})};
 }
 
-HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns, std::optional<std::uint32_t> twin_axis,
-                  std::uint64_t fold, std::uint64_t folds, std::uint64_t seed) {
+HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns,
+                  std::optional<std::uint32_t> twin_axis, std::uint64_t fold, std::uint64_t folds,
+                  std::uint64_t seed) {
   HoldOut held;
   for (const Pattern& pattern : patterns) {
-    if (twin_axis ? pattern == Pattern{PatternKind::NoTwin, *twin_axis} : pattern.kind == PatternKind::Grid) held.patterns.push_back(pattern);
+    if (twin_axis ? pattern == Pattern{PatternKind::NoTwin, *twin_axis}
+                  : pattern.kind == PatternKind::Grid)
+      held.patterns.push_back(pattern);
   }
   for (std::size_t i = 0; i < lines.sites().size(); ++i) {
     Point point = lines.sites()[i];
     if (twin_axis) point.at[*twin_axis] = 0;
-    if (base::mix_seed(seed, hash_of(point, lines.axes())) % folds == fold) held.rows.push_back(static_cast<std::uint32_t>(i));
+    if (base::mix_seed(seed, hash_of(point, lines.axes())) % folds == fold)
+      held.rows.push_back(static_cast<std::uint32_t>(i));
   }
   held.asked = held.rows;
   return held;
 }
 
-HoldOut at_levels(const Lines& lines, std::vector<Pattern> patterns, const std::vector<std::pair<std::size_t, double>>& levels) {
+HoldOut at_levels(const Lines& lines, std::vector<Pattern> patterns,
+                  const std::vector<std::pair<std::size_t, double>>& levels) {
   HoldOut held;
   held.patterns = std::move(patterns);
   for (std::size_t i = 0; i < lines.sites().size(); ++i) {
@@ -96,8 +105,8 @@ float quantile(std::vector<float> values, double level) {
 
 }  // namespace
 
-std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& patterns, std::span<const double> work,
-                               std::uint64_t seed) {
+std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& patterns,
+                               std::span<const double> work, std::uint64_t seed) {
   std::vector<HoldOut> all;
   std::vector<std::pair<std::size_t, double>> inner;
   const Folds of_grid = folds_of(lines.sites().size(), kGridPartAsked);
@@ -105,10 +114,12 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
   for (const Pattern& pattern : patterns) {
     switch (pattern.kind) {
       case PatternKind::Grid:
-        for (std::uint64_t fold = 0; fold < of_grid.tried; ++fold) all.push_back(at_random(lines, patterns, std::nullopt, fold, of_grid.count, seed));
+        for (std::uint64_t fold = 0; fold < of_grid.tried; ++fold)
+          all.push_back(at_random(lines, patterns, std::nullopt, fold, of_grid.count, seed));
         break;
       case PatternKind::NoTwin:
-        for (std::uint64_t fold = 0; fold < of_twins.tried; ++fold) all.push_back(at_random(lines, patterns, pattern.axis, fold, of_twins.count, seed + 1));
+        for (std::uint64_t fold = 0; fold < of_twins.tried; ++fold)
+          all.push_back(at_random(lines, patterns, pattern.axis, fold, of_twins.count, seed + 1));
         break;
       case PatternKind::Level:
         for (const double level : inner_levels(lines, pattern.axis, kLevelsTried)) {
@@ -118,7 +129,8 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
         break;
       case PatternKind::Pair: {
         base::Random random(seed);
-        for (std::size_t tries = 0, found = 0; tries < 50 && found < kPairsTried && inner.size() > 1; ++tries) {
+        for (std::size_t tries = 0, found = 0;
+             tries < 50 && found < kPairsTried && inner.size() > 1; ++tries) {
           const auto& first = inner[random.below(inner.size())];
           const auto& second = inner[random.below(inner.size())];
           if (first.first >= second.first) continue;
@@ -130,7 +142,8 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
       case PatternKind::Beyond: {
         std::vector<double> sorted(work.begin(), work.end());
         std::sort(sorted.begin(), sorted.end());
-        const double limit = sorted[static_cast<std::size_t>((1 - kLargestCalibrationShare) * static_cast<double>(sorted.size() - 1))];
+        const double limit = sorted[static_cast<std::size_t>(
+            (1 - kLargestCalibrationShare) * static_cast<double>(sorted.size() - 1))];
         HoldOut held;
         held.patterns = {pattern, {PatternKind::Shape, 0}};
         for (std::size_t i = 0; i < work.size(); ++i) {
@@ -141,10 +154,12 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
         break;
       }
       case PatternKind::Shape:
-      case PatternKind::Sparse: break;
+      case PatternKind::Sparse:
+        break;
     }
   }
-  std::erase_if(all, [](const HoldOut& held) { return held.asked.empty() || held.patterns.empty(); });
+  std::erase_if(all,
+                [](const HoldOut& held) { return held.asked.empty() || held.patterns.empty(); });
   return all;
 }
 
@@ -169,7 +184,8 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
     const ShapeShare share{0.1F * static_cast<float>(tenths), best.gap};
     double sum = 0;
     for (const Trial* trial : trials) {
-      sum += static_cast<double>(std::abs(trial->accurate.mixed(share.across(trial->gap)) - trial->truth));
+      sum += static_cast<double>(
+          std::abs(trial->accurate.mixed(share.across(trial->gap)) - trial->truth));
     }
     if (tenths > 0 && sum >= least) continue;
     least = sum;
@@ -183,17 +199,21 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
 float spread_factor(std::span<const float> errors, std::span<const float> scales, double share) {
   std::vector<float> scores;
   for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
-  return scores.empty() ? 0 : std::min(kMaxSpreadFactor, static_cast<float>(quantile(std::move(scores), share) / k90));
+  return scores.empty() ? 0
+                        : std::min(kMaxSpreadFactor,
+                                   static_cast<float>(quantile(std::move(scores), share) / k90));
 }
 
-float worst_spread_factor(std::span<const float> errors, std::span<const float> scales, std::span<const std::size_t> hold_outs, double share) {
+float worst_spread_factor(std::span<const float> errors, std::span<const float> scales,
+                          std::span<const std::size_t> hold_outs, double share) {
   std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> each;
   for (std::size_t i = 0; i < errors.size(); ++i) {
     each[hold_outs[i]].first.push_back(errors[i]);
     each[hold_outs[i]].second.push_back(scales[i]);
   }
   float worst = 0;
-  for (const auto& [held, trials] : each) worst = std::max(worst, spread_factor(trials.first, trials.second, share));
+  for (const auto& [held, trials] : each)
+    worst = std::max(worst, spread_factor(trials.first, trials.second, share));
   return worst;
 }
 

@@ -49,15 +49,19 @@ VectorXd direction_of(const VectorXd& gradient, const std::deque<Pair>& memory) 
 VectorXd inner_gradient(const VectorXd& at, const VectorXd& gradient, const DescentBounds& bounds) {
   VectorXd inner = gradient;
   for (Eigen::Index i = 0; i < at.size(); ++i) {
-    if ((at(i) <= bounds.low(i) && gradient(i) > 0) || (at(i) >= bounds.high(i) && gradient(i) < 0)) inner(i) = 0;
+    if ((at(i) <= bounds.low(i) && gradient(i) > 0) || (at(i) >= bounds.high(i) && gradient(i) < 0))
+      inner(i) = 0;
   }
   return inner;
 }
 
 }  // namespace
 
-VectorXd descend(const Slope& function, const VectorXd& start, const DescentBounds& bounds, int steps) {
-  const auto inside = [&](const VectorXd& at) { return VectorXd(at.cwiseMax(bounds.low).cwiseMin(bounds.high)); };
+VectorXd descend(const Slope& function, const VectorXd& start, const DescentBounds& bounds,
+                 int steps) {
+  const auto inside = [&](const VectorXd& at) {
+    return VectorXd(at.cwiseMax(bounds.low).cwiseMin(bounds.high));
+  };
   VectorXd at = inside(start);
   VectorXd gradient(at.size());
   double value = function(at, gradient);

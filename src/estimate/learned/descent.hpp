@@ -15,8 +15,10 @@ struct DescentBounds {
   Eigen::VectorXd high;
 };
 
-/// L-BFGS (Nocedal 1980) whose steps are cut off at the bounds: at most `steps` of them from `start`, which must have a
-/// value. The function need not be convex: what comes back is a point no worse than the start.
-Eigen::VectorXd descend(const Slope& function, const Eigen::VectorXd& start, const DescentBounds& bounds, int steps);
+/// L-BFGS (Nocedal 1980) whose steps are cut off at the bounds: at most `steps` of them from
+/// `start`, which must have a value. The function need not be convex: what comes back is a point no
+/// worse than the start.
+Eigen::VectorXd descend(const Slope& function, const Eigen::VectorXd& start,
+                        const DescentBounds& bounds, int steps);
 
 }  // namespace oplat::estimate

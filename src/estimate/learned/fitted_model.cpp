@@ -32,14 +32,15 @@ LearnRequest part_of(const LearnRequest& whole, int begin, int end) {
   LearnRequest part = whole;
   if (!whole.progress) return part;
   part.progress = [tell = whole.progress, begin, end](int done, int all) {
-    return tell(begin + static_cast<int>(std::int64_t{end - begin} * done / std::max(1, all)), kWhole);
+    return tell(begin + static_cast<int>(std::int64_t{end - begin} * done / std::max(1, all)),
+                kWhole);
   };
   return part;
 }
 
 template <class Model>
-double error_of(const Model& model, std::span<const ir::Description> rows, std::span<const double> log_ns,
-                std::span<const std::size_t> asked) {
+double error_of(const Model& model, std::span<const ir::Description> rows,
+                std::span<const double> log_ns, std::span<const std::size_t> asked) {
   double sum = 0;
   for (const std::size_t i : asked) {
     const auto answer = model.answer(rows[i], Profile::Accurate);
@@ -48,7 +49,8 @@ double error_of(const Model& model, std::span<const ir::Description> rows, std::
   return sum;
 }
 
-Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<const double> log_ns, const LearnRequest& request) {
+Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                              const LearnRequest& request) {
   std::vector<ir::Description> rest;
   std::vector<double> rest_ns;
   std::vector<std::size_t> asked;
@@ -77,20 +79,22 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   return error_of(*sparse, rows, log_ns, asked) < error_of(*grid, rows, log_ns, asked);
 }
 
-/// Takes the number of the kind off the bytes. Code::Refused for one that only a newer oplat can have made.
+/// Takes the number of the kind off the bytes. Code::Refused for one that only a newer oplat can
+/// have made.
 Result<Kind> kind_of(std::string_view& bytes) {
   base::ByteReader reader(bytes);
   const std::uint32_t kind = reader.u32();
   if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
-  if (kind > static_cast<std::uint32_t>(Kind::Sparse)) return fail(Code::Refused, "learned fit: is of no kind that is known; run oplat fit again");
+  if (kind > static_cast<std::uint32_t>(Kind::Sparse))
+    return fail(Code::Refused, "learned fit: is of no kind that is known; run oplat fit again");
   bytes.remove_prefix(sizeof kind);
   return static_cast<Kind>(kind);
 }
 
 }  // namespace
 
-Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                     const LearnRequest& request) {
+Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows,
+                                     std::span<const double> log_ns, const LearnRequest& request) {
   bool sparse = false;
   if (rows.size() <= kMaxSparseRows) {
     OPLAT_TRY(better, sparse_is_better(rows, log_ns, request));
@@ -105,7 +109,8 @@ Result<FittedModel> FittedModel::fit(std::span<const ir::Description> rows, std:
   return FittedModel(std::move(model));
 }
 
-std::optional<LearnedAnswer> FittedModel::answer(const ir::Description& description, Profile profile) const {
+std::optional<LearnedAnswer> FittedModel::answer(const ir::Description& description,
+                                                 Profile profile) const {
   return std::visit([&](const auto& model) { return model.answer(description, profile); }, model_);
 }
 
@@ -127,7 +132,8 @@ std::span<const LeftOutRow> FittedModel::left_out() const {
 
 std::string FittedModel::save() const {
   base::ByteWriter writer;
-  writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse : Kind::Grid));
+  writer.u32(static_cast<std::uint32_t>(std::holds_alternative<SparseModel>(model_) ? Kind::Sparse
+                                                                                    : Kind::Grid));
   return writer.take() + std::visit([](const auto& model) { return model.save(); }, model_);
 }
 

@@ -16,12 +16,13 @@ namespace oplat::estimate {
 
 class FittedModel {
  public:
-  /// A SparseModel where one learned from nine tenths of the rows answers the last tenth better than a GridModel does;
-  /// tables of more rows than a SparseModel can take in are not asked.
-  static Result<FittedModel> fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                 const LearnRequest& request);
+  /// A SparseModel where one learned from nine tenths of the rows answers the last tenth better
+  /// than a GridModel does; tables of more rows than a SparseModel can take in are not asked.
+  static Result<FittedModel> fit(std::span<const ir::Description> rows,
+                                 std::span<const double> log_ns, const LearnRequest& request);
 
-  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
+                                                    Profile profile) const;
   [[nodiscard]] const Space& space() const;
   [[nodiscard]] std::size_t sites() const;
   [[nodiscard]] bool calibrated() const;

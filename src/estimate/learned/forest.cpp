@@ -29,7 +29,8 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
 }
 
 Status Forest::add(const TrainedTree& tree) {
-  if (tree.nodes.empty() || tree.nodes.size() > kMaxNodes) return fail(broken("a tree of no or too many nodes"));
+  if (tree.nodes.empty() || tree.nodes.size() > kMaxNodes)
+    return fail(broken("a tree of no or too many nodes"));
   const std::size_t root = nodes_.size();
   roots_.push_back(static_cast<std::uint32_t>(root));
   nodes_.emplace_back();
@@ -71,7 +72,8 @@ std::vector<float> Forest::columns_of(std::span<const float> features) const {
 }
 
 float Forest::value(std::span<const float> features) const {
-  // Several trees are walked in step: a walk waits for memory and comparisons, which those of the others fill.
+  // Several trees are walked in step: a walk waits for memory and comparisons, which those of the
+  // others fill.
   constexpr std::size_t kAbreast = 8;
   const std::vector<float> columns = columns_of(features);
   double sum = start_;
@@ -79,7 +81,8 @@ float Forest::value(std::span<const float> features) const {
     const std::size_t count = std::min(kAbreast, roots_.size() - tree);
     const Node* roots[kAbreast];
     std::uint32_t at[kAbreast] = {};
-    for (std::size_t i = 0; i < kAbreast; ++i) roots[i] = &nodes_[roots_[tree + (i < count ? i : 0)]];
+    for (std::size_t i = 0; i < kAbreast; ++i)
+      roots[i] = &nodes_[roots_[tree + (i < count ? i : 0)]];
     std::uint32_t moved = 1;
     while (moved != 0) {
       moved = 0;
@@ -109,7 +112,8 @@ std::string Forest::save() const {
       const bool missing_left = node.column < features_;
       const std::size_t feature = missing_left ? node.column : node.column - features_;
       writer.f32(node.value);
-      writer.u16(leaf ? kLeaf : static_cast<std::uint16_t>(feature | (missing_left ? kMissingLeft : 0)));
+      writer.u16(leaf ? kLeaf
+                      : static_cast<std::uint16_t>(feature | (missing_left ? kMissingLeft : 0)));
       writer.u16(leaf ? 0 : node.left);
     }
   }
@@ -122,11 +126,13 @@ Result<Forest> Forest::load(std::string_view bytes) {
   forest.features_ = static_cast<std::size_t>(reader.u64());
   forest.start_ = reader.f32();
   const std::size_t trees = reader.count(2 + kNodeBytes);
-  if (!reader.ok() || forest.features_ >= kLeaf || !std::isfinite(forest.start_)) return fail(broken("its head is damaged"));
+  if (!reader.ok() || forest.features_ >= kLeaf || !std::isfinite(forest.start_))
+    return fail(broken("its head is damaged"));
   forest.roots_.reserve(trees);
   for (std::size_t tree = 0; tree < trees; ++tree) {
     const std::size_t size = reader.u16();
-    if (!reader.ok() || size == 0 || size * kNodeBytes > reader.left()) return fail(broken("a tree is cut off"));
+    if (!reader.ok() || size == 0 || size * kNodeBytes > reader.left())
+      return fail(broken("a tree is cut off"));
     const std::size_t root = forest.nodes_.size();
     forest.roots_.push_back(static_cast<std::uint32_t>(root));
     for (std::size_t i = 0; i < size; ++i) {
@@ -142,7 +148,8 @@ Result<Forest> Forest::load(std::string_view bytes) {
       // Children stand after their parent, so that every walk ends.
       if (feature >= forest.features_ || left <= i || std::size_t{left} + 1 >= size)
         return fail(broken("a node points out of its tree"));
-      forest.nodes_.push_back({value, forest.column_of(feature, (flagged & kMissingLeft) != 0), left});
+      forest.nodes_.push_back(
+          {value, forest.column_of(feature, (flagged & kMissingLeft) != 0), left});
     }
   }
   if (!reader.done()) return fail(broken("bytes after its end"));

@@ -26,7 +26,8 @@ struct TrainedTree {
 
 class Forest {
  public:
-  /// Code::Input for trees that are none: children out of range or met twice, features of a number >= `features`.
+  /// Code::Input for trees that are none: children out of range or met twice, features of a number
+  /// >= `features`.
   static Result<Forest> make(std::span<const TrainedTree> trees, float start, std::size_t features);
 
   /// One more tree, of the same features; Code::Input as for make().
@@ -34,7 +35,8 @@ class Forest {
 
   [[nodiscard]] std::size_t trees() const { return roots_.size(); }
   [[nodiscard]] std::size_t features() const { return features_; }
-  /// Sum of the trees and the start value; a feature that is NaN goes where training sent missing ones.
+  /// Sum of the trees and the start value; a feature that is NaN goes where training sent missing
+  /// ones.
   [[nodiscard]] float value(std::span<const float> features) const;
 
   /// docs/format.md "Forests".
@@ -51,14 +53,17 @@ class Forest {
   static constexpr std::uint16_t kLeaf = 0x7fff;
   static constexpr std::uint16_t kMissingLeft = 0x8000;
 
-  /// Which way a walk goes cannot be guessed, so a step has no branches: it goes left where a column is less than the
-  /// node's value, else right. So each feature has two columns, what is missing being less than everything in the first
-  /// and more in the second; and a leaf goes left to itself, by the last column, which is less than everything.
+  /// Which way a walk goes cannot be guessed, so a step has no branches: it goes left where a
+  /// column is less than the node's value, else right. So each feature has two columns, what is
+  /// missing being less than everything in the first and more in the second; and a leaf goes left
+  /// to itself, by the last column, which is less than everything.
   [[nodiscard]] std::vector<float> columns_of(std::span<const float> features) const;
   [[nodiscard]] std::uint16_t column_of(std::size_t feature, bool missing_left) const {
     return static_cast<std::uint16_t>(missing_left ? feature : features_ + feature);
   }
-  [[nodiscard]] std::uint16_t leaf_column() const { return static_cast<std::uint16_t>(2 * features_); }
+  [[nodiscard]] std::uint16_t leaf_column() const {
+    return static_cast<std::uint16_t>(2 * features_);
+  }
 
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> roots_;

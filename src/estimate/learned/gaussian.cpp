@@ -50,7 +50,8 @@ Gaussian Gaussian::learn(const Points& points, std::span<const double> y, const 
   return fit(points, y, learn_kernel(points.chosen(rows), some, options.steps), options);
 }
 
-Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKernel kernel, const Options& options) {
+Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKernel kernel,
+                       const Options& options) {
   Gaussian model;
   model.kernel_ = std::move(kernel);
   model.mean_ = mean_of(y);
@@ -71,7 +72,8 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
 void Gaussian::leave_out() {
   std::vector<float> row(columns());
   for (std::size_t i = 0; i < rows(); ++i) {
-    for (std::size_t d = 0; d < row.size(); ++d) row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
+    for (std::size_t d = 0; d < row.size(); ++d)
+      row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
     const Answer near = from_nearest(covariances(row, slices_[i]), nearest(), i);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
@@ -171,7 +173,8 @@ std::vector<double> Gaussian::means(const Points& points) const {
       row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
     }
     const VectorXf near = covariances(row, points.slices[i]);
-    out[i] = exact_ ? mean_ + near.cast<double>().dot(values_) : from_nearest(near, nearest(), std::nullopt).mean;
+    out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
+                    : from_nearest(near, nearest(), std::nullopt).mean;
   }
   return out;
 }
@@ -199,7 +202,9 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   const auto broken = [](std::string_view what) {
     return fail(Code::Input, "smooth model: {}; run oplat fit again", what);
   };
-  const auto between = [](double value, double low, double high) { return value >= low && value <= high; };
+  const auto between = [](double value, double low, double high) {
+    return value >= low && value <= high;
+  };
   constexpr double kMost = 1e6;
   Gaussian model;
   const std::uint32_t exact = reader.u32();
@@ -207,8 +212,8 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   model.mean_ = reader.f64();
   model.kernel_.across = reader.f64();
   model.kernel_.noise = reader.f64();
-  if (!reader.ok() || exact > 1 || !between(model.mean_, -kMost, kMost) || !between(model.kernel_.across, 0, 1) ||
-      !between(model.kernel_.noise, 0, kMost))
+  if (!reader.ok() || exact > 1 || !between(model.mean_, -kMost, kMost) ||
+      !between(model.kernel_.across, 0, 1) || !between(model.kernel_.noise, 0, kMost))
     return broken("its kernel is damaged");
   const std::size_t columns = reader.count(8 * SmoothKernel::kParts);
   for (SmoothKernel::Part& part : model.kernel_.parts) {

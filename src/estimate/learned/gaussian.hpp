@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gaussian: a Gaussian process, which knows how sure it is; the smooth part of what a sparse table teaches.
+/// Gaussian: a Gaussian process, which knows how sure it is; the smooth part of what a sparse table
+/// teaches.
 #pragma once
 
 #include <Eigen/Dense>
@@ -9,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "estimate/learned/smooth_kernel.hpp"
 #include "base/bytes.hpp"
 #include "base/result.hpp"
+#include "estimate/learned/smooth_kernel.hpp"
 
 namespace oplat::estimate {
 
@@ -28,23 +29,26 @@ class Gaussian {
   };
   struct Answer {
     double mean = 0;
-    /// Deviation, a new row's own noise included. Of the nearest rows alone even where the mean weighs all: that takes
-    /// microseconds, and little less is known.
+    /// Deviation, a new row's own noise included. Of the nearest rows alone even where the mean
+    /// weighs all: that takes microseconds, and little less is known.
     double sd = 0;
   };
 
   /// Learns the kernel, then fit() with it.
   static Gaussian learn(const Points& points, std::span<const double> y, const Options& options);
-  static Gaussian fit(const Points& points, std::span<const double> y, SmoothKernel kernel, const Options& options);
+  static Gaussian fit(const Points& points, std::span<const double> y, SmoothKernel kernel,
+                      const Options& options);
 
   [[nodiscard]] std::size_t rows() const { return slices_.size(); }
-  [[nodiscard]] std::size_t columns() const { return static_cast<std::size_t>(kernel_.parts[0].weights.size()); }
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(kernel_.parts[0].weights.size());
+  }
   [[nodiscard]] const SmoothKernel& kernel() const { return kernel_; }
   [[nodiscard]] bool exact() const { return exact_; }
 
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice) const;
-  /// What answer() would say of each row if that row were not there, the kernel being the same. Only after a fit
-  /// that was asked for it.
+  /// What answer() would say of each row if that row were not there, the kernel being the same.
+  /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
   [[nodiscard]] std::vector<double> means(const Points& points) const;
@@ -58,7 +62,8 @@ class Gaussian {
   void leave_out();
   /// Covariances with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
-  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is none.
+  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is
+  /// none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
                                     std::optional<std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
@@ -68,7 +73,8 @@ class Gaussian {
   double mean_ = 0;
   std::vector<std::uint32_t> slices_;
   Eigen::MatrixXf at_;  ///< the rows
-  Eigen::VectorXd values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean
+  Eigen::VectorXd
+      values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean
   std::vector<Answer> left_out_;
 };
 

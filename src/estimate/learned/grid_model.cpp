@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
+#include "base/parallel.hpp"
 #include "estimate/learned/row_weights.hpp"
 #include "estimate/learned/spread.hpp"
-#include "base/parallel.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -43,22 +43,30 @@ constexpr std::size_t kFarSpreadFeatures = 8;
 constexpr int kTreesPerCall = 10;
 
 /// ln(wave work) - log_reference for each tile; NaN where no product is summed.
-std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine, double log_reference) {
+std::array<float, kTileCount> waves_of(const ir::Description& description, const Machine& machine,
+                                       double log_reference) {
   std::array<float, kTileCount> waves;
   for (std::size_t tile = 0; tile < kTileCount; ++tile) {
     waves[tile] = description.contraction
-                      ? static_cast<float>(log_wave_work(*description.contraction, kTiles[tile], machine.processors) - log_reference)
+                      ? static_cast<float>(log_wave_work(*description.contraction, kTiles[tile],
+                                                         machine.processors) -
+                                           log_reference)
                       : std::numeric_limits<float>::quiet_NaN();
   }
   return waves;
 }
 
 /// The patterns in which most questions come.
-bool is_common(const Pattern& pattern) { return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin; }
+bool is_common(const Pattern& pattern) {
+  return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
+}
 
-/// Models of whole levels held out learn fewer trees: how far answers are off hardly depends on the last ones. Of rows at random it
-/// does: with fewer trees intervals come out a few per cent too wide.
-double effort_of_trials(const std::vector<Pattern>& patterns) { return is_common(patterns.front()) ? 1 : 0.7; }
+/// Models of whole levels held out learn fewer trees: how far answers are off hardly depends on the
+/// last ones. Of rows at random it does: with fewer trees intervals come out a few per cent too
+/// wide.
+double effort_of_trials(const std::vector<Pattern>& patterns) {
+  return is_common(patterns.front()) ? 1 : 0.7;
+}
 
 bool is_in(const Pattern& pattern, std::span<const Pattern> patterns) {
   return std::find(patterns.begin(), patterns.end(), pattern) != patterns.end();
@@ -72,12 +80,16 @@ int trees_of(const Pattern& pattern, std::size_t sites, double effort) {
 float default_shape_share(PatternKind kind) {
   switch (kind) {
     case PatternKind::Grid:
-    case PatternKind::NoTwin: return 0;
+    case PatternKind::NoTwin:
+      return 0;
     case PatternKind::Level:
-    case PatternKind::Pair: return 0.4F;
-    case PatternKind::Beyond: return 0.5F;
+    case PatternKind::Pair:
+      return 0.4F;
+    case PatternKind::Beyond:
+      return 0.5F;
     case PatternKind::Shape:
-    case PatternKind::Sparse: return 0;
+    case PatternKind::Sparse:
+      return 0;
   }
   return 0;
 }
@@ -85,19 +97,26 @@ float default_shape_share(PatternKind kind) {
 /// Standard deviations before any calibration: errors seen on other tables, with a margin.
 float default_spread(PatternKind kind) {
   switch (kind) {
-    case PatternKind::Grid: return 0.05F;
-    case PatternKind::NoTwin: return 0.06F;
-    case PatternKind::Level: return 0.1F;
-    case PatternKind::Pair: return 0.15F;
-    case PatternKind::Beyond: return 0.2F;
+    case PatternKind::Grid:
+      return 0.05F;
+    case PatternKind::NoTwin:
+      return 0.06F;
+    case PatternKind::Level:
+      return 0.1F;
+    case PatternKind::Pair:
+      return 0.15F;
+    case PatternKind::Beyond:
+      return 0.2F;
     case PatternKind::Shape:
-    case PatternKind::Sparse: return 0.3F;
+    case PatternKind::Sparse:
+      return 0.3F;
   }
   return 1;
 }
 
-/// Where neighbours abound there are many columns and many answers to learn from. The few levels left out must not be told apart,
-/// so few trees see a quarter of the columns each; beyond all rows the errors grow with the distance, which trees are to learn.
+/// Where neighbours abound there are many columns and many answers to learn from. The few levels
+/// left out must not be told apart, so few trees see a quarter of the columns each; beyond all rows
+/// the errors grow with the distance, which trees are to learn.
 SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
   SpreadOptions options;
   options.seed = seed;
@@ -114,7 +133,8 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
     case PatternKind::Level:
     case PatternKind::Pair:
     case PatternKind::Shape:
-    case PatternKind::Sparse: break;
+    case PatternKind::Sparse:
+      break;
   }
   return options;
 }
@@ -132,15 +152,18 @@ Sites without(const Sites& sites, std::span<const std::uint32_t> some) {
   return rest;
 }
 
-/// How far a question of a pattern is from the rows: of a level, to the neighbours on both sides, and what the interpolation errs
-/// there; of one beyond all, to the nearest and the farthest of the axes' last rows, and how far the extrapolations along the
-/// axes are apart. NaN for what there is not.
-std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout& layout, std::span<const float> around) {
+/// How far a question of a pattern is from the rows: of a level, to the neighbours on both sides,
+/// and what the interpolation errs there; of one beyond all, to the nearest and the farthest of the
+/// axes' last rows, and how far the extrapolations along the axes are apart. NaN for what there is
+/// not.
+std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout& layout,
+                                  std::span<const float> around) {
   using L = NeighbourLayout;
   constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   if (pattern.kind == PatternKind::Level) {
     const float* const at = &around[layout.around(pattern.axis)];
-    return {std::abs(at[L::kLowDistance]), std::abs(at[L::kHighDistance]), std::abs(at[L::kOwnError])};
+    return {std::abs(at[L::kLowDistance]), std::abs(at[L::kHighDistance]),
+            std::abs(at[L::kOwnError])};
   }
   if (pattern.kind != PatternKind::Beyond) return {kNone, kNone, kNone};
   float nearest = kNone, farthest = kNone, least = kNone, most = kNone;
@@ -161,14 +184,17 @@ double GridModel::log_reference(const ir::Description& description) const {
   return estimate::log_reference(reference_, machine_, description);
 }
 
-GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like,
-                             Sites& sites, Matrix& shapes) {
+GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                             const GridModel* like, Sites& sites, Matrix& shapes) {
   GridModel model;
   model.space_ = like != nullptr ? like->space_ : Space::learn(rows);
   sites = sites_of(rows, log_ns, model.space_);
-  model.lines_ = std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
-  model.machine_ = like != nullptr ? like->machine_ : learn_machine(sites.descriptions, sites.log_ns, model.space_);
-  model.reference_ = like != nullptr ? like->reference_ : learn_reference(sites.descriptions, sites.log_ns);
+  model.lines_ =
+      std::make_unique<Lines>(std::move(sites.points), model.space_.axes(), model.space_.slices());
+  model.machine_ = like != nullptr ? like->machine_
+                                   : learn_machine(sites.descriptions, sites.log_ns, model.space_);
+  model.reference_ =
+      like != nullptr ? like->reference_ : learn_reference(sites.descriptions, sites.log_ns);
   SiteValues values;
   shapes = Matrix(sites.log_ns.size(), kShapeFeatures);
   for (std::size_t i = 0; i < sites.log_ns.size(); ++i) {
@@ -177,17 +203,19 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
     values.u.push_back(static_cast<float>(sites.log_ns[i] - log_reference));
     const auto waves = waves_of(description, model.machine_, log_reference);
     values.waves.insert(values.waves.end(), waves.begin(), waves.end());
-    shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_, log_reference, shapes.row(i));
+    shape_features(description, model.lines_->sites()[i], model.space_.axes(), model.machine_,
+                   log_reference, shapes.row(i));
   }
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   model.patterns_ = patterns_of(*model.lines_, *model.neighbours_);
   return model;
 }
 
-Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                 const LearnRequest& options) {
+Result<GridModel> GridModel::fit(std::span<const ir::Description> rows,
+                                 std::span<const double> log_ns, const LearnRequest& options) {
   if (rows.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kMinRowsLearned);
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(),
+                kMinRowsLearned);
   }
   Sites sites;
   Matrix shapes;
@@ -196,25 +224,36 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows, std::spa
   std::vector<HoldOut> held;
   if (options.calibrate) {
     std::vector<double> work;
-    for (const ir::Description& each : sites.descriptions) work.push_back(each.work.flops.value_or(each.work.bytes()));
+    for (const ir::Description& each : sites.descriptions)
+      work.push_back(each.work.flops.value_or(each.work.bytes()));
     held = hold_outs(*model.lines_, model.patterns_, work, options.seed);
-    for (HoldOut& each : held) std::erase_if(each.patterns, [&](const Pattern& pattern) { return !is_in(pattern, patterns); });
+    for (HoldOut& each : held)
+      std::erase_if(each.patterns,
+                    [&](const Pattern& pattern) { return !is_in(pattern, patterns); });
     std::erase_if(held, [](const HoldOut& each) {
-      return std::all_of(each.patterns.begin(), each.patterns.end(), [](const Pattern& p) { return p.kind == PatternKind::Shape; });
+      return std::all_of(each.patterns.begin(), each.patterns.end(),
+                         [](const Pattern& p) { return p.kind == PatternKind::Shape; });
     });
   }
   int trees = 0;
-  for (const Pattern& pattern : patterns) trees += trees_of(pattern, model.sites(), options.effort) + kQuickTrees;
+  for (const Pattern& pattern : patterns)
+    trees += trees_of(pattern, model.sites(), options.effort) + kQuickTrees;
   for (const HoldOut& each : held) {
-    for (const Pattern& pattern : each.patterns) trees += trees_of(pattern, model.sites() - each.rows.size(), effort_of_trials(each.patterns) * options.effort) + kQuickTrees;
+    for (const Pattern& pattern : each.patterns)
+      trees += trees_of(pattern, model.sites() - each.rows.size(),
+                        effort_of_trials(each.patterns) * options.effort) +
+               kQuickTrees;
   }
   Steps steps(trees, kTreesPerCall, options.progress);
   OPLAT_CHECK(model.fit_patterns(patterns, shapes, options, steps));
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
-  // A pattern that too few rows could be asked in has no model: its questions go where they would without it. One that no question
-  // needed stays: whether a flag counts as a twin must not hang on what is asked.
-  std::erase_if(model.patterns_, [&](const Pattern& pattern) { return is_in(pattern, patterns) && model.model_of(pattern) == nullptr; });
+  // A pattern that too few rows could be asked in has no model: its questions go where they would
+  // without it. One that no question needed stays: whether a flag counts as a twin must not hang on
+  // what is asked.
+  std::erase_if(model.patterns_, [&](const Pattern& pattern) {
+    return is_in(pattern, patterns) && model.model_of(pattern) == nullptr;
+  });
   return model;
 }
 
@@ -234,8 +273,8 @@ std::vector<Pattern> GridModel::needed(std::span<const ir::Description> question
   return patterns;
 }
 
-Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options,
-                               Steps& steps) {
+Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes,
+                               const LearnRequest& options, Steps& steps) {
   std::vector<std::optional<PatternModel>> models(patterns.size());
   OPLAT_CHECK(base::for_each(patterns.size(), options.threads, [&](std::size_t i) -> Status {
     OPLAT_TRY(learned, learn_pattern(patterns[i], shapes, options, steps));
@@ -248,7 +287,8 @@ Status GridModel::fit_patterns(std::span<const Pattern> patterns, const Matrix& 
   return {};
 }
 
-Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps) {
+Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs,
+                            const LearnRequest& options, Steps& steps) {
   std::vector<std::vector<Trial>> trials(hold_outs.size());
   OPLAT_CHECK(base::for_each(hold_outs.size(), options.threads, [&](std::size_t i) -> Status {
     OPLAT_TRY(own, try_out(sites, hold_outs[i], i, options, steps));
@@ -267,13 +307,15 @@ Status GridModel::calibrate(const Sites& sites, const std::vector<HoldOut>& hold
   return {};
 }
 
-Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
+Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut& held,
+                                              std::size_t number, const LearnRequest& options,
                                               Steps& steps) const {
   std::vector<Trial> trials;
   const Sites rest = without(sites, held.rows);
   if (rest.log_ns.size() < kMinRowsLearned) return trials;
-  // Of rows at random, a question sees all rows but itself (and its twin): what a fit lacks is what is asked of it, and hardly ever
-  // its neighbours, of which a fold would hide some from most of its rows. Only the trees learn without the fold.
+  // Of rows at random, a question sees all rows but itself (and its twin): what a fit lacks is what
+  // is asked of it, and hardly ever its neighbours, of which a fold would hide some from most of
+  // its rows. Only the trees learn without the fold.
   const GridModel* whole = is_common(held.patterns.front()) ? this : nullptr;
   Sites unused;
   Matrix shapes;
@@ -290,8 +332,10 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     const auto point = seen.space_.place(description);
     if (!point) continue;
     Surroundings around = seen.lines_->around(*point);
-    if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::NoTwin) around[of.axis] = {};
-    const PatternModel* model = part.model_of(pattern_at(*seen.lines_, *point, around, seen.patterns_));
+    if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::NoTwin)
+      around[of.axis] = {};
+    const PatternModel* model =
+        part.model_of(pattern_at(*seen.lines_, *point, around, seen.patterns_));
     if (model == nullptr || model == shape) continue;
     const double log_reference = seen.log_reference(description);
     seen.write(description, log_reference, *point, around, row);
@@ -319,16 +363,25 @@ std::vector<float> GridModel::spread_features(const PatternModel& model, std::sp
   const auto around = row.subspan(kShapeFeatures);
   const float base = around[layout.base()];
   const auto [first, second, third] = distances_of(model.pattern, layout, around);
-  const std::array<float, kFarSpreadFeatures> features{
-      std::abs(answers.own - answers.shape), std::abs(answers.own - base), answers.own, row[kLogReferenceFeature],
-      row[kComputeOverMemoryFeature],        first,                        second,      third};
+  const std::array<float, kFarSpreadFeatures> features{std::abs(answers.own - answers.shape),
+                                                       std::abs(answers.own - base),
+                                                       answers.own,
+                                                       row[kLogReferenceFeature],
+                                                       row[kComputeOverMemoryFeature],
+                                                       first,
+                                                       second,
+                                                       third};
   return {features.begin(), features.end()};
 }
 
-std::size_t GridModel::spread_columns(const Pattern& pattern) const { return is_common(pattern) ? features() + 1 : kFarSpreadFeatures; }
+std::size_t GridModel::spread_columns(const Pattern& pattern) const {
+  return is_common(pattern) ? features() + 1 : kFarSpreadFeatures;
+}
 
-Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options) {
-  const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
+Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> trials,
+                             const LearnRequest& options) {
+  const auto found = std::find_if(models_.begin(), models_.end(),
+                                  [&](const PatternModel& m) { return m.pattern == pattern; });
   if (found == models_.end() || trials.size() < kMinTrials) return {};
   PatternModel& model = *found;
   const bool common = is_common(pattern);
@@ -336,12 +389,15 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   std::vector<Judged> answers;
   for (const Trial* trial : trials) {
     const float share = model.shape_share.across(trial->gap);
-    answers.push_back({trial->features, trial->accurate.mixed(share) - trial->truth, trial->fast.mixed(share) - trial->truth, trial->hold_out});
+    answers.push_back({trial->features, trial->accurate.mixed(share) - trial->truth,
+                       trial->fast.mixed(share) - trial->truth, trial->hold_out});
     // The last of such features is what was predicted.
-    if (common) left_out_.push_back({trial->features.back() - answers.back().error, answers.back().error});
+    if (common)
+      left_out_.push_back({trial->features.back() - answers.back().error, answers.back().error});
   }
   SpreadOptions how = spread_options(pattern.kind, options.seed);
-  // By the predicted time, the last of spread_features(): the shortest kernels err in another way than the longest.
+  // By the predicted time, the last of spread_features(): the shortest kernels err in another way
+  // than the longest.
   if (common) how.banded = static_cast<std::uint32_t>(features());
   OPLAT_TRY(spread, learn_spread(answers, how));
   model.spread = std::move(spread.forest);
@@ -350,8 +406,10 @@ Status GridModel::fit_spread(const Pattern& pattern, std::vector<const Trial*> t
   return {};
 }
 
-Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pattern& pattern, const Matrix& shapes,
-                                                                        const LearnRequest& options, Steps& steps) const {
+Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pattern& pattern,
+                                                                        const Matrix& shapes,
+                                                                        const LearnRequest& options,
+                                                                        Steps& steps) const {
   const NeighbourLayout layout = neighbours_->layout();
   const bool shape = pattern.kind == PatternKind::Shape;
   const std::size_t columns = kShapeFeatures + (shape ? 0 : layout.count());
@@ -367,9 +425,12 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
     if (!shape) {
       const auto around = row.subspan(kShapeFeatures);
       const Point& site = lines_->sites()[i];
-      neighbours_->write(site, lines_->around(site), neighbours_->waves(number), blindfold_of(pattern, *lines_, i), around);
+      neighbours_->write(site, lines_->around(site), neighbours_->waves(number),
+                         blindfold_of(pattern, *lines_, i), around);
       // A row that sees nothing under this blindfold is a question of another pattern.
-      if (std::all_of(around.begin() + 1, around.end(), [](float value) { return std::isnan(value); })) continue;
+      if (std::all_of(around.begin() + 1, around.end(),
+                      [](float value) { return std::isnan(value); }))
+        continue;
       target -= around[layout.base()];
     }
     y.push_back(target);
@@ -388,7 +449,8 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.trees = trees_of(pattern, sites(), options.effort);
   boosting.rate = std::min(kMaxRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
-  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves, is_common(pattern) ? kMaxLeaves : kFewerLeaves);
+  boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves,
+                                            is_common(pattern) ? kMaxLeaves : kFewerLeaves);
   boosting.column_share = is_common(pattern) ? kColumnShare : kFewerColumnShare;
   boosting.row_share = kRowShare;
   // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
@@ -406,18 +468,22 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   return model;
 }
 
-void GridModel::write(const ir::Description& description, double log_reference, const Point& point, const Surroundings& around,
-                      std::span<float> out) const {
-  shape_features(description, point, space_.axes(), machine_, log_reference, out.first(kShapeFeatures));
-  neighbours_->write(point, around, waves_of(description, machine_, log_reference), {}, out.subspan(kShapeFeatures));
+void GridModel::write(const ir::Description& description, double log_reference, const Point& point,
+                      const Surroundings& around, std::span<float> out) const {
+  shape_features(description, point, space_.axes(), machine_, log_reference,
+                 out.first(kShapeFeatures));
+  neighbours_->write(point, around, waves_of(description, machine_, log_reference), {},
+                     out.subspan(kShapeFeatures));
 }
 
 bool GridModel::calibrated() const {
-  return std::any_of(models_.begin(), models_.end(), [](const PatternModel& model) { return model.spread.trees() > 0; });
+  return std::any_of(models_.begin(), models_.end(),
+                     [](const PatternModel& model) { return model.spread.trees() > 0; });
 }
 
 const GridModel::PatternModel* GridModel::model_of(const Pattern& pattern) const {
-  const auto found = std::find_if(models_.begin(), models_.end(), [&](const PatternModel& m) { return m.pattern == pattern; });
+  const auto found = std::find_if(models_.begin(), models_.end(),
+                                  [&](const PatternModel& m) { return m.pattern == pattern; });
   return found == models_.end() ? nullptr : &*found;
 }
 
@@ -435,18 +501,21 @@ Trial::Answers GridModel::answers_of(const PatternModel& model, const PatternMod
   return answers;
 }
 
-float GridModel::residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const {
+float GridModel::residual_of(const PatternModel& model, std::span<const float> features,
+                             Profile profile) const {
   const Forest& forest = profile == Profile::Fast ? model.quick : model.forest;
   const bool shape = model.pattern.kind == PatternKind::Shape;
   const float base = shape ? 0 : features[kShapeFeatures + neighbours_->layout().base()];
   return base + forest.value(features);
 }
 
-std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description, Profile profile) const {
+std::optional<LearnedAnswer> GridModel::answer(const ir::Description& description,
+                                               Profile profile) const {
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
   const Surroundings around = lines_->around(*point);
-  const Pattern asked = point->strange ? Pattern{PatternKind::Shape, 0} : pattern_at(*lines_, *point, around, patterns_);
+  const Pattern asked = point->strange ? Pattern{PatternKind::Shape, 0}
+                                       : pattern_at(*lines_, *point, around, patterns_);
   const PatternModel* model = model_of(asked);
   const PatternModel* shape = model_of({PatternKind::Shape, 0});
   if (model == nullptr) model = shape;
@@ -455,13 +524,15 @@ std::optional<LearnedAnswer> GridModel::answer(const ir::Description& descriptio
   const double log_reference = this->log_reference(description);
   write(description, log_reference, *point, around, row);
   // The model of shapes is asked only where it counts: it doubles the time of an answer.
-  const Trial::Answers answers = answers_of(*model, is_common(model->pattern) ? nullptr : shape, row, profile);
+  const Trial::Answers answers =
+      answers_of(*model, is_common(model->pattern) ? nullptr : shape, row, profile);
   LearnedAnswer answer;
   answer.pattern = model->pattern;
   const float share = model->shape_share.across(gap_of(model->pattern, row));
   answer.log_ns = answers.mixed(share) + log_reference;
   answer.sd_log = profile == Profile::Fast ? model->quick_spread_factor : model->spread_factor;
-  if (model->spread.trees() > 0) answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
+  if (model->spread.trees() > 0)
+    answer.sd_log *= std::exp(model->spread.value(spread_features(*model, row, answers)));
   answer.sd_log = spread_at(*point, answer.sd_log);
   answer.outside = point->outside;
   if (point->outside > 0) answer.floor_ns = machine_.floor_ns(description.work, point->outside);

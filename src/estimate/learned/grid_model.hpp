@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GridModel: interpolations between neighbours, and boosted trees for what they leave; one model for each
-/// pattern in which a question can stand to the rows.
+/// GridModel: interpolations between neighbours, and boosted trees for what they leave; one model
+/// for each pattern in which a question can stand to the rows.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "estimate/learned.hpp"
 #include "estimate/learned/booster.hpp"
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/forest.hpp"
@@ -20,7 +21,6 @@
 #include "estimate/learned/sites.hpp"
 #include "estimate/learned/steps.hpp"
 #include "estimate/row_spread.hpp"
-#include "estimate/learned.hpp"
 
 namespace oplat::estimate {
 
@@ -28,18 +28,19 @@ struct LearnedAnswer {
   double log_ns = 0;
   double sd_log = 0;
   Pattern pattern;
-  double outside = 0;  ///< Point::outside
+  double outside = 0;              ///< Point::outside
   std::optional<double> floor_ns;  ///< beyond the rows: Machine::floor_ns()
 };
 
 class GridModel {
  public:
   /// One time for each row; rows of one point are averaged. Code::Refused for too few rows.
-  static Result<GridModel> fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                               const LearnRequest& options);
+  static Result<GridModel> fit(std::span<const ir::Description> rows,
+                               std::span<const double> log_ns, const LearnRequest& options);
 
   /// Nothing for a slice that has no rows.
-  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
+                                                    Profile profile) const;
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
@@ -54,7 +55,9 @@ class GridModel {
   [[nodiscard]] bool calibrated() const;
   /// Once fitted with calibration: rows that were left out at random among measured neighbours.
   [[nodiscard]] std::span<const LeftOutRow> left_out() const { return left_out_; }
-  [[nodiscard]] std::size_t features() const { return kShapeFeatures + neighbours_->layout().count(); }
+  [[nodiscard]] std::size_t features() const {
+    return kShapeFeatures + neighbours_->layout().count();
+  }
 
  private:
   struct PatternModel {
@@ -62,44 +65,53 @@ class GridModel {
     Forest forest;
     Forest quick;  ///< for Profile::Fast
     ShapeShare shape_share;
-    Forest spread;               ///< of ln(error)
+    Forest spread;  ///< of ln(error)
     /// sd_log = factor * exp(spread), of the accurate answers; and of the fast ones.
     float spread_factor = 0.1F;
     float quick_spread_factor = 0.1F;
   };
 
-  /// ln of the time in ns that what is learned is relative to: the reference, or in fits of before there was one the machine's bound.
+  /// ln of the time in ns that what is learned is relative to: the reference, or in fits of before
+  /// there was one the machine's bound.
   [[nodiscard]] double log_reference(const ir::Description& description) const;
-  /// Everything but the models; space, machine and reference are those of `like`, unless it is nullptr. The sites come without their points,
-  /// which the lines keep.
-  static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, const GridModel* like, Sites& sites,
-                           Matrix& shapes);
+  /// Everything but the models; space, machine and reference are those of `like`, unless it is
+  /// nullptr. The sites come without their points, which the lines keep.
+  static GridModel prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                           const GridModel* like, Sites& sites, Matrix& shapes);
   /// Fits models of the patterns, which are independent of each other.
-  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes, const LearnRequest& options, Steps& steps);
+  Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes,
+                      const LearnRequest& options, Steps& steps);
   /// Nothing where too few rows can be asked in the pattern.
-  Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes, const LearnRequest& options,
+  Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes,
+                                                    const LearnRequest& options,
                                                     Steps& steps) const;
-  /// Those of the patterns that the questions are asked in, and Shape; all of them where no questions are known.
+  /// Those of the patterns that the questions are asked in, and Shape; all of them where no
+  /// questions are known.
   [[nodiscard]] std::vector<Pattern> needed(std::span<const ir::Description> questions) const;
-  Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs, const LearnRequest& options, Steps& steps);
+  Status calibrate(const Sites& sites, const std::vector<HoldOut>& hold_outs,
+                   const LearnRequest& options, Steps& steps);
   /// How a model without the rows held out answers them.
-  Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number, const LearnRequest& options,
-                                     Steps& steps) const;
-  /// What the spread of a pattern's answers may depend on: all features and ln(predicted ns) where neighbours abound, else a
-  /// few that do not tell levels apart.
-  [[nodiscard]] std::vector<float> spread_features(const PatternModel& model, std::span<const float> row,
+  Result<std::vector<Trial>> try_out(const Sites& sites, const HoldOut& held, std::size_t number,
+                                     const LearnRequest& options, Steps& steps) const;
+  /// What the spread of a pattern's answers may depend on: all features and ln(predicted ns) where
+  /// neighbours abound, else a few that do not tell levels apart.
+  [[nodiscard]] std::vector<float> spread_features(const PatternModel& model,
+                                                   std::span<const float> row,
                                                    const Trial::Answers& answers) const;
   /// How many numbers spread_features() has in the pattern.
   [[nodiscard]] std::size_t spread_columns(const Pattern& pattern) const;
-  Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials, const LearnRequest& options);
-  void write(const ir::Description& description, double log_reference, const Point& point, const Surroundings& around, std::span<float> out) const;
+  Status fit_spread(const Pattern& pattern, std::vector<const Trial*> trials,
+                    const LearnRequest& options);
+  void write(const ir::Description& description, double log_reference, const Point& point,
+             const Surroundings& around, std::span<float> out) const;
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
   /// Trial::gap of a row of features.
   [[nodiscard]] float gap_of(const Pattern& pattern, std::span<const float> row) const;
   /// Of a model and the shape model, nullptr where there is none or it does not count.
   [[nodiscard]] Trial::Answers answers_of(const PatternModel& model, const PatternModel* shape,
                                           std::span<const float> features, Profile profile) const;
-  [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features, Profile profile) const;
+  [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features,
+                                  Profile profile) const;
 
   Machine machine_;
   Reference reference_;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A fitted model as bytes and back: machine, space, reference, sites, models. See docs/format.md "Learned estimates".
+/// A fitted model as bytes and back: machine, space, reference, sites, models. See docs/format.md
+/// "Learned estimates".
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.hpp"
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/model_head.hpp"
-#include "base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -20,7 +21,8 @@ constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
 Error broken_grid(std::string_view what) { return kFormat.broken(what); }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
-void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values, std::size_t slices) {
+void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values,
+                 std::size_t slices) {
   const auto sites = lines.sites();
   std::vector<std::vector<double>> levels(lines.axes());
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
@@ -45,12 +47,14 @@ void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFe
   }
 }
 
-Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices, std::vector<Point>& points, SiteValues& values) {
+Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices,
+                  std::vector<Point>& points, SiteValues& values) {
   std::vector<std::vector<double>> levels(axes);
   for (auto& axis : levels) {
     const std::size_t count = reader.count(8);
     for (std::size_t i = 0; i < count; ++i) axis.push_back(reader.f64());
-    if (!std::is_sorted(axis.begin(), axis.end()) || !std::all_of(axis.begin(), axis.end(), [](double v) { return std::isfinite(v); }))
+    if (!std::is_sorted(axis.begin(), axis.end()) ||
+        !std::all_of(axis.begin(), axis.end(), [](double v) { return std::isfinite(v); }))
       return fail(broken_grid("levels that do not rise"));
   }
   const std::size_t sites = reader.count(4 + 4 * axes + 4 + 4 * kTileCount);
@@ -98,7 +102,9 @@ std::string GridModel::save() const {
   return sealed(std::move(writer));
 }
 
-Result<FitAge> GridModel::age_of(std::string_view bytes) { return estimate::age_of(bytes, kFormat); }
+Result<FitAge> GridModel::age_of(std::string_view bytes) {
+  return estimate::age_of(bytes, kFormat);
+}
 
 Result<GridModel> GridModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
@@ -116,7 +122,8 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
   // Each slice was learned from sites of its own; memory is set aside for its levels.
   if (model.space_.slices() > points.size()) return fail(broken_grid("slices without sites"));
-  model.lines_ = std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
+  model.lines_ =
+      std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
   const std::size_t models = reader.count(28);
   for (std::size_t i = 0; i < models; ++i) {
@@ -126,12 +133,13 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     each.shape_share.share = reader.f32();
     each.shape_share.gap = reader.f32();
     if (kind > static_cast<std::uint32_t>(PatternKind::Shape) || each.pattern.axis >= kMaxAxes ||
-        !(each.shape_share.share >= 0 && each.shape_share.share <= 1) || !(each.shape_share.gap >= 0) ||
-        std::isinf(each.shape_share.gap))
+        !(each.shape_share.share >= 0 && each.shape_share.share <= 1) ||
+        !(each.shape_share.gap >= 0) || std::isinf(each.shape_share.gap))
       return fail(broken_grid("a pattern that is none"));
     each.pattern.kind = static_cast<PatternKind>(kind);
     OPLAT_TRY(forest, Forest::load(reader.text()));
-    if (forest.features() > model.features()) return fail(broken_grid("a forest of other features"));
+    if (forest.features() > model.features())
+      return fail(broken_grid("a forest of other features"));
     each.forest = std::move(forest);
     OPLAT_TRY(quick, Forest::load(reader.text()));
     if (quick.features() > model.features()) return fail(broken_grid("a forest of other features"));
@@ -139,7 +147,8 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     each.spread_factor = reader.f32();
     each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
-    if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) || spread.features() > model.spread_columns(each.pattern))
+    if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) ||
+        spread.features() > model.spread_columns(each.pattern))
       return fail(broken_grid("a spread that is none"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);

@@ -12,7 +12,8 @@ constexpr float kMinGain = 1e-9F;
 
 }  // namespace
 
-TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> weights, std::span<const std::uint32_t> rows,
+TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> weights,
+                         std::span<const std::uint32_t> rows,
                          std::span<const std::uint32_t> columns) {
   targets_ = targets;
   weights_ = weights;
@@ -38,8 +39,9 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> 
   find_best(root);
   leaves_.push_back(root);
   while (leaves_.size() < options_.leaves) {
-    const auto best = std::max_element(leaves_.begin(), leaves_.end(),
-                                       [](const Leaf& a, const Leaf& b) { return a.best.gain < b.best.gain; });
+    const auto best =
+        std::max_element(leaves_.begin(), leaves_.end(),
+                         [](const Leaf& a, const Leaf& b) { return a.best.gain < b.best.gain; });
     if (best->best.gain <= kMinGain) break;
     split(static_cast<std::size_t>(best - leaves_.begin()));
   }
@@ -55,7 +57,8 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> 
       node.left = static_cast<std::int32_t>(step.left);
       node.right = static_cast<std::int32_t>(step.right);
       node.missing_left = step.missing_left;
-      const auto column = static_cast<std::size_t>((step.bins - data_.bins(0)) / static_cast<std::ptrdiff_t>(data_.rows()));
+      const auto column = static_cast<std::size_t>((step.bins - data_.bins(0)) /
+                                                   static_cast<std::ptrdiff_t>(data_.rows()));
       node.feature = data_.source(column);
       node.value = data_.threshold(column, step.bin);
     }
@@ -67,7 +70,8 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> 
 void Grower::add_to(std::span<float> sums, float rate) const {
   for (std::size_t row = 0; row < sums.size(); ++row) {
     const Step* step = steps_.data();
-    while (step->bins != nullptr) step = &steps_[step->goes_left(step->bins[row]) ? step->left : step->right];
+    while (step->bins != nullptr)
+      step = &steps_[step->goes_left(step->bins[row]) ? step->left : step->right];
     sums[row] += rate * step->value;
   }
 }
@@ -81,7 +85,8 @@ void Grower::fill(const Leaf& leaf) {
   const std::size_t count = leaf.end - leaf.begin;
   const std::uint32_t* const rows = &rows_[leaf.begin];
   ordered_.resize(count);
-  for (std::size_t i = 0; i < count; ++i) ordered_[i] = {weights_[rows[i]] * targets_[rows[i]], weights_[rows[i]]};
+  for (std::size_t i = 0; i < count; ++i)
+    ordered_[i] = {weights_[rows[i]] * targets_[rows[i]], weights_[rows[i]]};
   Cell* const cells = histogram(leaf.histogram);
   std::fill_n(cells, width_, Cell{});
   for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -119,9 +124,11 @@ void Grower::find_best(Leaf& leaf) {
         if (weight < least || rest < least) continue;
         const float sum = left.sum + (with != 0 ? missing.sum : 0);
         const float other = all_sum - sum;
-        const float gain = sum * sum / (weight + options_.l2) + other * other / (rest + options_.l2) - base;
+        const float gain =
+            sum * sum / (weight + options_.l2) + other * other / (rest + options_.l2) - base;
         if (gain <= leaf.best.gain) continue;
-        leaf.best = {gain, static_cast<std::uint32_t>(column), static_cast<std::uint8_t>(bin), with != 0};
+        leaf.best = {gain, static_cast<std::uint32_t>(column), static_cast<std::uint8_t>(bin),
+                     with != 0};
       }
     }
   }

@@ -20,9 +20,10 @@ class Grower {
  public:
   Grower(const Binned& data, const GrowOptions& options) : data_(data), options_(options) {}
 
-  /// A tree of the targets of `rows`, each with its weight, over `columns`; leaves are mean targets, pulled to 0.
-  TrainedTree grow(std::span<const float> targets, std::span<const float> weights, std::span<const std::uint32_t> rows,
-                   std::span<const std::uint32_t> columns);
+  /// A tree of the targets of `rows`, each with its weight, over `columns`; leaves are mean
+  /// targets, pulled to 0.
+  TrainedTree grow(std::span<const float> targets, std::span<const float> weights,
+                   std::span<const std::uint32_t> rows, std::span<const std::uint32_t> columns);
   /// Leaf values of the tree grown last, times `rate`, are added for every row of the data.
   void add_to(std::span<float> sums, float rate) const;
 
@@ -55,7 +56,9 @@ class Grower {
     std::uint32_t left = 0;
     std::uint32_t right = 0;
     float value = 0;
-    [[nodiscard]] bool goes_left(std::uint8_t row_bin) const { return row_bin == 0 ? missing_left : row_bin <= bin; }
+    [[nodiscard]] bool goes_left(std::uint8_t row_bin) const {
+      return row_bin == 0 ? missing_left : row_bin <= bin;
+    }
   };
 
   [[nodiscard]] std::size_t take_histogram();

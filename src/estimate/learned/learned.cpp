@@ -6,11 +6,11 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/bytes.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/median.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
-#include "base/bytes.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::estimate {
@@ -65,20 +65,27 @@ struct InState {
 
 /// A damaged or hostile fit may say anything.
 bool is_usable(const Estimate& estimate) {
-  return estimate.median_ns > 0 && std::isfinite(estimate.median_ns) && estimate.sd_log >= 0 && std::isfinite(estimate.sd_log) &&
-         std::isfinite(estimate.floor_ns.value_or(0));
+  return estimate.median_ns > 0 && std::isfinite(estimate.median_ns) && estimate.sd_log >= 0 &&
+         std::isfinite(estimate.sd_log) && std::isfinite(estimate.floor_ns.value_or(0));
 }
 
 /// What the pattern means, for people.
 std::string_view evidence(PatternKind kind) {
   switch (kind) {
-    case PatternKind::Grid: return "between measured neighbours along several axes";
-    case PatternKind::NoTwin: return "between measured neighbours along several axes, its twin unmeasured";
-    case PatternKind::Level: return "between measured neighbours along one axis";
-    case PatternKind::Pair: return "between measured levels of two axes";
-    case PatternKind::Beyond: return "beyond everything measured";
-    case PatternKind::Shape: return "from its shape alone: no measured neighbour";
-    case PatternKind::Sparse: return "from rows of similar shapes";
+    case PatternKind::Grid:
+      return "between measured neighbours along several axes";
+    case PatternKind::NoTwin:
+      return "between measured neighbours along several axes, its twin unmeasured";
+    case PatternKind::Level:
+      return "between measured neighbours along one axis";
+    case PatternKind::Pair:
+      return "between measured levels of two axes";
+    case PatternKind::Beyond:
+      return "beyond everything measured";
+    case PatternKind::Shape:
+      return "from its shape alone: no measured neighbour";
+    case PatternKind::Sparse:
+      return "from rows of similar shapes";
   }
   return "";
 }
@@ -86,17 +93,18 @@ std::string_view evidence(PatternKind kind) {
 /// Why names so many of them.
 constexpr std::size_t kMaxNamed = 3;
 
-/// "groups 4 where all rows of its kind have 1, batch 256 where they reach 128": the numbers that lie beyond the rows of its slice, where
-/// they have names.
+/// "groups 4 where all rows of its kind have 1, batch 256 where they reach 128": the numbers that
+/// lie beyond the rows of its slice, where they have names.
 std::string beyond_text(const std::vector<Beyond>& beyond, const ir::Description& description) {
   std::string text;
   std::size_t named = 0;
   for (const Beyond& each : beyond) {
     const std::string_view name = ir::number_name(description, each.number);
     if (name.empty() || named == kMaxNamed) continue;
-    const std::string rows = each.low == each.high  ? fmt::format("all rows of its kind have {:.4g}", each.low)
-                             : each.value > each.high ? fmt::format("rows of its kind reach {:.4g}", each.high)
-                                                      : fmt::format("rows of its kind begin at {:.4g}", each.low);
+    const std::string rows =
+        each.low == each.high    ? fmt::format("all rows of its kind have {:.4g}", each.low)
+        : each.value > each.high ? fmt::format("rows of its kind reach {:.4g}", each.high)
+                                 : fmt::format("rows of its kind begin at {:.4g}", each.low);
     text += fmt::format("{}{} {:.4g} where {}", named++ > 0 ? ", " : ": ", name, each.value, rows);
   }
   return text;
@@ -109,8 +117,11 @@ class Learned final : public Estimator {
  private:
   std::string_view do_name() const override { return "learned"; }
   Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
-  Status do_estimate(std::span<const Query> queries, std::span<std::optional<Estimate>> answers) const override {
-    if (std::all_of(answers.begin(), answers.end(), [](const auto& answer) { return answer.has_value(); })) return {};
+  Status do_estimate(std::span<const Query> queries,
+                     std::span<std::optional<Estimate>> answers) const override {
+    if (std::all_of(answers.begin(), answers.end(),
+                    [](const auto& answer) { return answer.has_value(); }))
+      return {};
     const std::lock_guard lock(mutex_);
     if (!asked_) {
       OPLAT_TRY(found, rows_.table->find_fit(kLearnedFormat, rows_.device, rows_.settings.front()));
@@ -141,7 +152,8 @@ class Learned final : public Estimator {
     const auto description = ir::describe(*key);
     if (!description) return std::nullopt;
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
-    const std::size_t states = one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
+    const std::size_t states =
+        one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
     std::vector<StatePoint> points;
     std::vector<InState> answers;
     for (std::size_t state = 0; state < states; ++state) {
@@ -151,13 +163,17 @@ class Learned final : public Estimator {
       const auto learned = fitted_->model.answer(asked, profile_);
       if (!learned) return std::nullopt;
       answers.push_back({estimate_of(*learned), learned->outside, state});
-      points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns, answers.back().estimate.sd_log});
+      points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns,
+                        answers.back().estimate.sd_log});
     }
     const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
     // What lies between two states is known no better than the worse of them.
     const InState& below = answers[at.below];
     const InState& above = answers[at.above];
-    const InState& basis = below.estimate.source == Source::Learned || above.estimate.source != Source::Learned ? below : above;
+    const InState& basis =
+        below.estimate.source == Source::Learned || above.estimate.source != Source::Learned
+            ? below
+            : above;
     Estimate estimate = basis.estimate;
     estimate.median_ns = at.median_ns;
     estimate.sd_log = at.sd_log;
@@ -167,15 +183,18 @@ class Learned final : public Estimator {
       if (basis.outside > 0) {
         ir::Description asked = *description;
         append_state(asked, basis.state);
-        far = fmt::format("; {:.2g} doublings beyond what was measured{}", basis.outside, beyond_text(fitted_->model.space().beyond(asked), asked));
+        far = fmt::format("; {:.2g} doublings beyond what was measured{}", basis.outside,
+                          beyond_text(fitted_->model.space().beyond(asked), asked));
       }
-      estimate.why = fmt::format("{}{} ({} rows)", evidence_of(estimate.tier), far, fitted_->model.sites());
+      estimate.why =
+          fmt::format("{}{} ({} rows)", evidence_of(estimate.tier), far, fitted_->model.sites());
     }
     return estimate;
   }
   static std::string_view evidence_of(std::string_view tier) {
     for (int kind = 0; kind <= static_cast<int>(PatternKind::Sparse); ++kind) {
-      if (estimate::name(static_cast<PatternKind>(kind)) == tier) return evidence(static_cast<PatternKind>(kind));
+      if (estimate::name(static_cast<PatternKind>(kind)) == tier)
+        return evidence(static_cast<PatternKind>(kind));
     }
     return "";
   }
@@ -196,7 +215,8 @@ std::optional<Profile> parse_profile(std::string_view text) {
 }
 
 Result<FitAge> age_of_fit(std::string_view blob) {
-  if (blob.size() < 8 * kStates) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
+  if (blob.size() < 8 * kStates)
+    return fail(Code::Input, "learned fit: is too short; run oplat fit again");
   return FittedModel::age_of(blob.substr(8 * kStates));
 }
 
@@ -216,8 +236,12 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   base::ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : upper_median(std::move(each)));
   OPLAT_TRY(under_load, rows_under_load(rows));
-  LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}}, static_cast<std::int64_t>(log_ns.size()), under_load, model.calibrated()};
-  if (const auto spread = RowSpread::learn(model.left_out())) fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
+  LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}},
+                 static_cast<std::int64_t>(log_ns.size()),
+                 under_load,
+                 model.calibrated()};
+  if (const auto spread = RowSpread::learn(model.left_out()))
+    fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
   return fit;
 }
 

@@ -112,7 +112,8 @@ Neighbours Lines::along(const Bucket& line, double at) const {
   Neighbours found;
   const auto begin = entries_.begin() + line.begin;
   const auto end = begin + line.count;
-  const auto low = std::lower_bound(begin, end, at, [](const Neighbour& entry, double value) { return entry.at < value; });
+  const auto low = std::lower_bound(
+      begin, end, at, [](const Neighbour& entry, double value) { return entry.at < value; });
   auto high = low;
   while (high != end && high->at == at) ++high;
   if (low != begin) found.low = *(low - 1);

@@ -22,7 +22,8 @@ struct Neighbour {
   explicit operator bool() const { return site != kNoSite; }
 };
 
-/// The two measured points before and after a coordinate on a line, that coordinate itself left out.
+/// The two measured points before and after a coordinate on a line, that coordinate itself left
+/// out.
 struct Neighbours {
   Neighbour low2;
   Neighbour low;
@@ -42,8 +43,8 @@ class Lines {
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::span<const Point> sites() const { return sites_; }
   [[nodiscard]] Neighbours along(const Point& point, std::size_t axis) const;
-  /// The same along every axis, several times faster than one after the other: nearly all of the time is waiting for
-  /// memory, and here the axes wait together.
+  /// The same along every axis, several times faster than one after the other: nearly all of the
+  /// time is waiting for memory, and here the axes wait together.
   [[nodiscard]] Surroundings around(const Point& point) const;
   /// Coordinates measured anywhere in the slice, ascending.
   [[nodiscard]] std::span<const double> levels(std::uint32_t slice, std::size_t axis) const;
@@ -61,8 +62,8 @@ class Lines {
 
   std::vector<Point> sites_;
   std::size_t axes_ = 0;
-  std::vector<Neighbour> entries_;  ///< by line, then by coordinate
-  std::vector<Bucket> buckets_;     ///< open addressing, a power of two
+  std::vector<Neighbour> entries_;           ///< by line, then by coordinate
+  std::vector<Bucket> buckets_;              ///< open addressing, a power of two
   std::vector<std::vector<double>> levels_;  ///< slice * axes + axis
   std::vector<std::size_t> most_levels_;
 };

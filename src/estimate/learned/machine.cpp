@@ -16,11 +16,13 @@ constexpr double kOverheadOfFastest = 0.6;
 /// Faster rows do fewer operations than are counted (Winograd), or find their data in caches.
 constexpr double kBestShare = 0.98;
 
-/// None of 95,000 FP32 and 13,000 FP16 rows of a V100 takes less than 0.63 of its bound by FLOPs, weights and results.
+/// None of 95,000 FP32 and 13,000 FP16 rows of a V100 takes less than 0.63 of its bound by FLOPs,
+/// weights and results.
 constexpr double kSureShare = 0.5;
-/// Small kernels alone teach rates that larger ones exceed. With this power of the distance hardly an FP32 row lay below the
-/// floor learned from batch 1, from sizes up to 20 or from 64 channels (0.0 %); 15 % did where all three were so few at once,
-/// and 19 % of FP16 rows where sizes went up to 20.
+/// Small kernels alone teach rates that larger ones exceed. With this power of the distance hardly
+/// an FP32 row lay below the floor learned from batch 1, from sizes up to 20 or from 64 channels
+/// (0.0 %); 15 % did where all three were so few at once, and 19 % of FP16 rows where sizes went up
+/// to 20.
 constexpr double kLessPerDoubling = 0.5;
 
 double quantile(std::vector<double> values, double level) {
@@ -29,7 +31,8 @@ double quantile(std::vector<double> values, double level) {
   return values[static_cast<std::size_t>(at)];
 }
 
-void learn_rates(std::span<const ir::Description> rows, std::span<const double> log_ns, Machine& machine) {
+void learn_rates(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                 Machine& machine) {
   std::vector<double> flops;
   std::vector<double> bytes;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -61,13 +64,16 @@ double tiles_of(const ir::Contraction& product, const Tile& tile) {
 
 double log_wave_work(const ir::Contraction& product, const Tile& tile, std::int32_t processors) {
   const double waves = std::ceil(tiles_of(product, tile) / processors);
-  return std::log(waves * tile.rows * tile.columns * product.in_c * product.kernel_h * product.kernel_w);
+  return std::log(waves * tile.rows * tile.columns * product.in_c * product.kernel_h *
+                  product.kernel_w);
 }
 
-Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns, const Space& space) {
+Machine learn_machine(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                      const Space& space) {
   Machine machine;
   if (rows.empty()) return machine;
-  machine.overhead_ns = kOverheadOfFastest * std::exp(*std::min_element(log_ns.begin(), log_ns.end()));
+  machine.overhead_ns =
+      kOverheadOfFastest * std::exp(*std::min_element(log_ns.begin(), log_ns.end()));
   learn_rates(rows, log_ns, machine);
   machine.processors = learn_waves(rows, log_ns, space, machine);
   return machine;

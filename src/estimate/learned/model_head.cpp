@@ -23,7 +23,8 @@ Error ModelFormat::broken(std::string_view what) const {
   return {Code::Input, fmt::format("{}: {}; run oplat fit again", name, what)};
 }
 
-void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space) {
+void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine,
+                const Space& space) {
   writer.text(format.magic);
   writer.u32(format.number);
   writer.f64(machine.overhead_ns);
@@ -58,11 +59,13 @@ Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& for
   base::ByteReader reader(body);
   if (reader.text() != format.magic) return fail(format.broken("is none"));
   if (const std::uint32_t number = reader.u32(); number < format.oldest || number > format.number) {
-    const Error other = format.broken(fmt::format("is of format {}, known is {}", number, format.number));
+    const Error other =
+        format.broken(fmt::format("is of format {}, known is {}", number, format.number));
     return fail(number > format.number ? Code::Refused : other.code, "{}", other.message);
   }
   base::ByteReader checksum(bytes.substr(body.size()));
-  if (checksum.u64() != base::hash64(body)) return fail(format.broken("its checksum does not fit its bytes"));
+  if (checksum.u64() != base::hash64(body))
+    return fail(format.broken("its checksum does not fit its bytes"));
   return body;
 }
 
@@ -84,7 +87,8 @@ Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format)
   return head;
 }
 
-Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format, bool says_of_what) {
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format,
+                                 bool says_of_what) {
   Reference reference;
   for (double& ns : reference.ns_per_unit) {
     ns = reader.f64();

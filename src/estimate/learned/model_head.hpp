@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "estimate/learned/machine.hpp"
-#include "estimate/learned/reference.hpp"
-#include "estimate/learned/space.hpp"
 #include "base/bytes.hpp"
 #include "base/result.hpp"
 #include "estimate/learned.hpp"
+#include "estimate/learned/machine.hpp"
+#include "estimate/learned/reference.hpp"
+#include "estimate/learned/space.hpp"
 
 namespace oplat::estimate {
 
@@ -19,7 +19,7 @@ namespace oplat::estimate {
 struct ModelFormat {
   std::string_view magic;
   std::uint32_t number = 1;
-  std::string_view name;  ///< in messages
+  std::string_view name;          ///< in messages
   std::uint32_t oldest = number;  ///< of the formats that can be read
   /// "NAME: WHAT; run oplat fit again".
   [[nodiscard]] Error broken(std::string_view what) const;
@@ -31,18 +31,22 @@ struct ModelHead {
   Space space;
 };
 
-void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine, const Space& space);
+void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machine& machine,
+                const Space& space);
 void write_reference(base::ByteWriter& writer, const Reference& reference);
 /// The bytes with their checksum behind them.
 std::string sealed(base::ByteWriter writer);
-/// By magic, format and checksum. Code::Input where they are damaged, or of a format too old to be read.
+/// By magic, format and checksum. Code::Input where they are damaged, or of a format too old to be
+/// read.
 Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format);
-/// The bytes before the checksum. Code::Refused where the format is newer, which comes first; Code::Input where the checksum does not fit,
-/// or where magic or format are others.
+/// The bytes before the checksum. Code::Refused where the format is newer, which comes first;
+/// Code::Input where the checksum does not fit, or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);
-/// `says_of_what`: behind the parts stands whether it is of all work; formats of before had no such number.
-Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format, bool says_of_what);
+/// `says_of_what`: behind the parts stands whether it is of all work; formats of before had no such
+/// number.
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format,
+                                 bool says_of_what);
 
 }  // namespace oplat::estimate

@@ -14,7 +14,8 @@ namespace oplat::estimate {
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-/// Corrected estimates are tried at so many sites, evenly spread: enough for a median, and a fit is read in a moment.
+/// Corrected estimates are tried at so many sites, evenly spread: enough for a median, and a fit is
+/// read in a moment.
 constexpr std::size_t kSitesTried = 10'000;
 constexpr double kMinCorrectedError = 5e-3;
 /// Residuals beyond this say that the neighbour is of another kind, not how rough the axis is.
@@ -32,7 +33,8 @@ Neighbours visible(const Neighbours& all, std::size_t axis, const Blindfold& bli
   return n;
 }
 
-/// Linear in the coordinate between the two neighbours; a copy where there is one, nothing where there is none.
+/// Linear in the coordinate between the two neighbours; a copy where there is one, nothing where
+/// there is none.
 template <class Value>
 float between(const Neighbours& n, double at, Value value) {
   if (!n.any()) return kNone;
@@ -46,7 +48,8 @@ float between(const Neighbours& n, double at, Value value) {
 NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& values)
     : lines_(lines),
       cache_lines_(),
-      per_record_((kResidual + lines.axes() + std::size(CacheLine{}.numbers) - 1) / std::size(CacheLine{}.numbers)) {
+      per_record_((kResidual + lines.axes() + std::size(CacheLine{}.numbers) - 1) /
+                  std::size(CacheLine{}.numbers)) {
   const std::size_t axes = lines_.axes();
   const auto sites = lines_.sites();
   cache_lines_.resize(sites.size() * per_record_);
@@ -70,7 +73,8 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
   for (std::vector<float>& each : sizes) {
     double sum = 0;
     for (const float size : each) sum += square(std::min<double>(size, kMaxResidual));
-    errors_.push_back(each.empty() ? 1 : sum / static_cast<double>(each.size()) + square(kMinError));
+    errors_.push_back(each.empty() ? 1
+                                   : sum / static_cast<double>(each.size()) + square(kMinError));
     typical_.push_back(each.empty() ? 1 : upper_median(std::move(each)));
   }
   learn_corrected_errors();
@@ -87,18 +91,25 @@ void NeighbourFeatures::learn_corrected_errors() {
     for (std::size_t axis = 0; axis < axes; ++axis) {
       if (!around[axis].any() || !surrounded(around[axis], axis)) continue;
       for (std::size_t along = 0; along < axes; ++along) {
-        errors[along] = along != axis && around[along].any() ? crossed(sites[i], around[along], axis, along) : kNone;
+        errors[along] = along != axis && around[along].any()
+                            ? crossed(sites[i], around[along], axis, along)
+                            : kNone;
       }
-      const float residual = u(static_cast<Site>(i)) - corrected(interpolated(around[axis], sites[i].at[axis]), around, errors);
+      const float residual =
+          u(static_cast<Site>(i)) -
+          corrected(interpolated(around[axis], sites[i].at[axis]), around, errors);
       if (!std::isnan(residual)) sizes[axis].push_back(std::abs(residual));
     }
   }
-  for (std::vector<float>& each : sizes) corrected_errors_.push_back(each.empty() ? 1 : square(upper_median(std::move(each))) + square(kMinCorrectedError));
+  for (std::vector<float>& each : sizes)
+    corrected_errors_.push_back(
+        each.empty() ? 1 : square(upper_median(std::move(each))) + square(kMinCorrectedError));
 }
 
 void NeighbourFeatures::prefetch(const Surroundings& around) const {
   for (std::size_t axis = 0; axis < lines_.axes(); ++axis) {
-    for (const Neighbour* each : {&around[axis].low2, &around[axis].low, &around[axis].high, &around[axis].high2}) {
+    for (const Neighbour* each :
+         {&around[axis].low2, &around[axis].low, &around[axis].high, &around[axis].high2}) {
       if (*each) __builtin_prefetch(record(each->site));
     }
   }
@@ -115,7 +126,8 @@ float NeighbourFeatures::beyond(const Neighbour& near, const Neighbour& far, dou
 }
 
 float NeighbourFeatures::own_error(const Neighbours& n, double at) const {
-  // The interpolation at a neighbour, between what lies on both sides of it but for the point itself.
+  // The interpolation at a neighbour, between what lies on both sides of it but for the point
+  // itself.
   const auto error = [&](const Neighbour& of, const Neighbour& before, const Neighbour& after) {
     if (!of || !before || !after) return kNone;
     return u(of.site) - interpolated({{}, before, after, {}}, of.at);
@@ -128,7 +140,8 @@ float NeighbourFeatures::own_error(const Neighbours& n, double at) const {
   return static_cast<float>((1 - share) * low + share * high);
 }
 
-float NeighbourFeatures::crossed(const Point& point, const Neighbours& on_along, std::size_t of, std::size_t along) const {
+float NeighbourFeatures::crossed(const Point& point, const Neighbours& on_along, std::size_t of,
+                                 std::size_t along) const {
   // Residuals of the neighbours that have one.
   Neighbours n = on_along;
   const auto residual = [&](Site site) { return record(site)[kResidual + of]; };
@@ -137,7 +150,8 @@ float NeighbourFeatures::crossed(const Point& point, const Neighbours& on_along,
   return between(n, point.at[along], residual);
 }
 
-float NeighbourFeatures::corrected(float estimate, const Surroundings& around, std::span<const float> errors) const {
+float NeighbourFeatures::corrected(float estimate, const Surroundings& around,
+                                   std::span<const float> errors) const {
   double sum = 0;
   double weights = 0;
   for (std::size_t along = 0; along < errors.size(); ++along) {
@@ -169,15 +183,17 @@ float NeighbourFeatures::bilinear(const Point& point, std::size_t first, std::si
   return static_cast<float>((1 - share) * low + share * high);
 }
 
-void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::span<const float> waves,
-                              const Blindfold& blindfold, std::span<float> out) const {
+void NeighbourFeatures::write(const Point& point, const Surroundings& all,
+                              std::span<const float> waves, const Blindfold& blindfold,
+                              std::span<float> out) const {
   using L = NeighbourLayout;
   const L at = layout();
   const std::size_t axes = at.axes;
   std::fill(out.begin(), out.end(), kNone);
   prefetch(all);
   Surroundings around;
-  for (std::size_t axis = 0; axis < axes; ++axis) around[axis] = visible(all[axis], axis, blindfold);
+  for (std::size_t axis = 0; axis < axes; ++axis)
+    around[axis] = visible(all[axis], axis, blindfold);
   for (std::size_t along = 0; along < axes; ++along) {
     if (!around[along].any()) continue;
     for (std::size_t of = 0; of < axes; ++of) {
@@ -200,7 +216,8 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     const auto side = [&](const Neighbour& each, std::size_t value, std::size_t distance) {
       if (!each) return;
       f[value] = u(each.site);
-      if (distance < L::kAround) f[distance] = static_cast<float>(std::abs(each.at - point.at[axis]));
+      if (distance < L::kAround)
+        f[distance] = static_cast<float>(std::abs(each.at - point.at[axis]));
     };
     side(n.low, L::kLow, L::kLowDistance);
     side(n.high, L::kHigh, L::kHighDistance);
@@ -209,7 +226,8 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     const double weight = trust(n, axis) / errors_[axis];
     sum += weight * f[L::kEstimate];
     weights += weight;
-    const float corrected_estimate = corrected(f[L::kEstimate], around, out.subspan(at.crossed(axis, 0), axes));
+    const float corrected_estimate =
+        corrected(f[L::kEstimate], around, out.subspan(at.crossed(axis, 0), axes));
     if (std::isnan(corrected_estimate)) continue;
     out[at.corrected(axis)] = corrected_estimate;
     const double own = trust(n, axis) / corrected_errors_[axis];
@@ -232,7 +250,8 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
     }
   }
   const auto plain = static_cast<float>(weights > 0 ? sum / weights : 0);
-  const float base = corrected_weights > 0 ? static_cast<float>(corrected_sum / corrected_weights) : plain;
+  const float base =
+      corrected_weights > 0 ? static_cast<float>(corrected_sum / corrected_weights) : plain;
   if (weights > 0) out[at.plain()] = plain - base;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     float* const f = &out[at.around(axis)];
@@ -243,7 +262,9 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all, std::
         out[at.tiled(axis) + tile] = between(n, point.at[axis], value) + waves[tile] - base;
       }
     }
-    for (const std::size_t value : {L::kEstimate, L::kFromLow, L::kFromHigh, L::kLow, L::kHigh, L::kLow2, L::kHigh2}) f[value] -= base;
+    for (const std::size_t value :
+         {L::kEstimate, L::kFromLow, L::kFromHigh, L::kLow, L::kHigh, L::kLow2, L::kHigh2})
+      f[value] -= base;
     out[at.corrected(axis)] -= base;
     for (std::size_t other = axis + 1; other < axes; ++other) out[at.pair(axis, other)] -= base;
   }

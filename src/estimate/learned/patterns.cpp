@@ -10,9 +10,10 @@
 namespace oplat::estimate {
 namespace {
 
-/// A twin whose copy errs by more than so many times what the median axis does, in the median as in the root mean square, does not deserve
-/// a model of its own. Which of the two a twin keeps to hangs on the device: fused sums are cheap in most rows of the V100 in fp32 and dear
-/// in a few; in fp16 they cost something in most and never much.
+/// A twin whose copy errs by more than so many times what the median axis does, in the median as in
+/// the root mean square, does not deserve a model of its own. Which of the two a twin keeps to
+/// hangs on the device: fused sums are cheap in most rows of the V100 in fp32 and dear in a few; in
+/// fp16 they cost something in most and never much.
 constexpr double kMaxTwinError = 1.5;
 
 /// A fit of a stranger may have levels without number; grids have some dozens.
@@ -37,7 +38,8 @@ bool holds(const std::vector<Pattern>& known, const Pattern& pattern) {
 }  // namespace
 
 std::string_view name(PatternKind kind) {
-  constexpr std::string_view kNames[] = {"grid", "no twin", "level", "pair", "beyond", "shape", "sparse"};
+  constexpr std::string_view kNames[] = {"grid",   "no twin", "level", "pair",
+                                         "beyond", "shape",   "sparse"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -56,12 +58,14 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       const bool flag = lines.most_levels(axis) == 2;
-      if (flag && (features.typical()[axis] <= most_typical || features.errors()[axis] <= most_square)) {
+      if (flag &&
+          (features.typical()[axis] <= most_typical || features.errors()[axis] <= most_square)) {
         patterns.push_back({PatternKind::NoTwin, static_cast<std::uint32_t>(axis)});
       }
     }
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
-      if (graded(lines, axis)) patterns.push_back({PatternKind::Level, static_cast<std::uint32_t>(axis)});
+      if (graded(lines, axis))
+        patterns.push_back({PatternKind::Level, static_cast<std::uint32_t>(axis)});
     }
     patterns.push_back({PatternKind::Pair, 0});
     patterns.push_back({PatternKind::Beyond, 0});
@@ -70,7 +74,8 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   return patterns;
 }
 
-Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around, const std::vector<Pattern>& known) {
+Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around,
+                   const std::vector<Pattern>& known) {
   std::size_t seen = 0;
   std::size_t enclosed = 0;
   std::size_t last = 0;
@@ -95,7 +100,8 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   }
   Pattern pattern;
   if (seen >= 2) {
-    // At a corner of the grid no axis has levels on both sides; a measured twin there tells more than they would.
+    // At a corner of the grid no axis has levels on both sides; a measured twin there tells more
+    // than they would.
     pattern = enclosed > 0 || twin ? on_grid : Pattern{PatternKind::Beyond, 0};
   } else if (seen == 1) {
     pattern = {PatternKind::Level, static_cast<std::uint32_t>(last)};
@@ -118,9 +124,14 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
 Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t turn) {
   Blindfold blindfold;
   switch (pattern.kind) {
-    case PatternKind::Grid: break;
-    case PatternKind::NoTwin: blindfold.lines = 1U << pattern.axis; break;
-    case PatternKind::Level: blindfold.levels = 1U << pattern.axis; break;
+    case PatternKind::Grid:
+      break;
+    case PatternKind::NoTwin:
+      blindfold.lines = 1U << pattern.axis;
+      break;
+    case PatternKind::Level:
+      blindfold.levels = 1U << pattern.axis;
+      break;
     case PatternKind::Pair: {
       const auto pairs = pairs_of(lines);
       if (pairs.empty()) break;
@@ -135,7 +146,9 @@ Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t t
       }
       break;
     case PatternKind::Shape:
-    case PatternKind::Sparse: blindfold.levels = ~0U; break;
+    case PatternKind::Sparse:
+      blindfold.levels = ~0U;
+      break;
   }
   return blindfold;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Patterns: how much a question can lean on measured neighbours, and the blindfolds that teach a model to do without.
+/// Patterns: how much a question can lean on measured neighbours, and the blindfolds that teach a
+/// model to do without.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,13 @@
 namespace oplat::estimate {
 
 enum class PatternKind : std::uint8_t {
-  Grid,     ///< lines along most axes, levels on both sides or a twin measured
-  NoTwin,   ///< the same, but nothing along one flag
-  Level,    ///< one coordinate that was never measured: a line along its axis alone
-  Pair,     ///< two such coordinates: neither has a line, the levels around them have
-  Beyond,   ///< between no two levels, and no twin measured
-  Shape,    ///< no neighbour at all
-  Sparse,   ///< among scattered rows, which a SparseModel is for
+  Grid,    ///< lines along most axes, levels on both sides or a twin measured
+  NoTwin,  ///< the same, but nothing along one flag
+  Level,   ///< one coordinate that was never measured: a line along its axis alone
+  Pair,    ///< two such coordinates: neither has a line, the levels around them have
+  Beyond,  ///< between no two levels, and no twin measured
+  Shape,   ///< no neighbour at all
+  Sparse,  ///< among scattered rows, which a SparseModel is for
 };
 /// "grid", "no twin", "level", "pair", "beyond", "shape", "sparse".
 std::string_view name(PatternKind kind);
@@ -28,12 +29,14 @@ struct Pattern {
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
-/// The patterns that rows of this space can be asked in, from near to far. A flag counts as a twin where it tells about
-/// as much as the axes between whose levels one can interpolate, by the median of its errors or by their mean square.
+/// The patterns that rows of this space can be asked in, from near to far. A flag counts as a twin
+/// where it tells about as much as the axes between whose levels one can interpolate, by the median
+/// of its errors or by their mean square.
 std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& features);
 
 /// The pattern of a question.
-Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around, const std::vector<Pattern>& known);
+Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& around,
+                   const std::vector<Pattern>& known);
 
 /// What a row must not see to be a question of the pattern; `turn` deals out the pairs of axes.
 Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t turn);

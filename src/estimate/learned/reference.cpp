@@ -11,11 +11,11 @@ namespace {
 
 using Parts = std::array<double, kReferenceParts>;
 
-/// Between 1, a sum, and infinity, a maximum. Of 1, 1.25 and 1.5, the largest fifth of the V100's rows came out at 4.6, 4.2 and 3.9 % in
-/// fp32 and 13.1, 11.9 and 17.8 % in fp16.
+/// Between 1, a sum, and infinity, a maximum. Of 1, 1.25 and 1.5, the largest fifth of the V100's
+/// rows came out at 4.6, 4.2 and 3.9 % in fp32 and 13.1, 11.9 and 17.8 % in fp16.
 constexpr double kPower = 1.25;
-/// Times are weighed by what the round before made of them: the error's weight is 1 / (time * fitted), which favours neither too short
-/// nor too long answers.
+/// Times are weighed by what the round before made of them: the error's weight is 1 / (time *
+/// fitted), which favours neither too short nor too long answers.
 constexpr int kRounds = 12;
 /// Seven unknowns settle long before.
 constexpr int kSweeps = 2000;
@@ -46,7 +46,8 @@ struct Normal {
   void add(const Parts& parts, double target, double weight) {
     for (std::size_t i = 0; i < kReferenceParts; ++i) {
       targets[i] += weight * parts[i] * target;
-      for (std::size_t k = 0; k < kReferenceParts; ++k) products[i][k] += weight * parts[i] * parts[k];
+      for (std::size_t k = 0; k < kReferenceParts; ++k)
+        products[i][k] += weight * parts[i] * parts[k];
     }
   }
 };
@@ -57,7 +58,8 @@ void improve(const Normal& normal, Parts& solution) {
     for (std::size_t i = 0; i < kReferenceParts; ++i) {
       if (!(normal.products[i][i] > 0)) continue;
       double slope = normal.targets[i];
-      for (std::size_t k = 0; k < kReferenceParts; ++k) slope -= normal.products[i][k] * solution[k];
+      for (std::size_t k = 0; k < kReferenceParts; ++k)
+        slope -= normal.products[i][k] * solution[k];
       solution[i] = std::max(0.0, solution[i] + slope / normal.products[i][i]);
     }
   }
@@ -92,19 +94,23 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
     if (!rows[row].contraction) continue;
     times.push_back(std::exp(kPower * log_ns[row]));
     parts.push_back(parts_of(rows[row]));
-    for (std::size_t i = 0; i < kReferenceParts; ++i) largest[i] = std::max(largest[i], parts.back()[i]);
+    for (std::size_t i = 0; i < kReferenceParts; ++i)
+      largest[i] = std::max(largest[i], parts.back()[i]);
   }
   // Of one size, so that the descent takes even steps.
   for (Parts& row : parts) {
-    for (std::size_t i = 0; i < kReferenceParts; ++i) row[i] = largest[i] > 0 ? row[i] / largest[i] : 0;
+    for (std::size_t i = 0; i < kReferenceParts; ++i)
+      row[i] = largest[i] > 0 ? row[i] / largest[i] : 0;
   }
   std::vector<double> fitted = times;
   Parts solution{};
   for (int round = 0; round < kRounds; ++round) {
     Normal normal;
-    for (std::size_t i = 0; i < parts.size(); ++i) normal.add(parts[i], times[i], 1 / (times[i] * fitted[i]));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      normal.add(parts[i], times[i], 1 / (times[i] * fitted[i]));
     improve(normal, solution);
-    for (std::size_t i = 0; i < parts.size(); ++i) fitted[i] = std::max(sum_of(parts[i], solution), kMinShare * times[i]);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      fitted[i] = std::max(sum_of(parts[i], solution), kMinShare * times[i]);
   }
   Reference reference;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
@@ -113,8 +119,10 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
   return reference;
 }
 
-double log_reference(const Reference& reference, const Machine& machine, const ir::Description& description) {
-  if (!reference.learned() || !(description.contraction || reference.of_all_work)) return std::log(machine.bound_ns(description.work));
+double log_reference(const Reference& reference, const Machine& machine,
+                     const ir::Description& description) {
+  if (!reference.learned() || !(description.contraction || reference.of_all_work))
+    return std::log(machine.bound_ns(description.work));
   // Work of which no part counts takes a launch at least.
   return std::log(std::max(reference.ns(description), machine.overhead_ns));
 }

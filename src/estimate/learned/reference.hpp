@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reference: the time that products take as a rule on a machine, smooth in every size, learned from rows. Answers are learned relative
-/// to it, so it carries them beyond the rows. What sums no products moves bytes, and takes what the machine's bound says.
+/// Reference: the time that products take as a rule on a machine, smooth in every size, learned
+/// from rows. Answers are learned relative to it, so it carries them beyond the rows. What sums no
+/// products moves bytes, and takes what the machine's bound says.
 #pragma once
 
 #include <array>
@@ -11,10 +12,20 @@
 
 namespace oplat::estimate {
 
-/// What a kernel's time is made of: a launch; flops; bytes in, out and of weights; the length K = in_c * kernel_h * kernel_w of its
-/// sums, which one product after the other works off; and sqrt(flops * K), which lies between the last and flops, for kernels too
-/// small to fill the machine. A roofline knows two of them and is far off where neither counts alone: docs/adr/0030.
-enum ReferencePart : std::size_t { kLaunch, kFlops, kBytesIn, kBytesOut, kBytesWeights, kSumLength, kHalfFilled, kReferenceParts };
+/// What a kernel's time is made of: a launch; flops; bytes in, out and of weights; the length K =
+/// in_c * kernel_h * kernel_w of its sums, which one product after the other works off; and
+/// sqrt(flops * K), which lies between the last and flops, for kernels too small to fill the
+/// machine. A roofline knows two of them and is far off where neither counts alone: docs/adr/0030.
+enum ReferencePart : std::size_t {
+  kLaunch,
+  kFlops,
+  kBytesIn,
+  kBytesOut,
+  kBytesWeights,
+  kSumLength,
+  kHalfFilled,
+  kReferenceParts
+};
 
 struct Reference {
   /// ns that a unit of each part takes, 0 or more; all 0 for a reference that was never learned.
@@ -22,14 +33,18 @@ struct Reference {
   /// Whether it stands for work that sums no products, too: in fits of before.
   bool of_all_work = false;
   [[nodiscard]] bool learned() const;
-  /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be their maximum. ns; 0 where no part counts.
+  /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be
+  /// their maximum. ns; 0 where no part counts.
   [[nodiscard]] double ns(const ir::Description& description) const;
 };
 
-/// Least squares of relative errors with no negative part, from the rows that sum products. `log_ns`: ln of the time of each row in ns.
+/// Least squares of relative errors with no negative part, from the rows that sum products.
+/// `log_ns`: ln of the time of each row in ns.
 Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns);
 
-/// ln of the reference in ns, at least a launch of the machine; ln of the machine's bound where there is no reference for such work.
-double log_reference(const Reference& reference, const Machine& machine, const ir::Description& description);
+/// ln of the reference in ns, at least a launch of the machine; ln of the machine's bound where
+/// there is no reference for such work.
+double log_reference(const Reference& reference, const Machine& machine,
+                     const ir::Description& description);
 
 }  // namespace oplat::estimate

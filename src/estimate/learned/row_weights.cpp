@@ -24,7 +24,8 @@ std::vector<float> row_weights(std::span<const float> log_ns, std::span<const fl
   if (bands < 2) return {};
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return log_ns[a] < log_ns[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return log_ns[a] < log_ns[b]; });
   std::vector<float> weights(count);
   std::vector<float> sizes;
   double sum = 0;

@@ -58,19 +58,22 @@ void Scaler::write(std::span<const float> shape, std::span<float> out) const {
     const Column& column = columns_[i];
     const float value = shape[column.feature];
     out[i] = std::isfinite(value)
-                 ? std::clamp((std::max(value, column.least) - column.mean) * column.scale, -kFarthest, kFarthest)
+                 ? std::clamp((std::max(value, column.least) - column.mean) * column.scale,
+                              -kFarthest, kFarthest)
                  : 0;
   }
 }
 
 Points Scaler::points(const Matrix& shapes) const {
   Points points;
-  points.at.resize(static_cast<Eigen::Index>(shapes.rows), static_cast<Eigen::Index>(columns_.size()));
+  points.at.resize(static_cast<Eigen::Index>(shapes.rows),
+                   static_cast<Eigen::Index>(columns_.size()));
   std::vector<float> row(columns_.size());
   for (std::size_t i = 0; i < shapes.rows; ++i) {
     write(shapes.row(i), row);
     for (std::size_t d = 0; d < row.size(); ++d) {
-      points.at(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(d)) = static_cast<double>(row[d]);
+      points.at(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(d)) =
+          static_cast<double>(row[d]);
     }
     points.slices.push_back(slice_of(shapes.row(i)));
   }

@@ -20,7 +20,8 @@ class Scaler {
     float mean = 0;
     float scale = 1;
   };
-  /// Columns are the features that vary, but for the slice; each gets mean 0 and deviation 1 over the rows.
+  /// Columns are the features that vary, but for the slice; each gets mean 0 and deviation 1 over
+  /// the rows.
   static Scaler learn(const Matrix& shapes);
   explicit Scaler(std::vector<Column> columns = {}) : columns_(std::move(columns)) {}
 
@@ -34,6 +35,8 @@ class Scaler {
 };
 
 /// The slice among the features of a shape.
-inline std::uint32_t slice_of(std::span<const float> shape) { return static_cast<std::uint32_t>(shape[0]); }
+inline std::uint32_t slice_of(std::span<const float> shape) {
+  return static_cast<std::uint32_t>(shape[0]);
+}
 
 }  // namespace oplat::estimate

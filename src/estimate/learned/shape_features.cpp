@@ -76,7 +76,8 @@ void put_tiles(Writer& writer, const ir::Contraction& p, const Machine& machine)
   for (const Tile& tile : kTiles) {
     const double tiles = tiles_of(p, tile);
     const double waves = std::ceil(tiles / machine.processors);
-    writer.put(log_wave_work(p, tile, machine.processors) - std::log(p.groups * rows * p.out_c * p.in_c * p.kernel_h * p.kernel_w));
+    writer.put(log_wave_work(p, tile, machine.processors) -
+               std::log(p.groups * rows * p.out_c * p.in_c * p.kernel_h * p.kernel_w));
     writer.put(tiles / (waves * machine.processors));
     writer.put(std::log(tiles * tile.rows * tile.columns) - std::log(p.groups * rows * p.out_c));
   }
@@ -101,8 +102,8 @@ void put_divisibility(Writer& writer, const ir::Contraction& p) {
 
 }  // namespace
 
-void shape_features(const ir::Description& description, const Point& point, std::size_t axes, const Machine& machine,
-                    double log_reference, std::span<float> out) {
+void shape_features(const ir::Description& description, const Point& point, std::size_t axes,
+                    const Machine& machine, double log_reference, std::span<float> out) {
   Writer writer(out);
   writer.put(point.slice);
   for (std::size_t i = 0; i < kMaxAxes; ++i) {

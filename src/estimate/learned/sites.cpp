@@ -8,7 +8,8 @@
 
 namespace oplat::estimate {
 
-Sites sites_of(std::span<const ir::Description> rows, std::span<const double> log_ns, const Space& space) {
+Sites sites_of(std::span<const ir::Description> rows, std::span<const double> log_ns,
+               const Space& space) {
   Sites sites;
   std::vector<double> counts;
   std::unordered_map<std::uint64_t, std::size_t> known;

@@ -16,7 +16,9 @@ struct Sites {
   std::vector<double> log_ns;
 };
 
-/// Rows of one point become one site, their times averaged; rows without a place in the space are left out.
-Sites sites_of(std::span<const ir::Description> rows, std::span<const double> log_ns, const Space& space);
+/// Rows of one point become one site, their times averaged; rows without a place in the space are
+/// left out.
+Sites sites_of(std::span<const ir::Description> rows, std::span<const double> log_ns,
+               const Space& space);
 
 }  // namespace oplat::estimate

@@ -18,7 +18,8 @@ using Eigen::VectorXd;
 const double kRoot3 = std::sqrt(3.0);
 /// Keeps rows that are all but equal from making the matrix singular.
 constexpr double kJitter = 1e-6;
-/// Before any row is seen: ln(weight) + ln(columns) of the smooth part and of the other, and how firmly.
+/// Before any row is seen: ln(weight) + ln(columns) of the smooth part and of the other, and how
+/// firmly.
 constexpr double kBelief[SmoothKernel::kParts] = {-1, 1};
 constexpr double kFirmness = 0.3;
 
@@ -34,7 +35,8 @@ MatrixXd distances(const VectorXd& weights, const MatrixXd& a, const MatrixXd& b
   return out;
 }
 
-void damp(MatrixXd& k, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b, double across) {
+void damp(MatrixXd& k, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
+          double across) {
   for (Index j = 0; j < k.cols(); ++j) {
     const std::uint32_t slice = b[static_cast<std::size_t>(j)];
     for (Index i = 0; i < k.rows(); ++i) {
@@ -73,7 +75,9 @@ MatrixXd inverse_of_lower(const MatrixXd& lower) {
     const Index width = std::min(kBlock, n - begin);
     auto block = inverse.block(begin, begin, n - begin, width);
     block.topRows(width).setIdentity();
-    lower.bottomRightCorner(n - begin, n - begin).triangularView<Eigen::Lower>().solveInPlace(block);
+    lower.bottomRightCorner(n - begin, n - begin)
+        .triangularView<Eigen::Lower>()
+        .solveInPlace(block);
   }
   return inverse;
 }
@@ -105,11 +109,13 @@ SmoothKernel kernel_of(const VectorXd& parameters, Index columns) {
   return kernel;
 }
 
-double misfit(const VectorXd& parameters, const Points& points, const VectorXd& y, VectorXd& gradient) {
+double misfit(const VectorXd& parameters, const Points& points, const VectorXd& y,
+              VectorXd& gradient) {
   const Index columns = points.at.cols();
   const SmoothKernel kernel = kernel_of(parameters, columns);
   std::array<MatrixXd, SmoothKernel::kParts> covariances;
-  std::array<MatrixXd, SmoothKernel::kParts> falls;  ///< derivative of a covariance by r^2 is -3/2 of these
+  std::array<MatrixXd, SmoothKernel::kParts>
+      falls;  ///< derivative of a covariance by r^2 is -3/2 of these
   MatrixXd sum = MatrixXd::Zero(points.size(), points.size());
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     const MatrixXd r = distances(kernel.parts[c].weights, points.at, points.at);
@@ -139,14 +145,18 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
     const VectorXd sums = weighted.rowwise().sum();
     const MatrixXd spread = weighted * points.at;
     for (Index d = 0; d < columns; ++d) {
-      const double squares = 2 * (sums.dot(points.at.col(d).cwiseAbs2()) - points.at.col(d).dot(spread.col(d)));
-      const double doubt = parameters(at + 1 + d) - (kBelief[c] - std::log(static_cast<double>(columns)));
+      const double squares =
+          2 * (sums.dot(points.at.col(d).cwiseAbs2()) - points.at.col(d).dot(spread.col(d)));
+      const double doubt =
+          parameters(at + 1 + d) - (kBelief[c] - std::log(static_cast<double>(columns)));
       gradient(at + 1 + d) = -0.75 * kernel.parts[c].weights(d) * squares + kFirmness * doubt;
       value += 0.5 * kFirmness * doubt * doubt;
     }
     for (Index j = 0; j < points.size(); ++j) {
       for (Index i = 0; i < points.size(); ++i) {
-        if (points.slices[static_cast<std::size_t>(i)] == points.slices[static_cast<std::size_t>(j)]) continue;
+        if (points.slices[static_cast<std::size_t>(i)] ==
+            points.slices[static_cast<std::size_t>(j)])
+          continue;
         other_slices += slope(i, j) * covariances[c](i, j);
       }
     }
@@ -159,11 +169,13 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
 
 SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps) {
   const Index columns = points.at.cols();
-  const double variance = std::max(1e-6, y.squaredNorm() / static_cast<double>(std::max<Index>(1, y.size())));
+  const double variance =
+      std::max(1e-6, y.squaredNorm() / static_cast<double>(std::max<Index>(1, y.size())));
   SmoothKernel start;
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     start.parts[c].variance = variance / static_cast<double>(SmoothKernel::kParts);
-    start.parts[c].weights = VectorXd::Constant(columns, std::exp(kBelief[c]) / static_cast<double>(columns));
+    start.parts[c].weights =
+        VectorXd::Constant(columns, std::exp(kBelief[c]) / static_cast<double>(columns));
   }
   start.noise = 0.02 * variance;
   start.across = 0.88;
@@ -175,7 +187,9 @@ SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps) {
   bounds.high(parameters.size() - 2) = 1;
   bounds.low(parameters.size() - 1) = -4;
   bounds.high(parameters.size() - 1) = 8;
-  const Slope slope = [&](const VectorXd& at, VectorXd& gradient) { return misfit(at, points, y, gradient); };
+  const Slope slope = [&](const VectorXd& at, VectorXd& gradient) {
+    return misfit(at, points, y, gradient);
+  };
   parameters = descend(slope, parameters, bounds, steps);
   return kernel_of(parameters, columns);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// SmoothKernel: how alike the times of two rows are expected to be, by how near they are; learned from rows.
+/// SmoothKernel: how alike the times of two rows are expected to be, by how near they are; learned
+/// from rows.
 #pragma once
 
 #include <Eigen/Dense>
@@ -18,9 +19,10 @@ struct Points {
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
 };
 
-/// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3) r_c) exp(-sqrt(3) r_c)
-/// with r_c^2 = sum over columns of w_cd (x_d - x'_d)^2, times `across` if they are of two slices.
-/// Two of them: one for what is common over long distances, one for what is not.
+/// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3)
+/// r_c) exp(-sqrt(3) r_c) with r_c^2 = sum over columns of w_cd (x_d - x'_d)^2, times `across` if
+/// they are of two slices. Two of them: one for what is common over long distances, one for what is
+/// not.
 struct SmoothKernel {
   struct Part {
     double variance = 1;
@@ -37,9 +39,9 @@ struct SmoothKernel {
   [[nodiscard]] Eigen::MatrixXd between(const Points& a, const Points& b) const;
 };
 
-/// Minus the logarithm of the probability of the values `y` and of the kernel itself, which is thought to be smooth
-/// unless rows say otherwise; less a constant. Parameters are logarithms (of `across`, of its odds); `gradient` is by
-/// them.
+/// Minus the logarithm of the probability of the values `y` and of the kernel itself, which is
+/// thought to be smooth unless rows say otherwise; less a constant. Parameters are logarithms (of
+/// `across`, of its odds); `gradient` is by them.
 double misfit(const Eigen::VectorXd& parameters, const Points& points, const Eigen::VectorXd& y,
               Eigen::VectorXd& gradient);
 Eigen::VectorXd parameters_of(const SmoothKernel& kernel);

@@ -17,8 +17,9 @@ namespace {
 constexpr double kBelowAll = -100;
 /// At a strange place half or twice as long is likely.
 constexpr double kStrangeSpread = 0.42;
-/// Beyond the rows a model is a guess: for each doubling this comes to the spread. Models of a V100's small convolutions
-/// were off by 0.2 to 0.6 a doubling when they were asked for larger ones.
+/// Beyond the rows a model is a guess: for each doubling this comes to the spread. Models of a
+/// V100's small convolutions were off by 0.2 to 0.6 a doubling when they were asked for larger
+/// ones.
 constexpr double kSpreadPerDoubling = 0.35;
 constexpr double kMaxOutside = 10;
 /// Of a stranger's fit. No table has so many rows, and each slice has one at least.
@@ -46,21 +47,25 @@ std::vector<std::uint32_t> own_axes(const Varying& slice) {
   std::vector<std::uint32_t> axes;
   for (std::size_t i = 0; i < slice.numbers && axes.size() < kMaxAxes; ++i) {
     if (!varies(slice, i)) continue;
-    const bool known = std::any_of(axes.begin(), axes.end(), [&](std::uint32_t axis) { return repeats(slice, i, axis); });
+    const bool known = std::any_of(axes.begin(), axes.end(),
+                                   [&](std::uint32_t axis) { return repeats(slice, i, axis); });
     if (!known) axes.push_back(static_cast<std::uint32_t>(i));
   }
   return axes;
 }
 
-/// How far a coordinate lies beyond the two. That of a zero, which stands far below all others so that trees can tell it,
-/// counts as one doubling below that of a one: a padding of 0 is no other world than one of 1.
+/// How far a coordinate lies beyond the two. That of a zero, which stands far below all others so
+/// that trees can tell it, counts as one doubling below that of a one: a padding of 0 is no other
+/// world than one of 1.
 double doublings_beyond(double at, double low, double high) {
   const auto level = [](double value) { return std::max(value, -std::numbers::ln2); };
   return std::max({0.0, level(low) - level(at), level(at) - level(high)}) / std::numbers::ln2;
 }
 
 /// The number whose coordinate it is.
-double number_at(double coordinate) { return coordinate > 0.5 * kBelowAll ? std::exp(coordinate) : coordinate - kBelowAll; }
+double number_at(double coordinate) {
+  return coordinate > 0.5 * kBelowAll ? std::exp(coordinate) : coordinate - kBelowAll;
+}
 
 /// The operator that a slice is of.
 std::string_view family(std::string_view slice) { return slice.substr(0, slice.find(' ')); }
@@ -87,7 +92,8 @@ double spread_at(const Point& point, double sd_log) {
 double coordinate(double number) { return number > 0 ? std::log(number) : kBelowAll + number; }
 
 Space Space::learn(std::span<const ir::Description> rows) {
-  std::map<std::string, Varying> groups;  // sorted, so that ids do not depend on the order of the rows
+  std::map<std::string, Varying>
+      groups;  // sorted, so that ids do not depend on the order of the rows
   for (const ir::Description& row : rows) {
     Varying& group = groups[row.slice];
     if (group.rows.empty()) {
@@ -100,7 +106,8 @@ Space Space::learn(std::span<const ir::Description> rows) {
   for (const auto& [text, group] : groups) {
     for (std::size_t i = 0; group.aligned && i < group.numbers; ++i) {
       const auto axis = static_cast<std::uint32_t>(i);
-      if (std::find(shared.begin(), shared.end(), axis) == shared.end() && varies(group, i)) shared.push_back(axis);
+      if (std::find(shared.begin(), shared.end(), axis) == shared.end() && varies(group, i))
+        shared.push_back(axis);
     }
   }
   std::sort(shared.begin(), shared.end());
@@ -112,17 +119,19 @@ Space Space::learn(std::span<const ir::Description> rows) {
     slice.numbers = group.numbers;
     const std::vector<std::uint32_t> axes = group.aligned ? shared : own_axes(group);
     for (const std::uint32_t number : axes) {
-      const auto [low, high] = std::minmax_element(group.rows.begin(), group.rows.end(), [&](const auto* a, const auto* b) {
-        return a->numbers[number] < b->numbers[number];
-      });
-      slice.axes.push_back({number, coordinate((*low)->numbers[number]), coordinate((*high)->numbers[number])});
+      const auto [low, high] = std::minmax_element(
+          group.rows.begin(), group.rows.end(),
+          [&](const auto* a, const auto* b) { return a->numbers[number] < b->numbers[number]; });
+      slice.axes.push_back(
+          {number, coordinate((*low)->numbers[number]), coordinate((*high)->numbers[number])});
     }
     slice.aligned = group.aligned;
     slice.rows = static_cast<std::int64_t>(group.rows.size());
     for (std::size_t i = 0; i < group.numbers; ++i) {
       const auto number = static_cast<std::uint32_t>(i);
       if (std::find(axes.begin(), axes.end(), number) != axes.end()) continue;
-      const auto twin = std::find_if(axes.begin(), axes.end(), [&](std::uint32_t axis) { return repeats(group, i, axis); });
+      const auto twin = std::find_if(axes.begin(), axes.end(),
+                                     [&](std::uint32_t axis) { return repeats(group, i, axis); });
       if (!varies(group, i)) {
         slice.same.push_back({number, std::nullopt, group.rows.front()->numbers[i]});
       } else if (twin != axes.end()) {
@@ -146,7 +155,9 @@ const Space::Slice* Space::relative_of(const ir::Description& description) const
   for (const auto& [text, slice] : slices_) {
     if (!slice.aligned || family(text) != family(description.slice)) continue;
     // The richest slice has most to tell; the one of the smaller number among equals.
-    const auto rank = [](const Slice& each) { return std::pair(each.rows, -static_cast<std::int64_t>(each.id)); };
+    const auto rank = [](const Slice& each) {
+      return std::pair(each.rows, -static_cast<std::int64_t>(each.id));
+    };
     if (best == nullptr || rank(slice) > rank(*best)) best = &slice;
   }
   return best;
@@ -156,7 +167,8 @@ Space::Home Space::home_of(const ir::Description& description) const {
   const auto found = slices_.find(description.slice);
   const bool relative = found == slices_.end();
   const Slice* const slice = relative ? relative_of(description) : &found->second;
-  return {slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr, relative};
+  return {slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr,
+          relative};
 }
 
 std::vector<Beyond> Space::beyond(const ir::Description& description) const {
@@ -166,14 +178,17 @@ std::vector<Beyond> Space::beyond(const ir::Description& description) const {
   const auto add = [&](std::uint32_t number, double low, double high) {
     const double at = coordinate(description.numbers[number]);
     const double doublings = doublings_beyond(at, low, high);
-    if (doublings > 0) all.push_back({number, description.numbers[number], number_at(low), number_at(high), doublings});
+    if (doublings > 0)
+      all.push_back(
+          {number, description.numbers[number], number_at(low), number_at(high), doublings});
   };
   for (const Slice::Axis& axis : slice->axes) add(axis.number, axis.low, axis.high);
   for (const Slice::Same& each : slice->same) {
     const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
     add(each.number, usual, usual);
   }
-  std::stable_sort(all.begin(), all.end(), [](const Beyond& a, const Beyond& b) { return a.doublings > b.doublings; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Beyond& a, const Beyond& b) { return a.doublings > b.doublings; });
   return all;
 }
 
@@ -203,10 +218,13 @@ std::string Space::save() const {
   for (const auto& [text, slice] : slices_) sorted[slice.id] = {text, &slice};
   std::string text;
   for (const auto& [name, slice] : sorted) {
-    text += fmt::format("{} {} {}", slice->numbers, slice->rows, slice->aligned ? "aligned" : "own");
-    for (const Slice::Axis& axis : slice->axes) text += fmt::format(" {}:{}:{}", axis.number, axis.low, axis.high);
+    text +=
+        fmt::format("{} {} {}", slice->numbers, slice->rows, slice->aligned ? "aligned" : "own");
+    for (const Slice::Axis& axis : slice->axes)
+      text += fmt::format(" {}:{}:{}", axis.number, axis.low, axis.high);
     for (const Slice::Same& each : slice->same) {
-      text += each.as ? fmt::format(" {}@{}", each.number, *each.as) : fmt::format(" {}={}", each.number, each.value);
+      text += each.as ? fmt::format(" {}@{}", each.number, *each.as)
+                      : fmt::format(" {}={}", each.number, each.value);
     }
     text += '\t' + name + '\n';
   }
@@ -254,7 +272,8 @@ std::optional<Space> Space::load(std::string_view text) {
     if (tab == std::string::npos) return std::nullopt;
     Slice slice;
     if (!slice.read(base::split(std::string_view(line).substr(0, tab), ' '))) return std::nullopt;
-    if (space.slices_.contains(line.substr(tab + 1)) || space.slices_.size() == kMaxSlices) return std::nullopt;
+    if (space.slices_.contains(line.substr(tab + 1)) || space.slices_.size() == kMaxSlices)
+      return std::nullopt;
     space.add(line.substr(tab + 1), std::move(slice));
   }
   return space;

@@ -20,9 +20,11 @@ inline constexpr std::size_t kMaxAxes = 12;
 struct Point {
   std::uint32_t slice = 0;
   std::array<double, kMaxAxes> at{};  ///< axes that the slice does not have stay 0
-  /// Differs from every row in what all rows have in common, so that nothing measured stands next to it.
+  /// Differs from every row in what all rows have in common, so that nothing measured stands next
+  /// to it.
   bool strange = false;
-  /// How far it lies beyond the least and the largest number that any row of the slice has, in doublings, over all axes.
+  /// How far it lies beyond the least and the largest number that any row of the slice has, in
+  /// doublings, over all axes.
   double outside = 0;
 };
 
@@ -35,19 +37,20 @@ struct Beyond {
   double doublings = 0;
 };
 
-/// The standard deviation of the logarithm of an answer at a point, where one among the rows has `sd_log`.
+/// The standard deviation of the logarithm of an answer at a point, where one among the rows has
+/// `sd_log`.
 double spread_at(const Point& point, double sd_log);
 
 class Space {
  public:
-  /// Axes of the catalogue's numbers are the same in all slices: those that vary in any. In other slices each number that
-  /// varies and does not merely repeat another is one, up to kMaxAxes.
+  /// Axes of the catalogue's numbers are the same in all slices: those that vary in any. In other
+  /// slices each number that varies and does not merely repeat another is one, up to kMaxAxes.
   static Space learn(std::span<const ir::Description> rows);
 
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::size_t slices() const { return slices_.size(); }
-  /// Nothing where the slice was never seen, unless its numbers mean the same in another slice of the operator: then the
-  /// place is a strange one in that.
+  /// Nothing where the slice was never seen, unless its numbers mean the same in another slice of
+  /// the operator: then the place is a strange one in that.
   [[nodiscard]] std::optional<Point> place(const ir::Description& description) const;
   /// Why a place lies outside, the farthest first; for people.
   [[nodiscard]] std::vector<Beyond> beyond(const ir::Description& description) const;
@@ -81,7 +84,8 @@ class Space {
     [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
-  /// The slice of a description, or another that its numbers have a place in; nullptr where there is none.
+  /// The slice of a description, or another that its numbers have a place in; nullptr where there
+  /// is none.
   struct Home {
     const Slice* slice = nullptr;
     bool relative = false;

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/random.hpp"
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/sites.hpp"
-#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -41,7 +41,8 @@ tl::unexpected<Error> stopped() { return fail(Code::Interrupted, "interrupted wh
 /// Rows `chosen` of a matrix.
 Matrix part(const Matrix& x, std::span<const std::size_t> chosen) {
   Matrix out(chosen.size(), x.columns);
-  for (std::size_t i = 0; i < chosen.size(); ++i) std::copy_n(x.row(chosen[i]).begin(), x.columns, out.row(i).begin());
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    std::copy_n(x.row(chosen[i]).begin(), x.columns, out.row(i).begin());
   return out;
 }
 
@@ -59,10 +60,12 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
   return out;
 }
 
-/// Shares in tenths with the least mean |error|, half way to equal ones: rows chosen because they are hard, and trees
-/// that learned from a part of the rows, judge members by what is not quite the question.
-std::array<float, SparseModel::kMembers> best_shares(std::span<const std::array<float, SparseModel::kMembers>> values,
-                                                     std::span<const float> truth) {
+/// Shares in tenths with the least mean |error|, half way to equal ones: rows chosen because they
+/// are hard, and trees that learned from a part of the rows, judge members by what is not quite the
+/// question.
+std::array<float, SparseModel::kMembers> best_shares(
+    std::span<const std::array<float, SparseModel::kMembers>> values,
+    std::span<const float> truth) {
   std::array<float, SparseModel::kMembers> best{1, 0, 0};
   double least = -1;
   for (int first = 0; first <= kShareSteps; ++first) {
@@ -100,8 +103,8 @@ struct SparseModel::LeftOut {
   std::vector<Values> values;
 };
 
-SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                       SparseModel& model) {
+SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
+                                       std::span<const double> log_ns, SparseModel& model) {
   model.space_ = Space::learn(rows);
   const Sites sites = sites_of(rows, log_ns, model.space_);
   model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
@@ -113,21 +116,23 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows, st
     const double log_rule = log_reference(model.reference_, model.machine_, description);
     out.u.push_back(sites.log_ns[i] - log_rule);
     out.truth.push_back(static_cast<float>(out.u.back()));
-    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_rule, out.shapes.row(i));
+    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_rule,
+                   out.shapes.row(i));
   }
   return out;
 }
 
-Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                     const LearnRequest& options) {
+Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
+                                     std::span<const double> log_ns, const LearnRequest& options) {
   if (rows.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(), kMinRowsLearned);
+    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(),
+                kMinRowsLearned);
   }
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
   if (sites.u.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed", sites.u.size(),
-                kMinRowsLearned);
+    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed",
+                sites.u.size(), kMinRowsLearned);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
@@ -149,7 +154,8 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows, std:
   return model;
 }
 
-Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps) {
+Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options,
+                              Steps& steps) {
   const std::size_t count = rows.truth.size();
   const auto smooth = gaussian_.left_out();
   Matrix corrections(count, kCorrectionFeatures);
@@ -181,17 +187,19 @@ Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRe
   return {};
 }
 
-void SparseModel::put_correction(std::span<const float> shape, const Gaussian::Answer& smooth, std::span<float> out) {
+void SparseModel::put_correction(std::span<const float> shape, const Gaussian::Answer& smooth,
+                                 std::span<float> out) {
   std::copy(shape.begin(), shape.end(), out.begin());
   out[kShapeFeatures] = static_cast<float>(smooth.mean);
   out[kShapeFeatures + 1] = static_cast<float>(smooth.sd);
 }
 
-std::array<float, SparseModel::kSpreadFeatures> SparseModel::spread_features(std::span<const float> shape, double sd,
-                                                                             const Values& values) {
+std::array<float, SparseModel::kSpreadFeatures> SparseModel::spread_features(
+    std::span<const float> shape, double sd, const Values& values) {
   const auto [smooth, trees, corrected] = values;
-  return {static_cast<float>(std::log(sd)), std::abs(smooth - trees), std::abs(corrected - smooth), smooth,
-          shape[kLogReferenceFeature], shape[kComputeOverMemoryFeature]};
+  return {static_cast<float>(std::log(sd)), std::abs(smooth - trees),
+          std::abs(corrected - smooth),     smooth,
+          shape[kLogReferenceFeature],      shape[kComputeOverMemoryFeature]};
 }
 
 float SparseModel::mixed(const Values& values) const {
@@ -200,14 +208,16 @@ float SparseModel::mixed(const Values& values) const {
   return sum;
 }
 
-Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options) {
+Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
+                               const LearnRequest& options) {
   const std::size_t count = rows.truth.size();
   Matrix x(count, kSpreadFeatures);
   std::vector<float> y;
   std::vector<float> errors;
   std::vector<float> quick_errors;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto features = spread_features(rows.shapes.row(i), gaussian_.left_out()[i].sd, left_out.values[i]);
+    const auto features =
+        spread_features(rows.shapes.row(i), gaussian_.left_out()[i].sd, left_out.values[i]);
     std::copy(features.begin(), features.end(), x.row(i).begin());
     errors.push_back(mixed(left_out.values[i]) - rows.truth[i]);
     quick_errors.push_back(left_out.values[i][kTrees] - rows.truth[i]);
@@ -235,7 +245,8 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out, const 
   return {};
 }
 
-std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& description, Profile profile) const {
+std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& description,
+                                                 Profile profile) const {
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
   std::array<float, kShapeFeatures> shape;

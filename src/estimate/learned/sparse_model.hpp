@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// SparseModel: what rows teach that are few or scattered, so that a question has no neighbours along the axes: a
-/// Gaussian process, boosted trees, and boosted trees that correct the process, mixed as they proved themselves.
+/// SparseModel: what rows teach that are few or scattered, so that a question has no neighbours
+/// along the axes: a Gaussian process, boosted trees, and boosted trees that correct the process,
+/// mixed as they proved themselves.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimate/learned.hpp"
 #include "estimate/learned/forest.hpp"
 #include "estimate/learned/gaussian.hpp"
 #include "estimate/learned/grid_model.hpp"
@@ -20,19 +22,19 @@
 #include "estimate/learned/space.hpp"
 #include "estimate/learned/steps.hpp"
 #include "estimate/row_spread.hpp"
-#include "estimate/learned.hpp"
 
 namespace oplat::estimate {
 
 class SparseModel {
  public:
-  /// One time for each row; rows of one point are averaged. Code::Refused for too few rows. All slices are learned
-  /// together, so that each may be small.
-  static Result<SparseModel> fit(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                                 const LearnRequest& options);
+  /// One time for each row; rows of one point are averaged. Code::Refused for too few rows. All
+  /// slices are learned together, so that each may be small.
+  static Result<SparseModel> fit(std::span<const ir::Description> rows,
+                                 std::span<const double> log_ns, const LearnRequest& options);
 
   /// Nothing for a slice that has no rows. Fast: by the trees alone.
-  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description, Profile profile) const;
+  [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
+                                                    Profile profile) const;
   /// docs/format.md "Learned estimates".
   [[nodiscard]] std::string save() const;
   /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
@@ -58,11 +60,13 @@ class SparseModel {
   static constexpr std::size_t kSpreadFeatures = 6;
   struct Rows;
   struct LeftOut;
-  static Rows prepare(std::span<const ir::Description> rows, std::span<const double> log_ns, SparseModel& model);
+  static Rows prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                      SparseModel& model);
   Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
   [[nodiscard]] float mixed(const Values& values) const;
-  static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth, std::span<float> out);
+  static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth,
+                             std::span<float> out);
   static std::array<float, kSpreadFeatures> spread_features(std::span<const float> shape, double sd,
                                                             const Values& values);
 

@@ -2,11 +2,11 @@
 /// A sparse model as bytes and back. See docs/format.md "Sparse models".
 #include <cmath>
 
+#include "base/bytes.hpp"
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/model_head.hpp"
 #include "estimate/learned/shape_features.hpp"
 #include "estimate/learned/sparse_model.hpp"
-#include "base/bytes.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -46,7 +46,9 @@ std::string SparseModel::save() const {
   return sealed(std::move(writer));
 }
 
-Result<FitAge> SparseModel::age_of(std::string_view bytes) { return estimate::age_of(bytes, kFormat); }
+Result<FitAge> SparseModel::age_of(std::string_view bytes) {
+  return estimate::age_of(bytes, kFormat);
+}
 
 Result<SparseModel> SparseModel::load(std::string_view bytes) {
   OPLAT_TRY(body, unsealed(bytes, kFormat));
@@ -65,13 +67,14 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
     column.least = reader.f32();
     column.mean = reader.f32();
     column.scale = reader.f32();
-    if (column.feature >= kShapeFeatures || !std::isfinite(column.least) || !std::isfinite(column.mean) ||
-        !std::isfinite(column.scale))
+    if (column.feature >= kShapeFeatures || !std::isfinite(column.least) ||
+        !std::isfinite(column.mean) || !std::isfinite(column.scale))
       return broken_sparse("a column that is none");
   }
   model.scaler_ = Scaler(std::move(columns));
   OPLAT_TRY(gaussian, Gaussian::load(reader));
-  if (gaussian.columns() != model.scaler_.columns().size()) return broken_sparse("a smooth model of other columns");
+  if (gaussian.columns() != model.scaler_.columns().size())
+    return broken_sparse("a smooth model of other columns");
   model.gaussian_ = std::move(gaussian);
   OPLAT_TRY(trees, read_forest(reader));
   OPLAT_TRY(correction, read_forest(reader));
@@ -86,10 +89,10 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   model.quick_spread_ = reader.f32();
   // Forests may only ask for features that an answer has.
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
-      correction.features() > kCorrectionFeatures ||
-      spread.features() > kSpreadFeatures)
+      correction.features() > kCorrectionFeatures || spread.features() > kSpreadFeatures)
     return broken_sparse("forests of other features");
-  if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_)) return broken_sparse("a spread that is none");
+  if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))
+    return broken_sparse("a spread that is none");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);
   model.spread_ = std::move(spread);

@@ -20,23 +20,25 @@ constexpr std::size_t kMinHoldOutsLeftOut = 3;
 constexpr double kShare = 0.9;
 /// Errors below this are luck.
 constexpr float kMinSpreadError = 0.003F;
-/// A band of fewer answers says little of its own: the 90th percentile of so many is some 1 % off in rank.
+/// A band of fewer answers says little of its own: the 90th percentile of so many is some 1 % off
+/// in rank.
 constexpr std::size_t kMinPerBand = 1000;
 constexpr std::size_t kMaxSpreadBands = 8;
 constexpr std::size_t kErrorsPerLeaf = 100;
 constexpr std::size_t kMinLeaves = 4;
 constexpr std::uint32_t kMinErrors = 30;
 
-/// The share of the trials that intervals must hold so that 90 % of what is asked lies inside. What is asked is of a hold-out more:
-/// the fewer were tried, the larger the odds that it is worse than any. Of one 95 %, of two 93.3 %, of very many 90 %.
+/// The share of the trials that intervals must hold so that 90 % of what is asked lies inside. What
+/// is asked is of a hold-out more: the fewer were tried, the larger the odds that it is worse than
+/// any. Of one 95 %, of two 93.3 %, of very many 90 %.
 double share_to_hold(std::size_t hold_outs) {
   const auto count = static_cast<double>(hold_outs);
   return 1 - (1 - kShare) * count / (count + 1);
 }
 
 /// Trees of ln|error|, from the answers but those of one of the parts.
-Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const std::size_t> parts, std::optional<std::size_t> but,
-                               const SpreadOptions& options) {
+Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const std::size_t> parts,
+                               std::optional<std::size_t> but, const SpreadOptions& options) {
   Matrix x(answers.size(), answers.front().features.size());
   std::vector<float> y;
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -48,7 +50,8 @@ Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const 
   x.values.resize(x.rows * x.columns);
   BoostOptions boosting;
   boosting.trees = options.trees;
-  boosting.leaves = std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.most_leaves);
+  boosting.leaves =
+      std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.most_leaves);
   boosting.least_rows = kMinErrors;
   boosting.column_share = options.column_share;
   boosting.seed = options.seed;
@@ -56,7 +59,8 @@ Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const 
 }
 
 /// A tree of one feature: what it adds up to each of the limits, and beyond the last.
-TrainedTree steps_of(std::uint32_t feature, std::span<const float> limits, std::span<const float> values) {
+TrainedTree steps_of(std::uint32_t feature, std::span<const float> limits,
+                     std::span<const float> values) {
   TrainedTree tree;
   const auto leaf = [](float value) {
     TrainedTree::Node node;
@@ -78,12 +82,15 @@ TrainedTree steps_of(std::uint32_t feature, std::span<const float> limits, std::
 }
 
 /// Makes the scales of all bands of a feature cover alike; gives the tree that does so.
-TrainedTree even_out(std::span<const Judged> answers, std::uint32_t feature, std::span<float> scales) {
-  const std::size_t bands = std::clamp<std::size_t>(answers.size() / kMinPerBand, 1, kMaxSpreadBands);
+TrainedTree even_out(std::span<const Judged> answers, std::uint32_t feature,
+                     std::span<float> scales) {
+  const std::size_t bands =
+      std::clamp<std::size_t>(answers.size() / kMinPerBand, 1, kMaxSpreadBands);
   const auto at = [&](std::size_t i) { return answers[i].features[feature]; };
   std::vector<std::size_t> order(answers.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return at(a) < at(b); });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return at(a) < at(b); });
   std::vector<float> limits;
   std::vector<float> values;
   for (std::size_t band = 0, begin = 0; band < bands; ++band) {
@@ -134,10 +141,12 @@ Result<Spread> learn_spread(std::span<const Judged> answers, const SpreadOptions
     errors.push_back(answer.error);
     quick_errors.push_back(answer.quick_error);
   }
-  // Trees that were shown a part of every hold-out know each of them too well: then the worst one counts.
+  // Trees that were shown a part of every hold-out know each of them too well: then the worst one
+  // counts.
   const auto factor = [&](const std::vector<float>& of) {
     const double share = options.banded ? kShare : share_to_hold(different.size());
-    return left_out_whole ? spread_factor(of, scales, share) : worst_spread_factor(of, scales, hold_outs, share);
+    return left_out_whole ? spread_factor(of, scales, share)
+                          : worst_spread_factor(of, scales, hold_outs, share);
   };
   spread.factor = factor(errors);
   spread.quick_factor = factor(quick_errors);

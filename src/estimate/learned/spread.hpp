@@ -23,8 +23,9 @@ struct SpreadOptions {
   int trees = 40;
   std::size_t most_leaves = 8;
   double column_share = 0.25;  ///< of each tree
-  /// A feature by whose bands coverage is evened out; such answers are taken as alike, whichever hold-out they are of. Without it
-  /// answers of one hold-out err together: whole levels differ from each other as random folds do not, and so will the next.
+  /// A feature by whose bands coverage is evened out; such answers are taken as alike, whichever
+  /// hold-out they are of. Without it answers of one hold-out err together: whole levels differ
+  /// from each other as random folds do not, and so will the next.
   std::optional<std::uint32_t> banded;
   std::uint64_t seed = 1;
 };
@@ -36,9 +37,10 @@ struct Spread {
   float quick_factor = 0;
 };
 
-/// Learned from the sizes of the errors; the factors by split conformal prediction, crosswise: each answer is judged by
-/// trees that were not shown it (V. Vovk, "Cross-conformal predictors", Annals of Mathematics and AI 74, 2015), nor, where there
-/// are three hold-outs or more, any other of its hold-out. docs/adr/0031 says what fewer hold-outs come to.
+/// Learned from the sizes of the errors; the factors by split conformal prediction, crosswise: each
+/// answer is judged by trees that were not shown it (V. Vovk, "Cross-conformal predictors", Annals
+/// of Mathematics and AI 74, 2015), nor, where there are three hold-outs or more, any other of its
+/// hold-out. docs/adr/0031 says what fewer hold-outs come to.
 Result<Spread> learn_spread(std::span<const Judged> answers, const SpreadOptions& options);
 
 }  // namespace oplat::estimate

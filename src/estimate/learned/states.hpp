@@ -15,13 +15,15 @@ namespace oplat::estimate {
 
 /// Hot; out of the core's own cache; out of every cache. Rows without a state are of the first.
 inline constexpr std::size_t kStates = 3;
-/// Kernels of fewer weight bytes are measured hot alone: nothing of them can be evicted that would matter.
+/// Kernels of fewer weight bytes are measured hot alone: nothing of them can be evicted that would
+/// matter.
 inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 
-/// Sets the state of each sample, by its footprint beside those of the same key: the least is hot, the rest are cold where
-/// more than the last-level cache lies between two uses.
+/// Sets the state of each sample, by its footprint beside those of the same key: the least is hot,
+/// the rest are cold where more than the last-level cache lies between two uses.
 void put_states(std::span<Sample> samples, std::optional<double> llc_bytes);
-/// The sample as models learn it, its state the last of its numbers; nothing where the key has no description.
+/// The sample as models learn it, its state the last of its numbers; nothing where the key has no
+/// description.
 std::optional<ir::Description> description_of(const Sample& sample);
 
 /// The number that is appended to those of the key.

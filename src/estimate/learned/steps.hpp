@@ -9,9 +9,10 @@ namespace oplat::estimate {
 
 class Steps {
  public:
-  /// `tell` gets what is done and what there is in all, after every `every` steps and after the last, one call at a time;
-  /// false stops the fit.
-  Steps(int all, int every, std::function<bool(int done, int all)> tell) : all_(all), every_(every), tell_(std::move(tell)) {}
+  /// `tell` gets what is done and what there is in all, after every `every` steps and after the
+  /// last, one call at a time; false stops the fit.
+  Steps(int all, int every, std::function<bool(int done, int all)> tell)
+      : all_(all), every_(every), tell_(std::move(tell)) {}
   /// False once the fit is to stop.
   bool step();
 

@@ -24,10 +24,12 @@ constexpr std::int32_t kMaxAtOnce = 400;
 /// Numbers are tried one by one up to here, then in steps of a fortieth.
 constexpr std::int32_t kOneByOne = 200;
 constexpr std::int32_t kCoarser = 40;
-/// Share of the squares that waves must explain: this, and what as many columns of noise would, with a margin.
+/// Share of the squares that waves must explain: this, and what as many columns of noise would,
+/// with a margin.
 constexpr double kMinGain = 0.02;
 constexpr double kMargin = 2;
-/// Numbers that leave hardly more unexplained than the best one are as good: multiples of the truth do.
+/// Numbers that leave hardly more unexplained than the best one are as good: multiples of the truth
+/// do.
 constexpr double kTie = 0.01;
 constexpr double kRidge = 1e-2;
 
@@ -38,7 +40,8 @@ bool dealt_out(const ir::Description& row) {
 std::vector<std::size_t> evenly(std::vector<std::size_t> all) {
   if (all.size() <= kRowsLookedAt) return all;
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < kRowsLookedAt; ++i) out.push_back(all[i * all.size() / kRowsLookedAt]);
+  for (std::size_t i = 0; i < kRowsLookedAt; ++i)
+    out.push_back(all[i * all.size() / kRowsLookedAt]);
   return out;
 }
 
@@ -48,7 +51,8 @@ MatrixXd waves_of(const std::vector<const ir::Contraction*>& products, std::int3
   for (std::size_t i = 0; i < products.size(); ++i) {
     for (std::size_t tile = 0; tile < kTileCount; ++tile) {
       const double tiles = tiles_of(*products[i], kTiles[tile]);
-      out(static_cast<Index>(i), static_cast<Index>(tile)) = std::log(std::ceil(tiles / at_once) / tiles);
+      out(static_cast<Index>(i), static_cast<Index>(tile)) =
+          std::log(std::ceil(tiles / at_once) / tiles);
     }
   }
   return out;
@@ -62,8 +66,8 @@ VectorXd explained(const MatrixXd& x, const VectorXd& y) {
 
 }  // namespace
 
-std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const double> log_ns, const Space& space,
-                         Machine machine) {
+std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                         const Space& space, Machine machine) {
   std::vector<std::size_t> usable;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (dealt_out(rows[i]) && space.place(rows[i])) usable.push_back(i);
@@ -84,17 +88,23 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   const MatrixXd features = Scaler::learn(shapes).points(shapes).at;
   MatrixXd base(features.rows(), features.cols() + 1);
   base << features, VectorXd::Ones(features.rows());
-  const MatrixXd normal = base.transpose() * base + kRidge * MatrixXd::Identity(base.cols(), base.cols());
+  const MatrixXd normal =
+      base.transpose() * base + kRidge * MatrixXd::Identity(base.cols(), base.cols());
   const Eigen::LDLT<MatrixXd> decomposed(normal);
-  const auto left = [&](const MatrixXd& x) { return MatrixXd(x - base * decomposed.solve(base.transpose() * x)); };
+  const auto left = [&](const MatrixXd& x) {
+    return MatrixXd(x - base * decomposed.solve(base.transpose() * x));
+  };
   const VectorXd unexplained = left(u);
 
-  const double share = kMinGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
+  const double share =
+      kMinGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
   const double most = (1 - share) * unexplained.squaredNorm();
   double least = most;
   std::vector<std::pair<std::int32_t, double>> errors;
-  for (std::int32_t at_once = 2; at_once <= kMaxAtOnce; at_once += at_once < kOneByOne ? 1 : at_once / kCoarser) {
-    const double error = (unexplained - explained(left(waves_of(products, at_once)), unexplained)).squaredNorm();
+  for (std::int32_t at_once = 2; at_once <= kMaxAtOnce;
+       at_once += at_once < kOneByOne ? 1 : at_once / kCoarser) {
+    const double error =
+        (unexplained - explained(left(waves_of(products, at_once)), unexplained)).squaredNorm();
     errors.emplace_back(at_once, error);
     least = std::min(least, error);
   }

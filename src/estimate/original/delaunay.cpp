@@ -32,7 +32,8 @@ class Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
   [[nodiscard]] std::FILE* file() const { return file_ != nullptr ? file_ : stderr; }
-  /// The first line, without Qhull's numbers of errors: "initial simplex is flat (facet 1 is coplanar ...)".
+  /// The first line, without Qhull's numbers of errors: "initial simplex is flat (facet 1 is
+  /// coplanar ...)".
   std::string first_line() {
     if (file_ == nullptr || std::fflush(file_) != 0) return "no message";
     std::string_view text(text_, size_);
@@ -69,8 +70,8 @@ T* element(const setT* set, int i) {
   return static_cast<T*>(set->e[i].p);
 }
 
-/// A facet of the lower half of the paraboloid is a triangle of the plane; the upper half and the point at infinity
-/// that Qz adds belong to the way there.
+/// A facet of the lower half of the paraboloid is a triangle of the plane; the upper half and the
+/// point at infinity that Qz adds belong to the way there.
 bool is_triangle(qhT* qh, const facetT* facet) { return facet->upperdelaunay == qh->UPPERdelaunay; }
 
 struct Corners {
@@ -100,7 +101,8 @@ std::array<double, 3> Delaunay::Triangle::weights(PlanePoint at) const {
   return {first, second, 1.0 - first - second};
 }
 
-Delaunay::Triangle Delaunay::triangle(std::span<const PlanePoint> points, std::array<std::int32_t, 3> corners,
+Delaunay::Triangle Delaunay::triangle(std::span<const PlanePoint> points,
+                                      std::array<std::int32_t, 3> corners,
                                       std::array<std::int32_t, 3> neighbours) {
   const auto at = [&](std::size_t k) { return points[static_cast<std::size_t>(corners[k])]; };
   const PlanePoint last = at(2);
@@ -126,23 +128,28 @@ Result<Delaunay> Delaunay::build(std::span<const PlanePoint> points) {
   qhT* qh = run->get();
   // scipy's options of a plane Delaunay triangulation; Qt makes triangles of the cells.
   std::string command = "qhull d Qbb Qc Qz Q12 Qt";
-  const int status = qh_new_qhull(qh, 2, static_cast<int>(points.size()), coordinates.data(), False, command.data(),
-                                  nullptr, messages.file());
-  if (status != 0) return fail(Code::Input, "Qhull finds no triangulation: {}", messages.first_line());
+  const int status = qh_new_qhull(qh, 2, static_cast<int>(points.size()), coordinates.data(), False,
+                                  command.data(), nullptr, messages.file());
+  if (status != 0)
+    return fail(Code::Input, "Qhull finds no triangulation: {}", messages.first_line());
 
   std::vector<std::int32_t> number(qh->facet_id, kOutside);
   std::int32_t count = 0;
-  for (const facetT* facet = qh->facet_list; facet != nullptr && facet->next != nullptr; facet = facet->next) {
+  for (const facetT* facet = qh->facet_list; facet != nullptr && facet->next != nullptr;
+       facet = facet->next) {
     if (!is_triangle(qh, facet)) continue;
     if (qh_setsize(qh, facet->vertices) != 3 || qh_setsize(qh, facet->neighbors) != 3)
-      return fail(Code::Input, "Qhull leaves a facet of {} corners", qh_setsize(qh, facet->vertices));
+      return fail(Code::Input, "Qhull leaves a facet of {} corners",
+                  qh_setsize(qh, facet->vertices));
     number[facet->id] = count++;
   }
-  if (count == 0) return fail(Code::Input, "Qhull finds no triangle between {} points", points.size());
+  if (count == 0)
+    return fail(Code::Input, "Qhull finds no triangle between {} points", points.size());
 
   Delaunay made;
   made.triangles_.reserve(static_cast<std::size_t>(count));
-  for (const facetT* facet = qh->facet_list; facet != nullptr && facet->next != nullptr; facet = facet->next) {
+  for (const facetT* facet = qh->facet_list; facet != nullptr && facet->next != nullptr;
+       facet = facet->next) {
     if (!is_triangle(qh, facet)) continue;
     const Corners found = corners_of(qh, facet, number);
     for (const std::int32_t corner : found.corners) {
@@ -152,9 +159,11 @@ Result<Delaunay> Delaunay::build(std::span<const PlanePoint> points) {
     made.triangles_.push_back(triangle(points, found.corners, found.neighbours));
   }
   const auto [left, right] =
-      std::minmax_element(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.x < b.x; });
+      std::minmax_element(points.begin(), points.end(),
+                          [](const PlanePoint& a, const PlanePoint& b) { return a.x < b.x; });
   const auto [low, high] =
-      std::minmax_element(points.begin(), points.end(), [](const PlanePoint& a, const PlanePoint& b) { return a.y < b.y; });
+      std::minmax_element(points.begin(), points.end(),
+                          [](const PlanePoint& a, const PlanePoint& b) { return a.y < b.y; });
   made.least_ = {left->x, low->y};
   made.most_ = {right->x, high->y};
   return made;
@@ -164,8 +173,8 @@ std::optional<Place> Delaunay::locate(PlanePoint at) const {
   if (at.x < least_.x - kTolerance || at.x > most_.x + kTolerance || at.y < least_.y - kTolerance ||
       at.y > most_.y + kTolerance)
     return std::nullopt;
-  // Towards the point: through the edge opposite a corner whose weight is negative. Rounding might lead in a circle, a
-  // triangle without area nowhere.
+  // Towards the point: through the edge opposite a corner whose weight is negative. Rounding might
+  // lead in a circle, a triangle without area nowhere.
   std::size_t here = 0;
   for (std::size_t step = 0; step < triangles_.size(); ++step) {
     const Triangle& triangle = triangles_[here];
@@ -191,8 +200,9 @@ std::optional<Place> Delaunay::locate(PlanePoint at) const {
 std::optional<Place> Delaunay::search_all(PlanePoint at) const {
   for (const Triangle& triangle : triangles_) {
     const std::array<double, 3> weights = triangle.weights(at);
-    if (std::all_of(weights.begin(), weights.end(),
-                    [](double weight) { return weight >= -kTolerance && weight <= 1 + kTolerance; }))
+    if (std::all_of(weights.begin(), weights.end(), [](double weight) {
+          return weight >= -kTolerance && weight <= 1 + kTolerance;
+        }))
       return Place{triangle.corners, weights};
   }
   return std::nullopt;

@@ -6,8 +6,8 @@
 
 namespace oplat::estimate {
 
-/// scipy's interp1d(kind="linear", fill_value="extrapolate"). `x` ascends and has no value twice; it and `y` are of one
-/// length, at least 1. NaN from a single point, which is no line.
+/// scipy's interp1d(kind="linear", fill_value="extrapolate"). `x` ascends and has no value twice;
+/// it and `y` are of one length, at least 1. NaN from a single point, which is no line.
 double line_through(std::span<const double> x, std::span<const double> y, double at);
 
 }  // namespace oplat::estimate

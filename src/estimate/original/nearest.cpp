@@ -20,8 +20,8 @@ struct Visit {
   std::array<double, 2> side{};  ///< shares of the axes in it
 };
 
-/// A binary heap, nearest on top. Of equally near parts it gives the one that scipy's gives, which the standard
-/// library's need not.
+/// A binary heap, nearest on top. Of equally near parts it gives the one that scipy's gives, which
+/// the standard library's need not.
 class Queue {
  public:
   [[nodiscard]] bool empty() const { return visits_.empty(); }
@@ -57,13 +57,15 @@ double square(double value) { return value * value; }
 
 }  // namespace
 
-NearestPoint::NearestPoint(std::span<const PlanePoint> points) : points_(points.size()), order_(points.size()) {
+NearestPoint::NearestPoint(std::span<const PlanePoint> points)
+    : points_(points.size()), order_(points.size()) {
   std::array<double, 2> sum{};
   for (const PlanePoint& point : points) {
     sum[0] += point.x;
     sum[1] += point.y;
   }
-  for (std::size_t axis = 0; axis < 2; ++axis) mean_[axis] = sum[axis] / static_cast<double>(points.size());
+  for (std::size_t axis = 0; axis < 2; ++axis)
+    mean_[axis] = sum[axis] / static_cast<double>(points.size());
   std::transform(points.begin(), points.end(), points_.begin(), [&](const PlanePoint& point) {
     return std::array{point.x - mean_[0], point.y - mean_[1]};
   });
@@ -106,7 +108,8 @@ std::size_t NearestPoint::divide(std::size_t begin, std::size_t end, Node& node)
   const auto before = [&](std::uint32_t a, std::uint32_t b) { return value(a) < value(b); };
   const auto below = [&](Iterator first, Iterator last, double split) {
     return static_cast<std::size_t>(
-        std::partition(first, last, [&](std::uint32_t point) { return value(point) < split; }) - order_.begin());
+        std::partition(first, last, [&](std::uint32_t point) { return value(point) < split; }) -
+        order_.begin());
   };
 
   const Iterator middle = place(begin + (end - begin) / 2);
@@ -140,7 +143,8 @@ std::size_t NearestPoint::find(PlanePoint at) const {
   const std::array<double, 2> wanted = scaled(at);
   Visit here;
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    here.side[axis] = square(std::max({0.0, wanted[axis] - most_[axis], least_[axis] - wanted[axis]}));
+    here.side[axis] =
+        square(std::max({0.0, wanted[axis] - most_[axis], least_[axis] - wanted[axis]}));
     here.distance += here.side[axis];
   }
   std::size_t best = 0;
@@ -167,7 +171,8 @@ std::size_t NearestPoint::find(PlanePoint at) const {
     const bool less = wanted[node.axis] < node.split;
     here.node = less ? node.less : node.greater;
     far.node = less ? node.greater : node.less;
-    const double side = square(less ? node.split - wanted[node.axis] : wanted[node.axis] - node.split);
+    const double side =
+        square(less ? node.split - wanted[node.axis] : wanted[node.axis] - node.split);
     far.distance += side - far.side[node.axis];
     far.side[node.axis] = side;
     if (here.distance > far.distance) std::swap(here, far);

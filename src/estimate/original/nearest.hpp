@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The nearest of a set of points, the same one as scipy's NearestNDInterpolator(rescale=True) takes.
+/// The nearest of a set of points, the same one as scipy's NearestNDInterpolator(rescale=True)
+/// takes.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +12,9 @@
 
 namespace oplat::estimate {
 
-/// Distances after each axis is brought to zero mean and unit range. On a grid several points are often equally near;
-/// then the first that the search meets wins. So the tree is that of scipy's cKDTree: the same splits, the same order
-/// in the leaves, the same order of visits.
+/// Distances after each axis is brought to zero mean and unit range. On a grid several points are
+/// often equally near; then the first that the search meets wins. So the tree is that of scipy's
+/// cKDTree: the same splits, the same order in the leaves, the same order of visits.
 class NearestPoint {
  public:
   /// `points` is not empty.
@@ -34,7 +35,8 @@ class NearestPoint {
 
   [[nodiscard]] std::array<double, 2> scaled(PlanePoint at) const;
   std::size_t build(std::size_t begin, std::size_t end);
-  /// Divides order_[begin, end) by a plane; the first place of the upper half, or `end` where all points are one.
+  /// Divides order_[begin, end) by a plane; the first place of the upper half, or `end` where all
+  /// points are one.
   std::size_t divide(std::size_t begin, std::size_t end, Node& node);
 
   std::array<double, 2> mean_{};

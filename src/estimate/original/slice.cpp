@@ -16,7 +16,8 @@ bool Slice::has_triangle() const {
     const PlanePoint& first = points_.front();
     if (second == nullptr) {
       if (point.x != first.x || point.y != first.y) second = &point;
-    } else if ((second->x - first.x) * (point.y - first.y) != (second->y - first.y) * (point.x - first.x)) {
+    } else if ((second->x - first.x) * (point.y - first.y) !=
+               (second->y - first.y) * (point.x - first.x)) {
       return true;
     }
   }
@@ -35,7 +36,8 @@ Result<double> Slice::at(PlanePoint point) const {
   const Index& index = **index_;
   if (const auto place = index.triangles.locate(point)) {
     double ms = 0;
-    for (std::size_t k = 0; k < 3; ++k) ms += place->weights[k] * ms_[static_cast<std::size_t>(place->corners[k])];
+    for (std::size_t k = 0; k < 3; ++k)
+      ms += place->weights[k] * ms_[static_cast<std::size_t>(place->corners[k])];
     if (ms >= 0) return ms;
   }
   return ms_[index.nearest.find(point)];

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/result.hpp"
 #include "estimate/original/delaunay.hpp"
 #include "estimate/original/nearest.hpp"
-#include "base/result.hpp"
 
 namespace oplat::estimate {
 
@@ -18,8 +18,8 @@ class Slice {
   /// Whether three of the rows are not in line, without which there is no triangulation.
   [[nodiscard]] bool has_triangle() const;
   [[nodiscard]] std::size_t size() const { return points_.size(); }
-  /// Linear between the rows; outside their hull, and where that is negative, the nearest row. Code::Input where the
-  /// rows have no triangulation.
+  /// Linear between the rows; outside their hull, and where that is negative, the nearest row.
+  /// Code::Input where the rows have no triangulation.
   [[nodiscard]] Result<double> at(PlanePoint point) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Nets to graphs: blobs that are written again become tensors of their own, shapes flow from the inputs.
+/// Nets to graphs: blobs that are written again become tensors of their own, shapes flow from the
+/// inputs.
 #include "formats/caffe2/builder.hpp"
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "formats/caffe2/uses.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "formats/caffe2/uses.hpp"
 #include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
@@ -28,10 +29,12 @@ std::optional<Dims> known_dims(const ir::Shape& shape) {
 }
 
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Whether an argument belongs into a key: keys hold text as JSON strings, which know no other bytes, and no weights.
+/// Whether an argument belongs into a key: keys hold text as JSON strings, which know no other
+/// bytes, and no weights.
 bool fits_key(const ir::NamedValue& argument) {
   constexpr std::size_t kMaxElements = 64;
   constexpr std::size_t kMaxBytes = 4096;
@@ -40,21 +43,25 @@ bool fits_key(const ir::NamedValue& argument) {
   };
   const ir::List* list = argument.second.list();
   return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&
-         (list == nullptr || (list->size() <= kMaxElements && std::all_of(list->begin(), list->end(), plain)));
+         (list == nullptr ||
+          (list->size() <= kMaxElements && std::all_of(list->begin(), list->end(), plain)));
 }
 
 std::string names_text(const std::vector<std::string>& names) {
   if (names.empty()) return "none";
   constexpr std::size_t kMaxNames = 8;
   std::vector<std::string> shown;
-  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) shown.push_back(base::printable(names[i]));
-  if (names.size() > kMaxNames) shown.push_back(fmt::format("and {} more", names.size() - kMaxNames));
+  for (std::size_t i = 0; i < std::min(names.size(), kMaxNames); ++i)
+    shown.push_back(base::printable(names[i]));
+  if (names.size() > kMaxNames)
+    shown.push_back(fmt::format("and {} more", names.size() - kMaxNames));
   return base::join(shown, ", ");
 }
 
 class Builder {
  public:
-  Builder(const std::string& file, const wire::Net& net, const Companions& companions, const ShapeOptions& options)
+  Builder(const std::string& file, const wire::Net& net, const Companions& companions,
+          const ShapeOptions& options)
       : file_(file), net_(net), companions_(companions), options_(options) {}
 
   Result<Built> run() {
@@ -69,7 +76,9 @@ class Builder {
   }
 
  private:
-  ir::TensorInfo& tensor(ir::TensorId id) { return built_.graph.tensors[static_cast<std::size_t>(id)]; }
+  ir::TensorInfo& tensor(ir::TensorId id) {
+    return built_.graph.tensors[static_cast<std::size_t>(id)];
+  }
 
   /// A new tensor for the blob, which from here on means this one.
   ir::TensorId define(const std::string& blob) {
@@ -85,10 +94,12 @@ class Builder {
     return id;
   }
 
-  /// Whether the user may give its shape: what an init net fills is an input only where it is a placeholder for one.
+  /// Whether the user may give its shape: what an init net fills is an input only where it is a
+  /// placeholder for one.
   bool is_input(const std::string& blob, const Use& use) const {
     if (use.only_parameter) return false;
-    return !companions_.parameters.contains(blob) || use.only_first || options_.shapes.contains(blob);
+    return !companions_.parameters.contains(blob) || use.only_first ||
+           options_.shapes.contains(blob);
   }
 
   Status add_outside(const Uses& uses) {
@@ -98,8 +109,8 @@ class Builder {
     }
     for (const auto& [name, dims] : options_.shapes) {
       if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file_, base::printable(name),
-                  names_text(inputs));
+      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file_,
+                  base::printable(name), names_text(inputs));
     }
     for (const std::string& blob : inputs) {
       OPLAT_TRY(dims, input_dims(blob));
@@ -115,16 +126,20 @@ class Builder {
     }
     std::vector<std::string> lacking;
     for (const std::string& blob : uses.order) {
-      if (!current_.contains(blob) && !add_parameter(blob, uses.from_outside.at(blob))) lacking.push_back(blob);
+      if (!current_.contains(blob) && !add_parameter(blob, uses.from_outside.at(blob)))
+        lacking.push_back(blob);
     }
     if (lacking.empty()) return {};
     if (companions_.found.empty()) {
       return fail(Code::Input,
-                  "{}: nothing says the shapes of {} parameters ({}): none of {} stands beside the net; keep the files "
+                  "{}: nothing says the shapes of {} parameters ({}): none of {} stands beside the "
+                  "net; keep the files "
                   "of a net together",
-                  file_, lacking.size(), names_text(lacking), base::join(companions_.looked_for, ", "));
+                  file_, lacking.size(), names_text(lacking),
+                  base::join(companions_.looked_for, ", "));
     }
-    return fail(Code::Input, "{}: {}, which stands beside the net, says no shape of {} parameters: {}", file_,
+    return fail(Code::Input,
+                "{}: {}, which stands beside the net, says no shape of {} parameters: {}", file_,
                 base::join(companions_.found, ", "), lacking.size(), names_text(lacking));
   }
 
@@ -135,12 +150,15 @@ class Builder {
 
   Result<Dims> input_dims(const std::string& blob) const {
     const auto refuse = [&](const Dims& dims, std::string_view why) {
-      return fail(Code::Usage, "{}: --shape {}={}: {}", file_, base::printable(blob), fmt::join(dims, "x"), why);
+      return fail(Code::Usage, "{}: --shape {}={}: {}", file_, base::printable(blob),
+                  fmt::join(dims, "x"), why);
     };
     if (const auto given = options_.shapes.find(blob); given != options_.shapes.end()) {
       const Dims& dims = given->second;
-      const bool sound = std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxDim; });
-      if (!sound || !ir::Shape::of(dims).elements()) return refuse(dims, "dimensions are from 1 to 2^30");
+      const bool sound = std::all_of(dims.begin(), dims.end(),
+                                     [](std::int64_t d) { return d >= 1 && d <= kMaxDim; });
+      if (!sound || !ir::Shape::of(dims).elements())
+        return refuse(dims, "dimensions are from 1 to 2^30");
       if (options_.batch && (dims.empty() || dims.front() != *options_.batch)) {
         return refuse(dims, fmt::format("contradicts --batch {}", *options_.batch));
       }
@@ -157,22 +175,23 @@ class Builder {
       return dims;
     }
     if (fill != companions_.parameters.end()) return *noted;
-    return fail(
-        Code::Usage,
-        "{}: a Caffe2 net does not say the shape of its input '{}'; give --shape {}=1x3x224x224 (its own numbers){}",
-        file_, base::printable(blob), base::printable(blob),
-        noted == nullptr
-            ? ""
-            : fmt::format("; it was drawn with [{}], of which --batch 1 changes the first", fmt::join(*noted, ", ")));
+    return fail(Code::Usage,
+                "{}: a Caffe2 net does not say the shape of its input '{}'; give --shape "
+                "{}=1x3x224x224 (its own numbers){}",
+                file_, base::printable(blob), base::printable(blob),
+                noted == nullptr
+                    ? ""
+                    : fmt::format("; it was drawn with [{}], of which --batch 1 changes the first",
+                                  fmt::join(*noted, ", ")));
   }
 
-  /// A drawing holds the net at another batch: where an input was drawn with the asked sizes otherwise, results are
-  /// too.
+  /// A drawing holds the net at another batch: where an input was drawn with the asked sizes
+  /// otherwise, results are too.
   void note_batch(const std::string& blob, const Dims& dims) {
     const Dims* shown = drawn(blob);
     if (shown == nullptr) return;
-    const bool alike =
-        shown->size() == dims.size() && !dims.empty() && std::equal(dims.begin() + 1, dims.end(), shown->begin() + 1);
+    const bool alike = shown->size() == dims.size() && !dims.empty() &&
+                       std::equal(dims.begin() + 1, dims.end(), shown->begin() + 1);
     drawing_holds_ = drawing_holds_ && alike;
     if (alike) drawn_batch_ = shown->front(), batch_ = dims.front();
   }
@@ -185,11 +204,13 @@ class Builder {
     ir::TensorInfo& info = tensor(id);
     info.constant = true;
     info.shape = ir::Shape::of(*dims);
-    info.dtype = fill != companions_.parameters.end() && fill->second.dtype ? *fill->second.dtype : use.dtype;
+    info.dtype = fill != companions_.parameters.end() && fill->second.dtype ? *fill->second.dtype
+                                                                            : use.dtype;
     const auto elements = info.shape.elements();
     const auto bits = ir::bits(*info.dtype);
     if (elements && bits)
-      info.constant_bytes = (static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) + 7) / 8;
+      info.constant_bytes =
+          (static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) + 7) / 8;
     info.constant_hash = base::hash64(blob);
     return true;
   }
@@ -199,16 +220,18 @@ class Builder {
     for (const wire::Argument& each : net_.op(i).arg()) {
       auto argument = argument_of(each);
       if (!argument) return fail_in(place(file_, net_, i), std::move(argument).error());
-      const auto same =
-          std::find_if(list.begin(), list.end(), [&](const ir::NamedValue& a) { return a.first == argument->first; });
+      const auto same = std::find_if(list.begin(), list.end(), [&](const ir::NamedValue& a) {
+        return a.first == argument->first;
+      });
       if (same == list.end()) {
         list.push_back(std::move(*argument));
       } else if (*same != *argument) {
-        return fail(Code::Input, "{}: argument '{}' stands twice with different values", place(file_, net_, i),
-                    base::printable(same->first));
+        return fail(Code::Input, "{}: argument '{}' stands twice with different values",
+                    place(file_, net_, i), base::printable(same->first));
       }
     }
-    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
     return list;
   }
 
@@ -225,12 +248,13 @@ class Builder {
     key.domain = node.domain;
     key.op = node.op;
     for (ir::NamedValue& argument : list) {
-      if (fits_key(argument) && !ir::is_inert_argument(argument.first)) key.attributes.push_back(std::move(argument));
+      if (fits_key(argument) && !ir::is_inert_argument(argument.first))
+        key.attributes.push_back(std::move(argument));
     }
     for (const ir::TensorId id : node.inputs) {
       const ir::TensorInfo& info = tensor(id);
-      key.operands.emplace_back(
-          ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, std::nullopt});
+      key.operands.emplace_back(ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant,
+                                                info.shape, std::nullopt});
     }
     take_shape_operand(op, key);
     std::optional<ir::TensorEntry> result;
@@ -238,7 +262,8 @@ class Builder {
       auto status = ir::complete_caffe2(key);
       if (!status) {
         return fail(Code::Input, "{}: operator {}, which writes '{}': {}", file_, i,
-                    op.output_size() > 0 ? base::printable(op.output(0)) : "nothing", status.error().message);
+                    op.output_size() > 0 ? base::printable(op.output(0)) : "nothing",
+                    status.error().message);
       }
       result = *key.result(0);
     }
@@ -266,7 +291,8 @@ class Builder {
     std::optional<ir::LutQuery>& query = built_.queries.emplace_back(std::in_place);
     query->op_type = node.op;
     for (const ir::NamedValue& argument : list) {
-      if (!ir::is_inert_argument(argument.first)) query->op_args.push_back(ir::caffe2_argument_text(argument));
+      if (!ir::is_inert_argument(argument.first))
+        query->op_args.push_back(ir::caffe2_argument_text(argument));
     }
     for (const ir::TensorId id : node.inputs) {
       auto dims = known_dims(tensor(id).shape);
@@ -283,7 +309,8 @@ class Builder {
 
   /// Reshape may read the shape it makes from a constant.
   void take_shape_operand(const wire::Operator& op, ir::Key& key) const {
-    if ((key.op != "Reshape" && key.op != "Int8Reshape") || op.input_size() != 2 || key.attribute("shape") != nullptr)
+    if ((key.op != "Reshape" && key.op != "Int8Reshape") || op.input_size() != 2 ||
+        key.attribute("shape") != nullptr)
       return;
     const auto fill = companions_.parameters.find(op.input(1));
     if (fill != companions_.parameters.end() && fill->second.values) {
@@ -310,7 +337,8 @@ class Builder {
     if (dims.empty() || dims.front() != *drawn_batch_) return;
     dims.front() = batch_;
     info.shape = ir::Shape::of(dims);
-    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8) : tensor(node.inputs.front()).dtype;
+    info.dtype = op.type().starts_with("Int8") ? std::optional(ir::Dtype::U8)
+                                               : tensor(node.inputs.front()).dtype;
   }
 
   Status add_outputs() {
@@ -321,14 +349,17 @@ class Builder {
     for (const std::string& blob : net_.external_output()) {
       const auto at = current_.find(blob);
       if (at == current_.end()) {
-        return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_, base::printable(blob));
+        return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_,
+                    base::printable(blob));
       }
       read.insert(at->second);
       if (leaving.insert(at->second).second) graph.outputs.push_back(at->second);
     }
     for (ir::Node& node : graph.nodes) {
-      // Masks, saved statistics, former shapes: nobody reads them, and a query says nothing of them.
-      while (node.outputs.size() > 1 && !read.contains(node.outputs.back())) node.outputs.pop_back();
+      // Masks, saved statistics, former shapes: nobody reads them, and a query says nothing of
+      // them.
+      while (node.outputs.size() > 1 && !read.contains(node.outputs.back()))
+        node.outputs.pop_back();
       // What nobody reads stays in the workspace, where the caller finds it.
       if (!node.outputs.empty() && read.insert(node.outputs.front()).second)
         graph.outputs.push_back(node.outputs.front());

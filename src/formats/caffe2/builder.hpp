@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From a parsed net and what stands beside it to a graph with shapes, and to the queries of runtime_lut.
+/// From a parsed net and what stands beside it to a graph with shapes, and to the queries of
+/// runtime_lut.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,8 @@ namespace oplat::formats::caffe2 {
 
 struct Built {
   ir::Graph graph;
-  std::vector<std::optional<ir::LutQuery>> queries;  ///< one an operator; nothing where an operand's shape is not known
+  std::vector<std::optional<ir::LutQuery>>
+      queries;  ///< one an operator; nothing where an operand's shape is not known
 };
 
 /// `file` names the net in messages.

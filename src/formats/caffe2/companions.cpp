@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files beside a net: the init net whose fills give the parameters' shapes, or a drawing that shows every blob's.
+/// Files beside a net: the init net whose fills give the parameters' shapes, or a drawing that
+/// shows every blob's.
 #include <filesystem>
 
-#include "formats/caffe2/net.hpp"
 #include "base/text.hpp"
+#include "formats/caffe2/net.hpp"
 #include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
@@ -55,7 +56,8 @@ bool is_sound(const Dims& dims) {
 }
 
 /// File names beside the net, by its own: model.pb -> model_init.pb; predict_net.pb -> init_net.pb.
-void candidates(const base::Source& source, std::vector<std::string>& inits, std::vector<std::string>& drawings) {
+void candidates(const base::Source& source, std::vector<std::string>& inits,
+                std::vector<std::string>& drawings) {
   const std::string stem = std::filesystem::path(source.name()).stem().string();
   std::vector<std::string> stems;
   if (const auto at = stem.rfind("predict"); at != std::string::npos) {
@@ -71,7 +73,8 @@ void candidates(const base::Source& source, std::vector<std::string>& inits, std
 
 }  // namespace
 
-Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, const wire::Net& init) {
+Result<std::map<std::string, Parameter>> parameters_of(const std::string& name,
+                                                       const wire::Net& init) {
   std::map<std::string, Parameter> parameters;
   for (int i = 0; i < init.op_size(); ++i) {
     const wire::Operator& op = init.op(i);
@@ -86,23 +89,28 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, 
         shaped = true;
       } else if (argument.name() == "dtype" && !fill->dtype && argument.has_i()) {
         const bool small = argument.i() >= 0 && argument.i() < 64;
-        parameter.dtype = small ? ir::dtype_of_caffe2(static_cast<int>(argument.i())) : std::nullopt;
-      } else if (argument.name() == "values" && argument.ints_size() > 0 && argument.ints_size() <= kMaxValues) {
+        parameter.dtype =
+            small ? ir::dtype_of_caffe2(static_cast<int>(argument.i())) : std::nullopt;
+      } else if (argument.name() == "values" && argument.ints_size() > 0 &&
+                 argument.ints_size() <= kMaxValues) {
         parameter.values = Dims(argument.ints().begin(), argument.ints().end());
       }
     }
     if (!shaped) continue;
     if (!is_sound(parameter.dims)) {
-      return fail(Code::Input, "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}",
-                  name, i, base::printable(op.type()), base::printable(op.output(0)), fmt::join(parameter.dims, ","),
-                  kMaxCompanionDim);
+      return fail(
+          Code::Input,
+          "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}",
+          name, i, base::printable(op.type()), base::printable(op.output(0)),
+          fmt::join(parameter.dims, ","), kMaxCompanionDim);
     }
     parameters[op.output(0)] = std::move(parameter);
   }
   return parameters;
 }
 
-std::vector<std::string> companion_files(const base::Source& source, std::vector<std::string>* looked_for) {
+std::vector<std::string> companion_files(const base::Source& source,
+                                         std::vector<std::string>* looked_for) {
   std::vector<std::string> inits;
   std::vector<std::string> drawings;
   candidates(source, inits, drawings);

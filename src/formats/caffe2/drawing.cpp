@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A drawing of the net by Graphviz, whose nodes are titled `blob\n[64, 224, 224, 3]0`: name, shape, and how often the
-/// blob was written before. Only the titles are looked at.
-#include "formats/caffe2/net.hpp"
+/// A drawing of the net by Graphviz, whose nodes are titled `blob\n[64, 224, 224, 3]0`: name,
+/// shape, and how often the blob was written before. Only the titles are looked at.
 #include "base/text.hpp"
+#include "formats/caffe2/net.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -14,7 +14,8 @@ constexpr std::int64_t kMaxDrawnDim = std::int64_t{1} << 30;
 /// The entities that Graphviz writes.
 std::string unescaped(std::string_view text) {
   static constexpr std::pair<std::string_view, char> kEntities[] = {
-      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}, {"&#45;", '-'}, {"&#160;", ' '},
+      {"&amp;", '&'},  {"&lt;", '<'},  {"&gt;", '>'},   {"&quot;", '"'},
+      {"&#39;", '\''}, {"&#45;", '-'}, {"&#160;", ' '},
   };
   std::string out;
   while (!text.empty()) {
@@ -32,9 +33,11 @@ std::string unescaped(std::string_view text) {
 std::optional<Dims> dims_of(std::string_view list) {
   Dims dims;
   for (std::string part : base::split(list, ',')) {
-    part.erase(0, part.find_first_not_of(' ') == std::string::npos ? part.size() : part.find_first_not_of(' '));
+    part.erase(0, part.find_first_not_of(' ') == std::string::npos ? part.size()
+                                                                   : part.find_first_not_of(' '));
     const auto dim = base::parse_int(part);
-    if (!dim || *dim < 1 || *dim > kMaxDrawnDim || dims.size() == kMaxDrawnRank) return std::nullopt;
+    if (!dim || *dim < 1 || *dim > kMaxDrawnDim || dims.size() == kMaxDrawnRank)
+      return std::nullopt;
     dims.push_back(*dim);
   }
   if (!ir::Shape::of(dims).elements()) return std::nullopt;
@@ -50,14 +53,16 @@ void add_title(std::string_view title, Drawing& drawing) {
   auto dims = dims_of(title.substr(mark + 3, end - mark - 3));
   const auto times = base::parse_int(title.substr(end + 1));
   if (!dims || !times || *times < 0 || *times > (1 << 20)) return;
-  drawing.emplace(std::pair(unescaped(title.substr(0, mark)), static_cast<int>(*times)), std::move(*dims));
+  drawing.emplace(std::pair(unescaped(title.substr(0, mark)), static_cast<int>(*times)),
+                  std::move(*dims));
 }
 
 }  // namespace
 
 Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
   if (svg.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the drawing; fetch it with 'git lfs pull'", name);
+    return fail(Code::Input, "{}: a Git LFS pointer, not the drawing; fetch it with 'git lfs pull'",
+                name);
   }
   constexpr std::string_view kNode = "class=\"node\"";
   constexpr std::string_view kOpen = "<title>";
@@ -72,9 +77,10 @@ Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
       add_title(node.substr(start + kOpen.size(), end - start - kOpen.size()), drawing);
   }
   if (drawing.empty()) {
-    return fail(
-        Code::Input,
-        "{}: no drawing of a Caffe2 net: no node is titled with a blob's shape, like 'data\\n[1, 3, 224, 224]0'", name);
+    return fail(Code::Input,
+                "{}: no drawing of a Caffe2 net: no node is titled with a blob's shape, like "
+                "'data\\n[1, 3, 224, 224]0'",
+                name);
   }
   return drawing;
 }

@@ -88,7 +88,8 @@ int probe_text(std::string_view bytes) {
   std::size_t at = 0;
   const auto skip = [&] {
     while (at < bytes.size() &&
-           (std::string_view(" \t\r\n").find(bytes[at]) != std::string_view::npos || bytes[at] == '#')) {
+           (std::string_view(" \t\r\n").find(bytes[at]) != std::string_view::npos ||
+            bytes[at] == '#')) {
       if (bytes[at] == '#') {
         at = std::min(bytes.find('\n', at), bytes.size());
       } else {
@@ -103,11 +104,13 @@ int probe_text(std::string_view bytes) {
   skip();
   if (at >= bytes.size() || (bytes[at] != ':' && bytes[at] != '{' && bytes[at] != '<')) return 0;
   if (word == "op") return 70;
-  const bool opening = word == "name" || word == "type" || word == "num_workers" || word == "device_option" ||
-                       word == "arg" || word == "external_input" || word == "external_output";
+  const bool opening = word == "name" || word == "type" || word == "num_workers" ||
+                       word == "device_option" || word == "arg" || word == "external_input" ||
+                       word == "external_output";
   if (!opening) return 0;
   // Caffe's own nets begin with a name too, and have layers.
-  for (const std::string_view op : {"\nop {", "\nop{", " op {", " op{", "\nop:", "\nop <", "\nop<"}) {
+  for (const std::string_view op :
+       {"\nop {", "\nop{", " op {", " op{", "\nop:", "\nop <", "\nop<"}) {
     if (bytes.find(op) != std::string_view::npos) return 70;
   }
   return 0;
@@ -119,7 +122,8 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override {
     if (!text.empty()) return;
     // Lines and columns are counted from 0, -1 where the whole is meant.
-    text = line < 0 ? message : fmt::format("line {}, column {}: {}", line + 1, column + 1, message);
+    text =
+        line < 0 ? message : fmt::format("line {}, column {}: {}", line + 1, column + 1, message);
   }
   void AddWarning(int, int, const std::string&) override {}
   std::string text;
@@ -127,8 +131,8 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 
 Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) {
   if (bytes.size() > kMaxTextBytes) {
-    return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name, bytes.size(),
-                kMaxTextBytes);
+    return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name,
+                bytes.size(), kMaxTextBytes);
   }
   FirstError error;
   google::protobuf::TextFormat::Parser parser;
@@ -137,7 +141,8 @@ Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) 
   parser.SetRecursionLimit(kMaxDepth);
   wire::Net net;
   if (!parser.ParseFromString(bytes, &net)) {
-    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: {}", name, base::printable(error.text, 200));
+    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: {}", name,
+                base::printable(error.text, 200));
   }
   return net;
 }
@@ -151,8 +156,10 @@ Result<wire::Net> parse_binary(const std::string& name, const std::string& bytes
   coded.SetRecursionLimit(kMaxDepth);
   wire::Net net;
   if (!net.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
-    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}",
-                name, coded.CurrentPosition(), bytes.size());
+    return fail(
+        Code::Input,
+        "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}",
+        name, coded.CurrentPosition(), bytes.size());
   }
   return net;
 }
@@ -167,21 +174,23 @@ int probe_net(std::string_view bytes) {
 Result<wire::Net> parse_net(const std::string& name, const std::string& bytes) {
   if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no Caffe2 net", name);
   if (bytes.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the net; fetch it with 'git lfs pull'", name);
+    return fail(Code::Input, "{}: a Git LFS pointer, not the net; fetch it with 'git lfs pull'",
+                name);
   }
   // A binary net may begin with a line feed, the tag of its name, and a length that is a letter.
-  auto net = probe_binary(bytes) == 0 && probe_text(bytes) > 0 ? parse_text(name, bytes) : parse_binary(name, bytes);
+  auto net = probe_binary(bytes) == 0 && probe_text(bytes) > 0 ? parse_text(name, bytes)
+                                                               : parse_binary(name, bytes);
   if (net && net->op_size() == 0) return fail(Code::Input, "{}: the net holds no operators", name);
   return net;
 }
 
 Result<ir::NamedValue> argument_of(const wire::Argument& argument) {
-  const int kinds = (argument.has_f() ? 1 : 0) + (argument.has_i() ? 1 : 0) + (argument.has_s() ? 1 : 0) +
-                    (argument.floats_size() > 0 ? 1 : 0) + (argument.ints_size() > 0 ? 1 : 0) +
-                    (argument.strings_size() > 0 ? 1 : 0);
+  const int kinds = (argument.has_f() ? 1 : 0) + (argument.has_i() ? 1 : 0) +
+                    (argument.has_s() ? 1 : 0) + (argument.floats_size() > 0 ? 1 : 0) +
+                    (argument.ints_size() > 0 ? 1 : 0) + (argument.strings_size() > 0 ? 1 : 0);
   if (kinds > 1) {
-    return fail(Code::Input, "argument '{}' holds values of {} kinds, expected one", base::printable(argument.name()),
-                kinds);
+    return fail(Code::Input, "argument '{}' holds values of {} kinds, expected one",
+                base::printable(argument.name()), kinds);
   }
   ir::NamedValue result(argument.name(), ir::Value());
   if (argument.has_f()) result.second = ir::caffe2_float(argument.f());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the parts of formats/caffe2 share: the parsed net, what other files say of its blobs, one function per step.
+/// What the parts of formats/caffe2 share: the parsed net, what other files say of its blobs, one
+/// function per step.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "caffe2/caffe2.pb.h"
 #include "base/files.hpp"
+#include "caffe2/caffe2.pb.h"
 #include "formats/format_reader.hpp"
 #include "ir/key.hpp"
 
@@ -23,7 +24,8 @@ using Dims = std::vector<std::int64_t>;
 
 /// How sure one can be that the bytes are a net, 0 to 100.
 int probe_net(std::string_view bytes);
-/// Binary or text, whichever the bytes are. Code::Input naming the place where they stop making sense.
+/// Binary or text, whichever the bytes are. Code::Input naming the place where they stop making
+/// sense.
 Result<wire::Net> parse_net(const std::string& name, const std::string& bytes);
 /// One argument as a key holds it. Code::Input where it holds several values.
 Result<ir::NamedValue> argument_of(const wire::Argument& argument);
@@ -35,7 +37,8 @@ struct Parameter {
   std::optional<Dims> values;  ///< of short lists of integers: the shapes that Reshape reads
 };
 /// Blobs that an init net fills. Fills whose shape stands in another blob are left out.
-Result<std::map<std::string, Parameter>> parameters_of(const std::string& name, const wire::Net& init);
+Result<std::map<std::string, Parameter>> parameters_of(const std::string& name,
+                                                       const wire::Net& init);
 
 /// Shapes in a drawing of the net, by blob and how often it was written before.
 using Drawing = std::map<std::pair<std::string, int>, Dims>;
@@ -48,8 +51,10 @@ struct Companions {
   std::map<std::string, Parameter> parameters;
   Drawing drawing;
 };
-/// Names of the files beside `source` that are read with it: the first init net there is, else the first drawing.
-std::vector<std::string> companion_files(const base::Source& source, std::vector<std::string>* looked_for = nullptr);
+/// Names of the files beside `source` that are read with it: the first init net there is, else the
+/// first drawing.
+std::vector<std::string> companion_files(const base::Source& source,
+                                         std::vector<std::string>* looked_for = nullptr);
 Result<Companions> read_companions(const base::Source& source);
 
 }  // namespace oplat::formats::caffe2

@@ -2,9 +2,9 @@
 /// Caffe2 behind the FormatReader seam, and the questions of runtime_lut.
 #include <map>
 
-#include "formats/caffe2/builder.hpp"
 #include "base/text.hpp"
 #include "formats/caffe2.hpp"
+#include "formats/caffe2/builder.hpp"
 #include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
@@ -45,7 +45,8 @@ class Caffe2Reader final : public FormatReader {
     return companion_files(source);
   }
 
-  Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const override {
+  Result<ShapeOptions> resolve(const base::Source& source,
+                               const ShapeOptions& options) const override {
     OPLAT_TRY(net, parse_net(source.name(), source.bytes()));
     OPLAT_TRY(companions, read_companions(source));
     OPLAT_TRY(built, build(source.name(), net, companions, options));
@@ -75,9 +76,11 @@ Result<std::vector<ir::LutQuery>> queries(const base::Source& source, const Shap
   std::vector<ir::LutQuery> list;
   for (std::size_t i = 0; i < built.queries.size(); ++i) {
     if (!built.queries[i]) {
-      return fail(Code::Input,
-                  "{}: operator {} ({}) reads what comes of operators whose results oplat cannot infer: {}",
-                  source.name(), i, base::printable(built.graph.nodes[i].op), unknown_operators(built.graph));
+      return fail(
+          Code::Input,
+          "{}: operator {} ({}) reads what comes of operators whose results oplat cannot infer: {}",
+          source.name(), i, base::printable(built.graph.nodes[i].op),
+          unknown_operators(built.graph));
     }
     list.push_back(std::move(*built.queries[i]));
   }

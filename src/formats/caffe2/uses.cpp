@@ -13,23 +13,27 @@ namespace {
 /// Int8 operators read bytes, but for their biases and what is yet to be quantised.
 ir::Dtype expected_dtype(std::string_view op, int operand) {
   if (!op.starts_with("Int8") || op == "Int8Quantize") return ir::Dtype::F32;
-  return ir::is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2 ? ir::Dtype::I32
-                                                                                        : ir::Dtype::U8;
+  return ir::is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2
+             ? ir::Dtype::I32
+             : ir::Dtype::U8;
 }
 
-/// Of operands, results or arguments of one operator; the largest Concat of real nets joins some hundreds.
+/// Of operands, results or arguments of one operator; the largest Concat of real nets joins some
+/// hundreds.
 constexpr int kMaxParts = 4096;
 
 Status check_operator(const std::string& file, const wire::Net& net, int i) {
   const wire::Operator& op = net.op(i);
   if (op.type().empty()) return fail(Code::Input, "{}: operator {} has no type", file, i);
   if (op.input_size() > kMaxParts || op.output_size() > kMaxParts || op.arg_size() > kMaxParts) {
-    return fail(Code::Input, "{} has {} operands, {} results and {} arguments, expected at most {} each",
+    return fail(Code::Input,
+                "{} has {} operands, {} results and {} arguments, expected at most {} each",
                 place(file, net, i), op.input_size(), op.output_size(), op.arg_size(), kMaxParts);
   }
   std::set<std::string> outputs;
   for (const std::string& blob : op.output()) {
-    if (blob.empty()) return fail(Code::Input, "{} writes a blob without a name", place(file, net, i));
+    if (blob.empty())
+      return fail(Code::Input, "{} writes a blob without a name", place(file, net, i));
     if (!outputs.insert(blob).second) {
       return fail(Code::Input, "{} writes '{}' twice", place(file, net, i), base::printable(blob));
     }
@@ -62,12 +66,14 @@ Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Compan
       const auto writer = first_writer.find(blob);
       if (!listed.contains(blob) && !filled && writer != first_writer.end()) {
         return fail(Code::Input,
-                    "{} reads '{}', which only operator {} writes: the net's operators are in no order of execution",
+                    "{} reads '{}', which only operator {} writes: the net's operators are in no "
+                    "order of execution",
                     place(file, net, i), base::printable(blob), writer->second);
       }
       // A net that lists no inputs at all leaves them to the reader.
       if (blob.empty() || (!listed.contains(blob) && !filled && !listed.empty())) {
-        return fail(Code::Input, "{} reads '{}', which nothing writes and the net does not list as an input",
+        return fail(Code::Input,
+                    "{} reads '{}', which nothing writes and the net does not list as an input",
                     place(file, net, i), base::printable(blob));
       }
       const auto [use, added] = uses.from_outside.try_emplace(blob);
@@ -75,7 +81,8 @@ Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Compan
       if (added && !listed.contains(blob)) read.push_back(blob);
       use->second.only_first = use->second.only_first && operand == 0;
       use->second.only_parameter =
-          use->second.only_parameter && ir::is_caffe2_parameter(op.type(), static_cast<std::size_t>(operand));
+          use->second.only_parameter &&
+          ir::is_caffe2_parameter(op.type(), static_cast<std::size_t>(operand));
     }
     written.insert(op.output().begin(), op.output().end());
   }

@@ -21,10 +21,12 @@ struct Use {
 
 struct Uses {
   std::map<std::string, Use> from_outside;
-  std::vector<std::string> order;  ///< the same blobs: those that the net lists, then in order of reading
+  std::vector<std::string>
+      order;  ///< the same blobs: those that the net lists, then in order of reading
 };
 
-/// Code::Input where an operator reads what nothing before it writes, or has no type, or writes one blob twice.
+/// Code::Input where an operator reads what nothing before it writes, or has no type, or writes one
+/// blob twice.
 Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Companions& companions);
 
 /// "model.pb: operator 3 (Int8Conv)"

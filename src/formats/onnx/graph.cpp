@@ -5,29 +5,41 @@
 #include <memory>
 #include <unordered_map>
 
-#include "formats/onnx/model_impl.hpp"
-#include "formats/onnx/types.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/types.hpp"
 #include "ir/catalogue.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
 
-constexpr int kMaxDepth = 32;               // of nested bodies: far beyond real models, below any stack
-constexpr std::int64_t kSmallIntegers = 64;  // DESIGN: integer constants of up to 64 elements are printed
+constexpr int kMaxDepth = 32;  // of nested bodies: far beyond real models, below any stack
+constexpr std::int64_t kSmallIntegers =
+    64;  // DESIGN: integer constants of up to 64 elements are printed
 constexpr std::int64_t kSmallFloats = 16;
 
 /// Attribute types of the wire format.
-enum AttributeType { kFloat = 1, kInt = 2, kString = 3, kTensor = 4, kGraph = 5, kFloats = 6, kInts = 7, kStrings = 8 };
+enum AttributeType {
+  kFloat = 1,
+  kInt = 2,
+  kString = 3,
+  kTensor = 4,
+  kGraph = 5,
+  kFloats = 6,
+  kInts = 7,
+  kStrings = 8
+};
 
 /// A small tensor attribute as text that write_kernel_model() reads back: "tensor:f32c[1]=[0.0]".
 std::string tensor_text(const wire::Tensor& tensor) {
   ir::TensorEntry entry;
   entry.dtype = dtype_of(tensor.data_type()).value_or(ir::Dtype::Any);
   entry.constant = true;
-  for (const std::int64_t dim : tensor.dims()) entry.shape.dims.emplace_back(std::max<std::int64_t>(0, dim));
-  if (auto elements = small_elements(tensor, kSmallFloats)) entry.value = ir::Value(std::move(*elements));
+  for (const std::int64_t dim : tensor.dims())
+    entry.shape.dims.emplace_back(std::max<std::int64_t>(0, dim));
+  if (auto elements = small_elements(tensor, kSmallFloats))
+    entry.value = ir::Value(std::move(*elements));
   ir::Key carrier;
   carrier.op = "T";
   carrier.operands.emplace_back(std::move(entry));
@@ -70,7 +82,8 @@ ir::Shape shape_of(const wire::TensorType& type) {
   ir::Shape shape;
   shape.ranked = type.has_shape();
   for (const wire::Dimension& dim : type.shape().dim()) {
-    shape.dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? ir::Dim(dim.dim_value()) : ir::Dim());
+    shape.dims.push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? ir::Dim(dim.dim_value())
+                                                                     : ir::Dim());
   }
   return shape;
 }
@@ -89,21 +102,23 @@ std::optional<wire::Tensor> short_constant(const wire::Attribute& a) {
   } else {
     return std::nullopt;
   }
-  if (a.name().ends_with('s')) tensor.add_dims(std::max(tensor.int64_data_size(), tensor.float_data_size()));
+  if (a.name().ends_with('s'))
+    tensor.add_dims(std::max(tensor.int64_data_size(), tensor.float_data_size()));
   return tensor;
 }
 
 class Builder {
  public:
-  Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets, const Builder* outer,
-          const std::string& file)
+  Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets,
+          const Builder* outer, const std::string& file)
       : source_(source), outer_(outer), file_(file) {
     graph_.opsets = opsets;
     graph_.name = source.name();
   }
 
   Result<ir::Graph> build(int depth) {
-    if (depth > kMaxDepth) return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxDepth);
+    if (depth > kMaxDepth)
+      return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxDepth);
     for (const wire::Tensor& tensor : source_.initializer()) add_constant(tensor.name(), tensor);
     for (const wire::ValueInfo& info : source_.input()) {
       const bool initialised = ids_.contains(info.name());
@@ -146,7 +161,8 @@ class Builder {
     return outer_ != nullptr ? outer_->find(name) : nullptr;
   }
 
-  /// The tensor of this name, taken over from an enclosing graph if need be; kNoTensor where nobody defines it.
+  /// The tensor of this name, taken over from an enclosing graph if need be; kNoTensor where nobody
+  /// defines it.
   ir::TensorId use(const std::string& name) {
     const auto at = ids_.find(name);
     if (at != ids_.end()) return at->second;
@@ -178,16 +194,20 @@ class Builder {
     info.constant = true;
     info.dtype = dtype_of(tensor.data_type());
     info.shape = ir::Shape{};
-    for (const std::int64_t dim : tensor.dims()) info.shape.dims.emplace_back(std::max<std::int64_t>(0, dim));
+    for (const std::int64_t dim : tensor.dims())
+      info.shape.dims.emplace_back(std::max<std::int64_t>(0, dim));
     info.constant_bytes = static_cast<std::uint64_t>(dense_bytes(tensor).value_or(0));
-    // Two initialisers with the same bytes are two weights in memory unless they share a name, so the name counts.
+    // Two initialisers with the same bytes are two weights in memory unless they share a name, so
+    // the name counts.
     info.constant_hash = base::hash64(name);
     const bool is_float = info.dtype && ir::is_float(*info.dtype);
     if (auto elements = small_elements(tensor, is_float ? kSmallFloats : kSmallIntegers)) {
       info.small_value = ir::Value(std::move(*elements));
     } else if (info.dtype && !is_float) {
-      // Zero points of many channels mostly are all zero, and a runtime picks its algorithm by that.
-      if (auto element = equal_element(tensor)) info.small_value = ir::Value(ir::List{std::move(*element)});
+      // Zero points of many channels mostly are all zero, and a runtime picks its algorithm by
+      // that.
+      if (auto element = equal_element(tensor))
+        info.small_value = ir::Value(ir::List{std::move(*element)});
     }
   }
 
@@ -197,12 +217,14 @@ class Builder {
     out.domain = own_domain(node.domain());
     out.op = node.op_type();
     const auto version = graph_.opsets.find(out.domain);
-    if (version != graph_.opsets.end()) out.since = ir::since_version(out.domain, out.op, version->second);
+    if (version != graph_.opsets.end())
+      out.since = ir::since_version(out.domain, out.op, version->second);
     for (const std::string& input : node.input()) {
       const ir::TensorId id = input.empty() ? ir::kNoTensor : use(input);
       if (!input.empty() && id == ir::kNoTensor) {
-        return fail(Code::Input, "{}: node '{}' ({}) reads '{}', which nothing before it produces", file_,
-                    base::printable(node.name()), base::printable(node.op_type()), base::printable(input));
+        return fail(Code::Input, "{}: node '{}' ({}) reads '{}', which nothing before it produces",
+                    file_, base::printable(node.name()), base::printable(node.op_type()),
+                    base::printable(input));
       }
       out.inputs.push_back(id);
     }
@@ -233,12 +255,14 @@ class Builder {
     return {};
   }
 
-  Status add_body(ir::Node& node, const std::string& attribute, const wire::Graph& source, int depth) {
+  Status add_body(ir::Node& node, const std::string& attribute, const wire::Graph& source,
+                  int depth) {
     Builder builder(source, graph_.opsets, this, file_);
     OPLAT_TRY(body, builder.build(depth + 1));
     for (const std::string& name : builder.captured()) {
       const ir::TensorId id = use(name);
-      if (id != ir::kNoTensor && std::find(node.captured.begin(), node.captured.end(), id) == node.captured.end()) {
+      if (id != ir::kNoTensor &&
+          std::find(node.captured.begin(), node.captured.end(), id) == node.captured.end()) {
         node.captured.push_back(id);
       }
     }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A kernel re-created from its key: k copies of one node, their operands, and a tail that makes the model whole.
+/// A kernel re-created from its key: k copies of one node, their operands, and a tail that makes
+/// the model whole.
 #include <algorithm>
 #include <cmath>
 
-#include "formats/onnx/model_impl.hpp"
-#include "formats/onnx/types.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/types.hpp"
 #include "formats/random_data.hpp"
 #include "ir/catalogue.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
 
-constexpr std::int64_t kDefaultOpset = 17;  // of the tail's Shape, where the kernel is of another domain
+constexpr std::int64_t kDefaultOpset =
+    17;  // of the tail's Shape, where the kernel is of another domain
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
-constexpr std::int64_t kPrintedElements = 64;  // integer constants up to this size stand in keys with their value
-constexpr int kInt64 = 7;                      // TensorProto.DataType of Shape's result
+constexpr std::int64_t kPrintedElements =
+    64;                    // integer constants up to this size stand in keys with their value
+constexpr int kInt64 = 7;  // TensorProto.DataType of Shape's result
 
 std::string indexed(std::string_view stem, std::size_t i) { return fmt::format("{}{}", stem, i); }
 std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) {
@@ -24,7 +27,8 @@ std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) {
 }
 
 /// Dimensions of an entry as numbers; what is missing is named.
-Result<std::vector<std::int64_t>> known_dims(const ir::TensorEntry& entry, std::string_view which, std::size_t i) {
+Result<std::vector<std::int64_t>> known_dims(const ir::TensorEntry& entry, std::string_view which,
+                                             std::size_t i) {
   std::vector<std::int64_t> dims;
   if (!entry.shape.ranked) return fail(Code::Missing, "{} {} has an unknown rank", which, i);
   for (const ir::Dim& dim : entry.shape.dims) {
@@ -42,7 +46,8 @@ void append_number(std::string& raw, T value) {
 /// One printed value as raw bytes of `dtype`.
 Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
   if (value.integer() == nullptr && (value.real() == nullptr || !ir::is_float(dtype))) {
-    return fail(Code::Missing, "a constant's value is no {}", ir::is_float(dtype) ? "number" : "integer");
+    return fail(Code::Missing, "a constant's value is no {}",
+                ir::is_float(dtype) ? "number" : "integer");
   }
   const std::int64_t integer = value.integer() != nullptr ? *value.integer() : 0;
   const double real = value.real() != nullptr ? *value.real() : static_cast<double>(integer);
@@ -78,7 +83,8 @@ Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
 }
 
 /// Fills `tensor` with the value that the key prints: one for all elements, or one each.
-Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count, const ir::Value& value) {
+Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count,
+                       const ir::Value& value) {
   std::string raw;
   const ir::List* list = value.list();
   if (list != nullptr && static_cast<std::int64_t>(list->size()) != count && list->size() != 1) {
@@ -103,8 +109,8 @@ Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
   OPLAT_TRY(dims, known_dims(*entry, "tensor attribute", 0));
   const auto count = entry->shape.elements();
   if (!count || *count > kPrintedElements) {
-    return fail(Code::Refused, "attribute {} has a tensor of more than {} elements", attribute.name(),
-                kPrintedElements);
+    return fail(Code::Refused, "attribute {} has a tensor of more than {} elements",
+                attribute.name(), kPrintedElements);
   }
   wire::Tensor& tensor = *attribute.mutable_t();
   for (const std::int64_t dim : dims) tensor.add_dims(dim);
@@ -114,8 +120,10 @@ Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
 }
 
 Status set_list(wire::Attribute& attribute, const ir::List& list) {
-  const bool any_real = std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.real() != nullptr; });
-  const bool any_text = std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.text() != nullptr; });
+  const bool any_real =
+      std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.real() != nullptr; });
+  const bool any_text =
+      std::any_of(list.begin(), list.end(), [](const ir::Value& v) { return v.text() != nullptr; });
   attribute.set_type(any_text ? 8 : any_real ? 6 : 7);
   for (const ir::Value& v : list) {
     if (any_text && v.text() != nullptr) {
@@ -125,7 +133,8 @@ Status set_list(wire::Attribute& attribute, const ir::List& list) {
     } else if (!any_text && !any_real && v.integer() != nullptr) {
       attribute.add_ints(*v.integer());
     } else {
-      return fail(Code::Missing, "attribute {} mixes types or holds an unknown value", attribute.name());
+      return fail(Code::Missing, "attribute {} mixes types or holds an unknown value",
+                  attribute.name());
     }
   }
   return {};
@@ -153,28 +162,33 @@ Status add_attribute(wire::Node& node, const ir::NamedValue& named) {
 }
 
 bool quantised_operator(const ir::Key& key) {
-  return key.op.starts_with("QLinear") || key.op.starts_with("QGemm") || key.op == "QuantizeLinear" ||
-         key.op == "DequantizeLinear" || key.op.find("Integer") != std::string::npos;
+  return key.op.starts_with("QLinear") || key.op.starts_with("QGemm") ||
+         key.op == "QuantizeLinear" || key.op == "DequantizeLinear" ||
+         key.op.find("Integer") != std::string::npos;
 }
 
-/// What values a float constant takes: scales of quantised kernels small, vectors near one, matrices scaled by fan-in
-/// so that k chained copies neither explode nor die out.
-DataRange weight_range(const ir::Key& key, const std::vector<std::int64_t>& dims, std::int64_t count) {
+/// What values a float constant takes: scales of quantised kernels small, vectors near one,
+/// matrices scaled by fan-in so that k chained copies neither explode nor die out.
+DataRange weight_range(const ir::Key& key, const std::vector<std::int64_t>& dims,
+                       std::int64_t count) {
   if (quantised_operator(key)) return {0.015, 0.025, false, 2, false};
   if (dims.size() < 2 || count <= 1) return {0.75, 1.25, false, 2, false};
-  const double fan_in = static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, dims.front()));
+  const double fan_in =
+      static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, dims.front()));
   const double root = 1.0 / std::sqrt(std::max(1.0, fan_in));
   return {0.75 * root, 1.25 * root, true, 2, false};
 }
 
 /// The largest index (exclusive) that an integer operand may hold, by its consumer.
 std::int64_t integer_limit(const ir::Key& key, std::size_t operand) {
-  const bool gathers = key.op.starts_with("Gather") || key.op == "OneHot" || key.op == "EmbedLayerNormalization";
+  const bool gathers =
+      key.op.starts_with("Gather") || key.op == "OneHot" || key.op == "EmbedLayerNormalization";
   if (!gathers || operand == 0) return 2;
   const ir::TensorEntry* data = key.operand(0);
   if (data == nullptr || data->shape.dims.empty()) return 1;
   const ir::Value* axis_value = key.attribute("axis");
-  std::int64_t axis = axis_value != nullptr && axis_value->integer() != nullptr ? *axis_value->integer() : 0;
+  std::int64_t axis =
+      axis_value != nullptr && axis_value->integer() != nullptr ? *axis_value->integer() : 0;
   const auto rank = static_cast<std::int64_t>(data->shape.dims.size());
   if (axis < 0) axis += rank;
   if (key.op == "GatherND") {
@@ -193,7 +207,8 @@ bool wants_positive(const ir::Key& key) {
 
 class KernelWriter {
  public:
-  KernelWriter(const ir::Key& key, const KernelModelOptions& options) : key_(key), options_(options) {}
+  KernelWriter(const ir::Key& key, const KernelModelOptions& options)
+      : key_(key), options_(options) {}
 
   Result<KernelModel> write() {
     if (options_.copies < 1 || options_.copies > 100'000)
@@ -204,7 +219,8 @@ class KernelWriter {
     for (std::int64_t copy = 0; copy < options_.copies; ++copy) OPLAT_CHECK(add_copy(copy));
     OPLAT_CHECK(add_tail());
     if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMaxBytes)) {
-      return fail(Code::Refused, "a kernel model of {} MiB is above protobuf's limit", model_.ByteSizeLong() >> 20U);
+      return fail(Code::Refused, "a kernel model of {} MiB is above protobuf's limit",
+                  model_.ByteSizeLong() >> 20U);
     }
     out_.bytes = model_.SerializeAsString();
     return std::move(out_);
@@ -226,7 +242,8 @@ class KernelWriter {
 
   wire::Graph& graph() { return *model_.mutable_graph(); }
 
-  static void set_type(wire::ValueInfo& info, std::int32_t type, const std::vector<std::int64_t>& dims) {
+  static void set_type(wire::ValueInfo& info, std::int32_t type,
+                       const std::vector<std::int64_t>& dims) {
     wire::TensorType& tensor = *info.mutable_type()->mutable_tensor_type();
     tensor.set_elem_type(type);
     tensor.mutable_shape();
@@ -247,46 +264,56 @@ class KernelWriter {
       OPLAT_TRY(dims, known_dims(entry, "operand", i));
       const auto count = entry.shape.elements();
       const auto bits = ir::bits(entry.dtype);
-      if (!bits) return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
-      if (!count) return fail(Code::Refused, "operand {} holds more elements than can be counted", i);
+      if (!bits)
+        return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
+      if (!count)
+        return fail(Code::Refused, "operand {} holds more elements than can be counted", i);
       std::int64_t bytes = 0;
       if (__builtin_mul_overflow(*count, *bits / 8 + 1, &bytes) || bytes > kMaxBytes) {
-        return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can", i, *count);
+        return fail(Code::Refused, "operand {} holds {} elements, more than a model of 2 GiB can",
+                    i, *count);
       }
       if (entry.constant && lacks_value(i, entry, *count)) {
-        return fail(Code::Missing,
-                    "operand {} is a constant whose value the kernel needs, and the key does not print it", i);
+        return fail(
+            Code::Missing,
+            "operand {} is a constant whose value the kernel needs, and the key does not print it",
+            i);
       }
       if (entry.constant) {
         per_copy_[i] = options_.distinct_weights && !entry.value && *count > 1;
         const std::int64_t copies = per_copy_[i] ? options_.copies : 1;
         if (__builtin_mul_overflow(bytes, copies, &bytes) || (total += bytes) > kMaxBytes) {
-          return fail(Code::Refused, "{} copies of its weights need more than 2 GiB", options_.copies);
+          return fail(Code::Refused, "{} copies of its weights need more than 2 GiB",
+                      options_.copies);
         }
         operand_names_[i] = indexed("w", i);
-        for (std::int64_t copy = 0; copy < copies; ++copy) OPLAT_CHECK(add_weights(entry, dims, *count, i, copy));
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+          OPLAT_CHECK(add_weights(entry, dims, *count, i, copy));
       } else {
         operand_names_[i] = indexed("x", i);
         wire::ValueInfo& info = *graph().add_input();
         info.set_name(operand_names_[i]);
         set_type(info, onnx_type_of(entry.dtype), dims);
-        out_.inputs.push_back({operand_names_[i], entry.dtype, dims, integer_limit(key_, i), wants_positive(key_)});
+        out_.inputs.push_back(
+            {operand_names_[i], entry.dtype, dims, integer_limit(key_, i), wants_positive(key_)});
       }
     }
     return {};
   }
 
-  /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls irrelevant may be made
-  /// up.
+  /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls
+  /// irrelevant may be made up.
   bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
-    if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype)) return false;
+    if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype))
+      return false;
     const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
-    return info == nullptr || std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) ==
-                                  info->unprinted_operands.end();
+    return info == nullptr ||
+           std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) ==
+               info->unprinted_operands.end();
   }
 
-  Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims, std::int64_t count,
-                     std::size_t i, std::int64_t copy) {
+  Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims,
+                     std::int64_t count, std::size_t i, std::int64_t copy) {
     wire::Tensor& tensor = *graph().add_initializer();
     tensor.set_name(per_copy_[i] ? indexed("w", i, copy) : indexed("w", i));
     tensor.set_data_type(onnx_type_of(entry.dtype));
@@ -305,7 +332,8 @@ class KernelWriter {
     return {};
   }
 
-  /// Chain through the operand that the kernel overwrites, else through one of the result's type and shape; else fan.
+  /// Chain through the operand that the kernel overwrites, else through one of the result's type
+  /// and shape; else fan.
   void choose_wiring() {
     chain_operand_ = find_chain_operand();
     if (options_.copies > 1) out_.wiring = chain_operand_ ? Wiring::Chain : Wiring::Fan;
@@ -319,11 +347,14 @@ class KernelWriter {
     const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
       const auto* entry = std::get_if<ir::TensorEntry>(&key_.operands[i]);
-      if (entry == nullptr || entry->constant || entry->dtype != result->dtype || entry->shape != result->shape)
+      if (entry == nullptr || entry->constant || entry->dtype != result->dtype ||
+          entry->shape != result->shape)
         continue;
-      // The runtime would overwrite an intermediate operand, which is another kernel than the key's.
-      const bool overwritten = info != nullptr && std::find(info->overwritable.begin(), info->overwritable.end(), i) !=
-                                                      info->overwritable.end();
+      // The runtime would overwrite an intermediate operand, which is another kernel than the
+      // key's.
+      const bool overwritten =
+          info != nullptr && std::find(info->overwritable.begin(), info->overwritable.end(), i) !=
+                                 info->overwritable.end();
       if (!overwritten) return i;
     }
     return std::nullopt;
@@ -346,22 +377,28 @@ class KernelWriter {
       }
     }
     for (std::size_t r = 0; r < key_.results.size(); ++r) {
-      node.add_output(std::holds_alternative<ir::AbsentEntry>(key_.results[r]) ? std::string() : indexed("y", r, copy));
+      node.add_output(std::holds_alternative<ir::AbsentEntry>(key_.results[r])
+                          ? std::string()
+                          : indexed("y", r, copy));
     }
-    for (const ir::NamedValue& attribute : key_.attributes) OPLAT_CHECK(add_attribute(node, attribute));
+    for (const ir::NamedValue& attribute : key_.attributes)
+      OPLAT_CHECK(add_attribute(node, attribute));
     return {};
   }
 
-  /// Results of kernels are never outputs of the graph, which a runtime allocates in another way: a Shape of the last
-  /// copy's result is. It costs the same in a model of 1 and of k copies, so the slope does not see it.
+  /// Results of kernels are never outputs of the graph, which a runtime allocates in another way: a
+  /// Shape of the last copy's result is. It costs the same in a model of 1 and of k copies, so the
+  /// slope does not see it.
   Status add_tail() {
     bool any = false;
-    for (std::int64_t copy = options_.consume_results ? 0 : options_.copies - 1; copy < options_.copies; ++copy) {
+    for (std::int64_t copy = options_.consume_results ? 0 : options_.copies - 1;
+         copy < options_.copies; ++copy) {
       for (std::size_t r = 0; r < key_.results.size(); ++r) {
         const ir::TensorEntry* result = key_.result(r);
         if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
         if (any && !options_.consume_results) break;
-        // A chained result is read by the next copy; a second reader would keep it from being overwritten.
+        // A chained result is read by the next copy; a second reader would keep it from being
+        // overwritten.
         if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
         wire::Node& node = *graph().add_node();
         node.set_op_type("Shape");
@@ -370,7 +407,8 @@ class KernelWriter {
         node.add_output(fmt::format("shape{}_{}", copy, r));
         wire::ValueInfo& info = *graph().add_output();
         info.set_name(node.output(0));
-        if (result == nullptr || !result->shape.ranked) return fail(Code::Missing, "result {} has an unknown rank", r);
+        if (result == nullptr || !result->shape.ranked)
+          return fail(Code::Missing, "result {} has an unknown rank", r);
         set_type(info, kInt64, {static_cast<std::int64_t>(result->shape.dims.size())});
         any = true;
       }

@@ -17,8 +17,10 @@ void name_graph(wire::Graph& graph, const std::string& prefix) {
     node.set_name(prefix + std::to_string(i));
     int body = 0;
     for (wire::Attribute& attribute : *node.mutable_attribute()) {
-      if (attribute.has_g()) name_graph(*attribute.mutable_g(), fmt::format("{}_{}_", node.name(), body++));
-      for (wire::Graph& g : *attribute.mutable_graphs()) name_graph(g, fmt::format("{}_{}_", node.name(), body++));
+      if (attribute.has_g())
+        name_graph(*attribute.mutable_g(), fmt::format("{}_{}_", node.name(), body++));
+      for (wire::Graph& g : *attribute.mutable_graphs())
+        name_graph(g, fmt::format("{}_{}_", node.name(), body++));
     }
   }
 }
@@ -37,22 +39,28 @@ void add_titles(const wire::Graph& graph, std::vector<ir::NodeTitle>& titles) {
 
 Result<wire::Model> parse_model(const base::Source& source) {
   const std::string& bytes = source.bytes();
-  if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no ONNX model", source.name());
+  if (bytes.empty())
+    return fail(Code::Input, "{}: the file is empty, no ONNX model", source.name());
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return fail(Code::Input, "{}: above protobuf's limit of 2 GiB; save the weights as external data", source.name());
+    return fail(Code::Input,
+                "{}: above protobuf's limit of 2 GiB; save the weights as external data",
+                source.name());
   }
   wire::Model model;
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
-    return fail(Code::Input, "{}: no ONNX model, or a truncated one: its bytes stop making sense near offset {} of {}",
-                source.name(), coded.CurrentPosition(), bytes.size());
+    return fail(
+        Code::Input,
+        "{}: no ONNX model, or a truncated one: its bytes stop making sense near offset {} of {}",
+        source.name(), coded.CurrentPosition(), bytes.size());
   }
   if (!model.has_graph() || model.opset_import_size() == 0) {
     return fail(Code::Input, "{}: no ONNX model: it holds no {}", source.name(),
                 model.has_graph() ? "operator-set version (opset_import)" : "graph");
   }
-  if (model.graph().node_size() == 0) return fail(Code::Input, "{}: the model's graph holds no nodes", source.name());
+  if (model.graph().node_size() == 0)
+    return fail(Code::Input, "{}: the model's graph holds no nodes", source.name());
   return model;
 }
 
@@ -71,8 +79,12 @@ Result<Model> Model::load(const base::Source& source) {
   return Model(std::move(impl));
 }
 
-Result<std::vector<InputInfo>> Model::inputs() const { return input_infos(impl_->model, impl_->name); }
-Status Model::specialise(const ShapeOptions& options) { return specialise_inputs(impl_->model, impl_->name, options); }
+Result<std::vector<InputInfo>> Model::inputs() const {
+  return input_infos(impl_->model, impl_->name);
+}
+Status Model::specialise(const ShapeOptions& options) {
+  return specialise_inputs(impl_->model, impl_->name, options);
+}
 std::vector<ir::NodeTitle> Model::nodes() const {
   std::vector<ir::NodeTitle> titles;
   add_titles(impl_->model.graph(), titles);
@@ -83,7 +95,8 @@ Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_-
 
 Result<std::string> Model::bytes() const {
   if (impl_->model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return fail(Code::Input, "{}: with its weights the model is above protobuf's limit of 2 GiB", impl_->name);
+    return fail(Code::Input, "{}: with its weights the model is above protobuf's limit of 2 GiB",
+                impl_->name);
   }
   return impl_->model.SerializeAsString();
 }

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/onnx.pb.h"
 #include "formats/onnx.hpp"
+#include "onnx/onnx.pb.h"
 
 namespace oplat::formats::onnx {
 

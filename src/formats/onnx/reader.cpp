@@ -10,14 +10,16 @@ class OnnxReader final : public FormatReader {
   std::string_view name() const override { return "onnx"; }
 
   int probe(std::string_view bytes) const override {
-    // A ModelProto begins with field 1 (ir_version, varint) when a library wrote it; a few writers put other fields of
-    // the message first. Only the field number and wire type of the first tag are looked at.
+    // A ModelProto begins with field 1 (ir_version, varint) when a library wrote it; a few writers
+    // put other fields of the message first. Only the field number and wire type of the first tag
+    // are looked at.
     if (bytes.size() < 4) return 0;
     const auto tag = static_cast<unsigned char>(bytes[0]);
     const unsigned field = tag >> 3U;
     const unsigned wire_type = tag & 7U;
     if (field == 1 && wire_type == 0) return static_cast<unsigned char>(bytes[1]) < 64 ? 80 : 0;
-    const bool text_field = field == 2 || field == 3 || field == 4 || field == 6 || field == 7 || field == 8;
+    const bool text_field =
+        field == 2 || field == 3 || field == 4 || field == 6 || field == 7 || field == 8;
     return text_field && wire_type == 2 ? 20 : 0;
   }
 
@@ -32,7 +34,8 @@ class OnnxReader final : public FormatReader {
     return external_files(model);
   }
 
-  Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const override {
+  Result<ShapeOptions> resolve(const base::Source& source,
+                               const ShapeOptions& options) const override {
     OPLAT_TRY(model, parse_model(source));
     OPLAT_TRY(before, input_infos(model, source.name()));
     OPLAT_CHECK(specialise_inputs(model, source.name(), options));

@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
-#include "base/text.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
@@ -40,12 +40,14 @@ bool batch_name(std::string name) {
 
 using Symbols = std::map<std::string, std::int64_t>;
 
-Status bind(Symbols& symbols, const std::string& symbol, std::int64_t value, const std::string& file) {
+Status bind(Symbols& symbols, const std::string& symbol, std::int64_t value,
+            const std::string& file) {
   const auto [at, added] = symbols.emplace(symbol, value);
   if (!added && at->second != value) {
     return fail(Code::Usage,
-                "{}: dimension '{}' would be {} in one input and {} in another; give --shape values that agree", file,
-                base::printable(symbol), at->second, value);
+                "{}: dimension '{}' would be {} in one input and {} in another; give --shape "
+                "values that agree",
+                file, base::printable(symbol), at->second, value);
   }
   return {};
 }
@@ -55,8 +57,9 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
                    const std::string& file) {
   wire::TensorType& type = *input.mutable_type()->mutable_tensor_type();
   if (type.has_shape() && type.shape().dim_size() != static_cast<int>(dims.size())) {
-    return fail(Code::Usage, "{}: --shape {}={} has {} dimensions, the input has {}: {}", file, input.name(),
-                fmt::join(dims, "x"), dims.size(), type.shape().dim_size(), shape_text(type.shape()));
+    return fail(Code::Usage, "{}: --shape {}={} has {} dimensions, the input has {}: {}", file,
+                input.name(), fmt::join(dims, "x"), dims.size(), type.shape().dim_size(),
+                shape_text(type.shape()));
   }
   wire::TensorShape& shape = *type.mutable_shape();
   while (shape.dim_size() < static_cast<int>(dims.size())) shape.add_dim();
@@ -64,16 +67,20 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
     wire::Dimension& dim = *shape.mutable_dim(i);
     const std::int64_t wanted = dims[static_cast<std::size_t>(i)];
     if (!open(dim) && dim.dim_value() != wanted) {
-      return fail(Code::Usage, "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})", file,
-                  input.name(), fmt::join(dims, "x"), wanted, dim.dim_value(), i, shape_text(shape));
+      return fail(Code::Usage,
+                  "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})",
+                  file, input.name(), fmt::join(dims, "x"), wanted, dim.dim_value(), i,
+                  shape_text(shape));
     }
-    if (open(dim) && !dim.dim_param().empty()) OPLAT_CHECK(bind(symbols, dim.dim_param(), wanted, file));
+    if (open(dim) && !dim.dim_param().empty())
+      OPLAT_CHECK(bind(symbols, dim.dim_param(), wanted, file));
     dim.set_dim_value(wanted);
   }
   return {};
 }
 
-/// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of each input.
+/// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of
+/// each input.
 Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Symbols& symbols,
                    const std::string& file) {
   bool any = false;
@@ -102,7 +109,8 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
   for (const wire::ValueInfo* input : inputs)
     found.push_back(input->name() + shape_text(input->type().tensor_type().shape()));
   return fail(Code::Usage,
-              "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an open batch dimension, "
+              "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an "
+              "open batch dimension, "
               "or give --shape for an input with open dimensions",
               file, batch, base::join(found, ", "));
 }
@@ -110,7 +118,8 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
 void bind_everywhere(wire::Graph& graph, const Symbols& symbols) {
   const auto one = [&](wire::ValueInfo& info) {
     if (!info.type().tensor_type().has_shape()) return;
-    for (wire::Dimension& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+    for (wire::Dimension& dim :
+         *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
       const auto at = dim.has_dim_param() ? symbols.find(dim.dim_param()) : symbols.end();
       if (at != symbols.end()) dim.set_dim_value(at->second);
     }
@@ -128,7 +137,8 @@ Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::
     if (initialisers.contains(input.name())) continue;
     const auto dtype = dtype_of(input.type().tensor_type().elem_type());
     if (!input.type().has_tensor_type() || !dtype) {
-      return fail(Code::Input, "{}: input '{}' is no tensor; oplat runs models whose inputs are tensors", file,
+      return fail(Code::Input,
+                  "{}: input '{}' is no tensor; oplat runs models whose inputs are tensors", file,
                   base::printable(input.name()));
     }
     InputInfo info{input.name(), *dtype, {}};
@@ -157,24 +167,28 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
   for (const auto& [name, dims] : options.shapes) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file, base::printable(name),
-                  base::join(names, ", "));
+      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file,
+                  base::printable(name), base::join(names, ", "));
     }
-    OPLAT_CHECK(apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
+    OPLAT_CHECK(
+        apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
   if (options.batch) OPLAT_CHECK(apply_batch(inputs, *options.batch, symbols, file));
   bind_everywhere(graph, symbols);
   for (const wire::ValueInfo* input : inputs) {
     const wire::TensorType& type = input->type().tensor_type();
-    const bool all_fixed = type.has_shape() && std::none_of(type.shape().dim().begin(), type.shape().dim().end(), open);
+    const bool all_fixed = type.has_shape() &&
+                           std::none_of(type.shape().dim().begin(), type.shape().dim().end(), open);
     if (!all_fixed) {
       std::vector<std::int64_t> dims;
-      for (const wire::Dimension& dim : type.shape().dim()) dims.push_back(open(dim) ? -1 : dim.dim_value());
-      return fail(Code::Usage,
-                  "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
-                  file, input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown", input->name(),
-                  type.has_shape() ? example_shape(dims) : "1x3x224x224",
-                  options.batch ? "" : " or, where only the batch is open, --batch N");
+      for (const wire::Dimension& dim : type.shape().dim())
+        dims.push_back(open(dim) ? -1 : dim.dim_value());
+      return fail(
+          Code::Usage,
+          "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
+          file, input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown",
+          input->name(), type.has_shape() ? example_shape(dims) : "1x3x224x224",
+          options.batch ? "" : " or, where only the batch is open, --batch N");
     }
   }
   // Shapes noted for inner tensors were those of the open model; a runtime infers them anew.

@@ -97,7 +97,9 @@ std::int32_t onnx_type_of(Dtype dtype) {
   return 0;
 }
 
-std::string own_domain(const std::string& onnx_domain) { return onnx_domain == "ai.onnx" ? std::string() : onnx_domain; }
+std::string own_domain(const std::string& onnx_domain) {
+  return onnx_domain == "ai.onnx" ? std::string() : onnx_domain;
+}
 
 std::optional<std::int64_t> element_count(const wire::Tensor& tensor) {
   std::int64_t count = 1;
@@ -122,7 +124,8 @@ std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t 
   const auto count = element_count(tensor);
   if (!dtype || !count || *count > most) return std::nullopt;
   const bool raw = tensor.has_raw_data();
-  if (raw && static_cast<std::int64_t>(tensor.raw_data().size()) != dense_bytes(tensor)) return std::nullopt;
+  if (raw && static_cast<std::int64_t>(tensor.raw_data().size()) != dense_bytes(tensor))
+    return std::nullopt;
   ir::List elements;
   for (std::int64_t i = 0; i < *count; ++i) {
     auto element = raw ? dense_element(*dtype, tensor.raw_data(), static_cast<std::size_t>(i))

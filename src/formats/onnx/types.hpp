@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "onnx/onnx.pb.h"
 #include "base/result.hpp"
 #include "ir/dtype.hpp"
 #include "ir/value.hpp"
+#include "onnx/onnx.pb.h"
 
 namespace oplat::formats::onnx {
 
@@ -22,8 +22,8 @@ std::int32_t onnx_type_of(ir::Dtype dtype);  ///< 0 (undefined) for Any
 std::optional<std::int64_t> element_count(const wire::Tensor& tensor);
 /// Bytes that its elements take when stored densely; nothing for strings and unknown types.
 std::optional<std::int64_t> dense_bytes(const wire::Tensor& tensor);
-/// Elements as a flat list (integers and booleans as integers, floats as floats), if there are at most `most` and the
-/// data is there; half-precision types are not decoded.
+/// Elements as a flat list (integers and booleans as integers, floats as floats), if there are at
+/// most `most` and the data is there; half-precision types are not decoded.
 std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t most);
 /// The one element of which a tensor of any size consists, if all are equal and the data is there.
 std::optional<ir::Value> equal_element(const wire::Tensor& tensor);

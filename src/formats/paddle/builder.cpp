@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Programs to graphs: variables that are written again become tensors of their own, shapes flow from the inputs.
+/// Programs to graphs: variables that are written again become tensors of their own, shapes flow
+/// from the inputs.
 #include "formats/paddle/builder.hpp"
 
 #include <algorithm>
@@ -16,12 +17,14 @@ namespace {
 
 /// A batch normalisation in inference writes its statistics back as they are.
 bool is_written_back(std::string_view op, std::string_view slot) {
-  return (op == "batch_norm" || op == "sync_batch_norm") && (slot == "MeanOut" || slot == "VarianceOut");
+  return (op == "batch_norm" || op == "sync_batch_norm") &&
+         (slot == "MeanOut" || slot == "VarianceOut");
 }
 
 /// Where an operator's main result stands.
 int rank_of(std::string_view slot) {
-  constexpr std::array<std::string_view, 6> kMain = {"Out", "Output", "Y", "Boxes", "OutputBox", "Anchors"};
+  constexpr std::array<std::string_view, 6> kMain = {"Out",   "Output",    "Y",
+                                                     "Boxes", "OutputBox", "Anchors"};
   return static_cast<int>(std::find(kMain.begin(), kMain.end(), slot) - kMain.begin());
 }
 
@@ -79,7 +82,8 @@ class Builder {
   }
 
   /// A new tensor for the variable, which from here on means this one.
-  ir::TensorId define(const std::string& variable, std::optional<ir::Dtype> dtype, const Dims& dims) {
+  ir::TensorId define(const std::string& variable, std::optional<ir::Dtype> dtype,
+                      const Dims& dims) {
     std::string name = variable;
     const auto [times, first] = written_.try_emplace(variable, 0);
     if (!first) name = fmt::format("{}.{}", variable, ++times->second);
@@ -101,19 +105,23 @@ class Builder {
     return {};
   }
 
-  Result<ir::TensorId> add_parameter(const std::string& where, const std::string& name, const Variable& variable) {
+  Result<ir::TensorId> add_parameter(const std::string& where, const std::string& name,
+                                     const Variable& variable) {
     const auto& dims = variable.dims;
-    const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxDim; });
+    const bool sound =
+        std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxDim; });
     const auto elements = ir::Shape::of(dims).elements();
     if (!sound || !elements || dims.size() > kMaxRank || !variable.dtype) {
-      return fail(Code::Input, "{} reads the parameter '{}' of the shape {}, expected dimensions from 0 to {}", where,
-                  base::printable(name), dims_text(dims), kMaxDim);
+      return fail(Code::Input,
+                  "{} reads the parameter '{}' of the shape {}, expected dimensions from 0 to {}",
+                  where, base::printable(name), dims_text(dims), kMaxDim);
     }
     const ir::TensorId id = define(name, variable.dtype, dims);
     ir::TensorInfo& info = tensor(id);
     info.constant = true;
     if (const auto bits = ir::bits(*variable.dtype)) {
-      info.constant_bytes = static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) / 8;
+      info.constant_bytes =
+          static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) / 8;
     }
     info.constant_hash = base::hash64(name);
     return id;
@@ -128,17 +136,20 @@ class Builder {
     }
     const Variable* variable = described(name);
     if (variable == nullptr) {
-      return fail(Code::Input, "{} reads '{}', which the program does not describe", where, base::printable(name));
+      return fail(Code::Input, "{} reads '{}', which the program does not describe", where,
+                  base::printable(name));
     }
     const auto writer = writers_.find(name);
     const bool written_later = writer != writers_.end() && writer->second >= i;
     if (variable->persistable && variable->tensor) return add_parameter(where, name, *variable);
     if (written_later) {
       return fail(Code::Input,
-                  "{} reads '{}', which only operator {} writes: the program is cyclic, or in no order of execution",
+                  "{} reads '{}', which only operator {} writes: the program is cyclic, or in no "
+                  "order of execution",
                   where, base::printable(name), writer->second);
     }
-    return fail(Code::Input, "{} reads '{}', which nothing writes and nothing feeds", where, base::printable(name));
+    return fail(Code::Input, "{} reads '{}', which nothing writes and nothing feeds", where,
+                base::printable(name));
   }
 
   Status add_output(std::size_t i, const Operator& op) {
@@ -154,11 +165,11 @@ class Builder {
 
   Status refuse_bodies(const std::string& where, const Operator& op) const {
     if (op.bodies.empty()) return {};
-    return fail(
-        Code::Input,
-        "{} runs block {} of the program, which depends on data: oplat reads straight programs only; export the "
-        "model without control flow",
-        where, op.bodies.front().second);
+    return fail(Code::Input,
+                "{} runs block {} of the program, which depends on data: oplat reads straight "
+                "programs only; export the "
+                "model without control flow",
+                where, op.bodies.front().second);
   }
 
   Status add_node(std::size_t i, const Operator& op) {
@@ -178,7 +189,8 @@ class Builder {
         call.operands[argument->slot].push_back(known_[static_cast<std::size_t>(id)]);
       }
     }
-    for (const Argument& argument : op.outputs) call.results[argument.slot] = argument.variables.size();
+    for (const Argument& argument : op.outputs)
+      call.results[argument.slot] = argument.variables.size();
     ir::PaddleSlots results;
     std::string why;
     if (auto inferred = ir::infer_paddle(call)) {
@@ -193,7 +205,8 @@ class Builder {
       if (is_telling(op.type, attribute)) node.attributes.push_back(attribute);
     }
     OPLAT_CHECK(add_results(i, op, results, why, own, node));
-    node.name = node.outputs.empty() ? fmt::format("{}_{}", op.type, i) : tensor(node.outputs.front()).name;
+    node.name =
+        node.outputs.empty() ? fmt::format("{}_{}", op.type, i) : tensor(node.outputs.front()).name;
     graph_.nodes.push_back(std::move(node));
     return {};
   }
@@ -203,8 +216,9 @@ class Builder {
     return list.empty() ? "nothing" : base::printable(list.front()->variables.front());
   }
 
-  Status add_results(std::size_t i, const Operator& op, const ir::PaddleSlots& results, const std::string& why,
-                     const std::unordered_set<std::string_view>& own, ir::Node& node) {
+  Status add_results(std::size_t i, const Operator& op, const ir::PaddleSlots& results,
+                     const std::string& why, const std::unordered_set<std::string_view>& own,
+                     ir::Node& node) {
     const std::string where = place(file_, i, op);
     const std::vector<const Argument*> slots = in_order(op.outputs, true);
     std::unordered_set<std::string_view> written;
@@ -219,11 +233,13 @@ class Builder {
         if (argument->slot != slots.front()->slot && !read_.contains(name)) continue;
         const Variable* variable = described(name);
         if (variable == nullptr) {
-          return fail(Code::Input, "{} writes '{}', which the program does not describe", where, base::printable(name));
+          return fail(Code::Input, "{} writes '{}', which the program does not describe", where,
+                      base::printable(name));
         }
         if (current_.contains(name) && !own.contains(name)) {
           return fail(Code::Input,
-                      "{} writes '{}', which has a value already: the program reuses memory, or is broken; export it "
+                      "{} writes '{}', which has a value already: the program reuses memory, or is "
+                      "broken; export it "
                       "without memory optimisation",
                       where, base::printable(name));
         }
@@ -236,14 +252,16 @@ class Builder {
     return {};
   }
 
-  void add_result(const std::string& name, const Variable& variable, const ir::PaddleTensor* inferred, std::size_t op,
-                  const std::string& why) {
-    const bool bounded =
-        variable.dims.size() <= kMaxRank &&
-        std::all_of(variable.dims.begin(), variable.dims.end(), [](auto d) { return d >= 0 && d <= kMaxDim; });
-    const auto elements = bounded && variable.dtype ? ir::Shape::of(variable.dims).elements() : std::nullopt;
+  void add_result(const std::string& name, const Variable& variable,
+                  const ir::PaddleTensor* inferred, std::size_t op, const std::string& why) {
+    const bool bounded = variable.dims.size() <= kMaxRank &&
+                         std::all_of(variable.dims.begin(), variable.dims.end(),
+                                     [](auto d) { return d >= 0 && d <= kMaxDim; });
+    const auto elements =
+        bounded && variable.dtype ? ir::Shape::of(variable.dims).elements() : std::nullopt;
     // What older versions call [1] has no dimensions today: as the program has it.
-    const bool same = inferred != nullptr && elements && *elements == ir::Shape::of(inferred->dims).elements();
+    const bool same =
+        inferred != nullptr && elements && *elements == ir::Shape::of(inferred->dims).elements();
     if (inferred != nullptr) {
       const ir::TensorId id = define(name, variable.dtype, same ? variable.dims : inferred->dims);
       known_[static_cast<std::size_t>(id)].values = inferred->values;
@@ -252,10 +270,12 @@ class Builder {
     const ir::TensorId id = define(name, variable.dtype, elements ? variable.dims : Dims{});
     if (elements) return;
     open_.try_emplace(
-        id, fmt::format("{} leaves the shape of '{}' open as {}{}{}; --shape does not help: export the model "
-                        "with fixed shapes",
-                        place(file_, op, block_.operators[op]), base::printable(name), dims_text(variable.dims),
-                        why.empty() ? "" : ", and ", why));
+        id,
+        fmt::format(
+            "{} leaves the shape of '{}' open as {}{}{}; --shape does not help: export the model "
+            "with fixed shapes",
+            place(file_, op, block_.operators[op]), base::printable(name), dims_text(variable.dims),
+            why.empty() ? "" : ", and ", why));
     tensor(id).shape = {.ranked = false, .dims = {}};
   }
 
@@ -264,7 +284,8 @@ class Builder {
     std::unordered_set<ir::TensorId> used(graph_.outputs.begin(), graph_.outputs.end());
     for (const ir::Node& node : graph_.nodes) {
       for (const ir::TensorId id : node.outputs) {
-        if (const auto open = open_.find(id); open != open_.end()) return fail(Code::Input, "{}", open->second);
+        if (const auto open = open_.find(id); open != open_.end())
+          return fail(Code::Input, "{}", open->second);
       }
       used.insert(node.inputs.begin(), node.inputs.end());
     }
@@ -287,13 +308,15 @@ class Builder {
   std::unordered_map<std::string, int> written_;  ///< how often each variable was written again
   std::unordered_set<std::string> names_;
   std::unordered_set<ir::TensorId> fetched_;
-  std::unordered_set<std::string_view> read_;           ///< by any operator
-  std::unordered_map<ir::TensorId, std::string> open_;  ///< what is wrong, should anybody need the shape
+  std::unordered_set<std::string_view> read_;  ///< by any operator
+  std::unordered_map<ir::TensorId, std::string>
+      open_;  ///< what is wrong, should anybody need the shape
 };
 
 }  // namespace
 
-Result<ir::Graph> build(const std::string& file, const Program& program, const std::vector<Input>& inputs) {
+Result<ir::Graph> build(const std::string& file, const Program& program,
+                        const std::vector<Input>& inputs) {
   return Builder(file, program, inputs).run();
 }
 

@@ -17,10 +17,12 @@ struct Input {
   Dims dims;      ///< of this question
 };
 
-/// Inputs in the program's order, open dimensions fixed as the options say. Code::Usage where they do not, or
-/// contradict.
-Result<std::vector<Input>> inputs_of(const std::string& file, const Program& program, const ShapeOptions& options);
+/// Inputs in the program's order, open dimensions fixed as the options say. Code::Usage where they
+/// do not, or contradict.
+Result<std::vector<Input>> inputs_of(const std::string& file, const Program& program,
+                                     const ShapeOptions& options);
 /// Code::Input names the operator, the variable and the way out.
-Result<ir::Graph> build(const std::string& file, const Program& program, const std::vector<Input>& inputs);
+Result<ir::Graph> build(const std::string& file, const Program& program,
+                        const std::vector<Input>& inputs);
 
 }  // namespace oplat::formats::paddle

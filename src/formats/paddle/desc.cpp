@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "formats/paddle/program.hpp"
 #include "base/text.hpp"
+#include "formats/paddle/program.hpp"
 #include "ir/caffe2.hpp"
 #include "paddle/program.pb.h"
 
@@ -124,15 +124,16 @@ Result<Variable> variable_of(const std::string& where, const wire::Variable& sou
   if (tensor == nullptr) return variable;
   variable.dtype = dtype_of(tensor->data_type());
   if (!variable.dtype) {
-    return fail(Code::Input, "{}: variable '{}' has elements of type {}, which is none of a tensor's", where,
+    return fail(Code::Input,
+                "{}: variable '{}' has elements of type {}, which is none of a tensor's", where,
                 base::printable(source.name()), tensor->data_type());
   }
   variable.dims.assign(tensor->dims().begin(), tensor->dims().end());
   return variable;
 }
 
-Result<std::vector<Argument>> arguments_of(const std::string& where,
-                                           const google::protobuf::RepeatedPtrField<wire::Slot>& slots) {
+Result<std::vector<Argument>> arguments_of(
+    const std::string& where, const google::protobuf::RepeatedPtrField<wire::Slot>& slots) {
   std::vector<Argument> list;
   std::size_t count = 0;
   for (const wire::Slot& slot : slots) {
@@ -141,12 +142,14 @@ Result<std::vector<Argument>> arguments_of(const std::string& where,
       return fail(Code::Input, "{} has more than {} operands or results", where, kMaxParts);
     }
     if (slot.arguments_size() == 0) continue;
-    list.push_back({.slot = slot.parameter(), .variables = {slot.arguments().begin(), slot.arguments().end()}});
+    list.push_back({.slot = slot.parameter(),
+                    .variables = {slot.arguments().begin(), slot.arguments().end()}});
   }
   return list;
 }
 
-Result<Operator> operator_of(const std::string& file, std::size_t index, const wire::Operator& source) {
+Result<Operator> operator_of(const std::string& file, std::size_t index,
+                             const wire::Operator& source) {
   Operator op;
   op.type = source.type();
   const std::string where = place(file, index, op);
@@ -156,26 +159,32 @@ Result<Operator> operator_of(const std::string& file, std::size_t index, const w
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
   if (static_cast<std::size_t>(source.attrs_size()) > kMaxParts) {
-    return fail(Code::Input, "{} has {} attributes, more than {}", where, source.attrs_size(), kMaxParts);
+    return fail(Code::Input, "{} has {} attributes, more than {}", where, source.attrs_size(),
+                kMaxParts);
   }
   for (const wire::Attribute& each : source.attrs()) {
     if (each.type() < kInt || each.type() > kScalars) {
-      return fail(Code::Input, "{}: attribute '{}' is of the unknown type {}", where, base::printable(each.name()),
-                  each.type());
+      return fail(Code::Input, "{}: attribute '{}' is of the unknown type {}", where,
+                  base::printable(each.name()), each.type());
     }
     if (each.type() == kBlock) op.bodies.emplace_back(each.name(), each.block_idx());
     for (const int block : each.blocks_idx()) op.bodies.emplace_back(each.name(), block);
-    if (each.type() == kVariable) op.inputs.push_back({.slot = each.name(), .variables = {each.var_name()}});
+    if (each.type() == kVariable)
+      op.inputs.push_back({.slot = each.name(), .variables = {each.var_name()}});
     if (each.type() == kVariables && each.vars_name_size() > 0) {
-      op.inputs.push_back({.slot = each.name(), .variables = {each.vars_name().begin(), each.vars_name().end()}});
+      op.inputs.push_back(
+          {.slot = each.name(), .variables = {each.vars_name().begin(), each.vars_name().end()}});
     }
     op.attributes.emplace_back(each.name(), value_of(each));
   }
-  std::sort(op.attributes.begin(), op.attributes.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  const auto same = std::adjacent_find(op.attributes.begin(), op.attributes.end(),
-                                       [](const auto& a, const auto& b) { return a.first == b.first; });
+  std::sort(op.attributes.begin(), op.attributes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto same =
+      std::adjacent_find(op.attributes.begin(), op.attributes.end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
   if (same != op.attributes.end()) {
-    return fail(Code::Input, "{}: attribute '{}' stands twice", where, base::printable(same->first));
+    return fail(Code::Input, "{}: attribute '{}' stands twice", where,
+                base::printable(same->first));
   }
   return op;
 }
@@ -187,7 +196,8 @@ Result<Block> block_of(const std::string& file, const wire::Block& source) {
     if (each.name().empty()) return fail(Code::Input, "{}: a variable has no name", file);
     OPLAT_TRY(variable, variable_of(file, each));
     if (!block.variables.try_emplace(each.name(), std::move(variable)).second) {
-      return fail(Code::Input, "{}: variable '{}' is described twice", file, base::printable(each.name()));
+      return fail(Code::Input, "{}: variable '{}' is described twice", file,
+                  base::printable(each.name()));
     }
   }
   block.operators.reserve(static_cast<std::size_t>(source.ops_size()));
@@ -208,8 +218,9 @@ Status check_bounds(const std::string& file, const wire::Program& program) {
   }
   if (static_cast<std::size_t>(program.blocks_size()) > kMaxBodies || operators > kMaxOperators ||
       variables > kMaxVariables) {
-    return fail(Code::Input, "{}: {} blocks, {} operators and {} variables, more than {}, {} and {}", file,
-                program.blocks_size(), operators, variables, kMaxBodies, kMaxOperators, kMaxVariables);
+    return fail(
+        Code::Input, "{}: {} blocks, {} operators and {} variables, more than {}, {} and {}", file,
+        program.blocks_size(), operators, variables, kMaxBodies, kMaxOperators, kMaxVariables);
   }
   if (operators == 0) return fail(Code::Input, "{}: the program holds no operators", file);
   return {};
@@ -218,8 +229,8 @@ Status check_bounds(const std::string& file, const wire::Program& program) {
 }  // namespace
 
 int probe_desc(std::string_view bytes) {
-  // A block's length, its index 0, its parent: what every writer begins with. -1 says that there is none; programs made
-  // by hand may say 0.
+  // A block's length, its index 0, its parent: what every writer begins with. -1 says that there is
+  // none; programs made by hand may say 0.
   std::uint64_t length = 0;
   if (bytes.empty() || bytes[0] != '\x0a') return 0;
   const std::size_t read = varint(bytes.substr(1), length);
@@ -240,8 +251,9 @@ Result<Program> parse_desc(const std::string& name, const std::string& bytes) {
   wire::Program source;
   if (!source.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return fail(Code::Input,
-                "{}: no Paddle program, or a truncated one: its bytes stop making sense near offset {} of {}", name,
-                coded.CurrentPosition(), bytes.size());
+                "{}: no Paddle program, or a truncated one: its bytes stop making sense near "
+                "offset {} of {}",
+                name, coded.CurrentPosition(), bytes.size());
   }
   OPLAT_CHECK(check_bounds(name, source));
   Program program;

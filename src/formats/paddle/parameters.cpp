@@ -3,8 +3,8 @@
 #include <array>
 #include <filesystem>
 
-#include "formats/paddle/program.hpp"
 #include "base/text.hpp"
+#include "formats/paddle/program.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -17,8 +17,8 @@ std::uint64_t varint_bytes(std::uint64_t value) {
   return count;
 }
 
-/// net.pdmodel and net.json have net.pdiparams; __model__ has __params__, or what people call it; Paddle-Lite's model
-/// params.
+/// net.pdmodel and net.json have net.pdiparams; __model__ has __params__, or what people call it;
+/// Paddle-Lite's model params.
 std::vector<std::string> candidates(const base::Source& source) {
   const fs::path path(source.name());
   const std::string name = path.filename().string();
@@ -44,7 +44,9 @@ std::optional<std::uint64_t> stored_bytes(const Variable& variable) {
   return bytes + static_cast<std::uint64_t>(*elements) * static_cast<std::uint64_t>(*bits) / 8;
 }
 
-bool is_parameter(const Variable& variable) { return variable.persistable && variable.stored && variable.tensor; }
+bool is_parameter(const Variable& variable) {
+  return variable.persistable && variable.stored && variable.tensor;
+}
 
 std::vector<std::string> parameter_files(const base::Source& source, const Program& program) {
   for (const std::string& name : candidates(source)) {
@@ -61,15 +63,16 @@ std::vector<std::string> parameter_files(const base::Source& source, const Progr
 
 Status check_parameters(const base::Source& source, const Program& program) {
   const std::vector<std::string> files = parameter_files(source, program);
-  const bool together = files.size() == 1 && !program.blocks.front().variables.contains(files.front());
+  const bool together =
+      files.size() == 1 && !program.blocks.front().variables.contains(files.front());
   std::uint64_t sum = 0;
   std::size_t count = 0;
   for (const auto& [name, variable] : program.blocks.front().variables) {
     if (!is_parameter(variable)) continue;
     const auto bytes = stored_bytes(variable);
     if (!bytes) {
-      return fail(Code::Input, "{}: parameter '{}' has the shape {}, which no stored tensor has", source.name(),
-                  base::printable(name), dims_text(variable.dims));
+      return fail(Code::Input, "{}: parameter '{}' has the shape {}, which no stored tensor has",
+                  source.name(), base::printable(name), dims_text(variable.dims));
     }
     sum += *bytes;
     ++count;
@@ -78,24 +81,28 @@ Status check_parameters(const base::Source& source, const Program& program) {
     OPLAT_TRY(path, source.sibling_path(file));
     std::error_code error;
     const std::uint64_t size = fs::file_size(path, error);
-    if (error) return fail(Code::Input, "{}: cannot read its length: {}", path.string(), error.message());
+    if (error)
+      return fail(Code::Input, "{}: cannot read its length: {}", path.string(), error.message());
     constexpr std::uint64_t kMaxPointer = 1024;
     if (size <= kMaxPointer) {
       OPLAT_TRY(bytes, base::read_file(path, kMaxPointer));
       if (bytes.starts_with("version https://git-lfs")) {
-        return fail(Code::Input, "{}: a Git LFS pointer, not the parameters; fetch it with 'git lfs pull'",
+        return fail(Code::Input,
+                    "{}: a Git LFS pointer, not the parameters; fetch it with 'git lfs pull'",
                     path.string());
       }
     }
     const std::uint64_t expected =
-        together ? sum : stored_bytes(program.blocks.front().variables.find(file)->second).value_or(0);
+        together ? sum
+                 : stored_bytes(program.blocks.front().variables.find(file)->second).value_or(0);
     if (size != expected) {
-      return fail(
-          Code::Input,
-          "{}: {} bytes, but the {} of {} take {} with their headers; the two files are not of one export, or this "
-          "one is cut short",
-          path.string(), size, together ? fmt::format("{} parameters", count) : "parameter of this name", source.name(),
-          expected);
+      return fail(Code::Input,
+                  "{}: {} bytes, but the {} of {} take {} with their headers; the two files are "
+                  "not of one export, or this "
+                  "one is cut short",
+                  path.string(), size,
+                  together ? fmt::format("{} parameters", count) : "parameter of this name",
+                  source.name(), expected);
     }
   }
   return {};

@@ -35,12 +35,14 @@ std::optional<T> member(dom::object object, std::string_view key) {
 
 /// "1.conv2d" or "pd_op.conv2d".
 std::pair<std::string, std::string> split_name(std::string_view text) {
-  static constexpr std::array<std::string_view, 5> kDialects = {"builtin", "pd_op", "cf", "custom_op", "pd_dist"};
+  static constexpr std::array<std::string_view, 5> kDialects = {"builtin", "pd_op", "cf",
+                                                                "custom_op", "pd_dist"};
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) return {"", std::string(text)};
   const std::string_view dialect = text.substr(0, dot);
   const auto number = base::parse_int(dialect);
-  const bool known = number && *number >= 0 && *number < static_cast<std::int64_t>(kDialects.size());
+  const bool known =
+      number && *number >= 0 && *number < static_cast<std::int64_t>(kDialects.size());
   return {std::string(known ? kDialects[static_cast<std::size_t>(*number)] : dialect),
           std::string(text.substr(dot + 1))};
 }
@@ -52,11 +54,14 @@ std::optional<ir::Dtype> dtype_of_type(std::string_view name) {
     Dtype dtype;
   };
   static constexpr std::array kTypes = {
-      Named{"t_bool", Dtype::Bool}, Named{"t_bf16", Dtype::BF16},         Named{"t_f16", Dtype::F16},
-      Named{"t_f32", Dtype::F32},   Named{"t_f64", Dtype::F64},           Named{"t_i8", Dtype::I8},
-      Named{"t_ui8", Dtype::U8},    Named{"t_i16", Dtype::I16},           Named{"t_i32", Dtype::I32},
-      Named{"t_i64", Dtype::I64},   Named{"t_index", Dtype::I64},         Named{"t_c64", Dtype::C64},
-      Named{"t_c128", Dtype::C128}, Named{"t_f8e4m3fn", Dtype::F8E4M3FN}, Named{"t_f8e5m2", Dtype::F8E5M2},
+      Named{"t_bool", Dtype::Bool},     Named{"t_bf16", Dtype::BF16},
+      Named{"t_f16", Dtype::F16},       Named{"t_f32", Dtype::F32},
+      Named{"t_f64", Dtype::F64},       Named{"t_i8", Dtype::I8},
+      Named{"t_ui8", Dtype::U8},        Named{"t_i16", Dtype::I16},
+      Named{"t_i32", Dtype::I32},       Named{"t_i64", Dtype::I64},
+      Named{"t_index", Dtype::I64},     Named{"t_c64", Dtype::C64},
+      Named{"t_c128", Dtype::C128},     Named{"t_f8e4m3fn", Dtype::F8E4M3FN},
+      Named{"t_f8e5m2", Dtype::F8E5M2},
   };
   for (const Named& each : kTypes) {
     if (each.name == name) return each.dtype;
@@ -165,7 +170,8 @@ class Reader {
       for (const dom::element each : *operands) {
         const auto operand = get<dom::object>(each);
         const auto id = operand ? member<std::int64_t>(*operand, "%") : std::nullopt;
-        if (!id) return fail(Code::Input, "{}: operand {} has no number \"%\"", where, op.operands.size());
+        if (!id)
+          return fail(Code::Input, "{}: operand {} has no number \"%\"", where, op.operands.size());
         op.operands.push_back(*id);
       }
     }
@@ -189,7 +195,8 @@ class Reader {
       const auto attribute = get<dom::object>(each);
       const auto name = attribute ? member<std::string_view>(*attribute, "N") : std::nullopt;
       const auto value = attribute ? member<dom::object>(*attribute, "AT") : std::nullopt;
-      if (!name || !value) return fail(Code::Input, "{}: an attribute without a name \"N\" and a value \"AT\"", where);
+      if (!name || !value)
+        return fail(Code::Input, "{}: an attribute without a name \"N\" and a value \"AT\"", where);
       op.attributes.emplace_back(std::string(*name), value_of(*value, 0));
       if (op.attributes.size() > kMaxParts)
         return fail(Code::Input, "{} has more than {} attributes", where, kMaxParts);
@@ -203,7 +210,8 @@ class Reader {
     op.dialect = "builtin";
     op.name = "parameter";
     dom::element result;
-    if (object["O"].get(result) != simdjson::SUCCESS) return fail(Code::Input, "{}: a parameter without \"O\"", where);
+    if (object["O"].get(result) != simdjson::SUCCESS)
+      return fail(Code::Input, "{}: a parameter without \"O\"", where);
     OPLAT_TRY(only, result_of(where, result));
     op.results.push_back(std::move(only));
     if (const auto flags = member<dom::array>(object, "A")) {
@@ -212,8 +220,9 @@ class Reader {
           op.attributes.emplace_back("parameter_name", std::string(*name));
       }
     }
-    // Whether it persists, whether gradients stop there, whether it is trained. A state that an operator keeps for itself
-    // (that of dropout in a recurrent network) is declared as a parameter, and saved nowhere.
+    // Whether it persists, whether gradients stop there, whether it is trained. A state that an
+    // operator keeps for itself (that of dropout in a recurrent network) is declared as a
+    // parameter, and saved nowhere.
     if (const auto flags = member<dom::array>(object, "OA"); flags && flags->size() > 0) {
       op.stored = get<std::int64_t>(*flags->begin()).value_or(1) != 0;
     }
@@ -224,7 +233,8 @@ class Reader {
     const auto object = get<dom::object>(element);
     const auto id = object ? member<std::int64_t>(*object, "%") : std::nullopt;
     const auto type = object ? member<dom::object>(*object, "TT") : std::nullopt;
-    if (!id || !type) return fail(Code::Input, "{}: a result without a number \"%\" and a type \"TT\"", where);
+    if (!id || !type)
+      return fail(Code::Input, "{}: a result without a number \"%\" and a type \"TT\"", where);
     PirResult result;
     result.id = *id;
     OPLAT_TRY(read, type_of(where, *type, 0));
@@ -243,7 +253,8 @@ class Reader {
         if (!inner) return fail(Code::Input, "{}: a list of something else than types", where);
         OPLAT_TRY(element, type_of(where, *inner, 1));
         type.tensors.push_back(std::move(element.tensors.front()));
-        if (type.tensors.size() > kMaxParts) return fail(Code::Input, "{}: a list of more than {}", where, kMaxParts);
+        if (type.tensors.size() > kMaxParts)
+          return fail(Code::Input, "{}: a list of more than {}", where, kMaxParts);
       }
       return type;
     }
@@ -253,13 +264,17 @@ class Reader {
     const bool whole = data && data->size() >= 2;
     const auto element = whole ? get<dom::object>(*data->begin()) : std::nullopt;
     const auto dims = whole ? get<dom::array>(data->at(1).value()) : std::nullopt;
-    if (!element || !dims) return fail(Code::Input, "{}: a tensor without a type of elements and dimensions", where);
-    variable.dtype = dtype_of_type(split_name(member<std::string_view>(*element, "#").value_or("")).second);
-    if (!variable.dtype) return fail(Code::Input, "{}: a tensor of elements of an unknown type", where);
+    if (!element || !dims)
+      return fail(Code::Input, "{}: a tensor without a type of elements and dimensions", where);
+    variable.dtype =
+        dtype_of_type(split_name(member<std::string_view>(*element, "#").value_or("")).second);
+    if (!variable.dtype)
+      return fail(Code::Input, "{}: a tensor of elements of an unknown type", where);
     for (const dom::element each : *dims) {
       const auto dim = get<std::int64_t>(each);
       if (!dim || variable.dims.size() >= kMaxRank) {
-        return fail(Code::Input, "{}: dimensions that are no list of at most {} integers", where, kMaxRank);
+        return fail(Code::Input, "{}: dimensions that are no list of at most {} integers", where,
+                    kMaxRank);
       }
       variable.dims.push_back(*dim);
     }

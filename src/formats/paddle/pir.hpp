@@ -30,12 +30,14 @@ struct PirOperator {
   std::vector<PirResult> results;
   std::vector<ir::NamedValue> attributes;
   bool has_regions = false;
-  bool stored = true;  ///< of a parameter: it persists, so that its value stands in the parameters' file
+  bool stored =
+      true;  ///< of a parameter: it persists, so that its value stands in the parameters' file
 };
 
-/// How an operator of PIR is called in ProgramDesc. Texts are lists parted by commas, in PIR's order:
-///   operands    "X", or "@shape/Shape/ShapeTensor": an attribute where it is constant, else a tensor, or a list of
-///   them;
+/// How an operator of PIR is called in ProgramDesc. Texts are lists parted by commas, in PIR's
+/// order:
+///   operands    "X", or "@shape/Shape/ShapeTensor": an attribute where it is constant, else a
+///   tensor, or a list of them;
 ///               "-" is not taken over
 ///   results     "Out"; what stands behind the last is not taken over
 ///   attributes  "transpose_x>trans_x" is renamed, "+axis=-1" is added

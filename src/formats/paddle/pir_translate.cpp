@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "formats/paddle/pir.hpp"
 #include "base/text.hpp"
+#include "formats/paddle/pir.hpp"
 #include "ir/caffe2.hpp"
 
 namespace oplat::formats::paddle {
@@ -56,8 +56,8 @@ class Translator {
     return fmt::format("{}: operator {} ({})", file_, index, base::printable(op.name));
   }
 
-  /// Variables that a value means: one, or those of a list. Short texts may name long lists: all that was handed out is
-  /// bounded.
+  /// Variables that a value means: one, or those of a list. Short texts may name long lists: all
+  /// that was handed out is bounded.
   Result<std::vector<std::string>> variables_of(const std::string& place, std::int64_t id) {
     const auto found = values_.find(id);
     if (found != values_.end()) {
@@ -67,16 +67,19 @@ class Translator {
       return found->second;
     }
     return fail(Code::Input,
-                "{} reads value {}, which nothing before it makes: the program is cyclic, or in no order of execution",
+                "{} reads value {}, which nothing before it makes: the program is cyclic, or in no "
+                "order of execution",
                 place, id);
   }
 
   Status define(const std::string& place, std::int64_t id, std::vector<std::string> names,
                 const std::vector<Variable>& variables) {
     if (!values_.try_emplace(id, names).second) {
-      return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place, id);
+      return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+                  id);
     }
-    for (std::size_t i = 0; i < names.size(); ++i) block_.variables.insert_or_assign(names[i], variables[i]);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      block_.variables.insert_or_assign(names[i], variables[i]);
     return {};
   }
 
@@ -84,8 +87,8 @@ class Translator {
   Result<std::vector<std::string>> make(const std::string& place, const PirResult& result) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < result.type.tensors.size(); ++i) {
-      std::string name =
-          result.type.list ? fmt::format("value_{}.{}", result.id, i) : fmt::format("value_{}", result.id);
+      std::string name = result.type.list ? fmt::format("value_{}.{}", result.id, i)
+                                          : fmt::format("value_{}", result.id);
       while (block_.variables.contains(name)) name += '\'';
       names.push_back(std::move(name));
     }
@@ -96,9 +99,15 @@ class Translator {
   Status add(std::size_t i, const PirOperator& op) {
     const std::string place = where(i, op);
     if (op.dialect == "builtin") return add_builtin(i, place, op);
-    if (op.dialect == "pd_op" && (op.name == "data" || op.name == "feed")) return add_input(place, op);
+    if (op.dialect == "pd_op" && (op.name == "data" || op.name == "feed"))
+      return add_input(place, op);
     if (op.dialect == "pd_op" && op.name == "fetch") {
-      Operator fetch{.type = "fetch", .shown = {}, .inputs = {}, .outputs = {}, .attributes = {}, .bodies = {}};
+      Operator fetch{.type = "fetch",
+                     .shown = {},
+                     .inputs = {},
+                     .outputs = {},
+                     .attributes = {},
+                     .bodies = {}};
       OPLAT_CHECK(add_operands(place, op, "X", fetch));
       block_.operators.push_back(std::move(fetch));
       return {};
@@ -108,14 +117,16 @@ class Translator {
 
   Status add_builtin(std::size_t i, const std::string& place, const PirOperator& op) {
     if (op.name == "parameter" || op.name == "constant") {
-      const ir::Value* name = attribute(op, op.name == "parameter" ? "parameter_name" : "tensor_name");
+      const ir::Value* name =
+          attribute(op, op.name == "parameter" ? "parameter_name" : "tensor_name");
       if (name == nullptr) name = attribute(op, "value");
       if (name == nullptr || name->text() == nullptr || op.results.size() != 1 ||
           op.results[0].type.tensors.size() != 1) {
         return fail(Code::Input, "{}: a parameter without a name or a tensor", place);
       }
       if (block_.variables.contains(*name->text())) {
-        return fail(Code::Input, "{}: parameter '{}' is there twice", place, base::printable(*name->text()));
+        return fail(Code::Input, "{}: parameter '{}' is there twice", place,
+                    base::printable(*name->text()));
       }
       std::vector<Variable> variables = op.results[0].type.tensors;
       variables[0].persistable = true;
@@ -127,38 +138,51 @@ class Translator {
       for (const std::int64_t id : op.operands) {
         OPLAT_TRY(names, variables_of(place, id));
         all.insert(all.end(), names.begin(), names.end());
-        if (all.size() > kMaxParts) return fail(Code::Input, "{}: more than {} values in a list", place, kMaxParts);
+        if (all.size() > kMaxParts)
+          return fail(Code::Input, "{}: more than {} values in a list", place, kMaxParts);
       }
       if (!values_.try_emplace(op.results[0].id, std::move(all)).second) {
-        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place, op.results[0].id);
+        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+                    op.results[0].id);
       }
       lists_.insert(op.results[0].id);
       return {};
     }
-    if ((op.name == "split" || op.name == "slice") && op.operands.size() == 1) return take_apart(place, op);
+    if ((op.name == "split" || op.name == "slice") && op.operands.size() == 1)
+      return take_apart(place, op);
     if (op.name == "shadow_output") {
-      Operator fetch{.type = "fetch", .shown = {}, .inputs = {}, .outputs = {}, .attributes = {}, .bodies = {}};
+      Operator fetch{.type = "fetch",
+                     .shown = {},
+                     .inputs = {},
+                     .outputs = {},
+                     .attributes = {},
+                     .bodies = {}};
       OPLAT_CHECK(add_operands(place, op, "X", fetch));
       block_.operators.push_back(std::move(fetch));
       return {};
     }
-    return fail(Code::Input, "{}: operator {} (builtin.{}) is not known here", file_, i, base::printable(op.name));
+    return fail(Code::Input, "{}: operator {} (builtin.{}) is not known here", file_, i,
+                base::printable(op.name));
   }
 
   /// Elements of a list by position, or one of them.
   Status take_apart(const std::string& place, const PirOperator& op) {
     OPLAT_TRY(names, variables_of(place, op.operands[0]));
     std::size_t first = 0;
-    if (const ir::Value* index = attribute(op, "index"); index != nullptr && index->integer() != nullptr) {
+    if (const ir::Value* index = attribute(op, "index");
+        index != nullptr && index->integer() != nullptr) {
       first = static_cast<std::size_t>(std::max<std::int64_t>(*index->integer(), 0));
     }
     for (std::size_t i = 0; i < op.results.size(); ++i) {
       if (first + i >= names.size()) {
-        return fail(Code::Input, "{} takes element {} of a list of {}", place, first + i, names.size());
+        return fail(Code::Input, "{} takes element {} of a list of {}", place, first + i,
+                    names.size());
       }
       if (op.results[i].id == 0) continue;
-      if (!values_.try_emplace(op.results[i].id, std::vector<std::string>{names[first + i]}).second) {
-        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place, op.results[i].id);
+      if (!values_.try_emplace(op.results[i].id, std::vector<std::string>{names[first + i]})
+               .second) {
+        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+                    op.results[i].id);
       }
     }
     return {};
@@ -171,10 +195,12 @@ class Translator {
       return fail(Code::Input, "{}: an input without a name or a tensor", place);
     }
     if (block_.variables.contains(*name->text())) {
-      return fail(Code::Input, "{}: input '{}' is there twice", place, base::printable(*name->text()));
+      return fail(Code::Input, "{}: input '{}' is there twice", place,
+                  base::printable(*name->text()));
     }
     OPLAT_CHECK(define(place, op.results[0].id, {*name->text()}, op.results[0].type.tensors));
-    Operator feed{.type = "feed", .shown = {}, .inputs = {}, .outputs = {}, .attributes = {}, .bodies = {}};
+    Operator feed{
+        .type = "feed", .shown = {}, .inputs = {}, .outputs = {}, .attributes = {}, .bodies = {}};
     feed.outputs.push_back({.slot = "Out", .variables = {*name->text()}});
     feed.attributes.emplace_back("col", inputs_++);
     block_.operators.push_back(std::move(feed));
@@ -200,7 +226,8 @@ class Translator {
       const PirResult& result = source.results[i];
       if (result.id == 0) continue;
       OPLAT_TRY(names, make(place, result));
-      const std::string slot = i < slots.size() ? std::string(slots[i]) : fmt::format("Result{}", i);
+      const std::string slot =
+          i < slots.size() ? std::string(slots[i]) : fmt::format("Result{}", i);
       op.outputs.push_back({.slot = slot, .variables = std::move(names)});
     }
     std::sort(op.attributes.begin(), op.attributes.end(),
@@ -230,7 +257,8 @@ class Translator {
     }
   }
 
-  Status add_operands(const std::string& place, const PirOperator& source, std::string_view operands, Operator& op) {
+  Status add_operands(const std::string& place, const PirOperator& source,
+                      std::string_view operands, Operator& op) {
     const auto slots = parts_of(operands, ',');
     for (std::size_t i = 0; i < source.operands.size(); ++i) {
       const std::int64_t id = source.operands[i];
@@ -279,7 +307,8 @@ class Translator {
         made_constants_.insert(argument.variables.begin(), argument.variables.end());
       return;
     }
-    if ((source.name != "full" && source.name != "full_int_array") || source.results.size() != 1) return;
+    if ((source.name != "full" && source.name != "full_int_array") || source.results.size() != 1)
+      return;
     const ir::Value* value = attribute(source, "value");
     if (value == nullptr || value->unknown()) return;
     constants_.try_emplace(source.results[0].id, narrowed(source, *value));
@@ -294,11 +323,13 @@ class Translator {
   void drop_unread_constants() {
     std::unordered_set<std::string_view> read;
     for (const Operator& op : block_.operators) {
-      for (const Argument& argument : op.inputs) read.insert(argument.variables.begin(), argument.variables.end());
+      for (const Argument& argument : op.inputs)
+        read.insert(argument.variables.begin(), argument.variables.end());
     }
     std::erase_if(block_.operators, [&](const Operator& op) {
       return op.outputs.size() == 1 && op.outputs[0].variables.size() == 1 &&
-             made_constants_.contains(op.outputs[0].variables[0]) && !read.contains(op.outputs[0].variables[0]);
+             made_constants_.contains(op.outputs[0].variables[0]) &&
+             !read.contains(op.outputs[0].variables[0]);
     });
   }
 
@@ -309,7 +340,8 @@ class Translator {
   std::unordered_map<std::int64_t, std::vector<std::string>> values_;
   std::unordered_set<std::int64_t> lists_;
   std::unordered_map<std::int64_t, ir::Value> constants_;
-  std::unordered_map<std::int64_t, std::int64_t> stacked_;  ///< one-dimensional results: the list of their elements
+  std::unordered_map<std::int64_t, std::int64_t>
+      stacked_;  ///< one-dimensional results: the list of their elements
   std::unordered_set<std::string> made_constants_;
 };
 

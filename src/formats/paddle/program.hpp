@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the two forms of Paddle's programs have in common, and one function per step of reading them.
+/// What the two forms of Paddle's programs have in common, and one function per step of reading
+/// them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Variable {
   bool tensor = true;  ///< lists of feeds and fetches, scopes and readers are none
   bool persistable = false;
   bool stored = true;  ///< of a persistable one: its value stands in the parameters' file
-  bool fed = false;  ///< marked as input data
+  bool fed = false;    ///< marked as input data
   std::optional<ir::Dtype> dtype;
   Dims dims;  ///< -1 where open
 };
@@ -79,12 +80,13 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute);
 
 /// Whether the parameters' file holds it.
 bool is_parameter(const Variable& variable);
-/// Bytes of one tensor as Paddle saves it: version, level of detail, version, length and text of its description,
-/// elements. Nothing where no such tensor can be.
+/// Bytes of one tensor as Paddle saves it: version, level of detail, version, length and text of
+/// its description, elements. Nothing where no such tensor can be.
 std::optional<std::uint64_t> stored_bytes(const Variable& variable);
 /// Names of the files with parameters beside the program.
 std::vector<std::string> parameter_files(const base::Source& source, const Program& program);
-/// Code::Input where the parameters' file is not as long as the program's parameters are, or none of them is one.
+/// Code::Input where the parameters' file is not as long as the program's parameters are, or none
+/// of them is one.
 Status check_parameters(const base::Source& source, const Program& program);
 
 /// "net.pdmodel: operator 3 (conv2d)"

@@ -13,7 +13,9 @@ class PaddleReader final : public FormatReader {
  public:
   std::string_view name() const override { return "paddle"; }
 
-  int probe(std::string_view bytes) const override { return std::max(probe_desc(bytes), probe_pir(bytes)); }
+  int probe(std::string_view bytes) const override {
+    return std::max(probe_desc(bytes), probe_pir(bytes));
+  }
 
   Result<ir::Graph> read(const base::Source& source, const ShapeOptions& options) const override {
     OPLAT_TRY(program, parse_program(source.name(), source.bytes()));
@@ -27,7 +29,8 @@ class PaddleReader final : public FormatReader {
     return parameter_files(source, program);
   }
 
-  Result<ShapeOptions> resolve(const base::Source& source, const ShapeOptions& options) const override {
+  Result<ShapeOptions> resolve(const base::Source& source,
+                               const ShapeOptions& options) const override {
     OPLAT_TRY(program, parse_program(source.name(), source.bytes()));
     OPLAT_CHECK(check_parameters(source, program));
     OPLAT_TRY(inputs, inputs_of(source.name(), program, options));

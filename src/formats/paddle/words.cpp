@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/paddle/program.hpp"
 #include "base/text.hpp"
+#include "formats/paddle/program.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -16,16 +16,20 @@ struct Element {
 
 /// VarType::Type.
 constexpr std::array kElements = {
-    Element{0, ir::Dtype::Bool},      Element{1, ir::Dtype::I16},     Element{2, ir::Dtype::I32},
-    Element{3, ir::Dtype::I64},       Element{4, ir::Dtype::F16},     Element{5, ir::Dtype::F32},
-    Element{6, ir::Dtype::F64},       Element{19, ir::Dtype::U64},    Element{20, ir::Dtype::U8},
-    Element{21, ir::Dtype::I8},       Element{22, ir::Dtype::BF16},   Element{23, ir::Dtype::C64},
-    Element{24, ir::Dtype::C128},     Element{25, ir::Dtype::String}, Element{29, ir::Dtype::String},
-    Element{32, ir::Dtype::F8E4M3FN}, Element{33, ir::Dtype::F8E5M2}, Element{36, ir::Dtype::U16},
-    Element{37, ir::Dtype::U32},      Element{38, ir::Dtype::U64},
+    Element{0, ir::Dtype::Bool},    Element{1, ir::Dtype::I16},
+    Element{2, ir::Dtype::I32},     Element{3, ir::Dtype::I64},
+    Element{4, ir::Dtype::F16},     Element{5, ir::Dtype::F32},
+    Element{6, ir::Dtype::F64},     Element{19, ir::Dtype::U64},
+    Element{20, ir::Dtype::U8},     Element{21, ir::Dtype::I8},
+    Element{22, ir::Dtype::BF16},   Element{23, ir::Dtype::C64},
+    Element{24, ir::Dtype::C128},   Element{25, ir::Dtype::String},
+    Element{29, ir::Dtype::String}, Element{32, ir::Dtype::F8E4M3FN},
+    Element{33, ir::Dtype::F8E5M2}, Element{36, ir::Dtype::U16},
+    Element{37, ir::Dtype::U32},    Element{38, ir::Dtype::U64},
 };
 
-/// Of any operator: where it came from, which library runs it, what training wants to know, what one library fused.
+/// Of any operator: where it came from, which library runs it, what training wants to know, what
+/// one library fused.
 constexpr std::array<std::string_view, 41> kSilent = {
     "op_role",
     "op_role_var",
@@ -72,23 +76,26 @@ constexpr std::array<std::string_view, 41> kSilent = {
 
 bool is_plain_text(std::string_view text) {
   constexpr std::size_t kMaxBytes = 1024;
-  return text.size() <= kMaxBytes &&
-         std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return text.size() <= kMaxBytes && std::all_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) < 0x80;
+         });
 }
 
-bool is_plain(const ir::Value& value) { return value.text() == nullptr || is_plain_text(*value.text()); }
+bool is_plain(const ir::Value& value) {
+  return value.text() == nullptr || is_plain_text(*value.text());
+}
 
 }  // namespace
 
 std::optional<ir::Dtype> dtype_of(int number) {
-  const auto* const at =
-      std::find_if(kElements.begin(), kElements.end(), [&](const Element& e) { return e.number == number; });
+  const auto* const at = std::find_if(kElements.begin(), kElements.end(),
+                                      [&](const Element& e) { return e.number == number; });
   return at == kElements.end() ? std::nullopt : std::optional(at->dtype);
 }
 
 std::optional<int> number_of(ir::Dtype dtype) {
-  const auto* const at =
-      std::find_if(kElements.begin(), kElements.end(), [&](const Element& e) { return e.dtype == dtype; });
+  const auto* const at = std::find_if(kElements.begin(), kElements.end(),
+                                      [&](const Element& e) { return e.dtype == dtype; });
   return at == kElements.end() ? std::nullopt : std::optional(at->number);
 }
 
@@ -96,25 +103,29 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
   constexpr std::size_t kMaxElements = 64;
   const auto& [name, value] = attribute;
   if (std::find(kSilent.begin(), kSilent.end(), name) != kSilent.end()) return false;
-  // Everything that is exported is for inference; two operators do something else in training, and say so.
+  // Everything that is exported is for inference; two operators do something else in training, and
+  // say so.
   if (name == "is_test" && op != "dropout" && op != "batch_norm") return false;
   if (value.unknown() || !is_plain_text(name) || !is_plain(value)) return false;
   const ir::List* list = value.list();
-  return list == nullptr ||
-         (list->size() <= kMaxElements &&
-          std::all_of(list->begin(), list->end(), [](const auto& v) { return !v.unknown() && is_plain(v); }));
+  return list == nullptr || (list->size() <= kMaxElements &&
+                             std::all_of(list->begin(), list->end(), [](const auto& v) {
+                               return !v.unknown() && is_plain(v);
+                             }));
 }
 
 Result<Program> parse_program(const std::string& name, const std::string& bytes) {
   if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no Paddle program", name);
   if (bytes.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the program; fetch it with 'git lfs pull'", name);
+    return fail(Code::Input, "{}: a Git LFS pointer, not the program; fetch it with 'git lfs pull'",
+                name);
   }
   return probe_pir(bytes) > 0 ? parse_pir(name, bytes) : parse_desc(name, bytes);
 }
 
 std::string place(const std::string& file, std::size_t index, const Operator& op) {
-  return fmt::format("{}: operator {} ({})", file, index, base::printable(op.shown.empty() ? op.type : op.shown));
+  return fmt::format("{}: operator {} ({})", file, index,
+                     base::printable(op.shown.empty() ? op.type : op.shown));
 }
 
 std::string dims_text(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }

@@ -7,9 +7,9 @@
 namespace oplat::formats::tinynas {
 namespace {
 
-/// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its iter- line; one that was cut off by
-/// an interruption has neither and is measured again; so is one whose time line was cut before its unit, or says what
-/// collect takes for no time.
+/// @FLAGS@ and @LIBRARY@ are replaced. A sample is done when a time or a "failed:" line follows its
+/// iter- line; one that was cut off by an interruption has neither and is measured again; so is one
+/// whose time line was cut before its unit, or says what collect takes for no time.
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
 # a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
@@ -185,8 +185,9 @@ echo "run.sh: $count samples measured now, $failures of them failed; next: oplat
 
 std::optional<std::string> trtexec_flags(std::string_view precision) {
   std::string upper(precision);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   // TensorRT computes float32 in TF32 where the GPU can, unless told not to.
   if (upper == "FP32") return "--noTF32";
   if (upper == "FP16" || upper == "FP16_DAMOYOLO") return "--fp16";

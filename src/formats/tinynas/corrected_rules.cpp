@@ -15,7 +15,9 @@ class CorrectedWalk {
   Result<std::vector<ExecutedBlock>> walk() {
     for (const Block& block : structure_.blocks) {
       if (block.three_d) {
-        return error(block, "a 3-D block; tuples have no place for frames and kt. --rules original counts it as if it were 2-D");
+        return error(block,
+                     "a 3-D block; tuples have no place for frames and kt. --rules original counts "
+                     "it as if it were 2-D");
       }
       for (const InnerBlock& inner : inner_blocks(block)) OPLAT_CHECK(add(inner));
     }
@@ -24,14 +26,17 @@ class CorrectedWalk {
 
  private:
   template <class... Args>
-  tl::unexpected<Error> error(const Block& block, fmt::format_string<Args...> format, Args&&... args) const {
-    return fail(Code::Input, "{}: {}", block_place(structure_, block), fmt::format(format, std::forward<Args>(args)...));
+  tl::unexpected<Error> error(const Block& block, fmt::format_string<Args...> format,
+                              Args&&... args) const {
+    return fail(Code::Input, "{}: {}", block_place(structure_, block),
+                fmt::format(format, std::forward<Args>(args)...));
   }
 
   Status add(const InnerBlock& inner) {
     const Block& block = *inner.block;
     if (inner.in != channels_) {
-      return error(block, "it takes {} channels, but the block before it gives {}", inner.in, channels_);
+      return error(block, "it takes {} channels, but the block before it gives {}", inner.in,
+                   channels_);
     }
     ExecutedBlock out;
     out.inner = inner;
@@ -52,8 +57,9 @@ class CorrectedWalk {
       // The average pool keeps the rest of an odd size, as the convolution does.
       const std::int64_t pooled = (out.in_size + inner.stride - 1) / inner.stride;
       if (pooled != size_) {
-        return error(block, "the sum of {}x{} and {}x{} at the end of {}; 'k' and 'p' do not keep the size", size_, size_, pooled,
-                     pooled, inner.name);
+        return error(
+            block, "the sum of {}x{} and {}x{} at the end of {}; 'k' and 'p' do not keep the size",
+            size_, size_, pooled, pooled, inner.name);
       }
     }
     if (inner.projection) out.projection = ExecutedConv{conv(inner.in, inner.out, size_), 0};
@@ -64,7 +70,8 @@ class CorrectedWalk {
 
   Result<ExecutedConv> convolution(const Block& block, const Step& step, bool fused) {
     if (step.in % step.group != 0 || step.out % step.group != 0) {
-      return error(block, "{} of {} to {} channels does not divide into {} groups", step.name, step.in, step.out, step.group);
+      return error(block, "{} of {} to {} channels does not divide into {} groups", step.name,
+                   step.in, step.out, step.group);
     }
     ir::ConvTuple tuple = conv(step.in, step.out, size_);
     tuple.kernel = step.kernel;
@@ -74,12 +81,13 @@ class CorrectedWalk {
     tuple = ir::named_by_groups(tuple);
     const std::int64_t room = size_ + 2 * step.padding - step.kernel;
     if (room < 0) {
-      return error(block, "{}: a {}x{} kernel on {}x{} with padding {}", step.name, step.kernel, step.kernel, size_, size_,
-                   step.padding);
+      return error(block, "{}: a {}x{} kernel on {}x{} with padding {}", step.name, step.kernel,
+                   step.kernel, size_, size_, step.padding);
     }
     size_ = room / step.stride + 1;
     if (size_ > kMaxCorrectedSize) {
-      return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name, size_, size_, step.padding);
+      return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name,
+                   size_, size_, step.padding);
     }
     return ExecutedConv{tuple, step.padding};
   }

@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
-#include "formats/tinynas/lines.hpp"
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
 #include "formats/tinynas.hpp"
+#include "formats/tinynas/lines.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
@@ -19,7 +19,8 @@ constexpr std::string_view kFailure = "failed: ";
 constexpr std::size_t kMaxDigits = 18;
 constexpr std::size_t kMaxSampleBytes = 1024;
 constexpr std::size_t kMaxQuoted = 60;
-/// Bad lines beyond so many have a text that says less: only the first few are shown, and a log may have millions.
+/// Bad lines beyond so many have a text that says less: only the first few are shown, and a log may
+/// have millions.
 constexpr std::size_t kMaxBadTexts = 1000;
 constexpr std::size_t kMaxOfReason = 200;
 /// What is less would be 0 in six decimals.
@@ -74,7 +75,8 @@ class Collector {
     close();
     for (BadLine& one : bad_) {
       if (one.number && stands_again(*one.number, one.line)) continue;
-      add(out_.bad, bad_count_, one.text.empty() ? fmt::format("line {}: no sample", one.line) : std::move(one.text));
+      add(out_.bad, bad_count_,
+          one.text.empty() ? fmt::format("line {}: no sample", one.line) : std::move(one.text));
     }
     bad_count_ += more_bad_;
     for (const Row& row : rows_) {
@@ -115,7 +117,8 @@ class Collector {
   }
   template <class... Args>
   void note(std::size_t line, fmt::format_string<Args...> format, Args&&... args) {
-    add(out_.notes, note_count_, fmt::format("line {}: {}", line, fmt::format(format, std::forward<Args>(args)...)));
+    add(out_.notes, note_count_,
+        fmt::format("line {}: {}", line, fmt::format(format, std::forward<Args>(args)...)));
   }
 
   void take(std::string_view line, std::size_t number) {
@@ -128,12 +131,14 @@ class Collector {
     }
   }
 
-  /// Whatever it says, the sample before it ends here: a time behind a line that was not understood may be another's.
+  /// Whatever it says, the sample before it ends here: a time behind a line that was not understood
+  /// may be another's.
   void take_iterations(std::string_view line, std::size_t number) {
     close();
     std::optional<Iteration> passed_over;
     const std::size_t start = line.find_first_not_of(" \t");
-    for (std::size_t at = line.find(kIteration); at != std::string_view::npos; at = line.find(kIteration, at + 1)) {
+    for (std::size_t at = line.find(kIteration); at != std::string_view::npos;
+         at = line.find(kIteration, at + 1)) {
       const Iteration iteration = read_iteration(line.substr(at), at == start);
       if (iteration.wrong.empty()) {
         if (passed_over && passed_over->announces) take_other(*passed_over, number);
@@ -149,8 +154,9 @@ class Collector {
   void take_other(const Iteration& iteration, std::size_t line) {
     const std::string found = base::printable(iteration.from_here, kMaxQuoted);
     if (iteration.announces) {
-      malformed(iteration.number, line,
-                fmt::format("{}: '{}'; expected 'iter-N: {}'", iteration.wrong, found, kSampleForm));
+      malformed(
+          iteration.number, line,
+          fmt::format("{}: '{}'; expected 'iter-N: {}'", iteration.wrong, found, kSampleForm));
     } else {
       note(line, "{}: '{}'; no sample, but the one before it ends here", iteration.wrong, found);
     }
@@ -159,7 +165,9 @@ class Collector {
   void malformed(std::optional<std::int64_t> number, std::size_t line, std::string_view what) {
     if (number) bad_numbers_.insert(*number);
     if (bad_.size() < kMaxBadTexts) {
-      bad_.push_back({line, number, fmt::format("line {}: {}{}", line, number ? fmt::format("iter-{}: ", *number) : "", what)});
+      bad_.push_back({line, number,
+                      fmt::format("line {}: {}{}", line,
+                                  number ? fmt::format("iter-{}: ", *number) : "", what)});
     } else if (number) {
       bad_.push_back({line, number, {}});
     } else {
@@ -175,15 +183,19 @@ class Collector {
 
   void take_sample(const Iteration& iteration, std::size_t line) {
     const std::int64_t number = *iteration.number;
-    const auto conv = iteration.rest.size() > kMaxSampleBytes ? fail(Code::Input, "{} bytes; expected '{}'", iteration.rest.size(), kSampleForm)
-                                                               : tuple_of_sample_fields(words(iteration.rest));
+    const auto conv =
+        iteration.rest.size() > kMaxSampleBytes
+            ? fail(Code::Input, "{} bytes; expected '{}'", iteration.rest.size(), kSampleForm)
+            : tuple_of_sample_fields(words(iteration.rest));
     if (!conv) {
       malformed(number, line, conv.error().message);
       return;
     }
-    if (bad_numbers_.erase(number) > 0) note(line, "iter-{} stands here again, after a line that held no sample", number);
+    if (bad_numbers_.erase(number) > 0)
+      note(line, "iter-{} stands here again, after a line that held no sample", number);
     const auto known = by_number_.find(number);
-    if (known != by_number_.end() && !rows_[known->second].ms && rows_[known->second].conv == *conv) {
+    if (known != by_number_.end() && !rows_[known->second].ms &&
+        rows_[known->second].conv == *conv) {
       ++out_.repeated;
       open_ = known->second;
       rows_[*open_].line = line;
@@ -210,26 +222,31 @@ class Collector {
     const auto ms = found.empty() ? std::nullopt : base::parse_double(found.front());
     if (!ms || !base::is_kernel_time(*ms * kNsPerMs)) {
       note(line, "iter-{}: the time is '{}'; expected {}; the sample counts as failed", row.number,
-           found.empty() ? std::string() : base::printable(found.front(), 24), base::kKernelTimesMs);
+           found.empty() ? std::string() : base::printable(found.front(), 24),
+           base::kKernelTimesMs);
       return;
     }
     // A line that was cut within its number looks like a time, a shorter one.
     if (found.size() < 2 || found[1] != kUnit) {
-      note(line, "iter-{}: the time is '{}' without its unit {}, as of a line that was cut; the sample counts as failed", row.number,
-           base::printable(found.front(), 24), kUnit);
+      note(line,
+           "iter-{}: the time is '{}' without its unit {}, as of a line that was cut; the sample "
+           "counts as failed",
+           row.number, base::printable(found.front(), 24), kUnit);
       return;
     }
     row.ms = *ms;
   }
 
-  /// "failed: time limit of 600 s", as the script for trtexec writes it. The measured program may print the word, too, and a time then.
+  /// "failed: time limit of 600 s", as the script for trtexec writes it. The measured program may
+  /// print the word, too, and a time then.
   void take_failure(std::string_view reason) {
     if (open_ && failure_.empty()) failure_ = base::printable(reason, kMaxOfReason);
   }
 
   void close() {
     if (open_ && !rows_[*open_].answered) {
-      note(rows_[*open_].line, "iter-{}: {}; the sample counts as failed", rows_[*open_].number, failure_.empty() ? "no time follows" : failure_);
+      note(rows_[*open_].line, "iter-{}: {}; the sample counts as failed", rows_[*open_].number,
+           failure_.empty() ? "no time follows" : failure_);
     }
     open_.reset();
     failure_.clear();
@@ -237,9 +254,9 @@ class Collector {
 
   std::vector<Row> rows_;
   std::map<std::int64_t, std::size_t> by_number_;
-  std::vector<BadLine> bad_;              ///< by line
-  std::set<std::int64_t> bad_numbers_;    ///< of those whose sample has not come again yet
-  std::size_t more_bad_ = 0;              ///< lines without a number that are only counted
+  std::vector<BadLine> bad_;            ///< by line
+  std::set<std::int64_t> bad_numbers_;  ///< of those whose sample has not come again yet
+  std::size_t more_bad_ = 0;            ///< lines without a number that are only counted
   std::optional<std::size_t> open_;
   std::string failure_;  ///< of the open sample: why it failed, unless a time follows all the same
   std::size_t note_count_ = 0;

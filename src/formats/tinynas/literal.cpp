@@ -28,7 +28,9 @@ int digit_value(char c) {
 }
 
 void append_utf8(std::string& out, std::uint32_t code) {
-  const auto byte = [&](std::uint32_t value) { out += static_cast<char>(static_cast<unsigned char>(value)); };
+  const auto byte = [&](std::uint32_t value) {
+    out += static_cast<char>(static_cast<unsigned char>(value));
+  };
   if (code < 0x80) {
     byte(code);
   } else if (code < 0x800) {
@@ -36,7 +38,8 @@ void append_utf8(std::string& out, std::uint32_t code) {
   } else if (code < 0x10000) {
     byte(0xE0U | code >> 12U), byte(0x80U | (code >> 6U & 0x3FU)), byte(0x80U | (code & 0x3FU));
   } else {
-    byte(0xF0U | code >> 18U), byte(0x80U | (code >> 12U & 0x3FU)), byte(0x80U | (code >> 6U & 0x3FU));
+    byte(0xF0U | code >> 18U), byte(0x80U | (code >> 12U & 0x3FU)),
+        byte(0x80U | (code >> 6U & 0x3FU));
     byte(0x80U | (code & 0x3FU));
   }
 }
@@ -52,7 +55,8 @@ class Parser {
 
   Result<Literal> parse() {
     if (text_.size() > kMaxBytes) {
-      return fail(Code::Input, "1:1: {} bytes, more than the 16 MiB that a literal may have", text_.size());
+      return fail(Code::Input, "1:1: {} bytes, more than the 16 MiB that a literal may have",
+                  text_.size());
     }
     if (text_.starts_with(base::kByteOrderMark)) at_ = base::kByteOrderMark.size();
     skip_blanks();
@@ -71,12 +75,16 @@ class Parser {
 
  private:
   template <class... Args>
-  tl::unexpected<Error> error(std::size_t offset, fmt::format_string<Args...> format, Args&&... args) const {
-    return fail(Code::Input, "{}: {}", place_of(text_, offset), fmt::format(format, std::forward<Args>(args)...));
+  tl::unexpected<Error> error(std::size_t offset, fmt::format_string<Args...> format,
+                              Args&&... args) const {
+    return fail(Code::Input, "{}: {}", place_of(text_, offset),
+                fmt::format(format, std::forward<Args>(args)...));
   }
 
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
-  [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
 
   [[nodiscard]] std::string_view word() const {
     std::size_t end = at_;
@@ -88,14 +96,16 @@ class Parser {
   [[nodiscard]] tl::unexpected<Error> unexpected(std::string_view wanted) const {
     if (at_end()) return error(at_, "the text ends; expected {}", wanted);
     const char c = peek();
-    constexpr std::string_view kLiteralsOnly = "only literals may stand here (numbers, strings, lists, tuples, dictionaries)";
+    constexpr std::string_view kLiteralsOnly =
+        "only literals may stand here (numbers, strings, lists, tuples, dictionaries)";
     if (is_name_start(c)) {
-      static constexpr std::array kWords = {"and", "as",  "await", "else", "for",   "if",
-                                            "in",  "is",  "lambda", "not", "or",    "yield"};
+      static constexpr std::array kWords = {"and", "as", "await",  "else", "for", "if",
+                                            "in",  "is", "lambda", "not",  "or",  "yield"};
       const std::string_view found = word();
       const bool keyword = std::find(kWords.begin(), kWords.end(), found) != kWords.end();
       const std::string shown = base::printable(found, 40);
-      return error(at_, "found {} '{}', which is code; {}", keyword ? "the word" : "the name", shown, kLiteralsOnly);
+      return error(at_, "found {} '{}', which is code; {}", keyword ? "the word" : "the name",
+                   shown, kLiteralsOnly);
     }
     if (std::string_view("+-*/%@&|^~<>=!.([").find(c) != std::string_view::npos) {
       return error(at_, "found '{}', an expression, which is code; {}", c, kLiteralsOnly);
@@ -178,7 +188,8 @@ class Parser {
     return prefix;
   }
 
-  /// One or more strings beside each other, which Python joins. Bytes are none: b'k' is no key 'k' in Python.
+  /// One or more strings beside each other, which Python joins. Bytes are none: b'k' is no key 'k'
+  /// in Python.
   Result<Literal> string(std::size_t start) {
     std::string out;
     for (;;) {
@@ -187,7 +198,8 @@ class Parser {
       const char quote = peek(name.size());
       if (!prefix || (quote != '\'' && quote != '"')) break;
       if (prefix->bytes) {
-        return error(at_, "found {}{}, which begins a string of bytes, no text; leave the b away", name, quote);
+        return error(at_, "found {}{}, which begins a string of bytes, no text; leave the b away",
+                     name, quote);
       }
       at_ += name.size();
       OPLAT_CHECK(one_string(prefix->raw, out));
@@ -202,7 +214,8 @@ class Parser {
     const bool triple = peek(1) == quote && peek(2) == quote;
     at_ += triple ? 3 : 1;
     for (;;) {
-      if (at_end() || (!triple && peek() == '\n')) return error(start, "a string that does not end");
+      if (at_end() || (!triple && peek() == '\n'))
+        return error(start, "a string that does not end");
       const char c = peek();
       if (c == quote && (!triple || (peek(1) == quote && peek(2) == quote))) {
         at_ += triple ? 3 : 1;
@@ -268,10 +281,12 @@ class Parser {
     return {};
   }
 
-  /// Digits of `base` with single underscores between them; empty where there are none or they stand wrongly.
+  /// Digits of `base` with single underscores between them; empty where there are none or they
+  /// stand wrongly.
   std::string digits(int base) {
     std::string out;
-    while (digit_value(peek()) < base || (peek() == '_' && !out.empty() && digit_value(peek(1)) < base)) {
+    while (digit_value(peek()) < base ||
+           (peek() == '_' && !out.empty() && digit_value(peek(1)) < base)) {
       if (peek() != '_') out += peek();
       ++at_;
     }
@@ -300,7 +315,8 @@ class Parser {
       text += digits(10);
     }
     if ((peek() == 'e' || peek() == 'E') &&
-        (is_literal_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_literal_digit(peek(2))))) {
+        (is_literal_digit(peek(1)) ||
+         ((peek(1) == '+' || peek(1) == '-') && is_literal_digit(peek(2))))) {
       real = true;
       text += 'e';
       ++at_;
@@ -335,13 +351,15 @@ class Parser {
   }
 
   Status number_ends(std::size_t start) const {
-    if (peek() == 'j' || peek() == 'J') return error(start, "a complex number; expected a real one");
-    if (is_name(peek())) return error(at_, "found '{}' within a number", base::printable(word(), 24));
+    if (peek() == 'j' || peek() == 'J')
+      return error(start, "a complex number; expected a real one");
+    if (is_name(peek()))
+      return error(at_, "found '{}' within a number", base::printable(word(), 24));
     return {};
   }
 
-  /// What follows the first item of a bracket up to its end, or up to the end of the text for '\0'. at_ stands on a
-  /// comma or on the end.
+  /// What follows the first item of a bracket up to its end, or up to the end of the text for '\0'.
+  /// at_ stands on a comma or on the end.
   Status items(std::vector<Literal>& out, char close, std::size_t depth) {
     for (;;) {
       skip_blanks();
@@ -358,7 +376,8 @@ class Parser {
   }
 
   static std::string expected_separator(char close) {
-    return close == '\0' ? std::string("',' or the end of the text") : fmt::format("',' or '{}'", close);
+    return close == '\0' ? std::string("',' or the end of the text")
+                         : fmt::format("',' or '{}'", close);
   }
 
   /// A list, a tuple, or one value in parentheses.
@@ -479,7 +498,8 @@ std::string place_of(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n');
   const std::size_t last = before.rfind('\n');
-  const std::size_t column = last == std::string_view::npos ? before.size() : before.size() - last - 1;
+  const std::size_t column =
+      last == std::string_view::npos ? before.size() : before.size() - last - 1;
   return fmt::format("{}:{}", line + 1, column + 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Python literals as ast.literal_eval takes them, bytes excepted, read from a stranger's file without running anything.
+/// Python literals as ast.literal_eval takes them, bytes excepted, read from a stranger's file
+/// without running anything.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +43,9 @@ struct Literal {
 /// "line:column" of a byte of `text`, both from 1, columns in bytes.
 std::string place_of(std::string_view text, std::size_t offset);
 
-/// The one literal that `text` is. Code::Input with "line:column" where it is none (code included) or holds a string of
-/// bytes, nested deeper than 64, longer than 16 MiB or of more than a million values.
+/// The one literal that `text` is. Code::Input with "line:column" where it is none (code included)
+/// or holds a string of bytes, nested deeper than 64, longer than 16 MiB or of more than a million
+/// values.
 Result<Literal> parse_literal(std::string_view text);
 
 }  // namespace oplat::formats::tinynas

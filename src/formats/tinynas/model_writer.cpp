@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "formats/onnx/types.hpp"
 #include "base/hash.hpp"
+#include "formats/onnx/types.hpp"
 #include "formats/random_data.hpp"
 
 namespace oplat::formats::tinynas {
@@ -16,7 +16,8 @@ namespace wire = onnx::wire;
 
 constexpr std::int64_t kIrVersion = 8;
 constexpr std::int64_t kOpset = 17;
-constexpr double kMaxWrittenBytes = 0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is no weight
+constexpr double kMaxWrittenBytes =
+    0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is no weight
 constexpr float kEpsilon = 1e-5F;
 constexpr float kLeak = 0.01F;  // PyTorch's default
 constexpr float kMaxOfRelu6 = 6;
@@ -38,8 +39,12 @@ wire::Attribute& attribute(wire::Node& node, const char* name, int type) {
   out.set_type(type);
   return out;
 }
-void set_int(wire::Node& node, const char* name, std::int64_t value) { attribute(node, name, kInt).set_i(value); }
-void set_float(wire::Node& node, const char* name, float value) { attribute(node, name, kFloat).set_f(value); }
+void set_int(wire::Node& node, const char* name, std::int64_t value) {
+  attribute(node, name, kInt).set_i(value);
+}
+void set_float(wire::Node& node, const char* name, float value) {
+  attribute(node, name, kFloat).set_f(value);
+}
 void set_ints(wire::Node& node, const char* name, const std::vector<std::int64_t>& values) {
   wire::Attribute& out = attribute(node, name, kInts);
   for (const std::int64_t value : values) out.add_ints(value);
@@ -54,14 +59,16 @@ ModelWriter::ModelWriter(std::string graph_name) {
   model_.mutable_graph()->set_name(std::move(graph_name));
 }
 
-ModelWriter::Name ModelWriter::input(const std::string& name, const std::vector<std::int64_t>& dims) {
+ModelWriter::Name ModelWriter::input(const std::string& name,
+                                     const std::vector<std::int64_t>& dims) {
   wire::ValueInfo& info = *model_.mutable_graph()->add_input();
   info.set_name(name);
   set_type(info, dims);
   return name;
 }
 
-wire::Node& ModelWriter::node(const std::string& name, const char* op, const std::vector<Name>& inputs) {
+wire::Node& ModelWriter::node(const std::string& name, const char* op,
+                              const std::vector<Name>& inputs) {
   wire::Node& out = *model_.mutable_graph()->add_node();
   out.set_name(name);
   out.set_op_type(op);
@@ -70,8 +77,9 @@ wire::Node& ModelWriter::node(const std::string& name, const char* op, const std
   return out;
 }
 
-ModelWriter::Name ModelWriter::weights(const std::string& name, const std::vector<std::int64_t>& dims, double low, double high,
-                                       bool both_signs) {
+ModelWriter::Name ModelWriter::weights(const std::string& name,
+                                       const std::vector<std::int64_t>& dims, double low,
+                                       double high, bool both_signs) {
   double count = 1;
   for (const std::int64_t dim : dims) count *= static_cast<double>(dim);
   weight_bytes_ += count * sizeof(float);
@@ -82,18 +90,21 @@ ModelWriter::Name ModelWriter::weights(const std::string& name, const std::vecto
   tensor.set_data_type(onnx::onnx_type_of(ir::Dtype::F32));
   for (const std::int64_t dim : dims) tensor.add_dims(dim);
   const DataRange range{low, high, both_signs, 2, false};
-  tensor.set_raw_data(random_data(ir::Dtype::F32, static_cast<std::int64_t>(count), range, base::hash64(name, kSeed)));
+  tensor.set_raw_data(random_data(ir::Dtype::F32, static_cast<std::int64_t>(count), range,
+                                  base::hash64(name, kSeed)));
   return name;
 }
 
-ModelWriter::Name ModelWriter::convolution(const std::string& name, const Name& x, const ir::ConvTuple& conv,
-                                           std::int64_t padding) {
+ModelWriter::Name ModelWriter::convolution(const std::string& name, const Name& x,
+                                           const ir::ConvTuple& conv, std::int64_t padding) {
   const std::int64_t group = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.group;
   const std::int64_t in_c = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.in_c;
   const std::int64_t k = conv.kernel;
   // Sums of as many products as a filter has weights stay near one.
-  const double scale = 1 / std::sqrt(static_cast<double>(in_c / group) * static_cast<double>(k) * static_cast<double>(k));
-  const Name weight = weights(name + ".weight", {conv.out_c, in_c / group, k, k}, 0.75 * scale, 1.25 * scale, true);
+  const double scale = 1 / std::sqrt(static_cast<double>(in_c / group) * static_cast<double>(k) *
+                                     static_cast<double>(k));
+  const Name weight =
+      weights(name + ".weight", {conv.out_c, in_c / group, k, k}, 0.75 * scale, 1.25 * scale, true);
   wire::Node& convolution = node(name, "Conv", {x, weight});
   set_ints(convolution, "dilations", {1, 1});
   set_int(convolution, "group", group);
@@ -112,10 +123,17 @@ ModelWriter::Name ModelWriter::convolution(const std::string& name, const Name& 
 
 ModelWriter::Name ModelWriter::activation(const std::string& name, const Name& x, Activation kind) {
   switch (kind) {
-    case Activation::Relu: node(name, "Relu", {x}); break;
-    case Activation::Sigmoid: node(name, "Sigmoid", {x}); break;
-    case Activation::LeakyRelu: set_float(node(name, "LeakyRelu", {x}), "alpha", kLeak); break;
-    case Activation::Swish: return multiply(name, x, sigmoid(name + ".sigmoid", x));
+    case Activation::Relu:
+      node(name, "Relu", {x});
+      break;
+    case Activation::Sigmoid:
+      node(name, "Sigmoid", {x});
+      break;
+    case Activation::LeakyRelu:
+      set_float(node(name, "LeakyRelu", {x}), "alpha", kLeak);
+      break;
+    case Activation::Swish:
+      return multiply(name, x, sigmoid(name + ".sigmoid", x));
     case Activation::Relu6: {
       const auto scalar = [&](const std::string& tensor_name, float value) {
         wire::Tensor& tensor = *model_.mutable_graph()->add_initializer();
@@ -150,7 +168,8 @@ ModelWriter::Name ModelWriter::global_average_pool(const std::string& name, cons
   return name;
 }
 
-ModelWriter::Name ModelWriter::average_pool(const std::string& name, const Name& x, std::int64_t stride, bool odd) {
+ModelWriter::Name ModelWriter::average_pool(const std::string& name, const Name& x,
+                                            std::int64_t stride, bool odd) {
   wire::Node& pool = node(name, "AveragePool", {x});
   if (odd) set_int(pool, "ceil_mode", 1);
   set_ints(pool, "kernel_shape", {stride, stride});
@@ -160,7 +179,8 @@ ModelWriter::Name ModelWriter::average_pool(const std::string& name, const Name&
 
 Result<std::string> ModelWriter::finish(const Name& x, const std::vector<std::int64_t>& dims) {
   if (weight_bytes_ > kMaxWrittenBytes) {
-    return fail(Code::Input, "its weights take {:.1f} GiB, more than the 2 GiB of an ONNX file", weight_bytes_ * 0x1p-30);
+    return fail(Code::Input, "its weights take {:.1f} GiB, more than the 2 GiB of an ONNX file",
+                weight_bytes_ * 0x1p-30);
   }
   // The last node's result gets the name, so that nothing is copied.
   wire::Graph& graph = *model_.mutable_graph();

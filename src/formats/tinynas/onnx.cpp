@@ -37,15 +37,18 @@ class StructureWriter {
       }
       x = writer_.convolution(step.name, x, step.convs.front().conv, step.convs.front().padding);
       // The last convolution is activated after the sum.
-      if (i + 1 < executed.steps.size()) x = writer_.activation(step.name + ".act", x, block.activation);
+      if (i + 1 < executed.steps.size())
+        x = writer_.activation(step.name + ".act", x, block.activation);
     }
     if (inner.residual) {
       ModelWriter::Name shortcut = in;
       if (inner.stride != 1) {
-        shortcut = writer_.average_pool(inner.name + ".pool", shortcut, inner.stride, executed.in_size % inner.stride != 0);
+        shortcut = writer_.average_pool(inner.name + ".pool", shortcut, inner.stride,
+                                        executed.in_size % inner.stride != 0);
       }
       if (executed.projection) {
-        shortcut = writer_.convolution(inner.name + ".projection", shortcut, executed.projection->conv, 0);
+        shortcut =
+            writer_.convolution(inner.name + ".projection", shortcut, executed.projection->conv, 0);
       }
       x = writer_.add(inner.name + ".sum", x, shortcut);
     }
@@ -70,20 +73,26 @@ class StructureWriter {
 
 }  // namespace
 
-Result<std::string> structure_model(const Structure& structure, std::int64_t resolution, std::int64_t batch) {
+Result<std::string> structure_model(const Structure& structure, std::int64_t resolution,
+                                    std::int64_t batch) {
   return StructureWriter(structure, resolution, batch).write();
 }
 
 Result<std::string> sample_model(const ir::ConvTuple& conv) {
   if (conv.in_h != conv.in_w) {
-    return fail(Code::Input, "{}: In_H differs from In_W; a sample has one size for both", library_key_text(conv));
+    return fail(Code::Input, "{}: In_H differs from In_W; a sample has one size for both",
+                library_key_text(conv));
   }
   const std::int64_t padding = (conv.kernel - 1) / 2;
-  const auto results = [&](std::int64_t size) { return (size + 2 * padding - conv.kernel) / conv.stride + 1; };
+  const auto results = [&](std::int64_t size) {
+    return (size + 2 * padding - conv.kernel) / conv.stride + 1;
+  };
   const std::int64_t in_c = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.in_c;
-  const std::vector<std::int64_t> out_dims = {conv.batch, conv.out_c, results(conv.in_h), results(conv.in_w)};
+  const std::vector<std::int64_t> out_dims = {conv.batch, conv.out_c, results(conv.in_h),
+                                              results(conv.in_w)};
   if (conv.in_h + 2 * padding < conv.kernel || conv.in_w + 2 * padding < conv.kernel) {
-    return fail(Code::Input, "{}: the kernel is larger than its padded input", library_key_text(conv));
+    return fail(Code::Input, "{}: the kernel is larger than its padded input",
+                library_key_text(conv));
   }
   ModelWriter writer("sample");
   ModelWriter::Name x = writer.input("input", {conv.batch, in_c, conv.in_h, conv.in_w});
@@ -97,7 +106,8 @@ Result<std::string> sample_model(const ir::ConvTuple& conv) {
 
 double sample_weight_bytes(const ir::ConvTuple& conv) {
   const std::int64_t inputs = conv.type == ir::ConvType::Depthwise ? 1 : conv.in_c / conv.group;
-  return 4.0 * static_cast<double>(conv.out_c) * static_cast<double>(inputs) * static_cast<double>(conv.kernel * conv.kernel);
+  return 4.0 * static_cast<double>(conv.out_c) * static_cast<double>(inputs) *
+         static_cast<double>(conv.kernel * conv.kernel);
 }
 
 }  // namespace oplat::formats::tinynas

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "formats/tinynas/lines.hpp"
 #include "base/text.hpp"
 #include "formats/tinynas.hpp"
+#include "formats/tinynas/lines.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
@@ -32,40 +32,45 @@ class ConfigReader {
   explicit ConfigReader(const base::Source& source) : source_(source) {}
 
   Status read() {
-    OPLAT_CHECK(for_each_line(source_.bytes(), [&](std::string_view line, std::size_t number) -> Status {
-      const auto found = words(line);
-      if (found.empty() || found.front().starts_with('#')) return {};
-      const std::string key(found.front());
-      const auto wrong = [&](std::string_view what) {
-        return fail(Code::Input, "{}:{}: {}", source_.name(), number, what);
-      };
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-        const std::vector<std::string> known(kKeys.begin(), kKeys.end());
-        const auto near = base::nearest_word(key, known);
-        return wrong(fmt::format("unknown key '{}'{}; known are {}", base::printable(key, 40),
-                                 near ? fmt::format(" (do you mean {}?)", *near) : "", base::join(known, ", ")));
-      }
-      if (found.size() == 1) return wrong(fmt::format("'{}' has no value", key));
-      std::vector<std::string> values(found.begin() + 1, found.end());
-      if (!entries_.emplace(key, Entry{number, std::move(values)}).second) return wrong(fmt::format("'{}' is given twice", key));
-      return {};
-    }));
+    OPLAT_CHECK(
+        for_each_line(source_.bytes(), [&](std::string_view line, std::size_t number) -> Status {
+          const auto found = words(line);
+          if (found.empty() || found.front().starts_with('#')) return {};
+          const std::string key(found.front());
+          const auto wrong = [&](std::string_view what) {
+            return fail(Code::Input, "{}:{}: {}", source_.name(), number, what);
+          };
+          if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+            const std::vector<std::string> known(kKeys.begin(), kKeys.end());
+            const auto near = base::nearest_word(key, known);
+            return wrong(fmt::format("unknown key '{}'{}; known are {}", base::printable(key, 40),
+                                     near ? fmt::format(" (do you mean {}?)", *near) : "",
+                                     base::join(known, ", ")));
+          }
+          if (found.size() == 1) return wrong(fmt::format("'{}' has no value", key));
+          std::vector<std::string> values(found.begin() + 1, found.end());
+          if (!entries_.emplace(key, Entry{number, std::move(values)}).second)
+            return wrong(fmt::format("'{}' is given twice", key));
+          return {};
+        }));
     std::vector<std::string> absent;
     for (const char* key : kKeys) {
       if (!entries_.contains(key)) absent.emplace_back(key);
     }
     if (absent.empty()) return {};
-    return fail(Code::Input, "{}: no {}; a line 'key value ...' each", source_.name(), base::join(absent, ", "));
+    return fail(Code::Input, "{}: no {}; a line 'key value ...' each", source_.name(),
+                base::join(absent, ", "));
   }
 
-  Result<std::vector<std::int64_t>> integers(const char* key, std::int64_t least, std::int64_t most) const {
+  Result<std::vector<std::int64_t>> integers(const char* key, std::int64_t least,
+                                             std::int64_t most) const {
     const Entry& entry = entries_.at(key);
     std::vector<std::int64_t> out;
     for (const std::string& text : entry.values) {
       const auto value = base::parse_int(text);
       if (!value || *value < least || *value > most) {
-        return fail(Code::Input, "{}:{}: {} is '{}'; expected integers from {} to {}", source_.name(), entry.line, key,
-                    base::printable(text, 24), least, most);
+        return fail(Code::Input, "{}:{}: {} is '{}'; expected integers from {} to {}",
+                    source_.name(), entry.line, key, base::printable(text, 24), least, most);
       }
       out.push_back(*value);
     }
@@ -75,7 +80,8 @@ class ConfigReader {
   Result<std::int64_t> integer(const char* key, std::int64_t least, std::int64_t most) const {
     OPLAT_TRY(values, integers(key, least, most));
     if (values.size() != 1) {
-      return fail(Code::Input, "{}:{}: {} has {} values; expected one", source_.name(), entries_.at(key).line, key, values.size());
+      return fail(Code::Input, "{}:{}: {} has {} values; expected one", source_.name(),
+                  entries_.at(key).line, key, values.size());
     }
     return values.front();
   }
@@ -86,8 +92,9 @@ class ConfigReader {
     for (const std::string& text : entry.values) {
       const auto value = base::parse_double(text);
       if (!value || !(*value > 0) || !(*value <= kMaxRatio)) {
-        return fail(Code::Input, "{}:{}: channel_ratio is '{}'; expected positive numbers, In_C / Out_C", source_.name(), entry.line,
-                    base::printable(text, 24));
+        return fail(Code::Input,
+                    "{}:{}: channel_ratio is '{}'; expected positive numbers, In_C / Out_C",
+                    source_.name(), entry.line, base::printable(text, 24));
       }
       out.push_back(*value);
     }
@@ -99,16 +106,24 @@ class ConfigReader {
     std::size_t line;
     std::vector<std::string> values;
   };
-  static constexpr std::array kKeys = {"batch",       "elmt_fused",    "filter_size",      "min_feature_size",
-                                       "max_feature_size", "number_feature_size", "output_channel", "stride",
-                                       "type",        "channel_ratio"};
+  static constexpr std::array kKeys = {"batch",
+                                       "elmt_fused",
+                                       "filter_size",
+                                       "min_feature_size",
+                                       "max_feature_size",
+                                       "number_feature_size",
+                                       "output_channel",
+                                       "stride",
+                                       "type",
+                                       "channel_ratio"};
 
   const base::Source& source_;
   std::map<std::string, Entry> entries_;
 };
 
 bool valid(const ir::ConvTuple& conv, const SamplingRules& rules) {
-  if (conv.in_c % rules.channel_multiple != 0 || conv.out_c % rules.channel_multiple != 0) return false;
+  if (conv.in_c % rules.channel_multiple != 0 || conv.out_c % rules.channel_multiple != 0)
+    return false;
   const bool depthwise = conv.type == ir::ConvType::Depthwise;
   if (!depthwise) {
     if (conv.in_c != kImageChannels && conv.in_c < kMinChannels) return false;
@@ -116,7 +131,8 @@ bool valid(const ir::ConvTuple& conv, const SamplingRules& rules) {
     if (conv.in_c == kImageChannels && conv.out_c > kMaxChannelsOfImages) return false;
   }
   if (conv.stride == 2 && conv.in_h % 2 != 0) return false;
-  if (depthwise && (conv.in_c != conv.out_c || conv.fused || conv.kernel > kMaxDepthwiseKernel)) return false;
+  if (depthwise && (conv.in_c != conv.out_c || conv.fused || conv.kernel > kMaxDepthwiseKernel))
+    return false;
   const auto size = static_cast<double>(conv.in_h);
   const double pixels = static_cast<double>(conv.batch) * size * size;
   const double inputs = pixels * static_cast<double>(conv.in_c);
@@ -150,7 +166,8 @@ Result<SamplingSpace> read_sampling_space(const base::Source& source) {
   OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMaxSize));
   OPLAT_TRY(sizes, reader.integer("number_feature_size", 1, kMaxGridPoints));
   if (min_size > max_size) {
-    return fail(Code::Input, "{}: min_feature_size {} is larger than max_feature_size {}", source.name(), min_size, max_size);
+    return fail(Code::Input, "{}: min_feature_size {} is larger than max_feature_size {}",
+                source.name(), min_size, max_size);
   }
   return SamplingSpace{batch, fused, kernel, min_size, max_size, sizes, out_c, stride, type, ratio};
 }
@@ -173,12 +190,15 @@ std::vector<std::int64_t> size_grid(const SamplingSpace& space) {
 
 Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const SamplingRules& rules) {
   const std::vector<std::int64_t> sizes = reversed(size_grid(space));
-  double combinations = static_cast<double>(space.ratio.size() + 1) * static_cast<double>(sizes.size());
-  for (const auto* axis : {&space.batch, &space.fused, &space.kernel, &space.out_c, &space.stride, &space.type}) {
+  double combinations =
+      static_cast<double>(space.ratio.size() + 1) * static_cast<double>(sizes.size());
+  for (const auto* axis :
+       {&space.batch, &space.fused, &space.kernel, &space.out_c, &space.stride, &space.type}) {
     combinations *= static_cast<double>(axis->size());
   }
   if (combinations > kMaxCombinations) {
-    return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations, kMaxCombinations);
+    return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations,
+                kMaxCombinations);
   }
   std::vector<ir::ConvTuple> out;
   const auto add_ratios = [&](ir::ConvTuple conv) {

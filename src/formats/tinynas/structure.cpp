@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "formats/tinynas/literal.hpp"
-#include "formats/tinynas/walk.hpp"
 #include "base/text.hpp"
 #include "formats/tinynas.hpp"
+#include "formats/tinynas/literal.hpp"
+#include "formats/tinynas/walk.hpp"
 
 namespace oplat::formats::tinynas {
 namespace {
@@ -52,11 +52,13 @@ std::optional<Activation> parse_activation(std::string_view name) {
   if (name == "relu6") return Activation::Relu6;
   if (name == "swish" || name == "silu") return Activation::Swish;
   if (name == "sigmoid") return Activation::Sigmoid;
-  if (name == "learkyrelu" || name == "leakyrelu" || name == "leaky_relu") return Activation::LeakyRelu;
+  if (name == "learkyrelu" || name == "leakyrelu" || name == "leaky_relu")
+    return Activation::LeakyRelu;
   return std::nullopt;
 }
 bool original_knows_activation(std::string_view name) {
-  return name == "relu" || name == "relu6" || name == "swish" || name == "sigmoid" || name == "learkyrelu";
+  return name == "relu" || name == "relu6" || name == "swish" || name == "sigmoid" ||
+         name == "learkyrelu";
 }
 
 /// Reads one dictionary of the list.
@@ -90,9 +92,10 @@ class BlockReader {
   template <class... Args>
   tl::unexpected<Error> error(fmt::format_string<Args...> format, Args&&... args) const {
     const std::string what = fmt::format(format, std::forward<Args>(args)...);
-    const std::string named = block_.class_name.empty() ? "" : fmt::format(" ({})", block_.class_name);
-    return fail(Code::Input, "{}:{}: block {}{}: {}", source_.name(), place_of(source_.bytes(), literal_.offset),
-                block_.index, named, what);
+    const std::string named =
+        block_.class_name.empty() ? "" : fmt::format(" ({})", block_.class_name);
+    return fail(Code::Input, "{}:{}: block {}{}: {}", source_.name(),
+                place_of(source_.bytes(), literal_.offset), block_.index, named, what);
   }
 
   Result<const ClassInfo*> find_class() {
@@ -100,7 +103,8 @@ class BlockReader {
     if (found == nullptr) return error("no key 'class'");
     const std::string* name = found->text();
     if (name == nullptr) return error("'class' is {}; expected a string", found->shown());
-    const auto* info = std::find_if(kClasses.begin(), kClasses.end(), [&](const ClassInfo& c) { return c.name == *name; });
+    const auto* info = std::find_if(kClasses.begin(), kClasses.end(),
+                                    [&](const ClassInfo& c) { return c.name == *name; });
     if (info == kClasses.end()) {
       std::vector<std::string> known;
       for (const ClassInfo& one : kClasses) known.emplace_back(one.name);
@@ -113,16 +117,19 @@ class BlockReader {
   }
 
   /// An integer in [least, most]; nothing where the key is absent.
-  Result<std::optional<std::int64_t>> integer(std::string_view key, std::int64_t least, std::int64_t most) const {
+  Result<std::optional<std::int64_t>> integer(std::string_view key, std::int64_t least,
+                                              std::int64_t most) const {
     const Literal* found = entries_->find(key);
     if (found == nullptr) return std::optional<std::int64_t>();
     const std::int64_t* value = found->integer();
     if (value == nullptr || *value < least || *value > most) {
-      return error("'{}' is {}; expected an integer from {} to {}", key, found->shown(), least, most);
+      return error("'{}' is {}; expected an integer from {} to {}", key, found->shown(), least,
+                   most);
     }
     return std::optional(*value);
   }
-  Status required(std::string_view key, std::int64_t least, std::int64_t most, std::int64_t& to) const {
+  Status required(std::string_view key, std::int64_t least, std::int64_t most,
+                  std::int64_t& to) const {
     OPLAT_TRY(found, integer(key, least, most));
     if (!found) return error("no key '{}'", key);
     to = *found;
@@ -147,12 +154,14 @@ class BlockReader {
     return {};
   }
 
-  /// An integer, or one for each axis, all equal. Of a 3-D block it is not kept: nothing that reads it stays.
+  /// An integer, or one for each axis, all equal. Of a 3-D block it is not kept: nothing that reads
+  /// it stays.
   Status read_padding() {
     const Literal* found = entries_->find("p");
     if (found == nullptr || block_.three_d) return {};
     const Literal* one = found;
-    if (const Literal::Sequence* all = found->sequence(); all != nullptr && all->kind != '{' && all->items.size() == 2) {
+    if (const Literal::Sequence* all = found->sequence();
+        all != nullptr && all->kind != '{' && all->items.size() == 2) {
       one = &all->items[0];
       const bool equal = one->integer() != nullptr && all->items[1].integer() != nullptr &&
                          *one->integer() == *all->items[1].integer();
@@ -173,8 +182,10 @@ class BlockReader {
     if (name == nullptr) return error("'act' is {}; expected a string", found->shown());
     const auto activation = parse_activation(*name);
     if (!activation) {
-      return error("unknown activation '{}'; known are relu, relu6, swish, sigmoid, learkyrelu (as the original spells it)",
-                   base::printable(*name, 40));
+      return error(
+          "unknown activation '{}'; known are relu, relu6, swish, sigmoid, learkyrelu (as the "
+          "original spells it)",
+          base::printable(*name, 40));
     }
     block_.activation = *activation;
     if (!original_knows_activation(*name)) {
@@ -183,24 +194,29 @@ class BlockReader {
     return {};
   }
 
-  /// nbitsA and nbitsW change no convolution's size, but the original refuses lists of a wrong length.
+  /// nbitsA and nbitsW change no convolution's size, but the original refuses lists of a wrong
+  /// length.
   void check_bits(bool super) {
     const Literal* activations = entries_->find("nbitsA");
     const Literal* weights = entries_->find("nbitsW");
-    if (activations == nullptr || weights == nullptr || block_.kind == BlockKind::Conv || block_.three_d) return;
+    if (activations == nullptr || weights == nullptr || block_.kind == BlockKind::Conv ||
+        block_.three_d)
+      return;
     if (activations->sequence() == nullptr || weights->sequence() == nullptr) {
       block_.original_raises = "TypeError: nbitsA and nbitsW of a residual block are lists";
       return;
     }
-    const std::size_t wanted = block_.kind == BlockKind::K1KxK1 || block_.kind == BlockKind::K1DwK1 ? 3 : 2;
+    const std::size_t wanted =
+        block_.kind == BlockKind::K1KxK1 || block_.kind == BlockKind::K1DwK1 ? 3 : 2;
     const auto repeat = super ? static_cast<std::size_t>(block_.repeat) : std::size_t{1};
     const std::size_t a = activations->sequence()->items.size();
     const std::size_t w = weights->sequence()->items.size();
     if (repeat == 0) {
       block_.original_raises = "ZeroDivisionError: nbitsA of a block with L = 0";
     } else if (a / repeat != wanted || (super ? w < wanted * repeat : a != wanted || w != wanted)) {
-      block_.original_raises = fmt::format("ValueError: nbitsA/W must have {} elements for each inner block, found {} and {} for {}",
-                                           wanted, a, w, repeat);
+      block_.original_raises = fmt::format(
+          "ValueError: nbitsA/W must have {} elements for each inner block, found {} and {} for {}",
+          wanted, a, w, repeat);
     }
   }
 
@@ -213,12 +229,14 @@ class BlockReader {
 /// The list of blocks: the literal itself, or the first of 'best_structures'.
 Result<const Literal*> block_list(const base::Source& source, const Literal& literal) {
   const auto wrong = [&](const Literal& at, std::string_view what) {
-    return fail(Code::Input, "{}:{}: {}, found {}", source.name(), place_of(source.bytes(), at.offset), what, at.shown());
+    return fail(Code::Input, "{}:{}: {}, found {}", source.name(),
+                place_of(source.bytes(), at.offset), what, at.shown());
   };
   const Literal* list = &literal;
   if (const Literal::Dictionary* file = literal.dictionary()) {
     const Literal* best = file->find("best_structures");
-    if (best == nullptr) return wrong(literal, "expected a list of blocks or a dictionary with 'best_structures'");
+    if (best == nullptr)
+      return wrong(literal, "expected a list of blocks or a dictionary with 'best_structures'");
     if (best->sequence() == nullptr || best->sequence()->items.empty()) {
       return wrong(*best, "expected a list of structures as 'best_structures'");
     }
@@ -228,7 +246,8 @@ Result<const Literal*> block_list(const base::Source& source, const Literal& lit
   if (blocks == nullptr || blocks->kind == '{') return wrong(*list, "expected a list of blocks");
   if (blocks->items.empty()) return wrong(*list, "expected at least one block");
   if (blocks->items.size() > kMaxBlocks) {
-    return fail(Code::Input, "{}: {} blocks, more than {}", source.name(), blocks->items.size(), kMaxBlocks);
+    return fail(Code::Input, "{}: {} blocks, more than {}", source.name(), blocks->items.size(),
+                kMaxBlocks);
   }
   return list;
 }
@@ -246,16 +265,18 @@ Result<Structure> read_structure(const base::Source& source) {
   std::size_t counted = 0;  // bytes whose line ends `line` knows
   for (const Literal& one : list->sequence()->items) {
     OPLAT_TRY(block, BlockReader(source, one, structure.blocks.size()).read());
-    const std::string_view between = std::string_view(source.bytes()).substr(counted, one.offset - counted);
+    const std::string_view between =
+        std::string_view(source.bytes()).substr(counted, one.offset - counted);
     line += static_cast<std::size_t>(std::count(between.begin(), between.end(), '\n'));
     counted = one.offset;
     block.line = line;
     if (!structure.blocks.empty() && structure.blocks.front().three_d != block.three_d) {
-      return fail(Code::Input, "{}: 2-D and 3-D blocks in one structure", block_place(structure, block));
+      return fail(Code::Input, "{}: 2-D and 3-D blocks in one structure",
+                  block_place(structure, block));
     }
     if ((inner_blocks += block.repeat) > kMaxInnerBlocks) {
-      return fail(Code::Input, "{}: more than {} inner blocks (L) up to here", block_place(structure, block),
-                  kMaxInnerBlocks);
+      return fail(Code::Input, "{}: more than {} inner blocks (L) up to here",
+                  block_place(structure, block), kMaxInnerBlocks);
     }
     structure.blocks.push_back(std::move(block));
   }

@@ -11,7 +11,8 @@
 
 namespace oplat::formats::tinynas {
 
-/// One step of an inner block's main path: a convolution, or a squeeze and excitation of `in` channels.
+/// One step of an inner block's main path: a convolution, or a squeeze and excitation of `in`
+/// channels.
 struct Step {
   std::string_view name;  ///< "conv1", "se"
   std::int64_t in = 0;
@@ -36,7 +37,8 @@ struct InnerBlock {
 
 std::vector<InnerBlock> inner_blocks(const Block& block);
 
-/// Channels between the two convolutions of a squeeze and excitation, as Python rounds: max(1, round(0.25 c) // 8) * 8.
+/// Channels between the two convolutions of a squeeze and excitation, as Python rounds: max(1,
+/// round(0.25 c) // 8) * 8.
 std::int64_t squeeze_width(std::int64_t channels);
 
 /// "FILE:4: block 3 (SuperResK1KX)", the start of a message.
@@ -63,10 +65,12 @@ struct ExecutedBlock {
   std::optional<ExecutedConv> projection;
 };
 
-/// The network as it runs: the corrected rules. Code::Input names the block that no runtime could execute.
+/// The network as it runs: the corrected rules. Code::Input names the block that no runtime could
+/// execute.
 Result<std::vector<ExecutedBlock>> execute(const Structure& structure, std::int64_t resolution);
 
 /// The original's count (Rules::Original).
-Result<std::vector<NamedConv>> original_convolutions(const Structure& structure, std::int64_t resolution);
+Result<std::vector<NamedConv>> original_convolutions(const Structure& structure,
+                                                     std::int64_t resolution);
 
 }  // namespace oplat::formats::tinynas

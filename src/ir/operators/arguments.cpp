@@ -61,8 +61,8 @@ bool is_word(const Key& key, std::string_view name, std::string_view word) {
 }
 
 void set_attribute(Key& key, std::string_view name, Value value) {
-  const auto found =
-      std::find_if(key.attributes.begin(), key.attributes.end(), [&](const NamedValue& a) { return a.first == name; });
+  const auto found = std::find_if(key.attributes.begin(), key.attributes.end(),
+                                  [&](const NamedValue& a) { return a.first == name; });
   if (found == key.attributes.end()) {
     key.attributes.emplace_back(name, std::move(value));
   } else {

@@ -16,8 +16,8 @@ namespace oplat::ir::ops {
 inline constexpr std::string_view kContrib = "com.microsoft";
 inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
 
-/// Number of elements for counting work, which goes on where memory ends: any product that is a finite double; nothing where a
-/// dimension is unknown.
+/// Number of elements for counting work, which goes on where memory ends: any product that is a
+/// finite double; nothing where a dimension is unknown.
 std::optional<double> extent(const Shape& shape);
 /// Of a tensor; nothing for an absent one or one of unknown size.
 std::optional<double> elements(const TensorEntry* tensor);

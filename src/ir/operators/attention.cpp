@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Attention as ONNX Runtime fuses it: projections, scores = Q K^T, softmax, scores V. Masked scores are counted, since
-/// the CPU kernels compute them; masks, scaling and bias are not.
+/// Attention as ONNX Runtime fuses it: projections, scores = Q K^T, softmax, scores V. Masked
+/// scores are counted, since the CPU kernels compute them; masks, scaling and bias are not.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
@@ -21,7 +21,8 @@ struct Lengths {
 };
 
 double flops_of(const Lengths& l) {
-  return l.batch * l.queries * l.keys * (2 * l.query_hidden + 2 * l.value_hidden + kSoftmax * l.heads);
+  return l.batch * l.queries * l.keys *
+         (2 * l.query_hidden + 2 * l.value_hidden + kSoftmax * l.heads);
 }
 
 /// Steps in the cache of earlier keys, [..., steps, head size]; none where there is no cache.
@@ -40,19 +41,22 @@ std::optional<double> flops_attention(const Key& key) {
   const auto value_hidden = dim(key.result(0), 2);
   const auto heads = integer(key, "num_heads");
   const auto past = past_steps(key.operand(kPast));
-  if (!batch || !steps || !input || !columns || !value_hidden || !heads || !past) return std::nullopt;
-  const Lengths lengths = {.batch = static_cast<double>(*batch),
-                           .heads = static_cast<double>(*heads),
-                           .queries = static_cast<double>(*steps),
-                           .keys = static_cast<double>(*steps) + static_cast<double>(*past),
-                           .query_hidden = (static_cast<double>(*columns) - static_cast<double>(*value_hidden)) / 2,
-                           .value_hidden = static_cast<double>(*value_hidden)};
-  return 2 * lengths.batch * lengths.queries * static_cast<double>(*input) * static_cast<double>(*columns) +
+  if (!batch || !steps || !input || !columns || !value_hidden || !heads || !past)
+    return std::nullopt;
+  const Lengths lengths = {
+      .batch = static_cast<double>(*batch),
+      .heads = static_cast<double>(*heads),
+      .queries = static_cast<double>(*steps),
+      .keys = static_cast<double>(*steps) + static_cast<double>(*past),
+      .query_hidden = (static_cast<double>(*columns) - static_cast<double>(*value_hidden)) / 2,
+      .value_hidden = static_cast<double>(*value_hidden)};
+  return 2 * lengths.batch * lengths.queries * static_cast<double>(*input) *
+             static_cast<double>(*columns) +
          flops_of(lengths);
 }
 
-/// Number of keys: of [batch, steps, hidden], of packed [batch, steps, heads, 2, head size], or of a cache of another
-/// attention, [batch, heads, steps, head size].
+/// Number of keys: of [batch, steps, hidden], of packed [batch, steps, heads, 2, head size], or of
+/// a cache of another attention, [batch, heads, steps, head size].
 std::optional<std::int64_t> key_steps(const TensorEntry* keys) {
   const auto size = rank(keys);
   if (size == 3 || size == 5) return dim(keys, 1);
@@ -60,7 +64,8 @@ std::optional<std::int64_t> key_steps(const TensorEntry* keys) {
   return std::nullopt;
 }
 
-/// Query [batch, steps, hidden], or query, key and value packed as [batch, steps, heads, 3, head size].
+/// Query [batch, steps, hidden], or query, key and value packed as [batch, steps, heads, 3, head
+/// size].
 std::optional<double> flops_multi_head(const Key& key) {
   const TensorEntry* query = key.operand(0);
   const bool packed = rank(query) == 5;
@@ -72,18 +77,20 @@ std::optional<double> flops_multi_head(const Key& key) {
   const auto past = past_steps(key.operand(6));
   const auto head_size = packed ? dim(query, 4) : std::nullopt;
   const auto query_hidden = dim(query, 2);  // heads, if packed
-  if (!batch || !steps || !heads || !value_hidden || !keys || !past || !query_hidden) return std::nullopt;
+  if (!batch || !steps || !heads || !value_hidden || !keys || !past || !query_hidden)
+    return std::nullopt;
   if (packed && !head_size) return std::nullopt;
-  return flops_of(
-      {.batch = static_cast<double>(*batch),
-       .heads = static_cast<double>(*heads),
-       .queries = static_cast<double>(*steps),
-       .keys = static_cast<double>(*keys) + static_cast<double>(*past),
-       .query_hidden = static_cast<double>(*query_hidden) * (packed ? static_cast<double>(*head_size) : 1.0),
-       .value_hidden = static_cast<double>(*value_hidden)});
+  return flops_of({.batch = static_cast<double>(*batch),
+                   .heads = static_cast<double>(*heads),
+                   .queries = static_cast<double>(*steps),
+                   .keys = static_cast<double>(*keys) + static_cast<double>(*past),
+                   .query_hidden = static_cast<double>(*query_hidden) *
+                                   (packed ? static_cast<double>(*head_size) : 1.0),
+                   .value_hidden = static_cast<double>(*value_hidden)});
 }
 
-/// ONNX's own: [batch, heads, steps, head size] or [batch, steps, heads * head size]; the cache's keys are operand 4.
+/// ONNX's own: [batch, heads, steps, head size] or [batch, steps, heads * head size]; the cache's
+/// keys are operand 4.
 std::optional<double> flops_onnx(const Key& key) {
   const TensorEntry* query = key.operand(0);
   const TensorEntry* result = key.result(0);
@@ -95,7 +102,8 @@ std::optional<double> flops_onnx(const Key& key) {
   const auto value_size = dim(result, -1);
   const auto keys = key_steps(key.operand(1));
   const auto past = past_steps(key.operand(4));
-  if (!batch || !heads || !steps || !query_size || !value_size || !keys || !past) return std::nullopt;
+  if (!batch || !heads || !steps || !query_size || !value_size || !keys || !past)
+    return std::nullopt;
   const double wide = by_heads ? static_cast<double>(*heads) : 1.0;
   return flops_of({.batch = static_cast<double>(*batch),
                    .heads = static_cast<double>(*heads),
@@ -105,8 +113,9 @@ std::optional<double> flops_onnx(const Key& key) {
                    .value_hidden = wide * static_cast<double>(*value_size)});
 }
 
-/// Query [batch, steps, hidden], or with key and value packed behind it; the cache is operand 3 before and result 1
-/// after. A cache that is shared has room for more than was seen, all of which counts.
+/// Query [batch, steps, hidden], or with key and value packed behind it; the cache is operand 3
+/// before and result 1 after. A cache that is shared has room for more than was seen, all of which
+/// counts.
 std::optional<double> flops_group_query(const Key& key) {
   const auto batch = dim(key.operand(0), 0);
   const auto steps = dim(key.operand(0), 1);
@@ -115,7 +124,8 @@ std::optional<double> flops_group_query(const Key& key) {
   const auto past = past_steps(key.operand(3));
   const auto present = key.result(1) == nullptr ? std::nullopt : dim(key.result(1), -2);
   if (!batch || !steps || !heads || !hidden || (!past && !present)) return std::nullopt;
-  const double keys = present ? static_cast<double>(*present) : static_cast<double>(*past) + static_cast<double>(*steps);
+  const double keys = present ? static_cast<double>(*present)
+                              : static_cast<double>(*past) + static_cast<double>(*steps);
   return flops_of({.batch = static_cast<double>(*batch),
                    .heads = static_cast<double>(*heads),
                    .queries = static_cast<double>(*steps),
@@ -149,7 +159,10 @@ std::vector<OperatorInfo> attention() {
        .unprinted_operands = {1, 6},
        .canonicalise = canonicalise,
        .flops = flops_attention<8>},
-      {.domain = kContrib, .op = "MultiHeadAttention", .inert = {"mask_filter_value"}, .flops = flops_multi_head},
+      {.domain = kContrib,
+       .op = "MultiHeadAttention",
+       .inert = {"mask_filter_value"},
+       .flops = flops_multi_head},
       {.domain = kContrib, .op = "GroupQueryAttention", .flops = flops_group_query},
       {.domain = "", .op = "Attention", .flops = flops_onnx},
       {.domain = "", .op = "RotaryEmbedding", .flops = flops_per_result<kRotation>},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Caffe2's operators, keys of which are made by ir/caffe2.hpp. Counted as their ONNX kin: two operations for a
-/// multiply-add, nothing for bias, activation and requantisation fused into a convolution or product. None is a view:
-/// Caffe2 copies in Reshape, Flatten and Dropout unless the net writes in place.
+/// Caffe2's operators, keys of which are made by ir/caffe2.hpp. Counted as their ONNX kin: two
+/// operations for a multiply-add, nothing for bias, activation and requantisation fused into a
+/// convolution or product. None is a view: Caffe2 copies in Reshape, Flatten and Dropout unless the
+/// net writes in place.
 #include "ir/caffe2.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
@@ -47,7 +48,8 @@ std::optional<Description> describe_product(const Key& key) {
   Description d;
   d.slice = key.domain + ":" + key.op + " product";
   for (const Entry& entry : key.operands) {
-    if (const auto* tensor = std::get_if<TensorEntry>(&entry)) d.slice += ' ' + std::string(name(tensor->dtype));
+    if (const auto* tensor = std::get_if<TensorEntry>(&entry))
+      d.slice += ' ' + std::string(name(tensor->dtype));
   }
   d.numbers = {product->rows, product->inner, product->columns};
   Contraction contraction;
@@ -80,7 +82,8 @@ constexpr int kCaffe2Softmax = 5;
 
 std::vector<OperatorInfo> caffe2() {
   std::vector<OperatorInfo> list;
-  const auto add = [&](std::initializer_list<std::string_view> names, std::optional<double> (*flops)(const Key&),
+  const auto add = [&](std::initializer_list<std::string_view> names,
+                       std::optional<double> (*flops)(const Key&),
                        std::optional<Description> (*describe)(const Key&) = nullptr) {
     for (const std::string_view name : names) {
       list.push_back({.domain = kCaffe2Domain, .op = name, .flops = flops, .describe = describe});
@@ -88,17 +91,18 @@ std::vector<OperatorInfo> caffe2() {
   };
   add({"Conv", "Int8Conv", "Int8ConvRelu"}, flops_per_filter<1>, describe_conv);
   add({"FC", "Int8FC", "Int8FCRelu"}, flops_product, describe_product);
-  add({"AveragePool", "Int8AveragePool", "Int8AveragePoolRelu", "Int8MaxPool", "Int8MaxPoolRelu", "MaxPool"},
+  add({"AveragePool", "Int8AveragePool", "Int8AveragePoolRelu", "Int8MaxPool", "Int8MaxPoolRelu",
+       "MaxPool"},
       flops_pool);
   add({"Int8Sum", "Int8SumRelu", "Sum"}, flops_sum);
-  add({"Add", "Int8Add", "Int8AddRelu", "Int8LeakyRelu", "Int8Relu", "Int8Sigmoid", "LeakyRelu", "Mul", "Relu",
-       "Sigmoid", "Sub", "Tanh"},
+  add({"Add", "Int8Add", "Int8AddRelu", "Int8LeakyRelu", "Int8Relu", "Int8Sigmoid", "LeakyRelu",
+       "Mul", "Relu", "Sigmoid", "Sub", "Tanh"},
       flops_per_result<1>);
   add({"Int8Dequantize", "Int8Quantize", "SpatialBN"}, flops_per_result<2>);
   add({"Int8Softmax", "Softmax"}, flops_per_result<kCaffe2Softmax>);
-  add({"ChannelShuffle", "Concat", "Copy", "Dropout", "Flatten", "Int8ChannelShuffle", "Int8Concat", "Int8Flatten",
-       "Int8Reshape", "Int8ResizeNearest", "Int8Transpose", "NCHW2NHWC", "NHWC2NCHW", "Reshape", "ResizeNearest",
-       "Transpose"},
+  add({"ChannelShuffle", "Concat", "Copy", "Dropout", "Flatten", "Int8ChannelShuffle", "Int8Concat",
+       "Int8Flatten", "Int8Reshape", "Int8ResizeNearest", "Int8Transpose", "NCHW2NHWC", "NHWC2NCHW",
+       "Reshape", "ResizeNearest", "Transpose"},
       no_flops);
   return list;
 }

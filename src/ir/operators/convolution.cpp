@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Convolutions. A multiply-add counts as two operations. What a kernel does to a finished sum (bias, a fused Sum, an
-/// activation, requantisation) is not counted: it is one operation per result beside hundreds, and other counters leave
-/// it out too. The operands it reads are counted in bytes.
+/// Convolutions. A multiply-add counts as two operations. What a kernel does to a finished sum
+/// (bias, a fused Sum, an activation, requantisation) is not counted: it is one operation per
+/// result beside hundreds, and other counters leave it out too. The operands it reads are counted
+/// in bytes.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
@@ -13,13 +14,18 @@ namespace {
 bool channels_last(const Key& key) { return integer(key, "channels_last") == 1; }
 
 void canonicalise_conv(Key& key) { canonicalise_window(key, {.weights = 1}); }
-void canonicalise_qlinear(Key& key) { canonicalise_window(key, {.weights = 3, .channels_last = channels_last(key)}); }
-void canonicalise_nhwc(Key& key) { canonicalise_window(key, {.weights = 1, .channels_last = true}); }
+void canonicalise_qlinear(Key& key) {
+  canonicalise_window(key, {.weights = 3, .channels_last = channels_last(key)});
+}
+void canonicalise_nhwc(Key& key) {
+  canonicalise_window(key, {.weights = 1, .channels_last = true});
+}
 
 void canonicalise_transposed(Key& key) {
   canonicalise_window(key, {.weights = 1, .transposed = true});
   if (const auto kernel = integers(key, "kernel_shape"); kernel && kernel->size() <= 16) {
-    fill_attribute(key, "output_padding", Value::ints(std::vector<std::int64_t>(kernel->size(), 0)));
+    fill_attribute(key, "output_padding",
+                   Value::ints(std::vector<std::int64_t>(kernel->size(), 0)));
   }
 }
 
@@ -28,18 +34,24 @@ std::optional<Description> describe(const Key& key) {
   return describe_convolution(key, kWeights, kChannelsLast);
 }
 
-std::optional<Description> describe_qlinear(const Key& key) { return describe_convolution(key, 3, channels_last(key)); }
+std::optional<Description> describe_qlinear(const Key& key) {
+  return describe_convolution(key, 3, channels_last(key));
+}
 
 }  // namespace
 
 // Operand 3 is the fused Sum, over which ONNX Runtime's CPU kernels may write (MayInplace(3, 0) in
 // contrib_ops/cpu/nchwc_ops.cc and contrib_ops/cpu/fused_conv.cc).
 std::vector<OperatorInfo> convolution() {
-  // Weights, bias and the zero points of the activations. That of the weights (operand 5) is printed: 0 has kernels of
-  // its own.
+  // Weights, bias and the zero points of the activations. That of the weights (operand 5) is
+  // printed: 0 has kernels of its own.
   const std::vector<std::size_t> unprinted = {2, 3, 7, 8};
   return {
-      {.domain = "", .op = "Conv", .canonicalise = canonicalise_conv, .flops = flops_per_filter<1>, .describe = describe<1>},
+      {.domain = "",
+       .op = "Conv",
+       .canonicalise = canonicalise_conv,
+       .flops = flops_per_filter<1>,
+       .describe = describe<1>},
       {.domain = "",
        .op = "ConvInteger",
        .unprinted_operands = {1, 2},
@@ -52,12 +64,20 @@ std::vector<OperatorInfo> convolution() {
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
-      {.domain = "", .op = "ConvTranspose", .canonicalise = canonicalise_transposed, .flops = flops_per_spread<1>},
+      {.domain = "",
+       .op = "ConvTranspose",
+       .canonicalise = canonicalise_transposed,
+       .flops = flops_per_spread<1>},
       // Its sampling of the image between pixels is not counted.
       {.domain = "", .op = "DeformConv", .flops = flops_per_filter<1>},
       {.domain = kContrib, .op = "ConvTransposeWithDynamicPads", .flops = flops_per_spread<1>},
       {.domain = kContrib, .op = "NhwcConv", .flops = flops_per_filter<1>},
-      {.domain = kNchwc, .op = "Conv", .overwritable = {3}, .canonicalise = canonicalise_conv, .flops = flops_per_filter<1>, .describe = describe<1>},
+      {.domain = kNchwc,
+       .op = "Conv",
+       .overwritable = {3},
+       .canonicalise = canonicalise_conv,
+       .flops = flops_per_filter<1>,
+       .describe = describe<1>},
       {.domain = kContrib,
        .op = "FusedConv",
        .overwritable = {3},
@@ -76,8 +96,13 @@ std::vector<OperatorInfo> convolution() {
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
-      // Libraries of TinyNAS: a residual that is added is operand 2 (include/oplat/ir/conv_tuple.hpp).
-      {.domain = "tinynas", .op = "Conv", .overwritable = {2}, .flops = flops_per_filter<1>, .describe = describe<1>},
+      // Libraries of TinyNAS: a residual that is added is operand 2
+      // (include/oplat/ir/conv_tuple.hpp).
+      {.domain = "tinynas",
+       .op = "Conv",
+       .overwritable = {2},
+       .flops = flops_per_filter<1>,
+       .describe = describe<1>},
   };
 }
 

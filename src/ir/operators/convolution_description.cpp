@@ -28,7 +28,8 @@ std::string slice_of(const Key& key, std::string_view kind) {
     if (const auto* number = value.integer()) slice += "=" + std::to_string(*number);
     if (const auto* text = value.text()) slice += "=" + *text;
   }
-  if (const Value* activation = key.attribute("activation"); activation != nullptr && activation->text() != nullptr) {
+  if (const Value* activation = key.attribute("activation");
+      activation != nullptr && activation->text() != nullptr) {
     slice += " " + *activation->text();
   }
   // What is convolved, and constants; a residual to be added is one of the numbers.
@@ -57,8 +58,8 @@ std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntr
   return 2 * *operands * filter;
 }
 
-std::optional<Description> describe_convolution(const Key& key, std::size_t weights, bool channels_last,
-                                                bool filters_last) {
+std::optional<Description> describe_convolution(const Key& key, std::size_t weights,
+                                                bool channels_last, bool filters_last) {
   const TensorEntry* x = key.operand(0);
   const TensorEntry* w = key.operand(weights);
   const TensorEntry* y = key.result(0);
@@ -68,22 +69,31 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const int filter_channel = filters_last ? 3 : 1;
   const int filter_height = filters_last ? 1 : 2;
   double sizes[11];
-  const std::optional<std::int64_t> dims[] = {dim(x, 0), dim(x, channel), dim(x, height), dim(x, height + 1),
-                                              dim(y, channel), dim(y, height), dim(y, height + 1),
-                                              dim(w, filter_channel), dim(w, filter_height), dim(w, filter_height + 1),
+  const std::optional<std::int64_t> dims[] = {dim(x, 0),
+                                              dim(x, channel),
+                                              dim(x, height),
+                                              dim(x, height + 1),
+                                              dim(y, channel),
+                                              dim(y, height),
+                                              dim(y, height + 1),
+                                              dim(w, filter_channel),
+                                              dim(w, filter_height),
+                                              dim(w, filter_height + 1),
                                               integer(key, "group").value_or(1)};
   for (std::size_t i = 0; i < std::size(dims); ++i) {
     if (!dims[i] || *dims[i] < 1) return std::nullopt;
     sizes[i] = static_cast<double>(*dims[i]);
   }
-  const auto& [batch, in_c, in_h, in_w, out_c, out_h, out_w, filter_c, kernel_h, kernel_w, group] = sizes;
+  const auto& [batch, in_c, in_h, in_w, out_c, out_h, out_w, filter_c, kernel_h, kernel_w, group] =
+      sizes;
   const auto [stride, stride_w] = pair_of(key, "strides", 1);
   const auto [dilation, dilation_w] = pair_of(key, "dilations", 1);
   const auto pads = integers(key, "pads");
   const bool depthwise = group > 1 && filter_c == 1 && group == in_c;
   const bool image = !depthwise && filter_c <= kImageChannels && group == 1;
 
-  // A convolution reads its operand, its weights, and a residual to be added; biases and scales are constants.
+  // A convolution reads its operand, its weights, and a residual to be added; biases and scales are
+  // constants.
   std::size_t activations = 0;
   for (const Entry& entry : key.operands) {
     const auto* tensor = std::get_if<TensorEntry>(&entry);
@@ -91,7 +101,10 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   }
 
   Description d;
-  d.slice = slice_of(key, depthwise ? "depthwise" : image ? "image" : group > 1 ? "grouped" : "dense");
+  d.slice = slice_of(key, depthwise   ? "depthwise"
+                          : image     ? "image"
+                          : group > 1 ? "grouped"
+                                      : "dense");
   d.aligned = true;
   d.numbers.resize(kConvolutionNumbers);
   d.numbers[kConvBatch] = batch;
@@ -103,13 +116,15 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
   d.numbers[kConvStride] = stride;
   d.numbers[kConvDilation] = dilation;
-  // Nothing where the padding keeps the size, so that kernels of different sizes differ in one number alone.
+  // Nothing where the padding keeps the size, so that kernels of different sizes differ in one
+  // number alone.
   const double padding = pads && !pads->empty() ? static_cast<double>(pads->front()) : 0;
   const bool keeps_size = std::abs(out_h * stride - in_h) < stride;
   d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(dilation * (kernel_h - 1) / 2);
   d.numbers[kConvGroup] = depthwise ? 1 : group;
   d.numbers[kConvResidual] = activations > 1 ? 2 : 1;
-  d.contraction = Contraction{group, batch, filter_c, out_c / group, out_h, out_w, kernel_h, kernel_w, stride};
+  d.contraction =
+      Contraction{group, batch, filter_c, out_c / group, out_h, out_w, kernel_h, kernel_w, stride};
   return d;
 }
 
@@ -118,12 +133,23 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
 namespace oplat::ir {
 
 std::string_view number_name(const Description& description, std::size_t number) {
-  static constexpr std::string_view kNames[] = {
-      "batch", "height", "width over height", "channels out", "channels in over out", "kernel", "kernel width over height", "stride",
-      "dilation", "padding", "groups", "inputs"};
+  static constexpr std::string_view kNames[] = {"batch",
+                                                "height",
+                                                "width over height",
+                                                "channels out",
+                                                "channels in over out",
+                                                "kernel",
+                                                "kernel width over height",
+                                                "stride",
+                                                "dilation",
+                                                "padding",
+                                                "groups",
+                                                "inputs"};
   static_assert(std::size(kNames) == kConvolutionNumbers);
   if (!description.aligned || number >= std::size(kNames)) return {};
-  return number == kConvInChannels && description.slice.find(" image") != std::string::npos ? "channels in" : kNames[number];
+  return number == kConvInChannels && description.slice.find(" image") != std::string::npos
+             ? "channels in"
+             : kNames[number];
 }
 
 }  // namespace oplat::ir

@@ -4,16 +4,16 @@
 
 #include <optional>
 
-#include "ir/operators/arguments.hpp"
 #include "ir/description.hpp"
+#include "ir/operators/arguments.hpp"
 
 namespace oplat::ir::ops {
 
 /// 2 x operand elements x all sizes of the weights but the first; nothing where a size is unknown.
 std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights);
 
-/// Every result is a sum over one filter, of which the weights, operand kWeights, hold as many as their first size says:
-/// [M, C/group, spatial...] or [M, spatial..., C/group].
+/// Every result is a sum over one filter, of which the weights, operand kWeights, hold as many as
+/// their first size says: [M, C/group, spatial...] or [M, spatial..., C/group].
 template <std::size_t kWeights>
 std::optional<double> flops_per_filter(const Key& key) {
   const TensorEntry* weights = key.operand(kWeights);
@@ -25,16 +25,17 @@ std::optional<double> flops_per_filter(const Key& key) {
   return 2 * *results * (*weight_count / static_cast<double>(*filters));
 }
 
-/// A transposed convolution spreads every operand element through its channel's filters, [M/group, spatial...] of weights
-/// [C, M/group, spatial...]. The first size is not looked at: Paddle-Lite's texts put the result's channels there.
+/// A transposed convolution spreads every operand element through its channel's filters, [M/group,
+/// spatial...] of weights [C, M/group, spatial...]. The first size is not looked at: Paddle-Lite's
+/// texts put the result's channels there.
 template <std::size_t kWeights>
 std::optional<double> flops_per_spread(const Key& key) {
   return flops_of_spread(key.operand(0), key.operand(kWeights));
 }
 
-/// `weights`: the operand that holds [M, C/group, height, width], or [M, height, width, C/group] if `filters_last`.
-/// Nothing where the convolution is not two-dimensional or a size is unknown.
-std::optional<Description> describe_convolution(const Key& key, std::size_t weights, bool channels_last,
-                                                bool filters_last = false);
+/// `weights`: the operand that holds [M, C/group, height, width], or [M, height, width, C/group] if
+/// `filters_last`. Nothing where the convolution is not two-dimensional or a size is unknown.
+std::optional<Description> describe_convolution(const Key& key, std::size_t weights,
+                                                bool channels_last, bool filters_last = false);
 
 }  // namespace oplat::ir::ops

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Einsum of one or two operands. Of more, the cost is a matter of the order of products that a runtime chooses, and
-/// nothing is said.
+/// Einsum of one or two operands. Of more, the cost is a matter of the order of products that a
+/// runtime chooses, and nothing is said.
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
-#include "base/text.hpp"
 
 namespace oplat::ir::ops {
 namespace {
 
-/// Sizes by label; dimensions under "..." are labelled by their place from the end, below every letter.
+/// Sizes by label; dimensions under "..." are labelled by their place from the end, below every
+/// letter.
 using Sizes = std::map<int, double>;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -42,8 +43,8 @@ bool add_term(std::string_view term, const TensorEntry* operand, Sizes& sizes) {
   return hidden == 0;
 }
 
-/// A multiply-add for every combination of indices of two operands, as of a matrix product; an addition for every
-/// element of one.
+/// A multiply-add for every combination of indices of two operands, as of a matrix product; an
+/// addition for every element of one.
 std::optional<double> flops(const Key& key) {
   const Value* equation = key.attribute("equation");
   if (equation == nullptr || equation->text() == nullptr) return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Element-wise operators: one operation for each element of the result, whatever the function. Exp and Add differ by
-/// far in time, which is for measurement to say; the count says how much there is to do.
+/// Element-wise operators: one operation for each element of the result, whatever the function. Exp
+/// and Add differ by far in time, which is for measurement to say; the count says how much there is
+/// to do.
 #include <array>
 
 #include "ir/operators/arguments.hpp"
@@ -10,14 +11,24 @@ namespace oplat::ir::ops {
 namespace {
 
 /// ONNX Runtime's CPU kernels of these may write over operand 0: MayInplace(0, 0) in
-/// core/providers/cpu/activation/activations.cc, and each found so by the peak memory of a chain of them in 1.31.1.
-/// Their parameters (alpha, beta, gamma) scale numbers and change no work.
-constexpr std::array<std::string_view, 12> kActivations = {
-    "Relu",        "Sigmoid",         "Tanh",  "Elu", "Selu", "LeakyRelu", "Celu", "Softplus", "Softsign",
-    "HardSigmoid", "ThresholdedRelu", "Shrink"};
+/// core/providers/cpu/activation/activations.cc, and each found so by the peak memory of a chain of
+/// them in 1.31.1. Their parameters (alpha, beta, gamma) scale numbers and change no work.
+constexpr std::array<std::string_view, 12> kActivations = {"Relu",
+                                                           "Sigmoid",
+                                                           "Tanh",
+                                                           "Elu",
+                                                           "Selu",
+                                                           "LeakyRelu",
+                                                           "Celu",
+                                                           "Softplus",
+                                                           "Softsign",
+                                                           "HardSigmoid",
+                                                           "ThresholdedRelu",
+                                                           "Shrink"};
 
-/// Functions without MayInplace: each result gets memory of its own, in the binary arithmetic too (the macros of
-/// core/providers/cpu/math/element_wise_ops.cc; again confirmed by the peak memory of chains in 1.31.1).
+/// Functions without MayInplace: each result gets memory of its own, in the binary arithmetic too
+/// (the macros of core/providers/cpu/math/element_wise_ops.cc; again confirmed by the peak memory
+/// of chains in 1.31.1).
 constexpr std::array<std::string_view, 54> kFunctions = {"Abs",
                                                          "Acos",
                                                          "Acosh",
@@ -92,32 +103,49 @@ std::vector<OperatorInfo> elementwise() {
                     .inert = {"alpha", "beta", "gamma", "lambd", "bias"},
                     .flops = kOnePerResult});
   }
-  // MayInplace(0, 0) in core/providers/cpu/math/clip.cc; the bounds are operands or, before version 11, attributes.
-  list.push_back({.domain = "", .op = "Clip", .overwritable = {0}, .inert = {"max", "min"}, .flops = kOnePerResult});
+  // MayInplace(0, 0) in core/providers/cpu/math/clip.cc; the bounds are operands or, before version
+  // 11, attributes.
+  list.push_back({.domain = "",
+                  .op = "Clip",
+                  .overwritable = {0},
+                  .inert = {"max", "min"},
+                  .flops = kOnePerResult});
   // MayInplace(0, 0) in core/providers/cpu/tensor/cast_op.cc, taken where both types have one size.
   list.push_back({.domain = "", .op = "Cast", .overwritable = {0}, .flops = kOnePerResult});
   list.push_back({.domain = "", .op = "CastLike", .flops = kOnePerResult});
-  for (const std::string_view op : kFunctions) list.push_back({.domain = "", .op = op, .flops = kOnePerResult});
+  for (const std::string_view op : kFunctions)
+    list.push_back({.domain = "", .op = op, .flops = kOnePerResult});
   for (const std::string_view domain : {std::string_view(), kContrib}) {
     for (const std::string_view op : kQuantisation) {
-      list.push_back({.domain = domain, .op = op, .unprinted_operands = {0, 2}, .flops = kOnePerResult});
+      list.push_back(
+          {.domain = domain, .op = op, .unprinted_operands = {0, 2}, .flops = kOnePerResult});
     }
   }
   for (const std::string_view op : {"QLinearAdd", "QLinearMul"}) {
-    list.push_back({.domain = kContrib, .op = op, .unprinted_operands = {0, 2, 3, 5, 7}, .flops = kOnePerResult});
+    list.push_back({.domain = kContrib,
+                    .op = op,
+                    .unprinted_operands = {0, 2, 3, 5, 7},
+                    .flops = kOnePerResult});
   }
   for (const std::string_view op : {"QLinearSigmoid", "QLinearLeakyRelu"}) {
-    list.push_back(
-        {.domain = kContrib, .op = op, .inert = {"alpha"}, .unprinted_operands = {2, 4}, .flops = kOnePerResult});
+    list.push_back({.domain = kContrib,
+                    .op = op,
+                    .inert = {"alpha"},
+                    .unprinted_operands = {2, 4},
+                    .flops = kOnePerResult});
   }
+  list.push_back({.domain = kContrib,
+                  .op = "QLinearWhere",
+                  .unprinted_operands = {1, 3, 4, 6, 8},
+                  .flops = kOnePerResult});
+  // Exponents 2 and 3 have loops of their own (core/providers/cpu/math/element_wise_ops.cc), so the
+  // exponent is printed.
   list.push_back(
-      {.domain = kContrib, .op = "QLinearWhere", .unprinted_operands = {1, 3, 4, 6, 8}, .flops = kOnePerResult});
-  // Exponents 2 and 3 have loops of their own (core/providers/cpu/math/element_wise_ops.cc), so the exponent is
-  // printed.
-  list.push_back({.domain = "", .op = "Pow", .printed_float_operands = {1}, .flops = kOnePerResult});
-  // QuickGelu's alpha is printed: where it is 1 the runtime leaves out a pass (contrib_ops/cpu/activations.h), and the
-  // kernel takes 0.6 times as long.
-  for (const std::string_view op : kContribFunctions) list.push_back({.domain = kContrib, .op = op, .flops = kOnePerResult});
+      {.domain = "", .op = "Pow", .printed_float_operands = {1}, .flops = kOnePerResult});
+  // QuickGelu's alpha is printed: where it is 1 the runtime leaves out a pass
+  // (contrib_ops/cpu/activations.h), and the kernel takes 0.6 times as long.
+  for (const std::string_view op : kContribFunctions)
+    list.push_back({.domain = kContrib, .op = op, .flops = kOnePerResult});
   return list;
 }
 

@@ -24,8 +24,8 @@ std::vector<OperatorInfo> paddle_lite();
 std::vector<OperatorInfo> paddle_runtime();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul,     einsum,    pooling,  elementwise, normalisation, reduction,
-    recurrent,   attention,  movement,  view,     caffe2,      paddle_lite,   paddle_runtime,
+    convolution, matmul,    einsum,   pooling, elementwise, normalisation, reduction,
+    recurrent,   attention, movement, view,    caffe2,      paddle_lite,   paddle_runtime,
 };
 
 }  // namespace oplat::ir::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matrix products: two operations for each of K terms of every result. Bias, alpha and beta, activations and
-/// requantisation are not counted, as with convolutions.
+/// Matrix products: two operations for each of K terms of every result. Bias, alpha and beta,
+/// activations and requantisation are not counted, as with convolutions.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 #include "ir/operators/paddle_lite_work.hpp"
@@ -19,8 +19,8 @@ std::optional<double> flops_gemm(const Key& key) {
   return products(key, dim(key.operand(0), integer(key, "transA").value_or(0) != 0 ? 0 : 1));
 }
 
-/// A is [..., M, K] or [K]. transA swaps the last two; with transBatchA the first dimension stands in for the last but
-/// one (the batch dimensions lie between).
+/// A is [..., M, K] or [K]. transA swaps the last two; with transBatchA the first dimension stands
+/// in for the last but one (the batch dimensions lie between).
 std::optional<double> flops_matmul(const Key& key) {
   const TensorEntry* a = key.operand(0);
   if (rank(a) == 1 || integer(key, "transA").value_or(0) == 0) return products(key, dim(a, -1));
@@ -30,8 +30,8 @@ std::optional<double> flops_matmul(const Key& key) {
 /// Weights are packed, so the inner length is an attribute.
 std::optional<double> flops_packed(const Key& key) { return products(key, integer(key, "K")); }
 
-/// Rows of all batches against one matrix, or one product a batch where B has batches of its own. Transposed and packed
-/// forms say nothing: their sizes are among the key's numbers all the same.
+/// Rows of all batches against one matrix, or one product a batch where B has batches of its own.
+/// Transposed and packed forms say nothing: their sizes are among the key's numbers all the same.
 std::optional<Contraction> contraction(const Key& key) {
   const TensorEntry* a = key.operand(0);
   const TensorEntry* y = key.result(0);
@@ -39,7 +39,8 @@ std::optional<Contraction> contraction(const Key& key) {
   const auto inner = dim(a, -1);
   const auto columns = dim(y, -1);
   const bool transposed = integer(key, "transA").value_or(0) != 0;
-  if (!results || !inner || !columns || transposed || *inner < 1 || *columns < 1) return std::nullopt;
+  if (!results || !inner || !columns || transposed || *inner < 1 || *columns < 1)
+    return std::nullopt;
   const double rows = *results / static_cast<double>(*columns);
   const auto rank_of_b = rank(key.operand(1));
   double groups = 1;
@@ -56,15 +57,20 @@ std::optional<Contraction> contraction(const Key& key) {
   return product;
 }
 
-OperatorInfo entry(std::string_view domain, std::string_view op, std::optional<double> (*flops)(const Key&),
+OperatorInfo entry(std::string_view domain, std::string_view op,
+                   std::optional<double> (*flops)(const Key&),
                    std::vector<std::size_t> unprinted = {}) {
-  return {.domain = domain, .op = op, .unprinted_operands = std::move(unprinted), .flops = flops, .contraction = contraction};
+  return {.domain = domain,
+          .op = op,
+          .unprinted_operands = std::move(unprinted),
+          .flops = flops,
+          .contraction = contraction};
 }
 
 }  // namespace
 
-// Of the quantised ones, weights, bias and the zero points of the activations are not printed; that of the weights is,
-// since 0 has kernels of its own.
+// Of the quantised ones, weights, bias and the zero points of the activations are not printed; that
+// of the weights is, since 0 has kernels of its own.
 std::vector<OperatorInfo> matmul() {
   return {
       entry("", "Gemm", flops_gemm),

@@ -24,15 +24,19 @@ void canonicalise_transpose(Key& key) {
 void canonicalise_resize(Key& key) {
   if (!is_word(key, "mode", "cubic")) drop_attribute(key, "cubic_coeff_a");
   if (!is_word(key, "mode", "nearest")) drop_attribute(key, "nearest_mode");
-  if (!is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize")) drop_attribute(key, "extrapolation_value");
+  if (!is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize"))
+    drop_attribute(key, "extrapolation_value");
 }
 
-/// QLinearConcat: scale and zero point of the result, then tensor, scale and zero point for each operand.
+/// QLinearConcat: scale and zero point of the result, then tensor, scale and zero point for each
+/// operand.
 constexpr std::size_t kConcatTriple = 3;
 
-/// The runtime copies operands whose scale and zero point are the result's and looks up each byte of the others in a table (LOOKUP_TABLE_IS_COPY in
-/// ONNX Runtime's qlinear_concat.cc). So which are alike is all that the values decide: the result is printed with a scale of 1, operands
-/// like it too, others with 1/2, all with zero points of 0, and layers that differ in nothing else share a key (docs/adr/0026).
+/// The runtime copies operands whose scale and zero point are the result's and looks up each byte
+/// of the others in a table (LOOKUP_TABLE_IS_COPY in ONNX Runtime's qlinear_concat.cc). So which
+/// are alike is all that the values decide: the result is printed with a scale of 1, operands like
+/// it too, others with 1/2, all with zero points of 0, and layers that differ in nothing else share
+/// a key (docs/adr/0026).
 void canonicalise_qlinear_concat(Key& key) {
   // Entries and their values, nothing where one of them is not said: then all stay as they are.
   std::vector<TensorEntry*> scales, zero_points;
@@ -47,13 +51,15 @@ void canonicalise_qlinear_concat(Key& key) {
   const Value result_scale = *scales.front()->value;
   const Value result_zero_point = *zero_points.front()->value;
   for (std::size_t i = 0; i < scales.size(); ++i) {
-    const bool alike = *scales[i]->value == result_scale && *zero_points[i]->value == result_zero_point;
+    const bool alike =
+        *scales[i]->value == result_scale && *zero_points[i]->value == result_zero_point;
     scales[i]->value = alike ? 1.0 : 0.5;
     zero_points[i]->value = 0;
   }
 }
 
-/// A multiply-add for each neighbour: two (linear) or four (cubic) along every dimension that changes size.
+/// A multiply-add for each neighbour: two (linear) or four (cubic) along every dimension that
+/// changes size.
 std::optional<double> flops_resize(const Key& key) {
   if (is_word(key, "mode", "nearest")) return 0.0;
   const double taps = is_word(key, "mode", "linear") || is_word(key, "mode", "bilinear") ? 2
@@ -72,7 +78,8 @@ std::optional<double> flops_resize(const Key& key) {
   return 2 * *count * neighbours;
 }
 
-/// A multiply-add for each neighbour of a place between pixels, two (linear) or four (cubic) an axis of the image.
+/// A multiply-add for each neighbour of a place between pixels, two (linear) or four (cubic) an
+/// axis of the image.
 std::optional<double> flops_grid_sample(const Key& key) {
   if (is_word(key, "mode", "nearest")) return 0.0;
   const double taps = is_word(key, "mode", "cubic") || is_word(key, "mode", "bicubic") ? 4 : 2;
@@ -82,8 +89,8 @@ std::optional<double> flops_grid_sample(const Key& key) {
   return 2 * *count * std::pow(taps, static_cast<double>(*size - 2));
 }
 
-/// Each result is the mean or maximum of sampling_ratio^2 places, each between four pixels. Without a ratio their number
-/// depends on the regions.
+/// Each result is the mean or maximum of sampling_ratio^2 places, each between four pixels. Without
+/// a ratio their number depends on the regions.
 std::optional<double> flops_roi_align(const Key& key) {
   constexpr double kPlace = 8;
   const auto count = elements(key.result(0));
@@ -100,12 +107,14 @@ OperatorInfo moving(std::string_view domain, std::string_view op) {
 
 std::vector<OperatorInfo> movement() {
   std::vector<OperatorInfo> list;
-  for (const std::string_view op : {"Concat", "Split", "Slice", "Gather", "GatherElements", "GatherND", "Pad", "Expand",
-                                    "Tile", "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Compress", "Shape",
-                                    "Size", "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
+  for (const std::string_view op :
+       {"Concat", "Split", "Slice", "Gather", "GatherElements", "GatherND", "Pad", "Expand", "Tile",
+        "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Compress", "Shape", "Size",
+        "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
     list.push_back(moving("", op));
   }
-  list.push_back({.domain = "", .op = "Transpose", .canonicalise = canonicalise_transpose, .flops = no_flops});
+  list.push_back(
+      {.domain = "", .op = "Transpose", .canonicalise = canonicalise_transpose, .flops = no_flops});
   // MayInplace(0, 0) in core/providers/cpu/tensor/scatter.cc and scatter_nd.cc.
   for (const std::string_view op : {"Scatter", "ScatterElements", "ScatterND"}) {
     list.push_back({.domain = "", .op = op, .overwritable = {0}, .flops = no_flops});
@@ -116,12 +125,15 @@ std::vector<OperatorInfo> movement() {
                   .printed_float_operands = {1, 2},
                   .canonicalise = canonicalise_resize,
                   .flops = flops_resize});
-  list.push_back({.domain = "", .op = "Upsample", .printed_float_operands = {1}, .flops = flops_resize});
+  list.push_back(
+      {.domain = "", .op = "Upsample", .printed_float_operands = {1}, .flops = flops_resize});
   // Their operands decide how much there is to do; what they compute with them has no formula.
-  list.push_back({.domain = "", .op = "Range", .printed_float_operands = {0, 1, 2}, .flops = no_flops});
+  list.push_back(
+      {.domain = "", .op = "Range", .printed_float_operands = {0, 1, 2}, .flops = no_flops});
   list.push_back({.domain = "", .op = "OneHot", .printed_float_operands = {1}, .flops = no_flops});
   list.push_back({.domain = "", .op = "NonMaxSuppression", .printed_float_operands = {3, 4}});
-  for (const std::string_view op : {"ReorderInput", "ReorderOutput"}) list.push_back(moving(kNchwc, op));
+  for (const std::string_view op : {"ReorderInput", "ReorderOutput"})
+    list.push_back(moving(kNchwc, op));
   list.push_back({.domain = kNchwc, .op = "Upsample", .flops = flops_resize});
   for (const std::string_view domain : {std::string_view(), kContrib}) {
     list.push_back({.domain = domain, .op = "GridSample", .flops = flops_grid_sample});
@@ -129,7 +141,8 @@ std::vector<OperatorInfo> movement() {
   list.push_back({.domain = "", .op = "RoiAlign", .flops = flops_roi_align});
   list.push_back({.domain = "", .op = "Col2Im", .flops = flops_per_operand<1>});
   std::vector<std::size_t> scales;
-  for (std::size_t i = 0; i < kConcatTriple * kMaxConcatOperands; i += kConcatTriple) scales.push_back(i);
+  for (std::size_t i = 0; i < kConcatTriple * kMaxConcatOperands; i += kConcatTriple)
+    scales.push_back(i);
   list.push_back({.domain = kContrib,
                   .op = "QLinearConcat",
                   .printed_float_operands = scales,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Normalisations and softmax: operations for each element, as the textbook pass over the data does them. Epsilon and
-/// momentum are numbers added to or mixed in and change no work.
+/// Normalisations and softmax: operations for each element, as the textbook pass over the data does
+/// them. Epsilon and momentum are numbers added to or mixed in and change no work.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 
 /// Maximum, subtraction, exponential, sum, division (or, of the logarithm, subtraction).
 constexpr int kSoftmax = 5;
-/// Scale and offset: mean and variance of an inference are folded into two numbers for each channel.
+/// Scale and offset: mean and variance of an inference are folded into two numbers for each
+/// channel.
 constexpr int kBatchNorm = 2;
 /// Sum for the mean; subtraction, square and sum for the variance; scaling by it; gamma; beta.
 constexpr int kLayerNorm = 7;
@@ -37,17 +38,35 @@ std::vector<OperatorInfo> normalisation() {
       {.domain = "", .op = "Softmax", .overwritable = {0}, .flops = flops_per_result<kSoftmax>},
       {.domain = "", .op = "LogSoftmax", .overwritable = {0}, .flops = flops_per_result<kSoftmax>},
       {.domain = kContrib, .op = "BiasSoftmax", .flops = flops_per_result<kSoftmax + 1>},
-      {.domain = kContrib, .op = "QLinearSoftmax", .unprinted_operands = {2, 4}, .flops = flops_per_result<kSoftmax>},
+      {.domain = kContrib,
+       .op = "QLinearSoftmax",
+       .unprinted_operands = {2, 4},
+       .flops = flops_per_result<kSoftmax>},
       {.domain = "",
        .op = "BatchNormalization",
        .inert = {"epsilon", "momentum"},
        .flops = flops_per_result<kBatchNorm>},
-      {.domain = "", .op = "LayerNormalization", .inert = {"epsilon"}, .flops = flops_per_result<kLayerNorm>},
-      {.domain = "", .op = "InstanceNormalization", .inert = {"epsilon"}, .flops = flops_per_result<kLayerNorm>},
-      {.domain = "", .op = "GroupNormalization", .inert = {"epsilon"}, .flops = flops_per_result<kLayerNorm>},
+      {.domain = "",
+       .op = "LayerNormalization",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kLayerNorm>},
+      {.domain = "",
+       .op = "InstanceNormalization",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kLayerNorm>},
+      {.domain = "",
+       .op = "GroupNormalization",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kLayerNorm>},
       {.domain = "", .op = "MeanVarianceNormalization", .flops = flops_per_result<kLayerNorm - 2>},
-      {.domain = "", .op = "RMSNormalization", .inert = {"epsilon"}, .flops = flops_per_result<kRmsNorm>},
-      {.domain = "", .op = "SimplifiedLayerNormalization", .inert = {"epsilon"}, .flops = flops_per_result<kRmsNorm>},
+      {.domain = "",
+       .op = "RMSNormalization",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kRmsNorm>},
+      {.domain = "",
+       .op = "SimplifiedLayerNormalization",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kRmsNorm>},
       {.domain = "", .op = "LpNormalization", .flops = flops_per_result<kLpNorm>},
       {.domain = "", .op = "LRN", .inert = {"alpha", "beta", "bias"}, .flops = flops_lrn},
       {.domain = kContrib,
@@ -62,8 +81,14 @@ std::vector<OperatorInfo> normalisation() {
        .op = "EmbedLayerNormalization",
        .inert = {"epsilon"},
        .flops = flops_per_result<kLayerNorm + 2>},
-      {.domain = kContrib, .op = "GroupNorm", .inert = {"epsilon"}, .flops = flops_per_result<kLayerNorm>},
-      {.domain = kContrib, .op = "SkipGroupNorm", .inert = {"epsilon"}, .flops = flops_per_result<kSkipLayerNorm>},
+      {.domain = kContrib,
+       .op = "GroupNorm",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kLayerNorm>},
+      {.domain = kContrib,
+       .op = "SkipGroupNorm",
+       .inert = {"epsilon"},
+       .flops = flops_per_result<kSkipLayerNorm>},
   };
 }
 

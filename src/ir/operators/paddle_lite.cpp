@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of Paddle-Lite as PaddleSlim's latency tables name them (include/oplat/ir/paddle_key.hpp). Its matrix
-/// products stand with the others, formulas that need more than a line in paddle_lite_work.hpp.
+/// Operators of Paddle-Lite as PaddleSlim's latency tables name them
+/// (include/oplat/ir/paddle_key.hpp). Its matrix products stand with the others, formulas that need
+/// more than a line in paddle_lite_work.hpp.
 #include <array>
 #include <initializer_list>
 
@@ -14,32 +15,134 @@ namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
 
-constexpr std::string_view kLiteFunctions[] = {
-    "hard_swish", "relu", "relu6", "leaky_relu", "prelu", "elu", "selu", "celu", "tanh", "swish", "silu", "mish", "softplus",
-    "softsign", "hard_sigmoid", "sigmoid", "gelu", "clip", "sqrt", "rsqrt", "exp", "log", "log1p", "abs", "square", "pow",
-    "sin", "cos", "erf", "floor", "ceil", "round", "reciprocal", "sign", "scale", "cast", "calib", "calib_once", "sum",
-    "elementwise_add", "elementwise_sub", "elementwise_mul", "elementwise_div", "elementwise_max", "elementwise_min",
-    "elementwise_pow", "elementwise_mod", "elementwise_floordiv", "fusion_elementwise_add_activation",
-    "fusion_elementwise_sub_activation", "fusion_elementwise_mul_activation", "fusion_elementwise_div_activation",
-    "fusion_elementwise_max_activation", "fusion_elementwise_min_activation", "equal", "not_equal", "less_than",
-    "less_equal", "greater_than", "greater_equal", "logical_and", "logical_or", "logical_not", "logical_xor", "where"};
+constexpr std::string_view kLiteFunctions[] = {"hard_swish",
+                                               "relu",
+                                               "relu6",
+                                               "leaky_relu",
+                                               "prelu",
+                                               "elu",
+                                               "selu",
+                                               "celu",
+                                               "tanh",
+                                               "swish",
+                                               "silu",
+                                               "mish",
+                                               "softplus",
+                                               "softsign",
+                                               "hard_sigmoid",
+                                               "sigmoid",
+                                               "gelu",
+                                               "clip",
+                                               "sqrt",
+                                               "rsqrt",
+                                               "exp",
+                                               "log",
+                                               "log1p",
+                                               "abs",
+                                               "square",
+                                               "pow",
+                                               "sin",
+                                               "cos",
+                                               "erf",
+                                               "floor",
+                                               "ceil",
+                                               "round",
+                                               "reciprocal",
+                                               "sign",
+                                               "scale",
+                                               "cast",
+                                               "calib",
+                                               "calib_once",
+                                               "sum",
+                                               "elementwise_add",
+                                               "elementwise_sub",
+                                               "elementwise_mul",
+                                               "elementwise_div",
+                                               "elementwise_max",
+                                               "elementwise_min",
+                                               "elementwise_pow",
+                                               "elementwise_mod",
+                                               "elementwise_floordiv",
+                                               "fusion_elementwise_add_activation",
+                                               "fusion_elementwise_sub_activation",
+                                               "fusion_elementwise_mul_activation",
+                                               "fusion_elementwise_div_activation",
+                                               "fusion_elementwise_max_activation",
+                                               "fusion_elementwise_min_activation",
+                                               "equal",
+                                               "not_equal",
+                                               "less_than",
+                                               "less_equal",
+                                               "greater_than",
+                                               "greater_equal",
+                                               "logical_and",
+                                               "logical_or",
+                                               "logical_not",
+                                               "logical_xor",
+                                               "where"};
 
 /// One operation for each element read, as of ONNX's reductions.
-constexpr std::string_view kReductions[] = {"reduce_mean", "reduce_sum", "reduce_max", "reduce_min", "reduce_prod",
-                                            "reduce_all",  "reduce_any", "mean",       "max",        "arg_max",
-                                            "arg_min",     "cumsum"};
+constexpr std::string_view kReductions[] = {"reduce_mean", "reduce_sum", "reduce_max", "reduce_min",
+                                            "reduce_prod", "reduce_all", "reduce_any", "mean",
+                                            "max",         "arg_max",    "arg_min",    "cumsum"};
 
-constexpr std::string_view kMoving[] = {
-    "transpose", "transpose2", "concat", "split", "slice", "strided_slice", "stack", "unstack", "unbind", "shuffle_channel",
-    "channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "space_to_depth", "depth_to_space", "pad", "pad2d", "pad3d",
-    "expand", "expand_v2", "expand_as", "expand_as_v2", "tile", "gather", "gather_nd", "index_select", "lookup_table",
-    "lookup_table_v2", "shape", "size", "assign", "assign_value", "fill_constant", "fill_constant_batch_size_like",
-    "fill_any_like", "fill_zeros_like", "range", "flip", "roll", "one_hot", "one_hot_v2", "crop", "crop_tensor", "im2sequence",
-    "nearest_interp", "nearest_interp_v2", "temporal_shift", "io_copy", "io_copy_once", "layout", "layout_once", "reverse"};
+constexpr std::string_view kMoving[] = {"transpose",
+                                        "transpose2",
+                                        "concat",
+                                        "split",
+                                        "slice",
+                                        "strided_slice",
+                                        "stack",
+                                        "unstack",
+                                        "unbind",
+                                        "shuffle_channel",
+                                        "channel_shuffle",
+                                        "pixel_shuffle",
+                                        "pixel_unshuffle",
+                                        "space_to_depth",
+                                        "depth_to_space",
+                                        "pad",
+                                        "pad2d",
+                                        "pad3d",
+                                        "expand",
+                                        "expand_v2",
+                                        "expand_as",
+                                        "expand_as_v2",
+                                        "tile",
+                                        "gather",
+                                        "gather_nd",
+                                        "index_select",
+                                        "lookup_table",
+                                        "lookup_table_v2",
+                                        "shape",
+                                        "size",
+                                        "assign",
+                                        "assign_value",
+                                        "fill_constant",
+                                        "fill_constant_batch_size_like",
+                                        "fill_any_like",
+                                        "fill_zeros_like",
+                                        "range",
+                                        "flip",
+                                        "roll",
+                                        "one_hot",
+                                        "one_hot_v2",
+                                        "crop",
+                                        "crop_tensor",
+                                        "im2sequence",
+                                        "nearest_interp",
+                                        "nearest_interp_v2",
+                                        "temporal_shift",
+                                        "io_copy",
+                                        "io_copy_once",
+                                        "layout",
+                                        "layout_once",
+                                        "reverse"};
 
 /// The result is the operand's bytes: dropout, too, when nothing is trained.
-constexpr std::array<std::string_view, 10> kViews = {"reshape",  "reshape2", "flatten",    "flatten2", "flatten_contiguous_range",
-                                                     "squeeze",  "squeeze2", "unsqueeze",  "unsqueeze2", "dropout"};
+constexpr std::array<std::string_view, 10> kViews = {
+    "reshape", "reshape2", "flatten",   "flatten2",   "flatten_contiguous_range",
+    "squeeze", "squeeze2", "unsqueeze", "unsqueeze2", "dropout"};
 
 /// The number that a list attribute of the form [?,n] or [?,?,n,n] gives.
 std::optional<std::int64_t> last_of(const Key& key, std::string_view name) {
@@ -49,13 +152,16 @@ std::optional<std::int64_t> last_of(const Key& key, std::string_view name) {
   return *list->back().integer();
 }
 
-/// The texts give one number of each list. Where kernels are square, and they are in all tables known, the others are
-/// the same; the sizes of operand and result, which are given in full, tell where they are not.
+/// The texts give one number of each list. Where kernels are square, and they are in all tables
+/// known, the others are the same; the sizes of operand and result, which are given in full, tell
+/// where they are not.
 std::optional<Description> describe_conv(const Key& key) {
   Key filled = key;
   for (const std::string_view name : {"pads", "strides", "dilations"}) {
     const auto number = last_of(key, name);
-    if (number) set_attribute(filled, name, Value::ints(std::vector<std::int64_t>(name == "pads" ? 4 : 2, *number)));
+    if (number)
+      set_attribute(filled, name,
+                    Value::ints(std::vector<std::int64_t>(name == "pads" ? 4 : 2, *number)));
   }
   return describe_convolution(filled, 1, false);
 }
@@ -89,7 +195,10 @@ std::optional<double> flops_fc(const Key& key) {
 std::vector<OperatorInfo> paddle_lite() {
   std::vector<OperatorInfo> list = {
       {.domain = kDomain, .op = "conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
-      {.domain = kDomain, .op = "depthwise_conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
+      {.domain = kDomain,
+       .op = "depthwise_conv2d",
+       .flops = flops_per_filter<1>,
+       .describe = describe_conv},
       {.domain = kDomain, .op = "sparse_conv2d", .flops = flops_paddle_sparse_conv},
       {.domain = kDomain, .op = "conv2d_transpose", .flops = flops_per_spread<1>},
       {.domain = kDomain, .op = "depthwise_conv2d_transpose", .flops = flops_per_spread<1>},
@@ -101,11 +210,13 @@ std::vector<OperatorInfo> paddle_lite() {
       {.domain = kDomain, .op = "p_norm", .flops = flops_per_operand<2>},
   };
   const auto add = [&](const auto& names, std::optional<double> (*flops)(const Key&)) {
-    for (const std::string_view name : names) list.push_back({.domain = kDomain, .op = name, .flops = flops});
+    for (const std::string_view name : names)
+      list.push_back({.domain = kDomain, .op = name, .flops = flops});
   };
   using Names = std::initializer_list<std::string_view>;
   // Sampling between pixels, which deformable_conv does, is not counted.
-  add(Names{"conv3d", "depthwise_conv3d", "deformable_conv", "deformable_conv_v1"}, flops_paddle_conv);
+  add(Names{"conv3d", "depthwise_conv3d", "deformable_conv", "deformable_conv_v1"},
+      flops_paddle_conv);
   add(Names{"conv3d_transpose"}, flops_paddle_conv_transpose);
   add(Names{"bmm"}, flops_paddle_matmul);
   add(Names{"lstm", "gru", "gru_unit"}, flops_paddle_recurrence);

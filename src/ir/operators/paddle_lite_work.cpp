@@ -14,7 +14,8 @@ namespace {
 const TensorEntry* constant_of_rank(const Key& key, std::optional<std::size_t> dimensions) {
   for (const Entry& entry : key.operands) {
     const auto* tensor = std::get_if<TensorEntry>(&entry);
-    if (tensor != nullptr && tensor->constant && dimensions && rank(tensor) == dimensions) return tensor;
+    if (tensor != nullptr && tensor->constant && dimensions && rank(tensor) == dimensions)
+      return tensor;
   }
   return nullptr;
 }
@@ -37,7 +38,8 @@ std::optional<double> flops_paddle_sparse_conv(const Key& key) {
   const auto dense = flops_per_filter<1>(key);
   const auto weights = elements(key.operand(1));
   const auto filled = integer(key, "NonZeroWeights");
-  if (!dense || !weights || !filled || *filled < 1 || static_cast<double>(*filled) > *weights) return dense;
+  if (!dense || !weights || !filled || *filled < 1 || static_cast<double>(*filled) > *weights)
+    return dense;
   return *dense * (static_cast<double>(*filled) / *weights);
 }
 
@@ -79,7 +81,8 @@ std::optional<double> flops_paddle_rnn(const Key& key) {
   const auto width = dim(key.operand(0), -1);
   const auto hidden = integer(key, "hidden_size");
   const auto layers = integer(key, "num_layers");
-  if (!tokens || !width || !hidden || !layers || *width < 1 || *hidden < 1 || *layers < 1) return std::nullopt;
+  if (!tokens || !width || !hidden || !layers || *width < 1 || *hidden < 1 || *layers < 1)
+    return std::nullopt;
   const double gates = is_word(key, "mode", "LSTM") ? 4 : is_word(key, "mode", "GRU") ? 3 : 1;
   const double directions = is_true(key, "is_bidirec") ? 2 : 1;
   const double state = static_cast<double>(*hidden);

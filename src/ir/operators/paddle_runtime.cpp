@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Paddle's own operators as the runtime `paddle` executes them (python/oplat/workers/paddle): "paddle" those of its own
-/// kernels, "paddle.onednn" those of oneDNN.
+/// Paddle's own operators as the runtime `paddle` executes them (python/oplat/workers/paddle):
+/// "paddle" those of its own kernels, "paddle.onednn" those of oneDNN.
 #include <string_view>
 
 #include "ir/operators/arguments.hpp"
@@ -40,10 +40,12 @@ std::optional<double> flops_paddle_pool(const Key& key) {
   const auto results = elements(key.result(0));
   if (!operands || !results) return std::nullopt;
   const TensorEntry* kernel = key.operand(1);
-  if (is_word(key, "adaptive", "true") || is_word(key, "global_pooling", "true") || kernel == nullptr || !kernel->value) {
+  if (is_word(key, "adaptive", "true") || is_word(key, "global_pooling", "true") ||
+      kernel == nullptr || !kernel->value) {
     return operands;
   }
-  if (const auto* side = kernel->value->integer()) return *results * static_cast<double>(*side) * static_cast<double>(*side);
+  if (const auto* side = kernel->value->integer())
+    return *results * static_cast<double>(*side) * static_cast<double>(*side);
   double places = 1;
   const List* sides = kernel->value->list();
   if (sides == nullptr) return operands;
@@ -58,7 +60,8 @@ std::optional<double> flops_paddle_pool(const Key& key) {
 std::vector<OperatorInfo> paddle_runtime() {
   std::vector<OperatorInfo> list;
   for (const std::string_view domain : {"paddle", "paddle.onednn"}) {
-    const auto add = [&](std::initializer_list<std::string_view> names, std::optional<double> (*flops)(const Key&),
+    const auto add = [&](std::initializer_list<std::string_view> names,
+                         std::optional<double> (*flops)(const Key&),
                          std::optional<Description> (*describe)(const Key&) = nullptr) {
       for (const std::string_view name : names) {
         list.push_back({.domain = domain, .op = name, .flops = flops, .describe = describe});
@@ -66,20 +69,25 @@ std::vector<OperatorInfo> paddle_runtime() {
     };
     add({"conv2d", "depthwise_conv2d", "fused_conv2d"}, flops_per_filter<1>, describe_paddle_conv);
     add({"conv3d"}, flops_per_filter<1>);
-    add({"conv2d_transpose", "conv2d_transpose_bias", "depthwise_conv2d_transpose", "conv3d_transpose"}, flops_per_spread<1>);
+    add({"conv2d_transpose", "conv2d_transpose_bias", "depthwise_conv2d_transpose",
+         "conv3d_transpose"},
+        flops_per_spread<1>);
     add({"fc"}, flops_product);
     add({"matmul", "fused_matmul"}, flops_paddle_matmul);
     add({"pool2d"}, flops_paddle_pool);
     add({"batch_norm"}, flops_per_result<2>);
-    add({"add", "subtract", "multiply", "divide", "maximum", "minimum", "relu", "relu6", "hardswish", "hardsigmoid", "swish", "silu",
-         "sigmoid", "tanh", "sqrt", "leaky_relu", "scale", "dropout", "gelu", "mish", "rsqrt", "exp", "abs", "floor", "clip",
-         "elementwise_pow"},
+    add({"add",   "subtract",   "multiply",    "divide",  "maximum",        "minimum", "relu",
+         "relu6", "hardswish",  "hardsigmoid", "swish",   "silu",           "sigmoid", "tanh",
+         "sqrt",  "leaky_relu", "scale",       "dropout", "gelu",           "mish",    "rsqrt",
+         "exp",   "abs",        "floor",       "clip",    "elementwise_pow"},
         flops_per_result<1>);
     add({"softmax"}, flops_per_result<kPaddleSoftmax>);
     add({"layer_norm"}, flops_per_result<kPaddleLayerNorm>);
     add({"mean"}, flops_per_operand<1>);
     add({"bilinear_interp"}, flops_per_result<kPaddleBilinear>);
-    add({"nearest_interp", "slice", "fused_transpose", "concat", "split", "shuffle_channel", "transpose", "reshape", "flatten", "squeeze", "unsqueeze"}, no_flops);
+    add({"nearest_interp", "slice", "fused_transpose", "concat", "split", "shuffle_channel",
+         "transpose", "reshape", "flatten", "squeeze", "unsqueeze"},
+        no_flops);
   }
   return list;
 }

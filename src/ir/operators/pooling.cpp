@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Pooling: one operation for each place of the window of every result, places in the padding included, so that the
-/// count depends on few numbers; global pooling: one for each element read.
+/// Pooling: one operation for each place of the window of every result, places in the padding
+/// included, so that the count depends on few numbers; global pooling: one for each element read.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 #include "ir/operators/window.hpp"
@@ -16,7 +16,8 @@ void canonicalise_pool(Key& key) {
 
 /// ONNX Runtime's quantised pooling has no dilations attribute.
 void canonicalise_qlinear(Key& key) {
-  canonicalise_window(key, {.channels_last = integer(key, "channels_last") == 1, .dilations = false});
+  canonicalise_window(key,
+                      {.channels_last = integer(key, "channels_last") == 1, .dilations = false});
 }
 
 void canonicalise_nhwc(Key& key) { canonicalise_window(key, {.channels_last = true}); }
@@ -34,17 +35,32 @@ std::optional<double> flops_pooling(const Key& key) {
 
 std::vector<OperatorInfo> pooling() {
   return {
-      {.domain = "", .op = "MaxPool", .canonicalise = canonicalise_pool<10>, .flops = flops_pooling},
-      {.domain = "", .op = "AveragePool", .canonicalise = canonicalise_pool<19>, .flops = flops_pooling},
+      {.domain = "",
+       .op = "MaxPool",
+       .canonicalise = canonicalise_pool<10>,
+       .flops = flops_pooling},
+      {.domain = "",
+       .op = "AveragePool",
+       .canonicalise = canonicalise_pool<19>,
+       .flops = flops_pooling},
       {.domain = "", .op = "LpPool", .canonicalise = canonicalise_pool<18>, .flops = flops_pooling},
       {.domain = "", .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
       {.domain = "", .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
       {.domain = "", .op = "GlobalLpPool", .flops = flops_per_operand<1>},
-      {.domain = kNchwc, .op = "MaxPool", .canonicalise = canonicalise_pool<1>, .flops = flops_pooling},
-      {.domain = kNchwc, .op = "AveragePool", .canonicalise = canonicalise_pool<1>, .flops = flops_pooling},
+      {.domain = kNchwc,
+       .op = "MaxPool",
+       .canonicalise = canonicalise_pool<1>,
+       .flops = flops_pooling},
+      {.domain = kNchwc,
+       .op = "AveragePool",
+       .canonicalise = canonicalise_pool<1>,
+       .flops = flops_pooling},
       {.domain = kNchwc, .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
       {.domain = kNchwc, .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
-      {.domain = kContrib, .op = "NhwcMaxPool", .canonicalise = canonicalise_nhwc, .flops = flops_pooling},
+      {.domain = kContrib,
+       .op = "NhwcMaxPool",
+       .canonicalise = canonicalise_nhwc,
+       .flops = flops_pooling},
       {.domain = kContrib,
        .op = "QLinearAveragePool",
        .unprinted_operands = {2, 4},

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// LSTM, GRU, RNN. Counted are the products of input and hidden state with their weights, at every step and in every
-/// direction; gates, biases and peepholes are not, being one operation beside hundreds.
+/// LSTM, GRU, RNN. Counted are the products of input and hidden state with their weights, at every
+/// step and in every direction; gates, biases and peepholes are not, being one operation beside
+/// hundreds.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
 namespace {
 
-/// X is [steps, batch, input] (or batch first), W [directions, gates * hidden, input], R [directions, gates * hidden,
-/// hidden]; each weight meets each step of each sequence once.
+/// X is [steps, batch, input] (or batch first), W [directions, gates * hidden, input], R
+/// [directions, gates * hidden, hidden]; each weight meets each step of each sequence once.
 std::optional<double> flops(const Key& key) {
   const TensorEntry* x = key.operand(0);
   const auto steps = dim(x, 0);
@@ -16,7 +17,8 @@ std::optional<double> flops(const Key& key) {
   const auto input_weights = elements(key.operand(1));
   const auto hidden_weights = elements(key.operand(2));
   if (!steps || !batch || !input_weights || !hidden_weights) return std::nullopt;
-  return 2 * static_cast<double>(*steps) * static_cast<double>(*batch) * (*input_weights + *hidden_weights);
+  return 2 * static_cast<double>(*steps) * static_cast<double>(*batch) *
+         (*input_weights + *hidden_weights);
 }
 
 /// The functions of one direction, repeated for both of a bidirectional operator.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators whose result is their operand's bytes under another shape. ONNX Runtime's CPU kernels declare Alias(0, 0)
-/// for them (core/providers/cpu/tensor/reshape.cc, flatten.h, squeeze.cc, unsqueeze.cc, identity_op.cc).
+/// Operators whose result is their operand's bytes under another shape. ONNX Runtime's CPU kernels
+/// declare Alias(0, 0) for them (core/providers/cpu/tensor/reshape.cc, flatten.h, squeeze.cc,
+/// unsqueeze.cc, identity_op.cc).
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
@@ -11,7 +12,8 @@ std::vector<OperatorInfo> view() {
   for (const std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
     list.push_back({.domain = "", .op = op, .overwritable = {0}, .view = true, .flops = no_flops});
   }
-  // In inference; every runtime's optimiser removes it, so that one left over is counted as the Identity it means.
+  // In inference; every runtime's optimiser removes it, so that one left over is counted as the
+  // Identity it means.
   list.push_back({.domain = "",
                   .op = "Dropout",
                   .overwritable = {0},

@@ -15,7 +15,8 @@ using Numbers = std::vector<std::int64_t>;
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 30;
 
 bool in_range(const Numbers& numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n >= 1 && n <= kMaxExtent; });
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](std::int64_t n) { return n >= 1 && n <= kMaxExtent; });
 }
 
 /// The spatial dimensions of operand 0, if all are known.
@@ -50,20 +51,24 @@ void fill_kernel_shape(Key& key, std::size_t weights, std::size_t count) {
 }
 
 /// Pads of SAME_UPPER and SAME_LOWER, or nothing where a number is missing or absurd.
-std::optional<Numbers> same_pads(const Key& key, const WindowForm& form, std::size_t count, bool upper) {
+std::optional<Numbers> same_pads(const Key& key, const WindowForm& form, std::size_t count,
+                                 bool upper) {
   const auto size = spatial(key, form, count);
   const auto kernel = integers(key, "kernel_shape");
   const auto strides = integers(key, "strides");
   const auto dilations = form.dilations ? integers(key, "dilations") : Numbers(count, 1);
   if (!size || !kernel || !strides || !dilations) return std::nullopt;
-  if (kernel->size() != count || strides->size() != count || dilations->size() != count) return std::nullopt;
-  if (!in_range(*size) || !in_range(*kernel) || !in_range(*strides) || !in_range(*dilations)) return std::nullopt;
+  if (kernel->size() != count || strides->size() != count || dilations->size() != count)
+    return std::nullopt;
+  if (!in_range(*size) || !in_range(*kernel) || !in_range(*strides) || !in_range(*dilations))
+    return std::nullopt;
   Numbers outputs(count, 0);
   if (form.transposed && key.attribute("output_padding") != nullptr) {
     const auto output_padding = integers(key, "output_padding");
     if (!output_padding || output_padding->size() != count) return std::nullopt;
     outputs = *output_padding;
-    if (!std::all_of(outputs.begin(), outputs.end(), [](std::int64_t n) { return n >= 0 && n <= kMaxExtent; })) {
+    if (!std::all_of(outputs.begin(), outputs.end(),
+                     [](std::int64_t n) { return n >= 0 && n <= kMaxExtent; })) {
       return std::nullopt;
     }
   }
@@ -89,13 +94,15 @@ std::optional<Numbers> same_pads(const Key& key, const WindowForm& form, std::si
 
 void canonicalise_window(Key& key, const WindowForm& form) {
   const auto count = spatial_rank(key, form);
-  // More dimensions than any runtime has kernels for; bounds what a hostile kernel_shape makes us fill.
+  // More dimensions than any runtime has kernels for; bounds what a hostile kernel_shape makes us
+  // fill.
   if (!count || *count > 16) return;
   if (form.weights) fill_kernel_shape(key, *form.weights, *count);
   fill_attribute(key, "strides", Value::ints(Numbers(*count, 1)));
   if (form.dilations) fill_attribute(key, "dilations", Value::ints(Numbers(*count, 1)));
 
-  // With output_shape the runtime derives the pads itself; auto_pad then says which side gets the odd one.
+  // With output_shape the runtime derives the pads itself; auto_pad then says which side gets the
+  // odd one.
   if (form.transposed && key.attribute("output_shape") != nullptr) {
     if (is_word(key, "auto_pad", "NOTSET")) drop_attribute(key, "auto_pad");
     return;

@@ -20,8 +20,8 @@ struct WindowForm {
   bool dilations = true;
 };
 
-/// Fills kernel_shape, strides, dilations and pads, and replaces auto_pad by the pads it comes to. What the shapes do
-/// not decide stays as it was.
+/// Fills kernel_shape, strides, dilations and pads, and replaces auto_pad by the pads it comes to.
+/// What the shapes do not decide stays as it was.
 void canonicalise_window(Key& key, const WindowForm& form);
 
 }  // namespace oplat::ir::ops

@@ -14,10 +14,12 @@ namespace paddle {
 std::string text(const Numbers& numbers) { return fmt::format("[{}]", fmt::join(numbers, ",")); }
 
 std::int64_t product(std::span<const std::int64_t> numbers) {
-  // Beside a dimension of 0, others may be of any size: what does not fit is more than anything allowed.
+  // Beside a dimension of 0, others may be of any size: what does not fit is more than anything
+  // allowed.
   std::int64_t result = 1;
   for (const std::int64_t number : numbers) {
-    if (__builtin_mul_overflow(result, number, &result)) return std::numeric_limits<std::int64_t>::max();
+    if (__builtin_mul_overflow(result, number, &result))
+      return std::numeric_limits<std::int64_t>::max();
   }
   return result;
 }
@@ -46,14 +48,14 @@ const Value* Call::attribute(std::string_view name) const {
   return nullptr;
 }
 
-Result<std::int64_t> Call::integer(std::string_view name, std::int64_t otherwise, std::int64_t least,
-                                   std::int64_t most) const {
+Result<std::int64_t> Call::integer(std::string_view name, std::int64_t otherwise,
+                                   std::int64_t least, std::int64_t most) const {
   const Value* value = attribute(name);
   if (value == nullptr) return otherwise;
   const std::int64_t* number = value->integer();
   if (number == nullptr || *number < least || *number > most) {
-    return fail(Code::Input, "{}: attribute {} is {}, expected an integer from {} to {}", op(), name,
-                number == nullptr ? "no integer" : std::to_string(*number), least, most);
+    return fail(Code::Input, "{}: attribute {} is {}, expected an integer from {} to {}", op(),
+                name, number == nullptr ? "no integer" : std::to_string(*number), least, most);
   }
   return *number;
 }
@@ -63,11 +65,13 @@ Result<std::optional<Numbers>> Call::integers(std::string_view name) const {
   if (value == nullptr) return std::optional<Numbers>();
   if (const std::int64_t* number = value->integer()) return std::optional(Numbers{*number});
   const List* list = value->list();
-  if (list == nullptr) return fail(Code::Input, "{}: attribute {} is no list of integers", op(), name);
+  if (list == nullptr)
+    return fail(Code::Input, "{}: attribute {} is no list of integers", op(), name);
   Numbers numbers;
   for (const Value& element : *list) {
     const std::int64_t* number = element.integer();
-    if (number == nullptr) return fail(Code::Input, "{}: attribute {} holds something else than integers", op(), name);
+    if (number == nullptr)
+      return fail(Code::Input, "{}: attribute {} holds something else than integers", op(), name);
     numbers.push_back(*number);
   }
   return std::optional(std::move(numbers));
@@ -106,8 +110,9 @@ Result<std::optional<Numbers>> Call::values(std::string_view slot) const {
   Numbers all;
   for (const PaddleTensor& tensor : operands(slot)) {
     if (!tensor.values) {
-      return fail(Code::Missing, "{}: the values of operand {} depend on data that is not known before it runs", op(),
-                  slot);
+      return fail(Code::Missing,
+                  "{}: the values of operand {} depend on data that is not known before it runs",
+                  op(), slot);
     }
     all.insert(all.end(), tensor.values->begin(), tensor.values->end());
   }
@@ -127,13 +132,14 @@ Result<std::optional<Numbers>> Call::numbers(std::string_view list, std::string_
 Result<std::size_t> Call::axis(std::int64_t axis, std::size_t rank, bool past_end) const {
   const auto count = static_cast<std::int64_t>(rank) + (past_end ? 1 : 0);
   const std::int64_t at = axis < 0 ? axis + count : axis;
-  if (at < 0 || at >= count) return fail(Code::Input, "{}: axis {} of {} dimensions", op(), axis, rank);
+  if (at < 0 || at >= count)
+    return fail(Code::Input, "{}: axis {} of {} dimensions", op(), axis, rank);
   return static_cast<std::size_t>(at);
 }
 
 void Call::give(std::string_view slot, Numbers dims, std::optional<Numbers> values) {
-  const bool fits =
-      values && values->size() <= kMaxValues && static_cast<std::int64_t>(values->size()) == product(dims);
+  const bool fits = values && values->size() <= kMaxValues &&
+                    static_cast<std::int64_t>(values->size()) == product(dims);
   if (!fits) values.reset();
   given_[std::string(slot)].push_back({.dims = std::move(dims), .values = std::move(values)});
 }
@@ -141,10 +147,11 @@ void Call::give(std::string_view slot, Numbers dims, std::optional<Numbers> valu
 Result<PaddleSlots> Call::finish() {
   for (const auto& [slot, tensors] : given_) {
     for (const PaddleTensor& tensor : tensors) {
-      const bool sound =
-          std::all_of(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t d) { return d >= 0 && d <= kMaxSize; });
+      const bool sound = std::all_of(tensor.dims.begin(), tensor.dims.end(),
+                                     [](std::int64_t d) { return d >= 0 && d <= kMaxSize; });
       if (!sound || tensor.dims.size() > kMaxRank || !Shape::of(tensor.dims).elements()) {
-        return fail(Code::Input, "{}: its result {} would have the shape {}", op(), slot, text(tensor.dims));
+        return fail(Code::Input, "{}: its result {} would have the shape {}", op(), slot,
+                    text(tensor.dims));
       }
     }
   }
@@ -164,17 +171,20 @@ Result<Numbers> broadcast(const Call& call, const Numbers& x, const Numbers& y, 
   const auto room = static_cast<std::int64_t>(wide.size() - narrow.size());
   std::int64_t start = axis < 0 ? room : axis;
   // Ones behind the last dimension of the shorter one were once allowed to stand over.
-  while (start > static_cast<std::int64_t>(wide.size() - narrow.size()) && !narrow.empty() && narrow.back() == 1) {
+  while (start > static_cast<std::int64_t>(wide.size() - narrow.size()) && !narrow.empty() &&
+         narrow.back() == 1) {
     narrow.pop_back();
   }
   if (start > static_cast<std::int64_t>(wide.size() - narrow.size())) {
-    return fail(Code::Input, "{}: operands {} and {} with axis {}", call.op(), text(x), text(y), axis);
+    return fail(Code::Input, "{}: operands {} and {} with axis {}", call.op(), text(x), text(y),
+                axis);
   }
   Numbers result = wide;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
     std::int64_t& dim = result[static_cast<std::size_t>(start) + i];
     if (dim != narrow[i] && dim != 1 && narrow[i] != 1) {
-      return fail(Code::Input, "{}: operands {} and {} do not go together", call.op(), text(x), text(y));
+      return fail(Code::Input, "{}: operands {} and {} do not go together", call.op(), text(x),
+                  text(y));
     }
     if (dim == 1) dim = narrow[i];
   }
@@ -186,8 +196,9 @@ namespace {
 const std::unordered_map<std::string_view, Infer>& operators() {
   static const auto kAll = [] {
     std::unordered_map<std::string_view, Infer> all;
-    for (const auto family : {image_operators(), detection_operators(), movement_operators(), slicing_operators(),
-                              elementwise_operators(), number_operators(), product_operators()}) {
+    for (const auto family :
+         {image_operators(), detection_operators(), movement_operators(), slicing_operators(),
+          elementwise_operators(), number_operators(), product_operators()}) {
       for (const Operator& each : family) all.emplace(each.name, each.infer);
     }
     return all;
@@ -201,7 +212,8 @@ const std::unordered_map<std::string_view, Infer>& operators() {
 Result<PaddleSlots> infer_paddle(const PaddleCall& call) {
   const auto found = paddle::operators().find(call.op);
   if (found == paddle::operators().end()) {
-    return fail(Code::Missing, "{}: an operator whose results oplat cannot infer", base::printable(call.op));
+    return fail(Code::Missing, "{}: an operator whose results oplat cannot infer",
+                base::printable(call.op));
   }
   paddle::Call inner(call);
   OPLAT_CHECK(found->second(inner));

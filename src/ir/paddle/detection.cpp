@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of detection networks. How many boxes survive is known only when the model runs: the most is assumed.
+/// Operators of detection networks. How many boxes survive is known only when the model runs: the
+/// most is assumed.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,14 +13,16 @@ namespace {
 Result<Numbers> image(const Call& call, std::string_view slot) {
   OPLAT_TRY(x, call.operand(slot));
   if (x->dims.size() == 4) return x->dims;
-  return fail(Code::Input, "{}: operand {} has the shape {}, expected four dimensions", call.op(), slot, text(x->dims));
+  return fail(Code::Input, "{}: operand {} has the shape {}, expected four dimensions", call.op(),
+              slot, text(x->dims));
 }
 
 Status yolo_box(Call& call) {
   OPLAT_TRY(x, image(call, "X"));
   OPLAT_TRY(anchors, call.integers("anchors"));
   OPLAT_TRY(classes, call.integer("class_num", 0, 0));
-  const auto boxes = static_cast<std::int64_t>(anchors ? anchors->size() / 2 : 0) * std::min(x[2] * x[3], kMaxSize);
+  const auto boxes = static_cast<std::int64_t>(anchors ? anchors->size() / 2 : 0) *
+                     std::min(x[2] * x[3], kMaxSize);
   call.give("Boxes", {x[0], boxes, 4});
   call.give("Scores", {x[0], boxes, classes});
   return {};
@@ -29,7 +32,8 @@ Status yolo_box(Call& call) {
 std::int64_t ratios(const Call& call) {
   std::vector<double> all = {1};
   const auto add = [&](double ratio) {
-    const bool there = std::any_of(all.begin(), all.end(), [&](double r) { return std::abs(r - ratio) < 1e-6; });
+    const bool there =
+        std::any_of(all.begin(), all.end(), [&](double r) { return std::abs(r - ratio) < 1e-6; });
     if (!there) all.push_back(ratio);
     return !there;
   };
@@ -75,7 +79,8 @@ Status suppress(Call& call) {
   OPLAT_TRY(boxes, call.operand("BBoxes"));
   OPLAT_TRY(scores, call.operand("Scores"));
   if (boxes->dims.size() != 3 || scores->dims.size() < 2) {
-    return fail(Code::Input, "{}: boxes {} with scores {}", call.op(), text(boxes->dims), text(scores->dims));
+    return fail(Code::Input, "{}: boxes {} with scores {}", call.op(), text(boxes->dims),
+                text(scores->dims));
   }
   OPLAT_TRY(keep, call.integer("keep_top_k", -1));
   const std::int64_t most = boxes->dims[1];
@@ -103,10 +108,11 @@ Status box_clip(Call& call) {
 }
 
 constexpr std::array kDetectionOperators = {
-    Operator{"yolo_box", yolo_box},        Operator{"prior_box", prior_box},     Operator{"anchor_generator", anchors},
-    Operator{"box_coder", box_coder},      Operator{"multiclass_nms", suppress}, Operator{"multiclass_nms2", suppress},
-    Operator{"multiclass_nms3", suppress}, Operator{"matrix_nms", suppress},     Operator{"roi_align", align},
-    Operator{"box_clip", box_clip},
+    Operator{"yolo_box", yolo_box},        Operator{"prior_box", prior_box},
+    Operator{"anchor_generator", anchors}, Operator{"box_coder", box_coder},
+    Operator{"multiclass_nms", suppress},  Operator{"multiclass_nms2", suppress},
+    Operator{"multiclass_nms3", suppress}, Operator{"matrix_nms", suppress},
+    Operator{"roi_align", align},          Operator{"box_clip", box_clip},
 };
 
 }  // namespace

@@ -12,9 +12,12 @@ namespace oplat::ir::paddle {
 
 std::optional<std::int64_t> calculate(std::string_view op, std::int64_t x, std::int64_t y) {
   std::int64_t result = 0;
-  if (op == "elementwise_add") return __builtin_add_overflow(x, y, &result) ? std::nullopt : std::optional(result);
-  if (op == "elementwise_sub") return __builtin_sub_overflow(x, y, &result) ? std::nullopt : std::optional(result);
-  if (op == "elementwise_mul") return __builtin_mul_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+  if (op == "elementwise_add")
+    return __builtin_add_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+  if (op == "elementwise_sub")
+    return __builtin_sub_overflow(x, y, &result) ? std::nullopt : std::optional(result);
+  if (op == "elementwise_mul")
+    return __builtin_mul_overflow(x, y, &result) ? std::nullopt : std::optional(result);
   if (op == "elementwise_max") return std::max(x, y);
   if (op == "elementwise_min") return std::min(x, y);
   if (op == "equal") return x == y ? 1 : 0;
@@ -40,11 +43,12 @@ std::optional<Numbers> applied(std::string_view op, const PaddleTensor& x, const
   const std::size_t count = std::max(x.values->size(), y.values->size());
   Numbers values;
   for (std::size_t i = 0; i < count; ++i) {
-    if ((x.values->size() != count && x.values->size() != 1) || (y.values->size() != count && y.values->size() != 1)) {
+    if ((x.values->size() != count && x.values->size() != 1) ||
+        (y.values->size() != count && y.values->size() != 1)) {
       return std::nullopt;
     }
-    const auto value =
-        calculate(op, (*x.values)[x.values->size() == 1 ? 0 : i], (*y.values)[y.values->size() == 1 ? 0 : i]);
+    const auto value = calculate(op, (*x.values)[x.values->size() == 1 ? 0 : i],
+                                 (*y.values)[y.values->size() == 1 ? 0 : i]);
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
@@ -73,7 +77,8 @@ Status choose(Call& call) {
 Status sum(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   for (const PaddleTensor& each : call.operands("X")) {
-    if (each.dims != x->dims) return fail(Code::Input, "{}: {} and {}", call.op(), text(x->dims), text(each.dims));
+    if (each.dims != x->dims)
+      return fail(Code::Input, "{}: {} and {}", call.op(), text(x->dims), text(each.dims));
   }
   call.give("Out", x->dims);
   return {};
@@ -117,7 +122,8 @@ Status scale(Call& call) {
     values = Numbers{};
     for (const std::int64_t value : *x->values) {
       const auto number = static_cast<double>(value);
-      const double result = call.flag("bias_after_scale", true) ? number * factor + bias : (number + bias) * factor;
+      const double result =
+          call.flag("bias_after_scale", true) ? number * factor + bias : (number + bias) * factor;
       if (!(std::abs(result) < 0x1p53) || result != std::floor(result)) {
         values.reset();
         break;

@@ -27,8 +27,8 @@ Status reshape(Call& call) {
   const std::int64_t others = product(dims);
   if (open && others > 0 && elements % others == 0) dims[*open] = elements / others;
   if (product(dims) != elements) {
-    return fail(Code::Input, "{}: {} elements of {} into the shape {}", call.op(), elements, text(x->dims),
-                text(*given));
+    return fail(Code::Input, "{}: {} elements of {} into the shape {}", call.op(), elements,
+                text(x->dims), text(*given));
   }
   call.give("Out", dims, x->values);
   return {};
@@ -71,8 +71,10 @@ Status transpose(Call& call) {
   Numbers sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (std::int64_t i = 0; i < rank; ++i) {
-    if (static_cast<std::int64_t>(sorted.size()) != rank || sorted[static_cast<std::size_t>(i)] != i) {
-      return fail(Code::Input, "{}: axis {} is no order of {} dimensions", call.op(), text(order), rank);
+    if (static_cast<std::int64_t>(sorted.size()) != rank ||
+        sorted[static_cast<std::size_t>(i)] != i) {
+      return fail(Code::Input, "{}: axis {} is no order of {} dimensions", call.op(), text(order),
+                  rank);
     }
   }
   Numbers dims;
@@ -110,7 +112,8 @@ Status concat(Call& call) {
       rest[axis] = dims[axis];
     }
     if (rest != dims || dims[axis] > kMaxSize) {
-      return fail(Code::Input, "{}: {} beside {} along axis {}", call.op(), text(each.dims), text(x->dims), axis);
+      return fail(Code::Input, "{}: {} beside {} along axis {}", call.op(), text(each.dims),
+                  text(x->dims), axis);
     }
   }
   call.give("Out", dims, joined(call.operands("X")));
@@ -127,8 +130,10 @@ Status split(Call& call) {
   const std::int64_t length = x->dims[axis];
   if (sections.empty()) {
     const std::int64_t parts = count > 0 ? count : static_cast<std::int64_t>(call.results("Out"));
-    if (parts < 1 || parts > static_cast<std::int64_t>(call.results("Out")) || length % parts != 0) {
-      return fail(Code::Input, "{}: {} along axis {} into {} parts", call.op(), length, axis, parts);
+    if (parts < 1 || parts > static_cast<std::int64_t>(call.results("Out")) ||
+        length % parts != 0) {
+      return fail(Code::Input, "{}: {} along axis {} into {} parts", call.op(), length, axis,
+                  parts);
     }
     sections.assign(static_cast<std::size_t>(parts), length / parts);
   }
@@ -138,15 +143,16 @@ Status split(Call& call) {
     if (section == -1 && open == nullptr) {
       open = &section;
     } else if (section < 0 || section > left) {
-      return fail(Code::Input, "{}: {} along axis {} into {}", call.op(), length, axis, text(sections));
+      return fail(Code::Input, "{}: {} along axis {} into {}", call.op(), length, axis,
+                  text(sections));
     } else {
       left -= section;
     }
   }
   if (open != nullptr) *open = left;
   if ((open == nullptr && left != 0) || sections.size() != call.results("Out")) {
-    return fail(Code::Input, "{}: {} along axis {} into {}, for {} results", call.op(), length, axis, text(sections),
-                call.results("Out"));
+    return fail(Code::Input, "{}: {} along axis {} into {}, for {} results", call.op(), length,
+                axis, text(sections), call.results("Out"));
   }
   std::ptrdiff_t at = 0;
   for (const std::int64_t section : sections) {
@@ -167,10 +173,12 @@ Status stack(Call& call) {
   OPLAT_TRY(given, call.integer("axis", 0));
   OPLAT_TRY(axis, call.axis(given, x->dims.size(), true));
   for (const PaddleTensor& each : call.operands("X")) {
-    if (each.dims != x->dims) return fail(Code::Input, "{}: {} on {}", call.op(), text(each.dims), text(x->dims));
+    if (each.dims != x->dims)
+      return fail(Code::Input, "{}: {} on {}", call.op(), text(each.dims), text(x->dims));
   }
   Numbers dims = x->dims;
-  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<std::int64_t>(call.operands("X").size()));
+  dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis),
+              static_cast<std::int64_t>(call.operands("X").size()));
   call.give("Y", dims, axis == 0 ? joined(call.operands("X")) : std::nullopt);
   return {};
 }
@@ -181,7 +189,8 @@ Status unstack_into(Call& call, std::string_view slot) {
   OPLAT_TRY(axis, call.axis(given, x->dims.size()));
   Numbers dims = x->dims;
   if (dims[axis] != static_cast<std::int64_t>(call.results(slot))) {
-    return fail(Code::Input, "{}: {} along axis {} into {} results", call.op(), dims[axis], axis, call.results(slot));
+    return fail(Code::Input, "{}: {} along axis {} into {} results", call.op(), dims[axis], axis,
+                call.results(slot));
   }
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   const bool known = x->values && x->dims.size() == 1;
@@ -228,7 +237,8 @@ Status expand(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(given, call.numbers("expand_shapes_tensor", "Shape", "shape"));
   if (!given || given->size() < x->dims.size() || given->size() > kMaxRank) {
-    return fail(Code::Input, "{}: {} to {}", call.op(), text(x->dims), text(given.value_or(Numbers{})));
+    return fail(Code::Input, "{}: {} to {}", call.op(), text(x->dims),
+                text(given.value_or(Numbers{})));
   }
   Numbers dims = *given;
   const std::size_t added = dims.size() - x->dims.size();
@@ -240,7 +250,8 @@ Status expand(Call& call) {
     }
   }
   std::optional<Numbers> values;
-  if (x->values && x->values->size() == 1 && product(dims) <= static_cast<std::int64_t>(kMaxValues)) {
+  if (x->values && x->values->size() == 1 &&
+      product(dims) <= static_cast<std::int64_t>(kMaxValues)) {
     values = Numbers(static_cast<std::size_t>(product(dims)), x->values->front());
   }
   call.give("Out", dims, values);
@@ -258,34 +269,43 @@ Status expand_as(Call& call) {
   return {};
 }
 
-Status tile_by(Call& call, std::string_view list, std::string_view tensor, std::string_view attribute) {
+Status tile_by(Call& call, std::string_view list, std::string_view tensor,
+               std::string_view attribute) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(given, call.numbers(list, tensor, attribute));
   Numbers times = given.value_or(Numbers{});
   Numbers dims = x->dims;
-  if (times.size() > kMaxRank) return fail(Code::Input, "{}: {} repetitions", call.op(), times.size());
+  if (times.size() > kMaxRank)
+    return fail(Code::Input, "{}: {} repetitions", call.op(), times.size());
   while (times.size() < dims.size()) times.insert(times.begin(), 1);
   while (dims.size() < times.size()) dims.insert(dims.begin(), 1);
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (times[i] < 0 || times[i] > kMaxSize) return fail(Code::Input, "{}: repeated {}", call.op(), text(times));
+    if (times[i] < 0 || times[i] > kMaxSize)
+      return fail(Code::Input, "{}: repeated {}", call.op(), text(times));
     dims[i] *= times[i];
   }
   call.give("Out", dims);
   return {};
 }
 
-Status tile(Call& call) { return tile_by(call, "repeat_times_tensor", "RepeatTimes", "repeat_times"); }
-Status expand_times(Call& call) { return tile_by(call, "expand_times_tensor", "ExpandTimes", "expand_times"); }
+Status tile(Call& call) {
+  return tile_by(call, "repeat_times_tensor", "RepeatTimes", "repeat_times");
+}
+Status expand_times(Call& call) {
+  return tile_by(call, "expand_times_tensor", "ExpandTimes", "expand_times");
+}
 
 /// Before and after each dimension, the outermost first.
 Status pad(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(pads, call.integers("paddings"));
   if (!pads || pads->size() != 2 * x->dims.size()) {
-    return fail(Code::Input, "{}: paddings {} for {}", call.op(), text(pads.value_or(Numbers{})), text(x->dims));
+    return fail(Code::Input, "{}: paddings {} for {}", call.op(), text(pads.value_or(Numbers{})),
+                text(x->dims));
   }
   Numbers dims = x->dims;
-  for (std::size_t i = 0; i < pads->size(); ++i) dims[i / 2] += std::clamp((*pads)[i], -kMaxSize, kMaxSize);
+  for (std::size_t i = 0; i < pads->size(); ++i)
+    dims[i / 2] += std::clamp((*pads)[i], -kMaxSize, kMaxSize);
   call.give("Out", dims);
   return {};
 }

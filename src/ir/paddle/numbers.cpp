@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "ir/paddle/call.hpp"
 #include "base/text.hpp"
+#include "ir/paddle/call.hpp"
 
 namespace oplat::ir::paddle {
 namespace {
@@ -28,8 +28,10 @@ Status size(Call& call) {
 Result<Numbers> wanted(const Call& call) {
   OPLAT_TRY(given, call.numbers("ShapeTensorList", "ShapeTensor", "shape"));
   const Numbers dims = given.value_or(Numbers{});
-  const bool sound = std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxSize; });
-  if (!sound || dims.size() > kMaxRank) return fail(Code::Input, "{}: the shape {}", call.op(), text(dims));
+  const bool sound =
+      std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxSize; });
+  if (!sound || dims.size() > kMaxRank)
+    return fail(Code::Input, "{}: the shape {}", call.op(), text(dims));
   return dims;
 }
 
@@ -91,7 +93,8 @@ Status range(Call& call) {
   OPLAT_TRY(start, one(call, "Start", "start"));
   OPLAT_TRY(end, one(call, "End", "end"));
   OPLAT_TRY(step, one(call, "Step", "step"));
-  if (step == 0 || std::abs(step) > kMaxSize || std::abs(start) > kMaxSize || std::abs(end) > kMaxSize) {
+  if (step == 0 || std::abs(step) > kMaxSize || std::abs(start) > kMaxSize ||
+      std::abs(end) > kMaxSize) {
     return fail(Code::Input, "{}: from {} to {} by {}", call.op(), start, end, step);
   }
   const std::int64_t way = step > 0 ? end - start : start - end;
@@ -137,7 +140,8 @@ Status reduce(Call& call) {
     }
   }
   std::optional<Numbers> values;
-  if (x->values && x->dims.size() == 1 && gone[0] && !x->values->empty() && call.op() != "reduce_mean") {
+  if (x->values && x->dims.size() == 1 && gone[0] && !x->values->empty() &&
+      call.op() != "reduce_mean") {
     std::optional<std::int64_t> total = x->values->front();
     for (std::size_t i = 1; i < x->values->size() && total; ++i) {
       const std::string_view op = call.op() == "reduce_prod"  ? "elementwise_mul"

@@ -25,11 +25,12 @@ Result<Range> range_of(const Call& call) {
   range.axes = axes.value_or(Numbers{});
   range.starts = starts.value_or(Numbers{});
   range.ends = ends.value_or(Numbers{});
-  range.steps = call.op() == "strided_slice" ? steps.value_or(Numbers{}) : Numbers(range.axes.size(), 1);
+  range.steps =
+      call.op() == "strided_slice" ? steps.value_or(Numbers{}) : Numbers(range.axes.size(), 1);
   if (range.starts.size() != range.axes.size() || range.ends.size() != range.axes.size() ||
       range.steps.size() != range.axes.size()) {
-    return fail(Code::Input, "{}: {} axes with {} starts, {} ends and {} steps", call.op(), range.axes.size(),
-                range.starts.size(), range.ends.size(), range.steps.size());
+    return fail(Code::Input, "{}: {} axes with {} starts, {} ends and {} steps", call.op(),
+                range.axes.size(), range.starts.size(), range.ends.size(), range.steps.size());
   }
   return range;
 }
@@ -40,11 +41,14 @@ struct Part {
   std::int64_t count = 0;
 };
 
-Result<Part> part_of(const Call& call, std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t length) {
-  if (step == 0 || std::abs(step) > kMaxSize) return fail(Code::Input, "{}: a step of {}", call.op(), step);
+Result<Part> part_of(const Call& call, std::int64_t start, std::int64_t end, std::int64_t step,
+                     std::int64_t length) {
+  if (step == 0 || std::abs(step) > kMaxSize)
+    return fail(Code::Input, "{}: a step of {}", call.op(), step);
   const auto settle = [&](std::int64_t at) {
     const std::int64_t counted = at < 0 ? std::max(at, -kMaxSize * 2) + length : at;
-    return step > 0 ? std::clamp<std::int64_t>(counted, 0, length) : std::clamp<std::int64_t>(counted, -1, length - 1);
+    return step > 0 ? std::clamp<std::int64_t>(counted, 0, length)
+                    : std::clamp<std::int64_t>(counted, -1, length - 1);
   };
   const std::int64_t first = settle(start);
   // Counted from the end it would be the last; here it is before the first.
@@ -70,7 +74,8 @@ Status slice(Call& call) {
     values = Numbers{};
     if (range.axes.empty()) values = x->values;
     for (std::int64_t i = 0; i < only.count && !range.axes.empty(); ++i) {
-      values->push_back((*x->values)[static_cast<std::size_t>(only.first + i * range.steps.back())]);
+      values->push_back(
+          (*x->values)[static_cast<std::size_t>(only.first + i * range.steps.back())]);
     }
   }
   OPLAT_TRY(decreased, call.integers("decrease_axis"));
@@ -78,7 +83,8 @@ Status slice(Call& call) {
   for (const std::int64_t each : decreased.value_or(Numbers{})) {
     OPLAT_TRY(axis, call.axis(each, dims.size()));
     if (dims[axis] != 1)
-      return fail(Code::Input, "{}: {} positions along axis {}, which goes", call.op(), dims[axis], axis);
+      return fail(Code::Input, "{}: {} positions along axis {}, which goes", call.op(), dims[axis],
+                  axis);
     gone[axis] = true;
   }
   Numbers kept;
@@ -103,7 +109,8 @@ Status gather(Call& call) {
   if (x->values && index->values && x->dims.size() == 1) {
     values = Numbers{};
     for (const std::int64_t i : *index->values) {
-      if (i < 0 || i >= x->dims[0]) return fail(Code::Input, "{}: index {} of {}", call.op(), i, x->dims[0]);
+      if (i < 0 || i >= x->dims[0])
+        return fail(Code::Input, "{}: index {} of {}", call.op(), i, x->dims[0]);
       values->push_back((*x->values)[static_cast<std::size_t>(i)]);
     }
   }
@@ -139,7 +146,8 @@ Status index_select(Call& call) {
 Status look_up(Call& call) {
   OPLAT_TRY(ids, call.operand("Ids"));
   OPLAT_TRY(table, call.operand("W"));
-  if (table->dims.size() != 2) return fail(Code::Input, "{}: a table of the shape {}", call.op(), text(table->dims));
+  if (table->dims.size() != 2)
+    return fail(Code::Input, "{}: a table of the shape {}", call.op(), text(table->dims));
   Numbers dims = ids->dims;
   if (call.op() == "lookup_table" && !dims.empty() && dims.back() == 1) dims.pop_back();
   dims.push_back(table->dims[1]);

@@ -8,8 +8,8 @@
 namespace oplat::plan::rules {
 namespace {
 
-/// The narrow type is that of marked nodes; others compute in F32. A marked node writes narrow numbers where all that
-/// read its result are marked.
+/// The narrow type is that of marked nodes; others compute in F32. A marked node writes narrow
+/// numbers where all that read its result are marked.
 class Casts {
  public:
   Casts(WorkGraph& graph, const CastRule& rule) : graph_(graph), rule_(rule) {}
@@ -38,21 +38,25 @@ class Casts {
     for (const ir::TensorId result : node.outputs) {
       if (!is_float(result)) continue;
       const auto& readers = graph_.readers(result);
-      const bool inside = rule_.marked.empty() ||
-                          (!readers.empty() && !graph_.is_output(result) &&
-                           std::all_of(readers.begin(), readers.end(), [&](WorkGraph::NodeId r) { return is_narrow(r); }));
+      const bool inside =
+          rule_.marked.empty() || (!readers.empty() && !graph_.is_output(result) &&
+                                   std::all_of(readers.begin(), readers.end(),
+                                               [&](WorkGraph::NodeId r) { return is_narrow(r); }));
       if (inside) graph_.tensor(result).dtype = rule_.narrow;
     }
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!is_float(node.inputs[i]) || !graph_.tensor(node.inputs[i]).constant) continue;
-      const bool weight = i < node.input_slots.size() && std::find(rule_.weights.begin(), rule_.weights.end(),
-                                                                   node.input_slots[i]) != rule_.weights.end();
+      const bool weight =
+          i < node.input_slots.size() && std::find(rule_.weights.begin(), rule_.weights.end(),
+                                                   node.input_slots[i]) != rule_.weights.end();
       if (!weight && !rule_.marked.empty()) continue;
       ir::TensorInfo& tensor = graph_.tensor(node.inputs[i]);
       tensor.dtype = rule_.narrow;
       const auto bits = ir::bits(rule_.narrow);
       constexpr std::uint64_t kFloatBits = 32;
-      if (bits) tensor.constant_bytes = tensor.constant_bytes * static_cast<std::uint64_t>(*bits) / kFloatBits;
+      if (bits)
+        tensor.constant_bytes =
+            tensor.constant_bytes * static_cast<std::uint64_t>(*bits) / kFloatBits;
     }
   }
 

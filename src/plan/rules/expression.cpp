@@ -54,9 +54,12 @@ class Evaluation {
 
   Value of(const Node& node) const {
     switch (node.kind) {
-      case Node::Kind::Literal: return node.literal;
-      case Node::Kind::Binary: return binary(node);
-      case Node::Kind::Call: return call(node);
+      case Node::Kind::Literal:
+        return node.literal;
+      case Node::Kind::Binary:
+        return binary(node);
+      case Node::Kind::Call:
+        return call(node);
     }
     return {};
   }
@@ -70,8 +73,10 @@ class Evaluation {
     const auto a = number_of(left), b = number_of(right);
     if (op == "==" || op == "!=") {
       const auto left_truth = truth_of(left), right_truth = truth_of(right);
-      // A truth is compared with a truth however either is spelt, numbers by their value, all else by its text.
-      const bool spelt = (left.text() != nullptr) != (right.text() != nullptr) && left_truth && right_truth;
+      // A truth is compared with a truth however either is spelt, numbers by their value, all else
+      // by its text.
+      const bool spelt =
+          (left.text() != nullptr) != (right.text() != nullptr) && left_truth && right_truth;
       const bool same = spelt ? left_truth == right_truth : a && b ? *a == *b : left == right;
       return truth(same == (op == "=="));
     }
@@ -92,10 +97,12 @@ class Evaluation {
       case Function::Attr: {
         const Value* given = facts_.attribute(node.references[0]);
         if (given == nullptr || node.arguments.empty()) return given == nullptr ? Value() : *given;
-        const Value* one = given->list() == nullptr ? nullptr : element(*given->list(), argument(0));
+        const Value* one =
+            given->list() == nullptr ? nullptr : element(*given->list(), argument(0));
         return one == nullptr ? Value() : *one;
       }
-      case Function::Given: return truth(facts_.attribute(node.references[0]) != nullptr);
+      case Function::Given:
+        return truth(facts_.attribute(node.references[0]) != nullptr);
       case Function::Length: {
         const Value* given = facts_.attribute(node.references[0]);
         if (given == nullptr || given->list() == nullptr) return {};
@@ -105,13 +112,15 @@ class Evaluation {
         const ir::TensorId first = facts_.tensor(node.references[0]);
         return truth(first != ir::kNoTensor && first == facts_.tensor(node.references[1]));
       }
-      case Function::Has: return truth(facts_.tensor(node.references[0]) != ir::kNoTensor);
+      case Function::Has:
+        return truth(facts_.tensor(node.references[0]) != ir::kNoTensor);
       case Function::Dim:
       case Function::Rank:
       case Function::Elements:
       case Function::Constant:
       case Function::Readers:
-      case Function::Producer: return tensor_fact(node);
+      case Function::Producer:
+        return tensor_fact(node);
       case Function::Or: {
         Value first = argument(0);
         return first.unknown() ? argument(1) : first;
@@ -122,14 +131,16 @@ class Evaluation {
         if (const auto* real = given.real()) return Value(std::abs(*real));
         return {};
       }
-      case Function::When: return truth_of(argument(0)).value_or(false) ? argument(1) : Value();
+      case Function::When:
+        return truth_of(argument(0)).value_or(false) ? argument(1) : Value();
       case Function::Not: {
         const auto given = truth_of(argument(0));
         return given ? truth(!*given) : Value();
       }
       case Function::Any:
-        return truth(std::any_of(node.arguments.begin(), node.arguments.end(),
-                                 [&](const Node& one) { return truth_of(of(one)).value_or(false); }));
+        return truth(
+            std::any_of(node.arguments.begin(), node.arguments.end(),
+                        [&](const Node& one) { return truth_of(of(one)).value_or(false); }));
       case Function::List: {
         ir::List list;
         for (std::size_t i = 0; i < node.arguments.size(); ++i) {
@@ -147,13 +158,18 @@ class Evaluation {
     if (tensor == ir::kNoTensor) return {};
     const ir::TensorInfo& info = facts_.info(tensor);
     switch (node.function) {
-      case Function::Constant: return truth(info.constant);
-      case Function::Readers: return Value(static_cast<std::int64_t>(facts_.readers(tensor)));
-      case Function::Producer: return Value(std::string(facts_.producer(tensor)));
-      default: break;
+      case Function::Constant:
+        return truth(info.constant);
+      case Function::Readers:
+        return Value(static_cast<std::int64_t>(facts_.readers(tensor)));
+      case Function::Producer:
+        return Value(std::string(facts_.producer(tensor)));
+      default:
+        break;
     }
     if (!info.shape.ranked) return {};
-    if (node.function == Function::Rank) return Value(static_cast<std::int64_t>(info.shape.dims.size()));
+    if (node.function == Function::Rank)
+      return Value(static_cast<std::int64_t>(info.shape.dims.size()));
     if (node.function == Function::Dim) {
       const ir::Dim* dim = element(info.shape.dims, of(node.arguments[0]));
       return dim != nullptr && *dim ? Value(**dim) : Value();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Conditions and values of fusion rules: `dim(add.Y, -1) == dim(mul.Y, 1)`, `attr(a.scale) * attr(b.scale)`.
+/// Conditions and values of fusion rules: `dim(add.Y, -1) == dim(mul.Y, 1)`, `attr(a.scale) *
+/// attr(b.scale)`.
 #pragma once
 
 #include <functional>
@@ -34,7 +35,8 @@ class Facts {
 
 class Expression {
  public:
-  /// `nodes` are the names that references may have. An error's message says what is wrong with the text, without place.
+  /// `nodes` are the names that references may have. An error's message says what is wrong with the
+  /// text, without place.
   static Result<Expression> parse(std::string_view text, const std::vector<std::string>& nodes);
   /// Unknown where something that it needs is not known.
   [[nodiscard]] ir::Value value(const Facts& facts) const;

@@ -41,6 +41,7 @@ struct Expression::Node {
   std::vector<Node> arguments = {};
 };
 
-Result<Expression::Node> parse_expression(std::string_view text, const std::vector<std::string>& nodes);
+Result<Expression::Node> parse_expression(std::string_view text,
+                                          const std::vector<std::string>& nodes);
 
 }  // namespace oplat::plan::rules

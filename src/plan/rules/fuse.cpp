@@ -21,7 +21,9 @@ constexpr std::size_t kStepsOfAGraph = 10'000;
 Status check_domain(const ir::Graph& graph, const RuleSet& rules) {
   for (const ir::Node& node : graph.nodes) {
     if (node.domain == rules.reads) continue;
-    return fail(Code::Usage, "the rules {} are for models of the domain '{}'; the operator {} of this one is of {}; give a model of that kind, or --runtime",
+    return fail(Code::Usage,
+                "the rules {} are for models of the domain '{}'; the operator {} of this one is of "
+                "{}; give a model of that kind, or --runtime",
                 rules.name, rules.reads, base::printable(node.op),
                 node.domain.empty() ? "ONNX" : fmt::format("'{}'", base::printable(node.domain)));
   }
@@ -31,8 +33,12 @@ Status check_domain(const ir::Graph& graph, const RuleSet& rules) {
 Status check_options(const RuleSet& rules, const RuleOptions& options) {
   for (const std::string& option : options) {
     if (rules.options.contains(option)) continue;
-    return fail(Code::Usage, "the rules {} have no option '{}'; they have {}", rules.name, base::printable(option),
-                rules.options.empty() ? "none" : base::join(std::vector<std::string>(rules.options.begin(), rules.options.end()), ", "));
+    return fail(Code::Usage, "the rules {} have no option '{}'; they have {}", rules.name,
+                base::printable(option),
+                rules.options.empty() ? "none"
+                                      : base::join(std::vector<std::string>(rules.options.begin(),
+                                                                            rules.options.end()),
+                                                   ", "));
   }
   return {};
 }
@@ -43,13 +49,15 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleO
   OPLAT_CHECK(check_options(rules, options));
   OPLAT_CHECK(check_domain(graph, rules));
   if (graph.nodes.size() > kMaxNodes)
-    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(), kMaxNodes);
+    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(),
+                kMaxNodes);
   rules::WorkGraph work(graph);
   std::size_t steps = 0;
   const std::size_t most_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();
   for (const auto& pass : rules.passes) {
     if (!pass->option.empty() && !options.contains(pass->option)) continue;
-    for (const rules::Rule& rule : pass->rules) OPLAT_CHECK(rules::apply(work, rule, steps, most_steps));
+    for (const rules::Rule& rule : pass->rules)
+      OPLAT_CHECK(rules::apply(work, rule, steps, most_steps));
     if (pass->casts) rules::apply(work, *pass->casts);
   }
   ir::Graph fused = work.take(rules.depth_first);
@@ -82,13 +90,14 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules) {
   return plan;
 }
 
-Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
+Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
+                           const RuleOptions& options) {
   OPLAT_TRY(fused, fuse(graph, rules, options));
   return plan_of_fused(fused, rules);
 }
 
-std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes, const RuleSet& rules,
-                           const RuleOptions& options) {
+std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
+                           const RuleSet& rules, const RuleOptions& options) {
   Setting setting;
   setting.runtime = rules.runtime;
   setting.version = rules.version;

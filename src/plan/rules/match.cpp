@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Matching: along the edges of the pattern, from a candidate for its first node, with backtracking.
+/// Matching: along the edges of the pattern, from a candidate for its first node, with
+/// backtracking.
 #include "plan/rules/match.hpp"
 
 #include <algorithm>
@@ -51,7 +52,9 @@ class Finder {
       const MatchFacts facts(graph_, match_);
       any = any || std::all_of(rule_.if_any.begin(), rule_.if_any.end(),
                                [&](const Expression& one) { return one.holds(facts); });
-      if (std::any_of(match_.begin(), match_.end(), [&](WorkGraph::NodeId id) { return taken.contains(id); })) continue;
+      if (std::any_of(match_.begin(), match_.end(),
+                      [&](WorkGraph::NodeId id) { return taken.contains(id); }))
+        continue;
       taken.insert(match_.begin(), match_.end());
       found.push_back(match_);
     }
@@ -79,14 +82,17 @@ class Finder {
       const ir::TensorId tensor = facts.tensor(next.reads[0].second);
       if (tensor == ir::kNoTensor) return false;
       const auto& readers = graph_.readers(tensor);
-      return std::any_of(readers.begin(), readers.end(), [&](WorkGraph::NodeId id) { return place(id); });
+      return std::any_of(readers.begin(), readers.end(),
+                         [&](WorkGraph::NodeId id) { return place(id); });
     }
     const ir::TensorId tensor = facts.tensor(next.feeds[0].second);
-    return tensor != ir::kNoTensor && graph_.producer(tensor) != WorkGraph::kNone && place(graph_.producer(tensor));
+    return tensor != ir::kNoTensor && graph_.producer(tensor) != WorkGraph::kNone &&
+           place(graph_.producer(tensor));
   }
 
   bool fits(const PatternNode& pattern, WorkGraph::NodeId id) const {
-    if (!graph_.alive(id) || std::find(match_.begin(), match_.end(), id) != match_.end()) return false;
+    if (!graph_.alive(id) || std::find(match_.begin(), match_.end(), id) != match_.end())
+      return false;
     const ir::Node& node = graph_.node(id);
     if (!is_one_of(pattern.ops, node.op) || !node.bodies.empty()) return false;
     const MatchFacts facts(graph_, match_);
@@ -96,7 +102,8 @@ class Finder {
     }
     for (const auto& [slot, operand] : pattern.feeds) {
       const int at = find_output(node, slot);
-      if (at < 0 || node.outputs[static_cast<std::size_t>(at)] != facts.tensor(operand)) return false;
+      if (at < 0 || node.outputs[static_cast<std::size_t>(at)] != facts.tensor(operand))
+        return false;
     }
     for (const std::string& slot : pattern.has) {
       if (find_input(node, slot) < 0) return false;
@@ -106,21 +113,26 @@ class Finder {
     }
     for (const std::string& slot : pattern.constant) {
       const int at = find_input(node, slot);
-      const ir::TensorId tensor = at < 0 ? ir::kNoTensor : node.inputs[static_cast<std::size_t>(at)];
+      const ir::TensorId tensor =
+          at < 0 ? ir::kNoTensor : node.inputs[static_cast<std::size_t>(at)];
       if (tensor == ir::kNoTensor || !graph_.tensor(tensor).constant) return false;
     }
-    return std::all_of(pattern.attributes.begin(), pattern.attributes.end(), [&](const auto& asked) {
-      const auto* word = asked.second.text();
-      if (word != nullptr && *word == "true") return is_marked(node, asked.first);
-      const ir::Value* given = find_attribute(node, asked.first);
-      if (word != nullptr && *word == "false") return given != nullptr && !is_marked(node, asked.first);
-      return given != nullptr && *given == asked.second;
-    });
+    return std::all_of(pattern.attributes.begin(), pattern.attributes.end(),
+                       [&](const auto& asked) {
+                         const auto* word = asked.second.text();
+                         if (word != nullptr && *word == "true")
+                           return is_marked(node, asked.first);
+                         const ir::Value* given = find_attribute(node, asked.first);
+                         if (word != nullptr && *word == "false")
+                           return given != nullptr && !is_marked(node, asked.first);
+                         return given != nullptr && *given == asked.second;
+                       });
   }
 
   bool complete() const {
     const MatchFacts facts(graph_, match_);
-    return std::all_of(rule_.where.begin(), rule_.where.end(), [&](const Expression& one) { return one.holds(facts); }) &&
+    return std::all_of(rule_.where.begin(), rule_.where.end(),
+                       [&](const Expression& one) { return one.holds(facts); }) &&
            leaves_nothing_open(graph_, rule_, match_);
   }
 
@@ -133,11 +145,14 @@ class Finder {
 
 }  // namespace
 
-const ir::Value* MatchFacts::attribute(const Reference& of) const { return find_attribute(node(of.node), of.name); }
+const ir::Value* MatchFacts::attribute(const Reference& of) const {
+  return find_attribute(node(of.node), of.name);
+}
 
 ir::TensorId MatchFacts::tensor(const Reference& of) const {
   const ir::Node& from = node(of.node);
-  if (const int in = find_input(from, of.name); in >= 0) return from.inputs[static_cast<std::size_t>(in)];
+  if (const int in = find_input(from, of.name); in >= 0)
+    return from.inputs[static_cast<std::size_t>(in)];
   const int out = find_output(from, of.name);
   return out < 0 ? ir::kNoTensor : from.outputs[static_cast<std::size_t>(out)];
 }
@@ -151,8 +166,8 @@ std::string_view MatchFacts::producer(ir::TensorId tensor) const {
   return id == WorkGraph::kNone ? std::string_view() : std::string_view(graph_.node(id).op);
 }
 
-std::optional<std::vector<Match>> find_matches(const WorkGraph& graph, const Rule& rule, std::size_t& steps,
-                                               std::size_t most) {
+std::optional<std::vector<Match>> find_matches(const WorkGraph& graph, const Rule& rule,
+                                               std::size_t& steps, std::size_t most) {
   return Finder(graph, rule, steps, most).run();
 }
 
@@ -170,13 +185,15 @@ bool leaves_nothing_open(const WorkGraph& graph, const Rule& rule, const Match& 
     for (const auto& [slot, result] : rule.out) kept.push_back(facts.tensor(result));
   }
   if (rule.forward) {
-    const ir::TensorId from = facts.tensor(rule.forward->first), to = facts.tensor(rule.forward->second);
+    const ir::TensorId from = facts.tensor(rule.forward->first),
+                       to = facts.tensor(rule.forward->second);
     if (from == ir::kNoTensor || to == ir::kNoTensor) return false;
     kept.push_back(from);
   }
   for (const WorkGraph::NodeId id : match) {
     for (const ir::TensorId result : graph.node(id).outputs) {
-      if (result == ir::kNoTensor || std::find(kept.begin(), kept.end(), result) != kept.end()) continue;
+      if (result == ir::kNoTensor || std::find(kept.begin(), kept.end(), result) != kept.end())
+        continue;
       if (graph.is_output(result)) return false;
       for (const WorkGraph::NodeId reader : graph.readers(result)) {
         if (std::find(match.begin(), match.end(), reader) == match.end()) return false;

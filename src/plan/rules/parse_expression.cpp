@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "plan/rules/expression_node.hpp"
 #include "base/text.hpp"
+#include "plan/rules/expression_node.hpp"
 
 namespace oplat::plan::rules {
 namespace {
@@ -23,14 +23,22 @@ struct Signature {
   std::size_t most;
 };
 constexpr std::array kSignatures = {
-    Signature{"attr", Function::Attr, 1, 0, 1},         Signature{"given", Function::Given, 1, 0, 0},
-    Signature{"length", Function::Length, 1, 0, 0},     Signature{"same", Function::Same, 2, 0, 0},
-    Signature{"has", Function::Has, 1, 0, 0},           Signature{"dim", Function::Dim, 1, 1, 1},
-    Signature{"rank", Function::Rank, 1, 0, 0},         Signature{"elements", Function::Elements, 1, 0, 0},
-    Signature{"constant", Function::Constant, 1, 0, 0}, Signature{"readers", Function::Readers, 1, 0, 0},
-    Signature{"producer", Function::Producer, 1, 0, 0}, Signature{"or", Function::Or, 0, 2, 2},
-    Signature{"abs", Function::Abs, 0, 1, 1},           Signature{"when", Function::When, 0, 2, 2},
-    Signature{"not", Function::Not, 0, 1, 1},           Signature{"any", Function::Any, 0, 1, 8},
+    Signature{"attr", Function::Attr, 1, 0, 1},
+    Signature{"given", Function::Given, 1, 0, 0},
+    Signature{"length", Function::Length, 1, 0, 0},
+    Signature{"same", Function::Same, 2, 0, 0},
+    Signature{"has", Function::Has, 1, 0, 0},
+    Signature{"dim", Function::Dim, 1, 1, 1},
+    Signature{"rank", Function::Rank, 1, 0, 0},
+    Signature{"elements", Function::Elements, 1, 0, 0},
+    Signature{"constant", Function::Constant, 1, 0, 0},
+    Signature{"readers", Function::Readers, 1, 0, 0},
+    Signature{"producer", Function::Producer, 1, 0, 0},
+    Signature{"or", Function::Or, 0, 2, 2},
+    Signature{"abs", Function::Abs, 0, 1, 1},
+    Signature{"when", Function::When, 0, 2, 2},
+    Signature{"not", Function::Not, 0, 1, 1},
+    Signature{"any", Function::Any, 0, 1, 8},
     Signature{"list", Function::List, 0, 1, 8},
 };
 
@@ -39,10 +47,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::vector<std::string>& nodes) : text_(text), nodes_(nodes) {}
+  Parser(std::string_view text, const std::vector<std::string>& nodes)
+      : text_(text), nodes_(nodes) {}
 
   Result<Node> run() {
-    if (text_.size() > kMaxText) return fail(Code::Input, "an expression of more than {} letters", kMaxText);
+    if (text_.size() > kMaxText)
+      return fail(Code::Input, "an expression of more than {} letters", kMaxText);
     OPLAT_TRY(node, comparison(0));
     skip_blanks();
     if (at_ < text_.size()) return unexpected("its end");
@@ -51,7 +61,8 @@ class Parser {
 
  private:
   Result<Node> comparison(std::size_t depth) {
-    static constexpr std::array<std::string_view, 6> kOperators = {"==", "!=", "<=", ">=", "<", ">"};
+    static constexpr std::array<std::string_view, 6> kOperators = {
+        "==", "!=", "<=", ">=", "<", ">"};
     OPLAT_TRY(left, sum(depth));
     for (const std::string_view op : kOperators) {
       if (!taken(op)) continue;
@@ -80,7 +91,8 @@ class Parser {
   }
 
   Result<Node> term(std::size_t depth) {
-    if (depth >= kMaxDepth) return fail(Code::Input, "an expression nested more than {} deep", kMaxDepth);
+    if (depth >= kMaxDepth)
+      return fail(Code::Input, "an expression nested more than {} deep", kMaxDepth);
     if (taken("(")) {
       OPLAT_TRY(inner, comparison(depth + 1));
       if (!taken(")")) return unexpected("')'");
@@ -118,7 +130,8 @@ class Parser {
     if (signature == kSignatures.end()) {
       std::vector<std::string> known;
       for (const Signature& one : kSignatures) known.emplace_back(one.name);
-      return fail(Code::Input, "there is no function '{}'; there are {}", name, base::join(known, ", "));
+      return fail(Code::Input, "there is no function '{}'; there are {}", name,
+                  base::join(known, ", "));
     }
     Node node;
     node.kind = Node::Kind::Call;
@@ -132,12 +145,14 @@ class Parser {
       const bool first = node.references.empty() && node.arguments.empty();
       if (!first && !taken(",")) return unexpected("',' or ')'");
       if (node.arguments.size() >= signature->most)
-        return fail(Code::Input, "'{}' takes no more than {} arguments", name, signature->references + signature->most);
+        return fail(Code::Input, "'{}' takes no more than {} arguments", name,
+                    signature->references + signature->most);
       OPLAT_TRY(argument, comparison(depth + 1));
       node.arguments.push_back(std::move(argument));
     }
     if (node.arguments.size() < signature->least)
-      return fail(Code::Input, "'{}' needs {} arguments", name, signature->references + signature->least);
+      return fail(Code::Input, "'{}' needs {} arguments", name,
+                  signature->references + signature->least);
     return node;
   }
 
@@ -145,8 +160,8 @@ class Parser {
     const std::string node = word();
     const auto found = std::find(nodes_.begin(), nodes_.end(), node);
     if (found == nodes_.end()) {
-      return fail(Code::Input, "'{}' is no node of the pattern; its nodes are {}", base::printable(node),
-                  base::join(nodes_, ", "));
+      return fail(Code::Input, "'{}' is no node of the pattern; its nodes are {}",
+                  base::printable(node), base::join(nodes_, ", "));
     }
     if (!taken(".")) return unexpected("'.' and the name of a slot or an attribute");
     const std::string name = word();
@@ -166,7 +181,8 @@ class Parser {
   std::string word() {
     skip_blanks();
     const std::size_t from = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > from && is_digit(text_[at_])))) ++at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > from && is_digit(text_[at_]))))
+      ++at_;
     return std::string(text_.substr(from, at_ - from));
   }
   static Node binary(std::string_view op, Node left, Node right) {

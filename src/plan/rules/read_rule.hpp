@@ -10,7 +10,8 @@
 namespace oplat::plan::rules {
 
 /// A rule from its entries, variables replaced. Code::Input names the line.
-Result<Rule> read_rule(const std::string& file, const base::Fields& fields, const std::string& name);
+Result<Rule> read_rule(const std::string& file, const base::Fields& fields,
+                       const std::string& name);
 Result<CastRule> read_casts(const std::string& file, const base::Yaml& node);
 /// What no graph can show: patterns that cannot match and rules without an end.
 Status check_rule(const std::string& file, const Rule& rule);

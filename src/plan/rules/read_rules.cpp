@@ -23,14 +23,17 @@ class Reader {
 
   Result<std::vector<RuleSet>> run(const Yaml& root, const std::string& hash) {
     OPLAT_TRY(top, Fields::of(file_, root, "a rule file",
-                              {"format", "name", "runtime", "versions", "reads", "makes", "order", "options", "passes"}));
+                              {"format", "name", "runtime", "versions", "reads", "makes", "order",
+                               "options", "passes"}));
     OPLAT_TRY(format, top.need("format"));
     if (format->text() == nullptr || *format->text() != kFormat)
-      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", file_, format->line, format->described(), kFormat);
+      return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", file_, format->line,
+                  format->described(), kFormat);
     OPLAT_CHECK(read_head(top));
     OPLAT_TRY(passes, top.need("passes"));
     if (passes->list() == nullptr || passes->list()->size() > kMaxPasses)
-      return fail(Code::Input, "{}:{}: 'passes' is {}; expected a list of at most {}", file_, passes->line, passes->described(), kMaxPasses);
+      return fail(Code::Input, "{}:{}: 'passes' is {}; expected a list of at most {}", file_,
+                  passes->line, passes->described(), kMaxPasses);
     for (const Yaml& one : *passes->list()) OPLAT_CHECK(read_pass(one));
     for (RuleSet& set : sets_) set.hash = hash;
     std::reverse(sets_.begin(), sets_.end());
@@ -55,12 +58,14 @@ class Reader {
     if (const Yaml* order = top.find("order")) {
       const std::string* given = order->text();
       if (given == nullptr || (*given != "depth-first" && *given != "as-written"))
-        return fail(Code::Input, "{}:{}: 'order' is {}; expected depth-first or as-written", file_, order->line, order->described());
+        return fail(Code::Input, "{}:{}: 'order' is {}; expected depth-first or as-written", file_,
+                    order->line, order->described());
       head.depth_first = *given == "depth-first";
     }
     if (const Yaml* options = top.find("options")) {
       if (options->list() == nullptr)
-        return fail(Code::Input, "{}:{}: 'options' is {}; expected a list", file_, options->line, options->described());
+        return fail(Code::Input, "{}:{}: 'options' is {}; expected a list", file_, options->line,
+                    options->described());
       for (const Yaml& one : *options->list()) {
         OPLAT_TRY(option, base::name_of(file_, one, "an option"));
         head.options.insert(option);
@@ -68,8 +73,11 @@ class Reader {
     }
     OPLAT_TRY(versions, top.need("versions"));
     constexpr std::size_t kMaxVersions = 64;
-    if (versions->list() == nullptr || versions->list()->empty() || versions->list()->size() > kMaxVersions)
-      return fail(Code::Input, "{}:{}: 'versions' is {}; expected a list of 1 to {}, the oldest first", file_, versions->line, versions->described(), kMaxVersions);
+    if (versions->list() == nullptr || versions->list()->empty() ||
+        versions->list()->size() > kMaxVersions)
+      return fail(Code::Input,
+                  "{}:{}: 'versions' is {}; expected a list of 1 to {}, the oldest first", file_,
+                  versions->line, versions->described(), kMaxVersions);
     for (const Yaml& one : *versions->list()) {
       OPLAT_TRY(version, base::name_of(file_, one, "a version"));
       if (std::find(versions_.begin(), versions_.end(), version) != versions_.end())
@@ -83,36 +91,48 @@ class Reader {
     return {};
   }
 
-  Result<std::size_t> version_at(const Fields& fields, std::string_view name, std::size_t otherwise) const {
+  Result<std::size_t> version_at(const Fields& fields, std::string_view name,
+                                 std::size_t otherwise) const {
     const Yaml* node = fields.find(name);
     if (node == nullptr) return otherwise;
-    const auto found = node->text() == nullptr ? versions_.end() : std::find(versions_.begin(), versions_.end(), *node->text());
+    const auto found = node->text() == nullptr
+                           ? versions_.end()
+                           : std::find(versions_.begin(), versions_.end(), *node->text());
     if (found == versions_.end())
-      return fail(Code::Input, "{}:{}: '{}' is {}; the versions of this file are {}", file_, node->line, name, node->described(), base::join(versions_, ", "));
+      return fail(Code::Input, "{}:{}: '{}' is {}; the versions of this file are {}", file_,
+                  node->line, name, node->described(), base::join(versions_, ", "));
     return static_cast<std::size_t>(found - versions_.begin());
   }
 
   Status read_pass(const Yaml& node) {
-    static const std::vector<std::string> kKnown = {"name", "source", "since", "until", "option", "for", "casts", "match", "where", "if_any", "unless_marked",
-                                                    "repeat", "keep", "make", "remove", "op", "only", "in", "out", "set", "forward", "readers"};
+    static const std::vector<std::string> kKnown = {
+        "name",  "source", "since",         "until",  "option",  "for",    "casts",  "match",
+        "where", "if_any", "unless_marked", "repeat", "keep",    "make",   "remove", "op",
+        "only",  "in",     "out",           "set",    "forward", "readers"};
     OPLAT_TRY(fields, Fields::of(file_, node, "a pass", kKnown));
     RulePass pass;
     OPLAT_TRY(given_name, fields.need("name"));
     OPLAT_TRY(name, base::name_of(file_, *given_name, "'name' of a pass"));
     pass.name = name;
     if (const Yaml* source = fields.find("source"); source != nullptr && source->map() != nullptr)
-      return fail(Code::Input, "{}:{}: 'source' is a map; expected a text or a list of texts", file_, source->line);
+      return fail(Code::Input, "{}:{}: 'source' is a map; expected a text or a list of texts",
+                  file_, source->line);
     OPLAT_TRY(since, version_at(fields, "since", 0));
     OPLAT_TRY(until, version_at(fields, "until", versions_.size() - 1));
     if (since > until)
-      return fail(Code::Input, "{}:{}: the pass {} is since {} and until {}: it is in no version", file_, fields.line(), name, versions_[since], versions_[until]);
+      return fail(Code::Input, "{}:{}: the pass {} is since {} and until {}: it is in no version",
+                  file_, fields.line(), name, versions_[since], versions_[until]);
     if (const Yaml* option = fields.find("option")) {
       if (option->text() == nullptr || !sets_[0].options.contains(*option->text()))
-        return fail(Code::Input, "{}:{}: 'option' is {}, which is not among the 'options' of the file", file_, option->line, option->described());
+        return fail(Code::Input,
+                    "{}:{}: 'option' is {}, which is not among the 'options' of the file", file_,
+                    option->line, option->described());
       pass.option = *option->text();
     }
     if (const Yaml* casts = fields.find("casts")) {
-      if (fields.find("match") != nullptr) return fail(Code::Input, "{}:{}: the pass {} has both 'casts' and 'match'", file_, fields.line(), name);
+      if (fields.find("match") != nullptr)
+        return fail(Code::Input, "{}:{}: the pass {} has both 'casts' and 'match'", file_,
+                    fields.line(), name);
       OPLAT_TRY(rule, rules::read_casts(file_, *casts));
       pass.casts = rule;
     } else {
@@ -133,7 +153,8 @@ class Reader {
         entries.push_back({entry.name, entry.line, std::move(value)});
       }
       std::string name = pass.name;
-      for (const auto& [variable, value] : variables) name += fmt::format(" {}={}", variable, base::printable(value));
+      for (const auto& [variable, value] : variables)
+        name += fmt::format(" {}={}", variable, base::printable(value));
       const Yaml expanded{std::move(entries), node.line};
       std::vector<std::string> known;
       for (const base::YamlEntry& entry : *expanded.map()) known.push_back(entry.name);
@@ -141,7 +162,8 @@ class Reader {
       OPLAT_TRY(rule, rules::read_rule(file_, one, name));
       OPLAT_CHECK(rules::check_rule(file_, rule));
       pass.rules.push_back(std::move(rule));
-      if (++rule_count_ > kMaxRules) return fail(Code::Input, "{}:{}: more than {} rules", file_, node.line, kMaxRules);
+      if (++rule_count_ > kMaxRules)
+        return fail(Code::Input, "{}:{}: more than {} rules", file_, node.line, kMaxRules);
     }
     return {};
   }

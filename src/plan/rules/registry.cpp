@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "plan/rules/built_in.hpp"
 #include "base/text.hpp"
 #include "plan/rules.hpp"
+#include "plan/rules/built_in.hpp"
 
 namespace oplat::plan {
 namespace {
@@ -21,7 +21,8 @@ const Result<std::vector<RuleSet>>& built_in_sets() {
   static const Result<std::vector<RuleSet>> sets = []() -> Result<std::vector<RuleSet>> {
     std::vector<RuleSet> all;
     for (const BuiltIn& one : kBuiltIn) {
-      auto read = read_rules(base::Source::from_bytes(std::string(one.file), std::string(one.text())));
+      auto read =
+          read_rules(base::Source::from_bytes(std::string(one.file), std::string(one.text())));
       if (!read) return fail(Code::Internal, "built-in rules: {}", read.error().message);
       all.insert(all.end(), read->begin(), read->end());
     }
@@ -52,24 +53,28 @@ std::vector<std::string> rule_set_names() {
 Result<RuleSet> built_in_rules(std::string_view name) {
   OPLAT_TRY(sets, built_in_sets());
   if (const RuleSet* found = find_set(sets, name)) return *found;
-  return fail(Code::Usage, "there are no rules '{}'; there are {}, or give a file (rules:FILE.yaml)", base::printable(name),
-              base::join(rule_set_names(), ", "));
+  return fail(Code::Usage,
+              "there are no rules '{}'; there are {}, or give a file (rules:FILE.yaml)",
+              base::printable(name), base::join(rule_set_names(), ", "));
 }
 
 Result<RuleSet> rules_named(std::string_view name) {
   constexpr std::string_view kSuffix = ".yaml";
   const std::size_t end = name.find(std::string(kSuffix) + "@");
-  const std::string_view path = end == std::string_view::npos ? name : name.substr(0, end + kSuffix.size());
+  const std::string_view path =
+      end == std::string_view::npos ? name : name.substr(0, end + kSuffix.size());
   if (!path.ends_with(kSuffix)) return built_in_rules(name);
   OPLAT_TRY(source, base::Source::open(std::string(path)));
   OPLAT_TRY(sets, read_rules(source));
   if (path == name) return sets.front();
   const std::string_view version = name.substr(path.size() + 1);
-  const auto found = std::find_if(sets.begin(), sets.end(), [&](const RuleSet& set) { return set.version == version; });
+  const auto found = std::find_if(sets.begin(), sets.end(),
+                                  [&](const RuleSet& set) { return set.version == version; });
   if (found != sets.end()) return *found;
   std::vector<std::string> versions;
   for (const RuleSet& set : sets) versions.push_back(set.version);
-  return fail(Code::Usage, "{} has no version '{}'; it has {}", path, base::printable(version), base::join(versions, ", "));
+  return fail(Code::Usage, "{} has no version '{}'; it has {}", path, base::printable(version),
+              base::join(versions, ", "));
 }
 
 }  // namespace oplat::plan

@@ -9,10 +9,12 @@
 namespace oplat::plan::rules {
 namespace {
 
-/// Of a rule that repeats. Each leaves fewer nodes or another operator; the rest is left to the next.
+/// Of a rule that repeats. Each leaves fewer nodes or another operator; the rest is left to the
+/// next.
 constexpr std::size_t kMaxSweeps = 64;
 
-/// Puts a tensor into a slot: in place of what stands there, else where the slots' names are in alphabetical order.
+/// Puts a tensor into a slot: in place of what stands there, else where the slots' names are in
+/// alphabetical order.
 void put_operand(ir::Node& node, const std::string& slot, ir::TensorId tensor) {
   if (const int at = find_input(node, slot); at >= 0) {
     node.inputs[static_cast<std::size_t>(at)] = tensor;
@@ -68,10 +70,13 @@ void change_readers(WorkGraph& graph, const Rule& rule, const MatchFacts& facts)
   readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
   for (const ReaderChange& change : rule.readers) {
     std::vector<std::pair<std::string, ir::Value>> set;
-    for (const auto& [name, expression] : change.set) set.emplace_back(name, expression.value(facts));
+    for (const auto& [name, expression] : change.set)
+      set.emplace_back(name, expression.value(facts));
     for (const WorkGraph::NodeId reader : readers) {
       ir::Node node = graph.node(reader);
-      if (!change.ops.empty() && std::find(change.ops.begin(), change.ops.end(), node.op) == change.ops.end()) continue;
+      if (!change.ops.empty() &&
+          std::find(change.ops.begin(), change.ops.end(), node.op) == change.ops.end())
+        continue;
       for (const auto& [name, value] : set) {
         if (!value.unknown()) set_attribute(node, name, value);
       }
@@ -80,9 +85,11 @@ void change_readers(WorkGraph& graph, const Rule& rule, const MatchFacts& facts)
   }
 }
 
-/// Whether a node of the match writes the tensor: it does so no more afterwards, or it is the reader itself.
+/// Whether a node of the match writes the tensor: it does so no more afterwards, or it is the
+/// reader itself.
 bool is_of_match(const WorkGraph& graph, const Match& match, ir::TensorId tensor) {
-  return tensor != ir::kNoTensor && std::find(match.begin(), match.end(), graph.producer(tensor)) != match.end();
+  return tensor != ir::kNoTensor &&
+         std::find(match.begin(), match.end(), graph.producer(tensor)) != match.end();
 }
 
 void replace(WorkGraph& graph, const Rule& rule, const Match& match) {
@@ -90,10 +97,13 @@ void replace(WorkGraph& graph, const Rule& rule, const Match& match) {
   ir::Node made;
   if (rule.kind != Rule::Kind::Remove) made = made_of(rule, facts);
   // What would read a result that nobody writes is left as it was.
-  if (std::any_of(made.inputs.begin(), made.inputs.end(), [&](ir::TensorId one) { return is_of_match(graph, match, one); })) return;
+  if (std::any_of(made.inputs.begin(), made.inputs.end(),
+                  [&](ir::TensorId one) { return is_of_match(graph, match, one); }))
+    return;
   if (rule.forward && is_of_match(graph, match, facts.tensor(rule.forward->second))) return;
   if (rule.forward) {
-    const ir::TensorId from = facts.tensor(rule.forward->first), to = facts.tensor(rule.forward->second);
+    const ir::TensorId from = facts.tensor(rule.forward->first),
+                       to = facts.tensor(rule.forward->second);
     change_readers(graph, rule, facts);
     graph.forward(from, to);
   }
@@ -118,8 +128,9 @@ Status apply(WorkGraph& graph, const Rule& rule, std::size_t& steps, std::size_t
   for (std::size_t sweep = 0; sweep < (rule.repeat ? kMaxSweeps : 1); ++sweep) {
     const auto matches = find_matches(graph, rule, steps, most);
     if (!matches) {
-      return fail(Code::Input, "the rule {} finds no end in this graph: more than {} places were looked at", rule.name,
-                  most);
+      return fail(Code::Input,
+                  "the rule {} finds no end in this graph: more than {} places were looked at",
+                  rule.name, most);
     }
     if (matches->empty()) break;
     for (const Match& match : *matches) {

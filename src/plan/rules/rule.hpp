@@ -12,15 +12,18 @@
 
 namespace oplat::plan::rules {
 
-/// A node of a pattern. Every one but the first hangs on an earlier one, by an operand or by a result.
+/// A node of a pattern. Every one but the first hangs on an earlier one, by an operand or by a
+/// result.
 struct PatternNode {
   std::string name;
   std::vector<std::string> ops;
-  std::vector<std::pair<std::string, Reference>> reads;  ///< this slot is that result of an earlier node
-  std::vector<std::pair<std::string, Reference>> feeds;  ///< this result is that operand of an earlier node
+  std::vector<std::pair<std::string, Reference>>
+      reads;  ///< this slot is that result of an earlier node
+  std::vector<std::pair<std::string, Reference>>
+      feeds;  ///< this result is that operand of an earlier node
   std::vector<std::string> has;
   std::vector<std::string> lacks;
-  std::vector<std::string> constant;                     ///< operands that are there and constant
+  std::vector<std::string> constant;  ///< operands that are there and constant
   std::vector<std::pair<std::string, ir::Value>> attributes;
 };
 
@@ -39,23 +42,25 @@ struct Rule {
   int line = 0;
   std::vector<PatternNode> match;
   std::vector<Expression> where;
-  std::vector<Expression> if_any;  ///< the rule applies to all matches or none: whether these hold for one of them
-  std::string unless_marked;       ///< not where a node of the graph has this attribute set to true
-  bool repeat = false;             ///< until nothing matches
+  std::vector<Expression>
+      if_any;  ///< the rule applies to all matches or none: whether these hold for one of them
+  std::string unless_marked;  ///< not where a node of the graph has this attribute set to true
+  bool repeat = false;        ///< until nothing matches
   Kind kind = Kind::Keep;
-  std::size_t base = 0;            ///< node that is kept or made from
-  std::string op;                  ///< empty: the base's
-  bool only = false;               ///< operands and results are just those given here
+  std::size_t base = 0;  ///< node that is kept or made from
+  std::string op;        ///< empty: the base's
+  bool only = false;     ///< operands and results are just those given here
   std::vector<std::pair<std::string, Reference>> in;
   std::vector<std::pair<std::string, Reference>> out;
   std::vector<std::pair<std::string, Expression>> set;
   std::optional<std::pair<Reference, Reference>> forward;  ///< readers of the first read the second
-  std::vector<ReaderChange> readers;                       ///< changes of the nodes that read the forwarded result
+  std::vector<ReaderChange> readers;  ///< changes of the nodes that read the forwarded result
 };
 
-/// Where numbers of a narrower type begin and end: nodes that are marked take them, `op` stands between.
+/// Where numbers of a narrower type begin and end: nodes that are marked take them, `op` stands
+/// between.
 struct CastRule {
-  std::string marked;                ///< attribute that is true for nodes of the narrow type; empty: all
+  std::string marked;  ///< attribute that is true for nodes of the narrow type; empty: all
   ir::Dtype narrow = ir::Dtype::I8;
   std::string op;
   std::string in;

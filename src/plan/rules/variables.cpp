@@ -19,25 +19,30 @@ Result<std::vector<std::string>> values_of(std::string_view file, const base::Ya
     values.push_back(*one);
   } else if (const auto* list = entry.value.list()) {
     for (const base::Yaml& each : *list) {
-      if (each.text() == nullptr) return fail(Code::Input, "{}:{}: a value of '{}' is {}; expected a text", file, each.line, base::printable(entry.name), each.described());
+      if (each.text() == nullptr)
+        return fail(Code::Input, "{}:{}: a value of '{}' is {}; expected a text", file, each.line,
+                    base::printable(entry.name), each.described());
       values.push_back(*each.text());
     }
   }
   if (values.empty()) {
-    return fail(Code::Input, "{}:{}: '{}' of 'for' is {}; expected a text or a list of texts", file, entry.line,
-                base::printable(entry.name), entry.value.described());
+    return fail(Code::Input, "{}:{}: '{}' of 'for' is {}; expected a text or a list of texts", file,
+                entry.line, base::printable(entry.name), entry.value.described());
   }
   return values;
 }
 
 Status add_variants(std::string_view file, const base::Yaml& node, std::vector<Variables>& all) {
   if (node.map() == nullptr)
-    return fail(Code::Input, "{}:{}: 'for' is {}; expected a map of variables, or a list of such maps", file, node.line, node.described());
+    return fail(Code::Input,
+                "{}:{}: 'for' is {}; expected a map of variables, or a list of such maps", file,
+                node.line, node.described());
   std::vector<Variables> some = {{}};
   for (const base::YamlEntry& entry : *node.map()) {
     OPLAT_TRY(values, values_of(file, entry));
     if (some.size() * values.size() > kMaxVariants)
-      return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMaxVariants);
+      return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line,
+                  kMaxVariants);
     std::vector<Variables> longer;
     for (const Variables& before : some) {
       for (const std::string& value : values) {
@@ -48,12 +53,14 @@ Status add_variants(std::string_view file, const base::Yaml& node, std::vector<V
     some = std::move(longer);
   }
   if (all.size() + some.size() > kMaxVariants)
-    return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line, kMaxVariants);
+    return fail(Code::Input, "{}:{}: 'for' makes more than {} rules of one", file, node.line,
+                kMaxVariants);
   all.insert(all.end(), some.begin(), some.end());
   return {};
 }
 
-Result<std::string> replaced(std::string_view file, int line, const std::string& text, const Variables& variables) {
+Result<std::string> replaced(std::string_view file, int line, const std::string& text,
+                             const Variables& variables) {
   std::string made;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] != '$') {
@@ -65,7 +72,8 @@ Result<std::string> replaced(std::string_view file, int line, const std::string&
     const std::string name = text.substr(at + 1, end - at - 1);
     const auto found = variables.find(name);
     if (found == variables.end())
-      return fail(Code::Input, "{}:{}: '${}' is no variable; 'for' of the rule names them", file, line, base::printable(name));
+      return fail(Code::Input, "{}:{}: '${}' is no variable; 'for' of the rule names them", file,
+                  line, base::printable(name));
     made += found->second;
     at = end;
   }
@@ -87,7 +95,8 @@ Result<std::vector<Variables>> variants_of(std::string_view file, const base::Ya
   return all;
 }
 
-Result<base::Yaml> with_variables(std::string_view file, const base::Yaml& node, const Variables& variables) {
+Result<base::Yaml> with_variables(std::string_view file, const base::Yaml& node,
+                                  const Variables& variables) {
   base::Yaml made;
   made.line = node.line;
   if (const std::string* text = node.text()) {

@@ -10,9 +10,9 @@ namespace oplat::plan {
 namespace {
 
 /// Attributes that tell kernels apart, in the order in which they are shown.
-constexpr std::array<std::string_view, 11> kShown = {"strides",  "paddings", "dilations", "groups",       "axis",
-                                                     "act_type", "with_act", "fuse_relu", "pooling_type", "global_pooling",
-                                                     "ksize"};
+constexpr std::array<std::string_view, 11> kShown = {
+    "strides",  "paddings",  "dilations",    "groups",         "axis", "act_type",
+    "with_act", "fuse_relu", "pooling_type", "global_pooling", "ksize"};
 constexpr std::array<std::string_view, 2> kFilters = {"Filter", "W"};
 
 std::string text_of(const ir::Value& value) {
@@ -36,15 +36,18 @@ FusedWords fused_words(const ir::Graph& fused, const ir::Node& node) {
   for (const std::string_view slot : kFilters) {
     const int at = rules::find_input(node, slot);
     if (at < 0 || node.inputs[static_cast<std::size_t>(at)] == ir::kNoTensor) continue;
-    const ir::TensorInfo& filter = fused.tensors[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(at)])];
+    const ir::TensorInfo& filter =
+        fused.tensors[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(at)])];
     for (const ir::Dim& dim : filter.shape.dims)
-      words.filter += (words.filter.empty() ? "" : "x") + (dim ? std::to_string(*dim) : std::string("?"));
+      words.filter +=
+          (words.filter.empty() ? "" : "x") + (dim ? std::to_string(*dim) : std::string("?"));
     break;
   }
   for (const std::string_view name : kShown) {
     const ir::Value* value = rules::find_attribute(node, name);
     if (value == nullptr) continue;
-    words.attributes += fmt::format("{}{}={}", words.attributes.empty() ? "" : " ", name, text_of(*value));
+    words.attributes +=
+        fmt::format("{}{}={}", words.attributes.empty() ? "" : " ", name, text_of(*value));
   }
   return words;
 }

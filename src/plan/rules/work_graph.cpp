@@ -9,11 +9,14 @@
 namespace oplat::plan::rules {
 namespace {
 
-int find_slot(const std::vector<std::string>& slots, std::size_t count, std::string_view slot, std::string_view prefix) {
+int find_slot(const std::vector<std::string>& slots, std::size_t count, std::string_view slot,
+              std::string_view prefix) {
   if (slots.empty()) {
     if (!slot.starts_with(prefix)) return -1;
     const auto number = base::parse_int(slot.substr(prefix.size()));
-    return number && *number >= 0 && *number < static_cast<std::int64_t>(count) ? static_cast<int>(*number) : -1;
+    return number && *number >= 0 && *number < static_cast<std::int64_t>(count)
+               ? static_cast<int>(*number)
+               : -1;
   }
   for (std::size_t i = 0; i < slots.size() && i < count; ++i) {
     if (slots[i] == slot) return static_cast<int>(i);
@@ -76,7 +79,8 @@ const std::vector<WorkGraph::NodeId>& WorkGraph::with_op(const std::string& op) 
 void WorkGraph::attach(NodeId id) {
   const ir::Node& node = nodes_[index(id)];
   auto& same = by_op_[node.op];
-  if (const auto at = std::lower_bound(same.begin(), same.end(), id); at == same.end() || *at != id) same.insert(at, id);
+  if (const auto at = std::lower_bound(same.begin(), same.end(), id); at == same.end() || *at != id)
+    same.insert(at, id);
   for (const ir::TensorId input : node.inputs) {
     if (input != ir::kNoTensor) readers_[index(input)].push_back(id);
   }
@@ -138,7 +142,8 @@ void WorkGraph::set_output(std::size_t position, ir::TensorId to) {
   const ir::TensorId from = graph_.outputs[position];
   graph_.outputs[position] = to;
   output_[index(to)] = true;
-  output_[index(from)] = std::find(graph_.outputs.begin(), graph_.outputs.end(), from) != graph_.outputs.end();
+  output_[index(from)] =
+      std::find(graph_.outputs.begin(), graph_.outputs.end(), from) != graph_.outputs.end();
 }
 
 ir::TensorId WorkGraph::add_tensor(ir::TensorInfo info) {
@@ -157,7 +162,8 @@ std::vector<WorkGraph::NodeId> WorkGraph::ordered(bool depth_first) const {
     }
     return order;
   }
-  // Before a node come those that write what it reads, the earliest first; each walk starts at the earliest that is left.
+  // Before a node come those that write what it reads, the earliest first; each walk starts at the
+  // earliest that is left.
   struct Step {
     NodeId node;
     std::vector<NodeId> before;
@@ -169,10 +175,12 @@ std::vector<WorkGraph::NodeId> WorkGraph::ordered(bool depth_first) const {
     seen[index(id)] = true;
     Step step{id, {}};
     for (const ir::TensorId input : node(id).inputs) {
-      if (input != ir::kNoTensor && producer(input) != kNone) step.before.push_back(producer(input));
+      if (input != ir::kNoTensor && producer(input) != kNone)
+        step.before.push_back(producer(input));
     }
     for (const ir::TensorId captured : node(id).captured) {
-      if (captured != ir::kNoTensor && producer(captured) != kNone) step.before.push_back(producer(captured));
+      if (captured != ir::kNoTensor && producer(captured) != kNone)
+        step.before.push_back(producer(captured));
     }
     std::sort(step.before.begin(), step.before.end());
     walk.push_back(std::move(step));

@@ -12,8 +12,8 @@
 
 namespace oplat::plan::rules {
 
-/// Index of the operand (or result) in a slot; -1 where the node lacks it. Formats that do not name their slots have
-/// "in0", "in1", ... and "out0", ...
+/// Index of the operand (or result) in a slot; -1 where the node lacks it. Formats that do not name
+/// their slots have "in0", "in1", ... and "out0", ...
 int find_input(const ir::Node& node, std::string_view slot);
 int find_output(const ir::Node& node, std::string_view slot);
 const ir::Value* find_attribute(const ir::Node& node, std::string_view name);
@@ -28,15 +28,24 @@ class WorkGraph {
 
   explicit WorkGraph(const ir::Graph& graph);
 
-  [[nodiscard]] NodeId size() const { return static_cast<NodeId>(nodes_.size()); }  ///< removed ones included
+  [[nodiscard]] NodeId size() const {
+    return static_cast<NodeId>(nodes_.size());
+  }  ///< removed ones included
   [[nodiscard]] bool alive(NodeId id) const { return alive_[index(id)]; }
   [[nodiscard]] const ir::Node& node(NodeId id) const { return nodes_[index(id)]; }
-  [[nodiscard]] const std::vector<NodeId>& with_op(const std::string& op) const;  ///< in order, some removed or changed
-  [[nodiscard]] const ir::TensorInfo& tensor(ir::TensorId id) const { return graph_.tensors[index(id)]; }
+  [[nodiscard]] const std::vector<NodeId>& with_op(
+      const std::string& op) const;  ///< in order, some removed or changed
+  [[nodiscard]] const ir::TensorInfo& tensor(ir::TensorId id) const {
+    return graph_.tensors[index(id)];
+  }
   [[nodiscard]] ir::TensorInfo& tensor(ir::TensorId id) { return graph_.tensors[index(id)]; }
-  [[nodiscard]] std::int32_t tensor_count() const { return static_cast<std::int32_t>(graph_.tensors.size()); }
+  [[nodiscard]] std::int32_t tensor_count() const {
+    return static_cast<std::int32_t>(graph_.tensors.size());
+  }
   /// Each as often as it reads the tensor.
-  [[nodiscard]] const std::vector<NodeId>& readers(ir::TensorId id) const { return readers_[index(id)]; }
+  [[nodiscard]] const std::vector<NodeId>& readers(ir::TensorId id) const {
+    return readers_[index(id)];
+  }
   [[nodiscard]] NodeId producer(ir::TensorId id) const { return producer_[index(id)]; }
   [[nodiscard]] bool is_output(ir::TensorId id) const { return output_[index(id)]; }
   [[nodiscard]] const std::vector<ir::TensorId>& inputs() const { return graph_.inputs; }

@@ -27,14 +27,48 @@ constexpr int kDefaultMemory = 0;
 
 // Slots of the function table, counted in pointers.
 enum Slot : std::size_t {
-  kErrorCode = 1, kErrorMessage = 2, kCreateEnv = 3, kCreateSessionFromArray = 8, kCreateSessionOptions = 10,
-  kSetOptimizedModelFilePath = 11, kEnableProfiling = 14, kSetGraphOptimizationLevel = 23, kSetIntraOpThreads = 24,
-  kSetInterOpThreads = 25, kInputCount = 30, kOutputCount = 31, kInputName = 36, kOutputName = 37, kCreateTensor = 49,
-  kCreateCpuMemoryInfo = 69, kAllocatorFree = 76, kDefaultAllocator = 78, kReleaseStatus = 93, kReleaseSession = 95,
-  kReleaseValue = 96, kReleaseSessionOptions = 100, kEndProfiling = 110, kCreateEnvWithPool = 119, kDisablePerSessionThreads = 120,
-  kCreateThreadingOptions = 121, kReleaseThreadingOptions = 122, kAddConfigEntry = 130, kRunWithBinding = 133,
-  kCreateIoBinding = 134, kReleaseIoBinding = 135, kBindInput = 136, kBindOutputToDevice = 138, kSetGlobalIntraOpThreads = 147,
-  kSetGlobalInterOpThreads = 148, kSetGlobalSpinControl = 149, kBuildInfo = 254, kTensorData = 51, kElementCount = 64, kTensorInfo = 65, kReleaseTensorInfo = 99, kBoundOutputValues = 140,
+  kErrorCode = 1,
+  kErrorMessage = 2,
+  kCreateEnv = 3,
+  kCreateSessionFromArray = 8,
+  kCreateSessionOptions = 10,
+  kSetOptimizedModelFilePath = 11,
+  kEnableProfiling = 14,
+  kSetGraphOptimizationLevel = 23,
+  kSetIntraOpThreads = 24,
+  kSetInterOpThreads = 25,
+  kInputCount = 30,
+  kOutputCount = 31,
+  kInputName = 36,
+  kOutputName = 37,
+  kCreateTensor = 49,
+  kCreateCpuMemoryInfo = 69,
+  kAllocatorFree = 76,
+  kDefaultAllocator = 78,
+  kReleaseStatus = 93,
+  kReleaseSession = 95,
+  kReleaseValue = 96,
+  kReleaseSessionOptions = 100,
+  kEndProfiling = 110,
+  kCreateEnvWithPool = 119,
+  kDisablePerSessionThreads = 120,
+  kCreateThreadingOptions = 121,
+  kReleaseThreadingOptions = 122,
+  kAddConfigEntry = 130,
+  kRunWithBinding = 133,
+  kCreateIoBinding = 134,
+  kReleaseIoBinding = 135,
+  kBindInput = 136,
+  kBindOutputToDevice = 138,
+  kSetGlobalIntraOpThreads = 147,
+  kSetGlobalInterOpThreads = 148,
+  kSetGlobalSpinControl = 149,
+  kBuildInfo = 254,
+  kTensorData = 51,
+  kElementCount = 64,
+  kTensorInfo = 65,
+  kReleaseTensorInfo = 99,
+  kBoundOutputValues = 140,
 };
 
 template <class Function>
@@ -48,13 +82,17 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   // Before the library is loaded: afterwards the first event has already been sent.
   ::setenv("ORT_DISABLE_TELEMETRY", "1", 1);
   void* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return fail(Code::Runtime, "onnxruntime: cannot load {}: {}", library.string(), ::dlerror());
+  if (handle == nullptr)
+    return fail(Code::Runtime, "onnxruntime: cannot load {}: {}", library.string(), ::dlerror());
   auto* get_base = reinterpret_cast<const ApiBase* (*)()>(::dlsym(handle, "OrtGetApiBase"));
-  if (get_base == nullptr) return fail(Code::Runtime, "onnxruntime: {} is another library: it has no OrtGetApiBase", library.string());
+  if (get_base == nullptr)
+    return fail(Code::Runtime, "onnxruntime: {} is another library: it has no OrtGetApiBase",
+                library.string());
   const ApiBase* base = get_base();
   const void* const* table = base->get_api(kApiVersion);
   if (table == nullptr) {
-    return fail(Code::Runtime, "onnxruntime: {} is version {}; version 1.{} or newer is needed", library.string(), base->version_string(), kApiVersion);
+    return fail(Code::Runtime, "onnxruntime: {} is version {}; version 1.{} or newer is needed",
+                library.string(), base->version_string(), kApiVersion);
   }
   static Api api;
   take(table, kErrorCode, api.error_code);
@@ -104,7 +142,8 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   OPLAT_TRY(hash, base::hash_file(library));
   // The hash tells builds apart that call themselves the same; the text tells a person which it is.
   api.build_ = fmt::format("{} ({})", hash.hex().substr(0, 12), base::printable(build_info(), 200));
-  OPLAT_CHECK(api.check(api.create_cpu_memory_info(kArenaAllocator, kDefaultMemory, &api.cpu_memory_)));
+  OPLAT_CHECK(
+      api.check(api.create_cpu_memory_info(kArenaAllocator, kDefaultMemory, &api.cpu_memory_)));
   OPLAT_CHECK(api.check(api.default_allocator(&api.allocator_)));
   return &api;
 }
@@ -117,7 +156,8 @@ Result<OrtEnv*> Api::env(const std::optional<Pool>& pool) const {
   }
   OrtThreadingOptions* raw = nullptr;
   OPLAT_CHECK(check(create_threading_options(&raw)));
-  const std::unique_ptr<OrtThreadingOptions, void (*)(OrtThreadingOptions*)> options(raw, release_threading_options);
+  const std::unique_ptr<OrtThreadingOptions, void (*)(OrtThreadingOptions*)> options(
+      raw, release_threading_options);
   OPLAT_CHECK(check(set_global_intra_op_threads(raw, static_cast<int>(pool->threads))));
   OPLAT_CHECK(check(set_global_inter_op_threads(raw, 1)));
   OPLAT_CHECK(check(set_global_spin_control(raw, pool->spinning ? 1 : 0)));
@@ -129,7 +169,8 @@ Result<OrtEnv*> Api::env(const std::optional<Pool>& pool) const {
 Status Api::check(OrtStatus* status, int* code) const {
   if (status == nullptr) return {};
   if (code != nullptr) *code = error_code(status);
-  Error error{Code::Runtime, fmt::format("onnxruntime: {}", base::printable(error_message(status), 600))};
+  Error error{Code::Runtime,
+              fmt::format("onnxruntime: {}", base::printable(error_message(status), 600))};
   release_status(status);
   return tl::unexpected<Error>(std::move(error));
 }

@@ -18,7 +18,8 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 /// Entries of the table that a Gather picks from.
 std::int64_t gathered_entries(const ir::Graph& graph, const ir::Node& gather) {
   if (gather.inputs[0] == ir::kNoTensor) return 0;
-  const std::vector<ir::Dim>& dims = graph.tensors[static_cast<std::size_t>(gather.inputs[0])].shape.dims;
+  const std::vector<ir::Dim>& dims =
+      graph.tensors[static_cast<std::size_t>(gather.inputs[0])].shape.dims;
   std::int64_t axis = 0;
   for (const auto& [name, value] : gather.attributes) {
     if (name == "axis" && value.integer() != nullptr) axis = *value.integer();
@@ -28,7 +29,8 @@ std::int64_t gathered_entries(const ir::Graph& graph, const ir::Node& gather) {
   return dims[static_cast<std::size_t>(axis)].value_or(0);
 }
 
-/// The least number of entries that the tensor `id` indexes, following casts and reshapes; 0 where it is no index.
+/// The least number of entries that the tensor `id` indexes, following casts and reshapes; 0 where
+/// it is no index.
 std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0) {
   std::int64_t least = 0;
   for (const ir::Node& node : graph.nodes) {
@@ -37,7 +39,9 @@ std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0)
     std::int64_t range = 0;
     if (node.op == "Gather" && at - node.inputs.begin() == 1) {
       range = gathered_entries(graph, node);
-    } else if (depth < 4 && !node.outputs.empty() && (node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" || node.op == "Squeeze")) {
+    } else if (depth < 4 && !node.outputs.empty() &&
+               (node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" ||
+                node.op == "Squeeze")) {
       range = index_range(graph, node.outputs[0], depth + 1);
     }
     if (range > 0) least = least == 0 ? range : std::min(least, range);
@@ -56,7 +60,8 @@ Result<std::int64_t> element_count(const std::string& name, const std::vector<st
 }
 
 /// Applies "zeros", "ones", "uniform:LO:HI" or a file.
-Status specify(InputData& input, const std::string& specification, std::int64_t count, std::uint64_t seed) {
+Status specify(InputData& input, const std::string& specification, std::int64_t count,
+               std::uint64_t seed) {
   if (specification == "zeros") {
     input.bytes.assign(input.bytes.size(), '\0');
     return {};
@@ -68,13 +73,19 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
       const std::vector<std::string> parts = base::split(specification, ':');
       const auto lo = parts.size() == 3 ? base::parse_double(parts[1]) : std::nullopt;
       const auto hi = parts.size() == 3 ? base::parse_double(parts[2]) : std::nullopt;
-      if (!lo || !hi || *lo > *hi) return fail(Code::Usage, "--input {}={}: write uniform:LO:HI with two numbers, LO <= HI", input.name, specification);
+      if (!lo || !hi || *lo > *hi)
+        return fail(Code::Usage, "--input {}={}: write uniform:LO:HI with two numbers, LO <= HI",
+                    input.name, specification);
       low = *lo, high = *hi;
     }
     if (!ir::is_float(input.dtype)) {
       constexpr double kMaxInteger = 0x1p62;
-      if (!(low >= 0 && high < kMaxInteger) || low != static_cast<double>(static_cast<std::int64_t>(low)) || (specification != "ones" && low != 0)) {
-        return fail(Code::Usage, "--input {}={}: integers are drawn from 0 to HI; write uniform:0:HI", input.name, specification);
+      if (!(low >= 0 && high < kMaxInteger) ||
+          low != static_cast<double>(static_cast<std::int64_t>(low)) ||
+          (specification != "ones" && low != 0)) {
+        return fail(Code::Usage,
+                    "--input {}={}: integers are drawn from 0 to HI; write uniform:0:HI",
+                    input.name, specification);
       }
       const auto limit = static_cast<std::int64_t>(high) + 1;
       if (specification == "ones") {
@@ -93,8 +104,9 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
   OPLAT_TRY(data, base::read_file(specification));
   OPLAT_TRY(array, parse_npy(data, specification));
   if (array.dtype != input.dtype || array.dims != input.dims) {
-    return fail(Code::Usage, "--input {}={}: the file holds {} {}, the input is {} {}", input.name, specification, ir::name(array.dtype),
-                fmt::join(array.dims, "x"), ir::name(input.dtype), fmt::join(input.dims, "x"));
+    return fail(Code::Usage, "--input {}={}: the file holds {} {}, the input is {} {}", input.name,
+                specification, ir::name(array.dtype), fmt::join(array.dims, "x"),
+                ir::name(input.dtype), fmt::join(input.dims, "x"));
   }
   input.bytes = std::move(array.bytes);
   return {};
@@ -102,14 +114,17 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
 
 }  // namespace
 
-Result<std::vector<InputData>> model_inputs(const std::vector<formats::onnx::InputInfo>& inputs, const ir::Graph& graph,
-                                            const std::map<std::string, std::string>& specifications, std::uint64_t seed) {
+Result<std::vector<InputData>> model_inputs(
+    const std::vector<formats::onnx::InputInfo>& inputs, const ir::Graph& graph,
+    const std::map<std::string, std::string>& specifications, std::uint64_t seed) {
   for (const auto& [name, specification] : specifications) {
-    const bool known = std::any_of(inputs.begin(), inputs.end(), [&name = name](const auto& i) { return i.name == name; });
+    const bool known = std::any_of(inputs.begin(), inputs.end(),
+                                   [&name = name](const auto& i) { return i.name == name; });
     if (!known) {
       std::vector<std::string> names;
       for (const auto& input : inputs) names.push_back(input.name);
-      return fail(Code::Usage, "--input {}: no input of that name; the model's inputs are: {}", base::printable(name), base::join(names, ", "));
+      return fail(Code::Usage, "--input {}: no input of that name; the model's inputs are: {}",
+                  base::printable(name), base::join(names, ", "));
     }
   }
   std::vector<InputData> all;
@@ -119,23 +134,28 @@ Result<std::vector<InputData>> model_inputs(const std::vector<formats::onnx::Inp
     OPLAT_TRY(count, element_count(info.name, input.dims));
     formats::DataRange range{-1, 1, false, 2, false};
     for (const ir::TensorId id : graph.inputs) {
-      if (graph.tensors[static_cast<std::size_t>(id)].name != info.name || ir::is_float(info.dtype)) continue;
-      if (const std::int64_t entries = index_range(graph, id); entries > 0) range.integer_limit = entries;
+      if (graph.tensors[static_cast<std::size_t>(id)].name != info.name || ir::is_float(info.dtype))
+        continue;
+      if (const std::int64_t entries = index_range(graph, id); entries > 0)
+        range.integer_limit = entries;
     }
     const std::uint64_t input_seed = base::hash64(info.name, seed);
     input.bytes = formats::random_data(info.dtype, count, range, input_seed);
-    if (const auto at = specifications.find(info.name); at != specifications.end()) OPLAT_CHECK(specify(input, at->second, count, input_seed));
+    if (const auto at = specifications.find(info.name); at != specifications.end())
+      OPLAT_CHECK(specify(input, at->second, count, input_seed));
     all.push_back(std::move(input));
   }
   return all;
 }
 
-Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs, std::uint64_t seed) {
+Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs,
+                                             std::uint64_t seed) {
   std::vector<InputData> all;
   for (const auto& info : inputs) {
     OPLAT_TRY(count, element_count(info.name, info.dims));
     const formats::DataRange range{0.75, 1.25, !info.positive, info.integer_limit, false};
-    all.push_back({info.name, info.dtype, info.dims, formats::random_data(info.dtype, count, range, base::hash64(info.name, seed))});
+    all.push_back({info.name, info.dtype, info.dims,
+                   formats::random_data(info.dtype, count, range, base::hash64(info.name, seed))});
   }
   return all;
 }

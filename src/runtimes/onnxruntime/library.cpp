@@ -22,7 +22,8 @@ std::optional<fs::path> in_environment(const fs::path& root) {
     const fs::path folder = python.path() / "site-packages/onnxruntime/capi";
     std::error_code inner;
     for (const auto& file : fs::directory_iterator(folder, inner)) {
-      if (file.path().filename().string().starts_with("libonnxruntime.so")) found.push_back(file.path());
+      if (file.path().filename().string().starts_with("libonnxruntime.so"))
+        found.push_back(file.path());
     }
   }
   if (found.empty()) return std::nullopt;
@@ -35,23 +36,32 @@ Result<fs::path> find_library() {
   if (const char* named = std::getenv("OPLAT_ONNXRUNTIME"); named != nullptr && *named != '\0') {
     std::error_code error;
     if (fs::is_regular_file(named, error)) return fs::path(named);
-    return fail(Code::Runtime, "onnxruntime: $OPLAT_ONNXRUNTIME names '{}', which is no file", named);
+    return fail(Code::Runtime, "onnxruntime: $OPLAT_ONNXRUNTIME names '{}', which is no file",
+                named);
   }
   std::vector<fs::path> roots;
-  if (const char* environment = std::getenv("VIRTUAL_ENV"); environment != nullptr && *environment != '\0') roots.emplace_back(environment);
+  if (const char* environment = std::getenv("VIRTUAL_ENV");
+      environment != nullptr && *environment != '\0')
+    roots.emplace_back(environment);
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  for (fs::path folder = executable.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) roots.push_back(folder / ".venv");
+  for (fs::path folder = executable.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    roots.push_back(folder / ".venv");
   roots.push_back(fs::current_path(error) / ".venv");
   for (const fs::path& root : roots) {
     if (auto found = in_environment(root)) return *found;
   }
-  for (const char* system : {"/usr/lib/libonnxruntime.so", "/usr/local/lib/libonnxruntime.so", "/usr/lib/x86_64-linux-gnu/libonnxruntime.so",
+  for (const char* system : {"/usr/lib/libonnxruntime.so", "/usr/local/lib/libonnxruntime.so",
+                             "/usr/lib/x86_64-linux-gnu/libonnxruntime.so",
                              "/usr/lib/aarch64-linux-gnu/libonnxruntime.so"}) {
     if (fs::exists(system, error)) return fs::path(system);
   }
-  return fail(Code::Runtime, "onnxruntime: libonnxruntime.so not found in a virtual environment or on the system; install it with '{}' "
-              "or name the file in $OPLAT_ONNXRUNTIME", kOnnxruntimeInstall);
+  return fail(Code::Runtime,
+              "onnxruntime: libonnxruntime.so not found in a virtual environment or on the system; "
+              "install it with '{}' "
+              "or name the file in $OPLAT_ONNXRUNTIME",
+              kOnnxruntimeInstall);
 }
 
 }  // namespace oplat::runtimes::onnxruntime

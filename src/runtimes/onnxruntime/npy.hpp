@@ -17,7 +17,8 @@ struct NpyArray {
   std::string bytes;  ///< little-endian, C order
 };
 
-/// Code::Input naming `file` where it is no such array, is stored in Fortran order, or holds objects.
+/// Code::Input naming `file` where it is no such array, is stored in Fortran order, or holds
+/// objects.
 Result<NpyArray> parse_npy(std::string_view data, const std::string& file);
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -14,7 +14,8 @@
 namespace oplat::runtimes::onnxruntime {
 namespace {
 
-Result<std::unique_ptr<Session>> create(const Api& api, const std::string& bytes, const SessionOptions& options) {
+Result<std::unique_ptr<Session>> create(const Api& api, const std::string& bytes,
+                                        const SessionOptions& options) {
   auto session = Session::create(api, bytes, options);
   if (!session) return fail(std::move(session).error().error);
   return std::move(*session);
@@ -27,9 +28,11 @@ void collect_blocked_nodes(const ir::Graph& graph, std::unordered_set<std::strin
   }
 }
 
-/// Channels of a blocked layout come in groups whose size no attribute tells: the kernel library takes 16 with AVX-512
-/// and 8 on other x86-64 processors (MLAS, platform.cpp). Other architectures are left untagged.
-void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device, std::vector<plan::NodeRun>& runs) {
+/// Channels of a blocked layout come in groups whose size no attribute tells: the kernel library
+/// takes 16 with AVX-512 and 8 on other x86-64 processors (MLAS, platform.cpp). Other architectures
+/// are left untagged.
+void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device,
+                        std::vector<plan::NodeRun>& runs) {
   if (device.architecture != "x86_64") return;
   const std::int64_t block = device.isa.find("avx512f") != std::string::npos ? 16 : 8;
   std::unordered_set<std::string> blocked;
@@ -40,7 +43,9 @@ void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device, std:
 }
 
 /// Kernels bear the names of `nodes`, beside which `put_in` stands.
-void tell_put_in(const std::vector<ir::NodeTitle>& nodes, const std::vector<std::optional<bool>>& put_in, std::vector<plan::PlanKernel>& kernels) {
+void tell_put_in(const std::vector<ir::NodeTitle>& nodes,
+                 const std::vector<std::optional<bool>>& put_in,
+                 std::vector<plan::PlanKernel>& kernels) {
   std::unordered_map<std::string_view, std::optional<bool>> by_name;
   for (std::size_t i = 0; i < nodes.size(); ++i) by_name.emplace(nodes[i].name, put_in[i]);
   for (plan::PlanKernel& kernel : kernels) {
@@ -51,7 +56,8 @@ void tell_put_in(const std::vector<ir::NodeTitle>& nodes, const std::vector<std:
 
 }  // namespace
 
-Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, const std::vector<InputData>& inputs, const SessionOptions& options) {
+Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
+                             const std::vector<InputData>& inputs, const SessionOptions& options) {
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-plan"));
   const std::string optimized_path = (folder.path() / "optimized.onnx").string();
   {
@@ -66,7 +72,8 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, 
   optimized.name_nodes();
   OPLAT_TRY(graph, optimized.graph());
 
-  // Pre-packing takes weights out of the profiler's shapes; the level is 0 because the optimisations are in the file.
+  // Pre-packing takes weights out of the profiler's shapes; the level is 0 because the
+  // optimisations are in the file.
   SessionOptions profiled = options;
   profiled.level = 0;
   profiled.prepacking = false;

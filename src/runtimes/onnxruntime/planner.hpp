@@ -9,8 +9,10 @@
 
 namespace oplat::runtimes::onnxruntime {
 
-/// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it once under the
-/// profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a Plan.
-Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model, const std::vector<InputData>& inputs, const SessionOptions& options);
+/// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it
+/// once under the profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a
+/// Plan.
+Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
+                             const std::vector<InputData>& inputs, const SessionOptions& options);
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -15,11 +15,24 @@ using nlohmann::json;
 
 std::optional<ir::Dtype> dtype_of(const std::string& name) {
   using ir::Dtype;
-  static const std::unordered_map<std::string, Dtype> kNames = {
-      {"float", Dtype::F32}, {"double", Dtype::F64}, {"float16", Dtype::F16}, {"bfloat16", Dtype::BF16}, {"int64", Dtype::I64},
-      {"int32", Dtype::I32}, {"int16", Dtype::I16}, {"int8", Dtype::I8}, {"uint64", Dtype::U64}, {"uint32", Dtype::U32},
-      {"uint16", Dtype::U16}, {"uint8", Dtype::U8}, {"bool", Dtype::Bool}, {"string", Dtype::String}, {"Int4x2", Dtype::I4},
-      {"UInt4x2", Dtype::U4}, {"Float8E4M3FN", Dtype::F8E4M3FN}, {"Float8E5M2", Dtype::F8E5M2}};
+  static const std::unordered_map<std::string, Dtype> kNames = {{"float", Dtype::F32},
+                                                                {"double", Dtype::F64},
+                                                                {"float16", Dtype::F16},
+                                                                {"bfloat16", Dtype::BF16},
+                                                                {"int64", Dtype::I64},
+                                                                {"int32", Dtype::I32},
+                                                                {"int16", Dtype::I16},
+                                                                {"int8", Dtype::I8},
+                                                                {"uint64", Dtype::U64},
+                                                                {"uint32", Dtype::U32},
+                                                                {"uint16", Dtype::U16},
+                                                                {"uint8", Dtype::U8},
+                                                                {"bool", Dtype::Bool},
+                                                                {"string", Dtype::String},
+                                                                {"Int4x2", Dtype::I4},
+                                                                {"UInt4x2", Dtype::U4},
+                                                                {"Float8E4M3FN", Dtype::F8E4M3FN},
+                                                                {"Float8E5M2", Dtype::F8E5M2}};
   const auto at = kNames.find(name);
   if (at == kNames.end()) return std::nullopt;
   return at->second;
@@ -35,7 +48,9 @@ std::vector<plan::SeenTensor> tensors_of(const json& args, const char* field) {
     if (entry.is_object() && !entry.empty() && entry.begin().value().is_array()) {
       tensor.dtype = dtype_of(entry.begin().key());
       for (const json& dim : entry.begin().value()) {
-        tensor.shape.dims.push_back(dim.is_number_integer() && dim.get<std::int64_t>() >= 0 ? ir::Dim(dim.get<std::int64_t>()) : ir::Dim());
+        tensor.shape.dims.push_back(dim.is_number_integer() && dim.get<std::int64_t>() >= 0
+                                        ? ir::Dim(dim.get<std::int64_t>())
+                                        : ir::Dim());
       }
     } else {
       tensor.shape.ranked = false;
@@ -54,7 +69,8 @@ struct Event {
 
 Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
   const json document = json::parse(text, nullptr, false);
-  if (!document.is_array()) return fail(Code::Runtime, "onnxruntime: its profile is no list of events");
+  if (!document.is_array())
+    return fail(Code::Runtime, "onnxruntime: its profile is no list of events");
   constexpr std::string_view kSuffix = "_kernel_time";
   std::vector<Event> events;
   for (const json& event : document) {
@@ -63,10 +79,16 @@ Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
     if (!name.ends_with(kSuffix)) continue;
     name.resize(name.size() - kSuffix.size());
     const json args = event.value("args", json::object());
-    events.push_back({event.value("ts", std::int64_t{0}), {std::move(name), tensors_of(args, "input_type_shape"), tensors_of(args, "output_type_shape"), {}}});
+    events.push_back({event.value("ts", std::int64_t{0}),
+                      {std::move(name),
+                       tensors_of(args, "input_type_shape"),
+                       tensors_of(args, "output_type_shape"),
+                       {}}});
   }
-  // Events are written when a node ends, so a control node comes behind its body; order by beginning.
-  std::stable_sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.begin < b.begin; });
+  // Events are written when a node ends, so a control node comes behind its body; order by
+  // beginning.
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.begin < b.begin; });
   std::vector<plan::NodeRun> runs;
   for (Event& event : events) runs.push_back(std::move(event.run));
   return runs;

@@ -10,8 +10,8 @@
 
 namespace oplat::runtimes::onnxruntime {
 
-/// Executions of the only run in a profile (Chrome trace JSON), in order of time. Times are not taken: the profiler adds
-/// microseconds to every node (measuring.md 0.4).
+/// Executions of the only run in a profile (Chrome trace JSON), in order of time. Times are not
+/// taken: the profiler adds microseconds to every node (measuring.md 0.4).
 Result<std::vector<plan::NodeRun>> parse_profile(const std::string& json);
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -11,7 +11,8 @@ namespace oplat::runtimes::onnxruntime {
 namespace {
 
 /// Their results are as long as what they find.
-constexpr std::array<std::string_view, 4> kFinders = {"Compress", "NonMaxSuppression", "NonZero", "Unique"};
+constexpr std::array<std::string_view, 4> kFinders = {"Compress", "NonMaxSuppression", "NonZero",
+                                                      "Unique"};
 
 /// Integers that are no constants may be sizes, steps or choices.
 bool data_decides(const ir::Key& key) {
@@ -40,8 +41,10 @@ bool fits(const ir::Shape& said, std::span<const std::int64_t> found) {
 
 std::optional<std::string> wrong_result(const ir::Key& key, std::span<const std::int64_t> found) {
   const ir::TensorEntry* said = first_result(key);
-  if (said == nullptr || !said->shape.ranked || data_decides(key) || fits(said->shape, found)) return std::nullopt;
-  return fmt::format("the result of {} has shape [{}], the key says another", base::printable(key.op), fmt::join(found, ","));
+  if (said == nullptr || !said->shape.ranked || data_decides(key) || fits(said->shape, found))
+    return std::nullopt;
+  return fmt::format("the result of {} has shape [{}], the key says another",
+                     base::printable(key.op), fmt::join(found, ","));
 }
 
 }  // namespace oplat::runtimes::onnxruntime

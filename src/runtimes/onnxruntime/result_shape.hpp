@@ -10,8 +10,9 @@
 
 namespace oplat::runtimes::onnxruntime {
 
-/// What is wrong where the kernel's first result had the shape `found` and the key says another. Only sizes that the key
-/// knows are compared, and nothing where data decides about the shape: the data of a kernel model are random.
+/// What is wrong where the kernel's first result had the shape `found` and the key says another.
+/// Only sizes that the key knows are compared, and nothing where data decides about the shape: the
+/// data of a kernel model are random.
 std::optional<std::string> wrong_result(const ir::Key& key, std::span<const std::int64_t> found);
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -11,51 +11,78 @@ namespace {
 Result<int> element_type(ir::Dtype dtype) {
   using ir::Dtype;
   switch (dtype) {
-    case Dtype::F32: return 1;
-    case Dtype::U8: return 2;
-    case Dtype::I8: return 3;
-    case Dtype::U16: return 4;
-    case Dtype::I16: return 5;
-    case Dtype::I32: return 6;
-    case Dtype::I64: return 7;
-    case Dtype::Bool: return 9;
-    case Dtype::F16: return 10;
-    case Dtype::F64: return 11;
-    case Dtype::U32: return 12;
-    case Dtype::U64: return 13;
-    case Dtype::BF16: return 16;
-    default: return fail(Code::Runtime, "onnxruntime: inputs of type {} cannot be made", ir::name(dtype));
+    case Dtype::F32:
+      return 1;
+    case Dtype::U8:
+      return 2;
+    case Dtype::I8:
+      return 3;
+    case Dtype::U16:
+      return 4;
+    case Dtype::I16:
+      return 5;
+    case Dtype::I32:
+      return 6;
+    case Dtype::I64:
+      return 7;
+    case Dtype::Bool:
+      return 9;
+    case Dtype::F16:
+      return 10;
+    case Dtype::F64:
+      return 11;
+    case Dtype::U32:
+      return 12;
+    case Dtype::U64:
+      return 13;
+    case Dtype::BF16:
+      return 16;
+    default:
+      return fail(Code::Runtime, "onnxruntime: inputs of type {} cannot be made", ir::name(dtype));
   }
 }
 
-Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options, bool shared_pool) {
+Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options,
+                 bool shared_pool) {
   OPLAT_CHECK(api.check(api.set_graph_optimization_level(raw, options.level)));
   if (shared_pool) OPLAT_CHECK(api.check(api.disable_per_session_threads(raw)));
   OPLAT_CHECK(api.check(api.set_intra_op_threads(raw, static_cast<int>(options.threads))));
   OPLAT_CHECK(api.check(api.set_inter_op_threads(raw, 1)));
-  OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.intra_op.allow_spinning", options.spinning ? "1" : "0")));
-  if (!options.prepacking) OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.disable_prepacking", "1")));
-  if (!options.optimized_model.empty()) OPLAT_CHECK(api.check(api.set_optimized_model_file_path(raw, options.optimized_model.c_str())));
-  if (!options.profile_prefix.empty()) OPLAT_CHECK(api.check(api.enable_profiling(raw, options.profile_prefix.c_str())));
+  OPLAT_CHECK(api.check(
+      api.add_config_entry(raw, "session.intra_op.allow_spinning", options.spinning ? "1" : "0")));
+  if (!options.prepacking)
+    OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.disable_prepacking", "1")));
+  if (!options.optimized_model.empty())
+    OPLAT_CHECK(api.check(api.set_optimized_model_file_path(raw, options.optimized_model.c_str())));
+  if (!options.profile_prefix.empty())
+    OPLAT_CHECK(api.check(api.enable_profiling(raw, options.profile_prefix.c_str())));
   return {};
 }
 
 }  // namespace
 
-tl::expected<std::unique_ptr<Session>, SessionError> Session::create(const Api& api, const std::string& model, const SessionOptions& options) {
+tl::expected<std::unique_ptr<Session>, SessionError> Session::create(
+    const Api& api, const std::string& model, const SessionOptions& options) {
   OrtSessionOptions* raw = nullptr;
-  if (auto status = api.check(api.create_session_options(&raw)); !status) return tl::unexpected(SessionError{status.error()});
-  const std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)> owned(raw, api.release_session_options);
-  // One thread is the caller's: there is no pool to share. A session that shares none may be the first of all, and the
-  // environment is made but once.
+  if (auto status = api.check(api.create_session_options(&raw)); !status)
+    return tl::unexpected(SessionError{status.error()});
+  const std::unique_ptr<OrtSessionOptions, void (*)(OrtSessionOptions*)> owned(
+      raw, api.release_session_options);
+  // One thread is the caller's: there is no pool to share. A session that shares none may be the
+  // first of all, and the environment is made but once.
   std::optional<Api::Pool> pool;
   if (options.threads > 1) pool = Api::Pool{options.threads, options.spinning};
   const auto env = api.env(pool);
   if (!env) return tl::unexpected(SessionError{env.error()});
-  if (auto status = configure(api, raw, options, options.shared_pool && pool && api.shares(*pool)); !status) return tl::unexpected(SessionError{status.error()});
+  if (auto status = configure(api, raw, options, options.shared_pool && pool && api.shares(*pool));
+      !status)
+    return tl::unexpected(SessionError{status.error()});
   std::unique_ptr<Session> session(new Session(api));
   int code = 0;
-  if (auto status = api.check(api.create_session_from_array(*env, model.data(), model.size(), raw, &session->session_), &code); !status) {
+  if (auto status = api.check(
+          api.create_session_from_array(*env, model.data(), model.size(), raw, &session->session_),
+          &code);
+      !status) {
     return tl::unexpected(SessionError{status.error(), code == kOrtNotImplemented});
   }
   return session;
@@ -67,8 +94,10 @@ Session::~Session() {
   if (session_ != nullptr) api_.release_session(session_);
 }
 
-Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSession*, std::size_t*),
-                                                OrtStatus* (*name)(const OrtSession*, std::size_t, OrtAllocator*, char**)) const {
+Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSession*,
+                                                                    std::size_t*),
+                                                OrtStatus* (*name)(const OrtSession*, std::size_t,
+                                                                   OrtAllocator*, char**)) const {
   std::size_t n = 0;
   OPLAT_CHECK(api_.check(count(session_, &n)));
   std::vector<std::string> names;
@@ -90,16 +119,19 @@ Status Session::bind(std::vector<InputData> inputs) {
     for (InputData& candidate : inputs_) {
       if (candidate.name == name) input = &candidate;
     }
-    if (input == nullptr) return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
+    if (input == nullptr)
+      return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
     OPLAT_TRY(type, element_type(input->dtype));
     OrtValue* value = nullptr;
-    OPLAT_CHECK(api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(), input->dims.data(),
-                                              input->dims.size(), type, &value)));
+    OPLAT_CHECK(
+        api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
+                                      input->dims.data(), input->dims.size(), type, &value)));
     values_.push_back(value);
     OPLAT_CHECK(api_.check(api_.bind_input(binding_, name.c_str(), value)));
   }
   OPLAT_TRY(outputs, names(api_.output_count, api_.output_name));
-  for (const std::string& name : outputs) OPLAT_CHECK(api_.check(api_.bind_output_to_device(binding_, name.c_str(), api_.cpu_memory())));
+  for (const std::string& name : outputs)
+    OPLAT_CHECK(api_.check(api_.bind_output_to_device(binding_, name.c_str(), api_.cpu_memory())));
   return {};
 }
 
@@ -108,7 +140,8 @@ Status Session::run() { return api_.check(api_.run_with_binding(session_, nullpt
 Result<std::vector<std::int64_t>> Session::integers_of(OrtValue* value) const {
   OrtTensorInfo* info = nullptr;
   OPLAT_CHECK(api_.check(api_.tensor_info(value, &info)));
-  const std::unique_ptr<OrtTensorInfo, void (*)(OrtTensorInfo*)> owned(info, api_.release_tensor_info);
+  const std::unique_ptr<OrtTensorInfo, void (*)(OrtTensorInfo*)> owned(info,
+                                                                       api_.release_tensor_info);
   std::size_t count = 0;
   OPLAT_CHECK(api_.check(api_.element_count(info, &count)));
   void* data = nullptr;
@@ -121,7 +154,8 @@ Result<std::vector<std::int64_t>> Session::first_output() const {
   OrtValue** values = nullptr;
   std::size_t count = 0;
   OPLAT_CHECK(api_.check(api_.bound_output_values(binding_, api_.allocator(), &values, &count)));
-  Result<std::vector<std::int64_t>> numbers = fail(Code::Runtime, "onnxruntime: a run gave no output");
+  Result<std::vector<std::int64_t>> numbers =
+      fail(Code::Runtime, "onnxruntime: a run gave no output");
   if (count > 0) numbers = integers_of(values[0]);
   for (std::size_t i = 0; i < count; ++i) api_.release_value(values[i]);
   if (values != nullptr) OPLAT_CHECK(api_.check(api_.allocator_free(api_.allocator(), values)));

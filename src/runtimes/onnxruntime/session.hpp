@@ -23,7 +23,7 @@ struct InputData {
 };
 
 struct SessionOptions {
-  int level = 0;          ///< graph optimisation: 0, 1, 2, 3 or 99
+  int level = 0;  ///< graph optimisation: 0, 1, 2, 3 or 99
   std::int64_t threads = 1;
   bool spinning = true;
   bool prepacking = true;
@@ -40,12 +40,15 @@ struct SessionError {
 
 class Session {
  public:
-  static tl::expected<std::unique_ptr<Session>, SessionError> create(const Api& api, const std::string& model, const SessionOptions& options);
+  static tl::expected<std::unique_ptr<Session>, SessionError> create(const Api& api,
+                                                                     const std::string& model,
+                                                                     const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as an application would.
+  /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as
+  /// an application would.
   Status bind(std::vector<InputData> inputs);
   /// One run of the bound session.
   Status run();
@@ -57,7 +60,8 @@ class Session {
  private:
   explicit Session(const Api& api) : api_(api) {}
   Result<std::vector<std::string>> names(OrtStatus* (*count)(const OrtSession*, std::size_t*),
-                                         OrtStatus* (*name)(const OrtSession*, std::size_t, OrtAllocator*, char**)) const;
+                                         OrtStatus* (*name)(const OrtSession*, std::size_t,
+                                                            OrtAllocator*, char**)) const;
   Result<std::vector<std::int64_t>> integers_of(OrtValue* value) const;
 
   const Api& api_;

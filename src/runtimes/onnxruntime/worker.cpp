@@ -10,8 +10,6 @@
 #include "ir/key.hpp"
 #include "ir/work.hpp"
 #include "plan/identity.hpp"
-#include "runtimes/probe.h"
-#include "runtimes/protocol.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/memory.hpp"
 #include "runtimes/onnxruntime/library.hpp"
@@ -19,6 +17,8 @@
 #include "runtimes/onnxruntime/planner.hpp"
 #include "runtimes/onnxruntime/result_shape.hpp"
 #include "runtimes/place.hpp"
+#include "runtimes/probe.h"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
 namespace {
@@ -35,20 +35,28 @@ Result<SessionOptions> session_options(const table::Setting& setting) {
   options.level = 99;
   options.threads = setting.threads;
   if (setting.precision != "model") {
-    return fail(Code::Usage, "onnxruntime: precision '{}': on CPU it computes in the precision of the model; use 'model'", base::printable(setting.precision));
+    return fail(Code::Usage,
+                "onnxruntime: precision '{}': on CPU it computes in the precision of the model; "
+                "use 'model'",
+                base::printable(setting.precision));
   }
   for (const auto& [name, value] : setting.options) {
     if (name == "level") {
       const auto level = base::parse_int(value);
       if (!level || (*level != 0 && *level != 1 && *level != 2 && *level != 3 && *level != 99)) {
-        return fail(Code::Usage, "onnxruntime: level '{}' is none of 0, 1, 2, 3, 99", base::printable(value));
+        return fail(Code::Usage, "onnxruntime: level '{}' is none of 0, 1, 2, 3, 99",
+                    base::printable(value));
       }
       options.level = static_cast<int>(*level);
     } else if (name == "spinning") {
-      if (value != "0" && value != "1") return fail(Code::Usage, "onnxruntime: spinning '{}' is neither 0 nor 1", base::printable(value));
+      if (value != "0" && value != "1")
+        return fail(Code::Usage, "onnxruntime: spinning '{}' is neither 0 nor 1",
+                    base::printable(value));
       options.spinning = value == "1";
-    } else if (name != "affinity") {  // the client pins the process; the runtime's one thread inherits it
-      return fail(Code::Usage, "onnxruntime: no option '{}'; there are level and spinning", base::printable(name));
+    } else if (name !=
+               "affinity") {  // the client pins the process; the runtime's one thread inherits it
+      return fail(Code::Usage, "onnxruntime: no option '{}'; there are level and spinning",
+                  base::printable(name));
     }
   }
   return options;
@@ -61,27 +69,33 @@ struct ReadyModel {
   std::int64_t batch = 1;
 };
 
-Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes, const std::map<std::string, std::string>& inputs,
+Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes,
+                               const std::map<std::string, std::string>& inputs,
                                std::uint64_t seed) {
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
-  if (reader->name() != "onnx") return fail(Code::Input, "{}: a {} model; onnxruntime runs ONNX models", path, reader->name());
+  if (reader->name() != "onnx")
+    return fail(Code::Input, "{}: a {} model; onnxruntime runs ONNX models", path, reader->name());
   OPLAT_TRY(model, onnx::Model::load(source));
   OPLAT_CHECK(model.specialise(shapes));
   OPLAT_TRY(infos, model.inputs());
   OPLAT_TRY(graph, model.graph());
   OPLAT_TRY(data, model_inputs(infos, graph, inputs, seed));
   ReadyModel ready{std::move(model), std::move(data), 1};
-  if (!ready.inputs.empty() && !ready.inputs.front().dims.empty()) ready.batch = ready.inputs.front().dims.front();
+  if (!ready.inputs.empty() && !ready.inputs.front().dims.empty())
+    ready.batch = ready.inputs.front().dims.front();
   if (ready.batch < 1) {
     const InputData& first = ready.inputs.front();
-    return fail(Code::Input, "{}: input '{}' has the shape [{}], a batch of nothing: there is nothing to run; where the model leaves it open, --batch says another",
+    return fail(Code::Input,
+                "{}: input '{}' has the shape [{}], a batch of nothing: there is nothing to run; "
+                "where the model leaves it open, --batch says another",
                 path, base::printable(first.name), fmt::join(first.dims, ","));
   }
   return ready;
 }
 
-/// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any amount.
+/// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any
+/// amount.
 std::int64_t kernel_bytes(const ir::Key& key) {
   const ir::Work work = ir::work(key);
   constexpr double kMost = 1e18;
@@ -92,7 +106,8 @@ std::int64_t kernel_bytes(const ir::Key& key) {
 std::optional<table::Skipped> too_large(std::int64_t bytes) {
   const auto available = available_memory();
   if (!available || bytes < *available / kCopiesWhileLoading) return std::nullopt;
-  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free", (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
+  return table::Skipped{fmt::format("needs about {} MiB of memory, {} MiB are free",
+                                    (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
 }
 
 class OnnxRuntimeWorker final : public Worker {
@@ -104,7 +119,8 @@ class OnnxRuntimeWorker final : public Worker {
     hello.runtime = "onnxruntime";
     hello.version = api_.version();
     hello.build = api_.build();
-    hello.options = {{"level", {{"0", "1", "2", "3", "99"}, "99"}}, {"spinning", {{"0", "1"}, "1"}}};
+    hello.options = {{"level", {{"0", "1", "2", "3", "99"}, "99"}},
+                     {"spinning", {{"0", "1"}, "1"}}};
     hello.precisions = {"model"};
     table::Device device = this_device();
     hello.most_threads = device.cores;
@@ -147,7 +163,8 @@ class OnnxRuntimeWorker final : public Worker {
  private:
   Result<measure::OpenOutcome> open_model(const measure::OpenRequest& request) {
     OPLAT_TRY(options, session_options(request.setting));
-    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs, request.seed));
+    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs,
+                                 request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     return open_session(bytes, options, std::move(ready.inputs), "single");
   }
@@ -157,7 +174,8 @@ class OnnxRuntimeWorker final : public Worker {
     options.level = 0;  // the key is what remains after the optimisations
     options.shared_pool = true;
     OPLAT_TRY(key, ir::parse(request.key));
-    if (auto skipped = too_large(kernel_bytes(key))) return measure::OpenOutcome(std::move(*skipped));
+    if (auto skipped = too_large(kernel_bytes(key)))
+      return measure::OpenOutcome(std::move(*skipped));
     onnx::KernelModelOptions wanted;
     wanted.copies = request.copies;
     wanted.distinct_weights = request.distinct_weights;
@@ -165,12 +183,15 @@ class OnnxRuntimeWorker final : public Worker {
     wanted.seed = request.seed;
     auto kernel = onnx::write_kernel_model(key, wanted);
     if (!kernel) {
-      if (kernel.error().code == Code::Refused) return measure::OpenOutcome(table::Skipped{kernel.error().message});
+      if (kernel.error().code == Code::Refused)
+        return measure::OpenOutcome(table::Skipped{kernel.error().message});
       return measure::OpenOutcome(table::Unsupported{kernel.error().message});
     }
     auto inputs = kernel_inputs(kernel->inputs, request.seed);
     if (!inputs) return measure::OpenOutcome(table::Skipped{inputs.error().message});
-    const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain" : kernel->wiring == onnx::Wiring::Fan ? "fan" : "single";
+    const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain"
+                         : kernel->wiring == onnx::Wiring::Fan ? "fan"
+                                                               : "single";
     OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring));
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened == nullptr) return outcome;
@@ -182,19 +203,24 @@ class OnnxRuntimeWorker final : public Worker {
     return measure::OpenOutcome(table::Failed{*wrong});
   }
 
-  Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options, std::vector<InputData> inputs, const char* topology) {
+  Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options,
+                                            std::vector<InputData> inputs, const char* topology) {
     const auto size = static_cast<std::int64_t>(bytes.size());
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
     auto session = Session::create(api_, bytes, options);
     if (!session) {
-      if (session.error().not_implemented) return measure::OpenOutcome(table::Unsupported{session.error().error.message});
+      if (session.error().not_implemented)
+        return measure::OpenOutcome(table::Unsupported{session.error().error.message});
       return measure::OpenOutcome(table::Failed{session.error().error.message});
     }
     if (options.shared_pool && options.threads > 1) keep_place();
-    if (auto status = (*session)->bind(std::move(inputs)); !status) return measure::OpenOutcome(table::Failed{status.error().message});
-    // The first run allocates and may fail where the data does not suit the kernel: better here than inside a block.
-    if (auto status = (*session)->run(); !status) return measure::OpenOutcome(table::Failed{status.error().message});
+    if (auto status = (*session)->bind(std::move(inputs)); !status)
+      return measure::OpenOutcome(table::Failed{status.error().message});
+    // The first run allocates and may fail where the data does not suit the kernel: better here
+    // than inside a block.
+    if (auto status = (*session)->run(); !status)
+      return measure::OpenOutcome(table::Failed{status.error().message});
     const measure::Handle handle = next_handle_++;
     sessions_.emplace(handle, std::move(*session));
     return measure::OpenOutcome(measure::Opened{handle, size, topology});
@@ -208,7 +234,9 @@ class OnnxRuntimeWorker final : public Worker {
 }  // namespace
 
 Result<std::unique_ptr<Worker>> create_onnxruntime(const std::vector<std::string>& arguments) {
-  if (!arguments.empty()) return fail(Code::Usage, "onnxruntime: the worker takes no arguments, found '{}'", base::printable(arguments.front()));
+  if (!arguments.empty())
+    return fail(Code::Usage, "onnxruntime: the worker takes no arguments, found '{}'",
+                base::printable(arguments.front()));
   OPLAT_TRY(library, find_library());
   OPLAT_TRY(api, Api::load(library));
   return std::make_unique<OnnxRuntimeWorker>(*api);

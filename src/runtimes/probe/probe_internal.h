@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file What the files of the probe share. The timed kernels are compiled the same way in every kind of build. */
+/** @file What the files of the probe share. The timed kernels are compiled the same way in every
+ * kind of build. */
 #ifndef OPLAT_RUNTIMES_PROBE_INTERNAL_H
 #define OPLAT_RUNTIMES_PROBE_INTERNAL_H
 
@@ -14,7 +15,8 @@ extern "C" {
 /** Always the same multiply-adds on 8 KiB. */
 void oplat_probe_kernel_compute(void);
 
-/** Additions that do not wait for one another: a busy neighbour on the core nearly doubles their time. */
+/** Additions that do not wait for one another: a busy neighbour on the core nearly doubles their
+ * time. */
 void oplat_probe_kernel_issue(int rounds);
 
 /** Each step waits for the one before: a neighbour hardly changes its time. */
@@ -23,8 +25,8 @@ void oplat_probe_kernel_chain(int steps);
 /** Reads every cache line of `words` 64-bit words (a multiple of 32). */
 void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
 
-/** Where the process may run by the will of whoever started it: of a thread that oplat_probe_pin has kept on one CPU, from
- * before. 0 or an errno value. */
+/** Where the process may run by the will of whoever started it: of a thread that oplat_probe_pin
+ * has kept on one CPU, from before. 0 or an errno value. */
 int oplat_probe_usable_cpus(cpu_set_t* out);
 
 #ifdef __cplusplus

@@ -71,7 +71,8 @@ class Pool final : public at::Allocator {
   }
 
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::size_t, std::vector<std::byte*>> free_;  // per size, lowest address last
+  mutable std::unordered_map<std::size_t, std::vector<std::byte*>>
+      free_;  // per size, lowest address last
 };
 
 }  // namespace

@@ -30,7 +30,8 @@ Constants make_constants(const Spec& spec, std::uint64_t seed) {
   const double spread = kProductSpread * std::sqrt(static_cast<double>(spec.fan_in()));
   constants.filter_scale = kResultSpread / spread;
   for (std::size_t i = 0; i < outputs; ++i) {
-    constants.bias.push_back(static_cast<std::int32_t>(std::lround((random.uniform() - 0.5) * spread)));
+    constants.bias.push_back(
+        static_cast<std::int32_t>(std::lround((random.uniform() - 0.5) * spread)));
   }
   return constants;
 }

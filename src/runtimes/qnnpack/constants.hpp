@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Weights and quantisation of kernels: random, from a seed, and such that activations stay spread over their range.
+/// Weights and quantisation of kernels: random, from a seed, and such that activations stay spread
+/// over their range.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace oplat::runtimes::qnnpack {
 
-/// Every quantised tensor has these but the result of a softmax, whose scale and zero point are fixed.
+/// Every quantised tensor has these but the result of a softmax, whose scale and zero point are
+/// fixed.
 inline constexpr double kScale = 1.0 / 32;
 inline constexpr std::int64_t kZeroPoint = 128;
 inline constexpr double kSoftmaxScale = 1.0 / 256;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One call of libtorch with everything resolved that does not change from call to call. Includes libtorch.
+/// One call of libtorch with everything resolved that does not change from call to call. Includes
+/// libtorch.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat-qnnpack: what `oplat worker qnnpack` becomes. libtorch brings some two hundred libraries, which no other
-/// worker is to load.
+/// oplat-qnnpack: what `oplat worker qnnpack` becomes. libtorch brings some two hundred libraries,
+/// which no other worker is to load.
 #include <malloc.h>
 
 #include <climits>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtimes/serve.hpp"
 #include "runtimes/qnnpack/worker.hpp"
+#include "runtimes/serve.hpp"
 
 namespace {
 
@@ -19,7 +19,8 @@ using namespace oplat;
 int run(const std::vector<std::string>& arguments) {
   const int descriptor = runtimes::claim_protocol_descriptor();
   if (descriptor < 0) return 1;
-  // QNNPACK allocates in many calls; what is given back to the system has to be faulted in again each time.
+  // QNNPACK allocates in many calls; what is given back to the system has to be faulted in again
+  // each time.
   constexpr int kMaxThreshold = 32 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kMaxThreshold);
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -28,7 +28,8 @@ Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shape
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "caffe2")
-    return fail(Code::Input, "{}: a model of format {}; qnnpack runs Caffe2 nets", path, reader->name());
+    return fail(Code::Input, "{}: a model of format {}; qnnpack runs Caffe2 nets", path,
+                reader->name());
   OPLAT_TRY(graph, reader->read(source, shapes));
   Net net;
   net.graph = std::move(graph);
@@ -41,7 +42,8 @@ Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shape
   net.kernels = std::move(kernels);
   net.footprint = plan::footprint(net.graph, runs);
   if (!net.graph.inputs.empty()) {
-    const ir::Shape& shape = net.graph.tensors[static_cast<std::size_t>(net.graph.inputs.front())].shape;
+    const ir::Shape& shape =
+        net.graph.tensors[static_cast<std::size_t>(net.graph.inputs.front())].shape;
     if (!shape.dims.empty()) net.batch = shape.dims.front().value_or(1);
   }
   return net;
@@ -54,9 +56,11 @@ std::variant<std::vector<Spec>, table::Unsupported, table::Failed> specs_of(cons
     if (!key) return table::Failed{key.error().message};
     auto read = read_spec(*key);
     if (auto* unsupported = std::get_if<table::Unsupported>(&read))
-      return table::Unsupported{fmt::format("operator {}: {}", base::printable(kernel.name), unsupported->reason)};
+      return table::Unsupported{
+          fmt::format("operator {}: {}", base::printable(kernel.name), unsupported->reason)};
     if (auto* failed = std::get_if<table::Failed>(&read))
-      return table::Failed{fmt::format("operator {}: {}", base::printable(kernel.name), failed->reason)};
+      return table::Failed{
+          fmt::format("operator {}: {}", base::printable(kernel.name), failed->reason)};
     specs.push_back(std::move(std::get<Spec>(read)));
   }
   return specs;
@@ -74,8 +78,10 @@ Result<Program> make_program(const Net& net, const std::vector<Spec>& specs, std
       if (net.graph.tensors[tensor].constant) continue;
       const std::size_t input = step.inputs.size();
       if (input >= specs[n].inputs.size())
-        return fail(Code::Internal, "operator {}: more operands than its key has", base::printable(node.name));
-      if (!slots[tensor]) slots[tensor] = program.add_input(specs[n].inputs[input], base::mix_seed(seed, tensor));
+        return fail(Code::Internal, "operator {}: more operands than its key has",
+                    base::printable(node.name));
+      if (!slots[tensor])
+        slots[tensor] = program.add_input(specs[n].inputs[input], base::mix_seed(seed, tensor));
       step.inputs.push_back(*slots[tensor]);
     }
     if (step.inputs.size() != specs[n].inputs.size() || node.outputs.empty()) {
@@ -86,7 +92,8 @@ Result<Program> make_program(const Net& net, const std::vector<Spec>& specs, std
     const Constants constants = make_constants(specs[n], base::mix_seed(~seed, n));
     step.constants = &constants;
     OPLAT_TRY(result, program.add_step(specs[n], step));
-    if (node.outputs.front() != ir::kNoTensor) slots[static_cast<std::size_t>(node.outputs.front())] = result;
+    if (node.outputs.front() != ir::kNoTensor)
+      slots[static_cast<std::size_t>(node.outputs.front())] = result;
   }
   program.finish(1);
   return program;

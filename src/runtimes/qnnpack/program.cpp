@@ -29,7 +29,8 @@ Error runtime_error(const std::exception& error) {
   const auto* own = dynamic_cast<const c10::Error*>(&error);
   const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
   constexpr std::size_t kMaxText = 300;
-  return Error{Code::Runtime, "libtorch: " + base::printable(text.substr(0, text.find('\n')), kMaxText)};
+  return Error{Code::Runtime,
+               "libtorch: " + base::printable(text.substr(0, text.find('\n')), kMaxText)};
 }
 
 template <class T>
@@ -40,12 +41,14 @@ at::Tensor tensor_of(const std::vector<T>& values, const Dims& dims, at::ScalarT
 }
 
 at::Tensor input_tensor(const Activation& activation, std::uint64_t seed) {
-  at::Tensor tensor = activation.quantised
-                          ? tensor_of(random_bytes(activation.elements(), seed), activation.dims, at::kByte)
-                          : tensor_of(random_floats(activation.elements(), seed), activation.dims, at::kFloat);
+  at::Tensor tensor =
+      activation.quantised
+          ? tensor_of(random_bytes(activation.elements(), seed), activation.dims, at::kByte)
+          : tensor_of(random_floats(activation.elements(), seed), activation.dims, at::kFloat);
   const bool last = activation.dims.size() == 4 && activation.nhwc;
   if (last) tensor = tensor.permute({0, 3, 1, 2});
-  if (activation.quantised) tensor = at::_make_per_tensor_quantized_tensor(tensor, kScale, kZeroPoint);
+  if (activation.quantised)
+    tensor = at::_make_per_tensor_quantized_tensor(tensor, kScale, kZeroPoint);
   return tensor.contiguous(last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
 }
 
@@ -76,7 +79,8 @@ Slot Program::add_input(const Activation& activation, std::uint64_t seed) {
 Result<Slot> Program::add_step(const Spec& spec, const StepOptions& options) {
   try {
     Step step;
-    step.call = options.constants != nullptr ? make_call(spec, *options.constants) : impl_->steps.back().call;
+    step.call = options.constants != nullptr ? make_call(spec, *options.constants)
+                                             : impl_->steps.back().call;
     step.inputs = options.inputs;
     step.result = impl_->add_slot({}, spec.result);
     impl_->steps.push_back(std::move(step));
@@ -98,8 +102,8 @@ void Program::finish(std::int64_t kept_bytes) {
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Slot slot = steps[i].result;
-    const auto later =
-        std::lower_bound(made.begin() + static_cast<std::ptrdiff_t>(i), made.end(), made[i] + kept_bytes);
+    const auto later = std::lower_bound(made.begin() + static_cast<std::ptrdiff_t>(i), made.end(),
+                                        made[i] + kept_bytes);
     const auto end = last_use[slot].value_or(static_cast<std::size_t>(later - made.begin()));
     if (end < steps.size()) {
       steps[end].done.push_back(slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels in a row, ready to be run again and again: what a kernel's copies and a whole model both become.
+/// Kernels in a row, ready to be run again and again: what a kernel's copies and a whole model both
+/// become.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,12 @@ class Program {
 
   /// A tensor that stays, with random contents.
   Slot add_input(const Activation& activation, std::uint64_t seed);
-  /// Appends a kernel and gives the slot of its result. Code::Runtime with libtorch's own words where it takes no such
-  /// kernel.
+  /// Appends a kernel and gives the slot of its result. Code::Runtime with libtorch's own words
+  /// where it takes no such kernel.
   Result<Slot> add_step(const Spec& spec, const StepOptions& options);
-  /// To be called once, behind the last step. A run gives each result back behind the step that reads it last; one that
-  /// nobody reads behind the step with which results of `kept_bytes` (at least 1) have been made since.
+  /// To be called once, behind the last step. A run gives each result back behind the step that
+  /// reads it last; one that nobody reads behind the step with which results of `kept_bytes` (at
+  /// least 1) have been made since.
   void finish(std::int64_t kept_bytes);
 
   /// Code::Runtime with libtorch's own words.

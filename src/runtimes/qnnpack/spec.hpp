@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A key of the domain "caffe2" as QNNPACK's operators need it: checked, without text. Knows nothing of libtorch.
+/// A key of the domain "caffe2" as QNNPACK's operators need it: checked, without text. Knows
+/// nothing of libtorch.
 #pragma once
 
 #include <array>
@@ -52,14 +53,16 @@ struct Window {
 
 struct Spec {
   Kind kind = Kind::Relu;
-  bool relu = false;                ///< of Conv, Fc, Sum: clamped at zero
-  std::vector<Activation> inputs;   ///< operands that are no constants, in order
-  std::vector<std::size_t> source;  ///< per input: the first one that is the same tensor, itself unless "&i"
+  bool relu = false;               ///< of Conv, Fc, Sum: clamped at zero
+  std::vector<Activation> inputs;  ///< operands that are no constants, in order
+  std::vector<std::size_t>
+      source;  ///< per input: the first one that is the same tensor, itself unless "&i"
   Activation result;
   Window window;           ///< of Conv and pools
   std::int64_t group = 1;  ///< of Conv and ChannelShuffle
   std::size_t axis = 0;    ///< of Concat, in the order of the key
-  Dims filter;  ///< of Conv [outputs, height, width, inputs of a group], of Fc [outputs, inputs]; empty: none
+  Dims filter;  ///< of Conv [outputs, height, width, inputs of a group], of Fc [outputs, inputs];
+                ///< empty: none
   /// Filter elements that one result element sums over.
   [[nodiscard]] std::int64_t fan_in() const;
   /// Bytes that k copies take: weights as given and packed, pointers of convolutions, activations.
@@ -67,7 +70,8 @@ struct Spec {
 };
 using Read = std::variant<Spec, table::Unsupported, table::Failed>;
 
-/// Unsupported: what QNNPACK behind libtorch has no kernel for. Failed: a key that contradicts itself.
+/// Unsupported: what QNNPACK behind libtorch has no kernel for. Failed: a key that contradicts
+/// itself.
 Read read_spec(const ir::Key& key);
 
 }  // namespace oplat::runtimes::qnnpack

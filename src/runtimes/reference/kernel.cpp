@@ -13,7 +13,8 @@
 namespace oplat::runtimes::reference {
 namespace {
 
-/// Largest attribute of a window and largest tensor; far above any network, far below an overflow of our products.
+/// Largest attribute of a window and largest tensor; far above any network, far below an overflow
+/// of our products.
 constexpr std::int64_t kMaxAttribute = 1 << 20;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
@@ -34,7 +35,8 @@ class Reader {
     const ir::Value* value = key_.attribute(name);
     if (value == nullptr) return otherwise;
     const std::int64_t* found = value->integer();
-    if (found == nullptr || *found < -kMaxAttribute || *found > kMaxAttribute) return complain(name), otherwise;
+    if (found == nullptr || *found < -kMaxAttribute || *found > kMaxAttribute)
+      return complain(name), otherwise;
     return *found;
   }
   float real(std::string_view name, float otherwise) {
@@ -53,7 +55,8 @@ class Reader {
     Dims found;
     for (const ir::Value& entry : *list) {
       const std::int64_t* number = entry.integer();
-      if (number == nullptr || *number < low || *number > kMaxAttribute) return complain(name), otherwise;
+      if (number == nullptr || *number < low || *number > kMaxAttribute)
+        return complain(name), otherwise;
       found.push_back(*number);
     }
     return found;
@@ -112,20 +115,24 @@ Window read_window(Reader& reader, std::size_t spatial, const Dims& default_kern
   return window;
 }
 
-std::array<std::int64_t, 2> spatial_size(const Dims& dims) { return {dims.size() == 4 ? dims[2] : 1, dims.back()}; }
+std::array<std::int64_t, 2> spatial_size(const Dims& dims) {
+  return {dims.size() == 4 ? dims[2] : 1, dims.back()};
+}
 
 /// Dimensions of a result with the given channels behind a window.
 Dims windowed(const Dims& input, std::int64_t channels, const Window& window) {
   const auto size = spatial_size(input);
   Dims dims{input[0], channels};
-  for (std::size_t axis = 4 - input.size(); axis < 2; ++axis) dims.push_back(window_steps(window, axis, size[axis]));
+  for (std::size_t axis = 4 - input.size(); axis < 2; ++axis)
+    dims.push_back(window_steps(window, axis, size[axis]));
   return dims;
 }
 
 Planned plan_conv(const ir::Key& key) {
   const Dims x = operand_dims(key, 0);
   const Dims w = operand_dims(key, 1);
-  if (x.size() != 3 && x.size() != 4) return table::Unsupported{"Conv of other than one or two spatial dimensions"};
+  if (x.size() != 3 && x.size() != 4)
+    return table::Unsupported{"Conv of other than one or two spatial dimensions"};
   if (w.size() != x.size()) return misshapen(key);
   Reader reader(key);
   ConvShape shape;
@@ -137,12 +144,13 @@ Planned plan_conv(const ir::Key& key) {
   shape.filters = w[0];
   shape.size = spatial_size(x);
   const bool bias = key.operand(2) != nullptr;
-  const bool grouped = shape.group >= 1 && shape.channels % shape.group == 0 && shape.filters % shape.group == 0 &&
-                       w[1] == shape.channels / shape.group;
+  const bool grouped = shape.group >= 1 && shape.channels % shape.group == 0 &&
+                       shape.filters % shape.group == 0 && w[1] == shape.channels / shape.group;
   const auto kernel = spatial_size(w);
   if (!grouped || kernel != shape.window.kernel) return misshapen(key);
   if (bias && operand_dims(key, 2) != Dims{shape.filters}) return misshapen(key);
-  return Plan{windowed(x, shape.filters, shape.window), [shape, bias](const std::vector<Floats>& in, FloatsOut y) {
+  return Plan{windowed(x, shape.filters, shape.window),
+              [shape, bias](const std::vector<Floats>& in, FloatsOut y) {
                 conv(shape, in[0], in[1], bias ? in[2] : Floats{}, y);
               }};
 }
@@ -169,14 +177,17 @@ Planned plan_pool(const ir::Key& key) {
   if (!reader.complaint().empty()) return table::Unsupported{reader.complaint()};
   for (const std::size_t axis : {0U, 1U}) {
     const std::int64_t span = (shape.window.kernel[axis] - 1) * shape.window.dilations[axis] + 1;
-    if (shape.window.pads_begin[axis] >= span || shape.window.pads_end[axis] >= span) return misshapen(key);
+    if (shape.window.pads_begin[axis] >= span || shape.window.pads_end[axis] >= span)
+      return misshapen(key);
   }
   const Dims dims = windowed(x, x[1], shape.window);
   if (key.op == "MaxPool") {
-    return Plan{dims, [shape](const std::vector<Floats>& in, FloatsOut y) { max_pool(shape, in[0], y); }};
+    return Plan{dims,
+                [shape](const std::vector<Floats>& in, FloatsOut y) { max_pool(shape, in[0], y); }};
   }
-  return Plan{dims,
-              [shape, include](const std::vector<Floats>& in, FloatsOut y) { average_pool(shape, include, in[0], y); }};
+  return Plan{dims, [shape, include](const std::vector<Floats>& in, FloatsOut y) {
+                average_pool(shape, include, in[0], y);
+              }};
 }
 
 Planned plan_gemm(const ir::Key& key) {
@@ -198,7 +209,8 @@ Planned plan_gemm(const ir::Key& key) {
   if (has_c) {
     const Dims c = operand_dims(key, 2);
     Dims full;
-    if (!broadcast(c, {shape.m, shape.n}, full) || full != Dims{shape.m, shape.n}) return misshapen(key);
+    if (!broadcast(c, {shape.m, shape.n}, full) || full != Dims{shape.m, shape.n})
+      return misshapen(key);
     const std::int64_t columns = c.empty() ? 1 : c.back();
     const std::int64_t rows = c.size() < 2 ? 1 : c[c.size() - 2];
     shape.c_column_stride = columns == 1 ? 0 : 1;
@@ -215,10 +227,12 @@ Planned plan_matmul(const ir::Key& key) {
   if (a.size() < 2 || b.size() < 2) return table::Unsupported{"MatMul of a vector"};
   if (a.back() != b[b.size() - 2]) return misshapen(key);
   Dims dims;
-  if (!broadcast(Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2), dims)) return misshapen(key);
+  if (!broadcast(Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2), dims))
+    return misshapen(key);
   dims.push_back(a[a.size() - 2]);
   dims.push_back(b.back());
-  return Plan{dims, [a, b](const std::vector<Floats>& in, FloatsOut y) { matmul(a, b, in[0], in[1], y); }};
+  return Plan{
+      dims, [a, b](const std::vector<Floats>& in, FloatsOut y) { matmul(a, b, in[0], in[1], y); }};
 }
 
 Planned plan_pointwise(const ir::Key& key) {
@@ -227,14 +241,17 @@ Planned plan_pointwise(const ir::Key& key) {
   Dims dims;
   if (!broadcast(a, b, dims)) return misshapen(key);
   if (key.op == "Add") {
-    return Plan{dims, [a, b](const std::vector<Floats>& in, FloatsOut y) { add(a, b, in[0], in[1], y); }};
+    return Plan{dims,
+                [a, b](const std::vector<Floats>& in, FloatsOut y) { add(a, b, in[0], in[1], y); }};
   }
-  return Plan{dims, [a, b](const std::vector<Floats>& in, FloatsOut y) { mul(a, b, in[0], in[1], y); }};
+  return Plan{dims,
+              [a, b](const std::vector<Floats>& in, FloatsOut y) { mul(a, b, in[0], in[1], y); }};
 }
 
 Planned plan_unary(const ir::Key& key) {
   const Dims dims = operand_dims(key, 0);
-  if (key.op == "Relu") return Plan{dims, [](const std::vector<Floats>& in, FloatsOut y) { relu(in[0], y); }};
+  if (key.op == "Relu")
+    return Plan{dims, [](const std::vector<Floats>& in, FloatsOut y) { relu(in[0], y); }};
   return Plan{dims, [](const std::vector<Floats>& in, FloatsOut y) { sigmoid(in[0], y); }};
 }
 
@@ -278,7 +295,9 @@ Planned plan_softmax(const ir::Key& key) {
       inner *= dim;
     }
   }
-  return Plan{dims, [=](const std::vector<Floats>& in, FloatsOut y) { softmax(outer, size, inner, in[0], y); }};
+  return Plan{dims, [=](const std::vector<Floats>& in, FloatsOut y) {
+                softmax(outer, size, inner, in[0], y);
+              }};
 }
 
 struct Operator {
@@ -307,7 +326,8 @@ std::string refusal(const ir::TensorEntry& tensor) {
   if (tensor.dtype != ir::Dtype::F32) return fmt::format("dtype {}", ir::name(tensor.dtype));
   const auto elements = tensor.shape.elements();
   if (!elements) return "a shape that is not known";
-  // No kernel that a runtime executes is empty, and without such tensors no product of dimensions can overflow.
+  // No kernel that a runtime executes is empty, and without such tensors no product of dimensions
+  // can overflow.
   if (*elements == 0) return "an empty tensor";
   if (*elements > kMaxElements) return fmt::format("a tensor of {} elements", *elements);
   return "";
@@ -317,7 +337,8 @@ std::string refusal(const ir::TensorEntry& tensor) {
 std::optional<float> stated_value(const ir::TensorEntry& tensor) {
   if (!tensor.value) return std::nullopt;
   const ir::Value* value = &*tensor.value;
-  if (const ir::List* list = value->list(); list != nullptr && list->size() == 1) value = &list->front();
+  if (const ir::List* list = value->list(); list != nullptr && list->size() == 1)
+    value = &list->front();
   if (const double* real = value->real()) return static_cast<float>(*real);
   if (const std::int64_t* integer = value->integer()) return static_cast<float>(*integer);
   return std::nullopt;
@@ -327,8 +348,8 @@ std::optional<float> stated_value(const ir::TensorEntry& tensor) {
 
 Built build(const ir::Key& key) {
   const std::string full = key.domain.empty() ? key.op : key.domain + ":" + key.op;
-  const auto known =
-      std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& o) { return o.name == key.op; });
+  const auto known = std::find_if(kOperators.begin(), kOperators.end(),
+                                  [&](const Operator& o) { return o.name == key.op; });
   if (!key.domain.empty() || known == kOperators.end()) {
     return table::Unsupported{"operator " + base::printable(full) + " has no plain loops"};
   }
@@ -348,8 +369,8 @@ Built build(const ir::Key& key) {
     kernel.source.push_back(alias == nullptr ? i : alias->index);
     kernel.values.push_back(tensor == nullptr ? std::nullopt : stated_value(*tensor));
   }
-  if (rank_of(key, 0) == 0 && known->least_operands == 1 && key.op != "Relu" && key.op != "Sigmoid" &&
-      key.op != "Clip") {
+  if (rank_of(key, 0) == 0 && known->least_operands == 1 && key.op != "Relu" &&
+      key.op != "Sigmoid" && key.op != "Clip") {
     return misshapen(key);
   }
   auto planned = known->plan(key);
@@ -359,11 +380,12 @@ Built build(const ir::Key& key) {
   const ir::TensorEntry* result = key.result(0);
   if (result == nullptr || result->dtype != ir::Dtype::F32 || !result->shape.elements() ||
       dims_of(*result) != plan.dims) {
-    return table::Failed{
-        fmt::format("the result of {} has shape [{}], the key says another", key.op, fmt::join(plan.dims, ","))};
+    return table::Failed{fmt::format("the result of {} has shape [{}], the key says another",
+                                     key.op, fmt::join(plan.dims, ","))};
   }
   kernel.result_elements = *result->shape.elements();
-  if (kernel.result_elements > kMaxElements) return table::Unsupported{key.op + " with a result that is too large"};
+  if (kernel.result_elements > kMaxElements)
+    return table::Unsupported{key.op + " with a result that is too large"};
   kernel.call = std::move(plan.call);
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const ir::TensorEntry* tensor = key.operand(i);

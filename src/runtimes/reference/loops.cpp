@@ -10,31 +10,36 @@ namespace {
 
 /// Calls visit(ky, kx, iy, ix) for every tap of the window at (oy, ox) that lies inside the input.
 template <class Visit>
-void each_tap(const Window& window, const std::array<std::int64_t, 2>& size, std::int64_t oy, std::int64_t ox,
-              const Visit& visit) {
+void each_tap(const Window& window, const std::array<std::int64_t, 2>& size, std::int64_t oy,
+              std::int64_t ox, const Visit& visit) {
   for (std::int64_t ky = 0; ky < window.kernel[0]; ++ky) {
-    const std::int64_t iy = oy * window.strides[0] - window.pads_begin[0] + ky * window.dilations[0];
+    const std::int64_t iy =
+        oy * window.strides[0] - window.pads_begin[0] + ky * window.dilations[0];
     if (iy < 0 || iy >= size[0]) continue;
     for (std::int64_t kx = 0; kx < window.kernel[1]; ++kx) {
-      const std::int64_t ix = ox * window.strides[1] - window.pads_begin[1] + kx * window.dilations[1];
+      const std::int64_t ix =
+          ox * window.strides[1] - window.pads_begin[1] + kx * window.dilations[1];
       if (ix >= 0 && ix < size[1]) visit(ky, kx, iy, ix);
     }
   }
 }
 
-/// Taps of the window at one place of one axis that lie inside the input and its padding: those beyond the padding,
-/// where a rounded-up result reaches, count nowhere.
-std::int64_t taps_with_padding(const Window& window, std::size_t axis, std::int64_t size, std::int64_t place) {
+/// Taps of the window at one place of one axis that lie inside the input and its padding: those
+/// beyond the padding, where a rounded-up result reaches, count nowhere.
+std::int64_t taps_with_padding(const Window& window, std::size_t axis, std::int64_t size,
+                               std::int64_t place) {
   std::int64_t taps = 0;
   for (std::int64_t tap = 0; tap < window.kernel[axis]; ++tap) {
-    const std::int64_t at = place * window.strides[axis] - window.pads_begin[axis] + tap * window.dilations[axis];
+    const std::int64_t at =
+        place * window.strides[axis] - window.pads_begin[axis] + tap * window.dilations[axis];
     if (at < size + window.pads_end[axis]) ++taps;
   }
   return taps;
 }
 
 template <class Operation>
-void pointwise(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOut y, const Operation& operation) {
+void pointwise(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOut y,
+               const Operation& operation) {
   Dims dims;
   if (!broadcast(a_dims, b_dims, dims)) return;
   const std::size_t rank = dims.size();
@@ -124,9 +129,10 @@ void max_pool(const PoolShape& shape, Floats x, FloatsOut y) {
     for (std::int64_t oy = 0; oy < rows; ++oy) {
       for (std::int64_t ox = 0; ox < columns; ++ox) {
         float largest = std::numeric_limits<float>::lowest();
-        each_tap(shape.window, shape.size, oy, ox, [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
-          largest = std::max(largest, in[iy * shape.size[1] + ix]);
-        });
+        each_tap(shape.window, shape.size, oy, ox,
+                 [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
+                   largest = std::max(largest, in[iy * shape.size[1] + ix]);
+                 });
         y[at++] = largest;
       }
     }
@@ -143,10 +149,11 @@ void average_pool(const PoolShape& shape, bool count_include_pad, Floats x, Floa
       for (std::int64_t ox = 0; ox < columns; ++ox) {
         float sum = 0;
         std::int64_t taps = 0;
-        each_tap(shape.window, shape.size, oy, ox, [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
-          sum += in[iy * shape.size[1] + ix];
-          ++taps;
-        });
+        each_tap(shape.window, shape.size, oy, ox,
+                 [&](std::int64_t, std::int64_t, std::int64_t iy, std::int64_t ix) {
+                   sum += in[iy * shape.size[1] + ix];
+                   ++taps;
+                 });
         if (count_include_pad) {
           taps = taps_with_padding(shape.window, 0, shape.size[0], oy) *
                  taps_with_padding(shape.window, 1, shape.size[1], ox);
@@ -171,7 +178,8 @@ void gemm(const GemmShape& shape, Floats a, Floats b, Floats c, FloatsOut y) {
       }
       float result = shape.alpha * sum;
       if (!c.empty()) {
-        result += shape.beta * c[static_cast<std::size_t>(i * shape.c_row_stride + j * shape.c_column_stride)];
+        result += shape.beta *
+                  c[static_cast<std::size_t>(i * shape.c_row_stride + j * shape.c_column_stride)];
       }
       y[static_cast<std::size_t>(i * shape.n + j)] = result;
     }
@@ -207,8 +215,9 @@ void matmul(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOu
     return at;
   };
   for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
-    gemm(shape, a.subspan(place(a_outer, matrix) * a_size, a_size), b.subspan(place(b_outer, matrix) * b_size, b_size),
-         {}, y.subspan(matrix * y_size, y_size));
+    gemm(shape, a.subspan(place(a_outer, matrix) * a_size, a_size),
+         b.subspan(place(b_outer, matrix) * b_size, b_size), {},
+         y.subspan(matrix * y_size, y_size));
   }
 }
 
@@ -247,7 +256,9 @@ void mul(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOut y
 void softmax(std::int64_t outer, std::int64_t size, std::int64_t inner, Floats x, FloatsOut y) {
   for (std::int64_t o = 0; o < outer; ++o) {
     for (std::int64_t i = 0; i < inner; ++i) {
-      const auto at = [&](std::int64_t s) { return static_cast<std::size_t>((o * size + s) * inner + i); };
+      const auto at = [&](std::int64_t s) {
+        return static_cast<std::size_t>((o * size + s) * inner + i);
+      };
       float largest = std::numeric_limits<float>::lowest();
       for (std::int64_t s = 0; s < size; ++s) largest = std::max(largest, x[at(s)]);
       float sum = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators as plain loops over float32 in the layout of their definitions: what every other runtime is checked
-/// against. Nothing here checks bounds; kernel.cpp does so before it calls.
+/// Operators as plain loops over float32 in the layout of their definitions: what every other
+/// runtime is checked against. Nothing here checks bounds; kernel.cpp does so before it calls.
 #pragma once
 
 #include <array>

@@ -8,8 +8,8 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
-#include "runtimes/probe.h"
 #include "runtimes/device_facts.hpp"
+#include "runtimes/probe.h"
 #include "runtimes/reference/kernel.hpp"
 
 namespace oplat::runtimes {
@@ -52,7 +52,8 @@ class Copies {
       const std::int64_t sets = kernel_.constant[i] ? weight_sets : 1;
       for (std::int64_t set = 0; set < sets; ++set) {
         std::vector<float> buffer(static_cast<std::size_t>(kernel_.operand_elements[i]));
-        for (float& element : buffer) element = kernel_.values[i] ? *kernel_.values[i] : numbers.next();
+        for (float& element : buffer)
+          element = kernel_.values[i] ? *kernel_.values[i] : numbers.next();
         buffers_[i].push_back(std::move(buffer));
       }
     }
@@ -65,10 +66,13 @@ class Copies {
     for (std::int64_t copy = 0; copy < copies_; ++copy) {
       std::vector<float>& result = results_[static_cast<std::size_t>(copy) % results_.size()];
       operands_.clear();
-      for (const auto& sets : buffers_) operands_.emplace_back(sets[static_cast<std::size_t>(copy) % sets.size()]);
+      for (const auto& sets : buffers_)
+        operands_.emplace_back(sets[static_cast<std::size_t>(copy) % sets.size()]);
       if (chain_ && copy > 0)
-        operands_[*kernel_.chained] = results_[static_cast<std::size_t>(copy - 1) % results_.size()];
-      for (std::size_t i = 0; i < operands_.size(); ++i) operands_[i] = operands_[kernel_.source[i]];
+        operands_[*kernel_.chained] =
+            results_[static_cast<std::size_t>(copy - 1) % results_.size()];
+      for (std::size_t i = 0; i < operands_.size(); ++i)
+        operands_[i] = operands_[kernel_.source[i]];
       kernel_.call(operands_, result);
     }
     return static_cast<double>(oplat_probe_now_ns() - begin);
@@ -79,7 +83,8 @@ class Copies {
     double elements = 2.0 * static_cast<double>(kernel.result_elements);
     for (std::size_t i = 0; i < kernel.operand_elements.size(); ++i) {
       const bool many = kernel.constant[i] && request.distinct_weights;
-      elements += static_cast<double>(kernel.operand_elements[i]) * (many ? static_cast<double>(request.copies) : 1.0);
+      elements += static_cast<double>(kernel.operand_elements[i]) *
+                  (many ? static_cast<double>(request.copies) : 1.0);
     }
     return elements * sizeof(float);
   }
@@ -99,7 +104,8 @@ class ReferenceWorker final : public Worker {
     Hello hello;
     hello.runtime = "reference";
     hello.version = base::version();
-    // The compiler and the kind of build decide how fast the loops are; the commit hardly ever does.
+    // The compiler and the kind of build decide how fast the loops are; the commit hardly ever
+    // does.
     hello.build = fmt::format("{} {}", base::build_type(), base::compiler());
     hello.precisions = {"model", "f32"};
     hello.most_threads = 1;
@@ -108,13 +114,17 @@ class ReferenceWorker final : public Worker {
   }
 
   Result<table::Plan> plan(const PlanRequest& request) override {
-    return fail(Code::Runtime, "{}: the reference runtime has no plans of its own; it measures keys (oplat profile --keys)",
+    return fail(Code::Runtime,
+                "{}: the reference runtime has no plans of its own; it measures keys (oplat "
+                "profile --keys)",
                 base::printable(request.model));
   }
 
   Result<OpenOutcome> open(const OpenRequest& request) override {
-    if (request.key.empty()) return table::Unsupported{"the reference runtime opens keys, not models"};
-    if (auto why = refusal(request.setting); !why.empty()) return table::Unsupported{std::move(why)};
+    if (request.key.empty())
+      return table::Unsupported{"the reference runtime opens keys, not models"};
+    if (auto why = refusal(request.setting); !why.empty())
+      return table::Unsupported{std::move(why)};
     auto key = ir::parse(request.key);
     if (!key) return fail(std::move(key).error());
     auto built = reference::build(*key);
@@ -123,7 +133,8 @@ class ReferenceWorker final : public Worker {
     auto& kernel = std::get<Kernel>(built);
     const double bytes = Copies::bytes(kernel, request);
     if (bytes > static_cast<double>(kMaxBytes)) {
-      return table::Skipped{fmt::format("needs {}, the reference runtime takes {} at most", base::bytes_text(bytes),
+      return table::Skipped{fmt::format("needs {}, the reference runtime takes {} at most",
+                                        base::bytes_text(bytes),
                                         base::bytes_text(static_cast<double>(kMaxBytes)))};
     }
     const bool single = request.copies == 1 || request.topology == Topology::Single;
@@ -131,12 +142,16 @@ class ReferenceWorker final : public Worker {
       return fail(Code::Usage, "{} copies cannot be of topology single", request.copies);
     }
     if (request.topology == Topology::Chain && !kernel.chained) {
-      return table::Unsupported{fmt::format("{} changes the shape of its operand and cannot be chained", key->op)};
+      return table::Unsupported{
+          fmt::format("{} changes the shape of its operand and cannot be chained", key->op)};
     }
     const bool chain = !single && kernel.chained.has_value() && request.topology != Topology::Fan;
     const Handle handle = next_++;
     open_.try_emplace(handle, std::move(kernel), request, chain);
-    return measure::Opened{handle, static_cast<std::int64_t>(bytes), single ? "single" : chain ? "chain" : "fan"};
+    return measure::Opened{handle, static_cast<std::int64_t>(bytes),
+                           single  ? "single"
+                           : chain ? "chain"
+                                   : "fan"};
   }
 
   Result<double> run(Handle handle) override {
@@ -152,7 +167,8 @@ class ReferenceWorker final : public Worker {
 
  private:
   static std::string refusal(const table::Setting& setting) {
-    if (setting.precision != "model" && setting.precision != "f32") return "precision " + setting.precision;
+    if (setting.precision != "model" && setting.precision != "f32")
+      return "precision " + setting.precision;
     if (setting.threads != 1) return fmt::format("{} threads", setting.threads);
     for (const auto& [name, value] : setting.options) {
       // Where the process runs is the client's doing, not the loops'.
@@ -169,7 +185,8 @@ class ReferenceWorker final : public Worker {
 
 Result<std::unique_ptr<Worker>> create_reference(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) return fail(Code::Usage, "worker reference takes no arguments");
-  // Chains of sigmoids and products drift towards denormals, which would be timed instead of the operator.
+  // Chains of sigmoids and products drift towards denormals, which would be timed instead of the
+  // operator.
   oplat_probe_flush_denormals(1);
   return std::make_unique<ReferenceWorker>();
 }

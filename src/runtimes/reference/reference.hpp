@@ -11,7 +11,8 @@
 
 namespace oplat::runtimes {
 
-/// Takes no arguments. Opens keys of float32 operators on one thread; everything else is Unsupported.
+/// Takes no arguments. Opens keys of float32 operators on one thread; everything else is
+/// Unsupported.
 Result<std::unique_ptr<Worker>> create_reference(const std::vector<std::string>& arguments);
 
 }  // namespace oplat::runtimes

@@ -40,7 +40,8 @@ Result<Choice> parse_arguments(const std::vector<std::string>& arguments) {
                : name == "version" ? &choice.version
                                    : nullptr;
     if (equals == std::string::npos || to == nullptr) {
-      return fail(Code::Usage, "worker replay: \"{}\" is none of device=NAME, runtime=NAME, version=VERSION",
+      return fail(Code::Usage,
+                  "worker replay: \"{}\" is none of device=NAME, runtime=NAME, version=VERSION",
                   base::printable(arguments[i]));
     }
     *to = arguments[i].substr(equals + 1);
@@ -63,8 +64,8 @@ OpenOutcome refusal_of(const table::Outcome& outcome) {
   return table::Failed{"a row with a time was taken for one without"};
 }
 
-/// The row measured in the state asked for: cold is the one with the most bytes between two uses of a weight, hot the
-/// one with the fewest. Rows without a state answer where no other does.
+/// The row measured in the state asked for: cold is the one with the most bytes between two uses of
+/// a weight, hot the one with the fewest. Rows without a state answer where no other does.
 const table::StoredRow* choose_row(const std::vector<table::StoredRow>& rows, bool cold) {
   const table::StoredRow* best = nullptr;
   for (const auto& row : rows) {
@@ -87,7 +88,10 @@ class ReplayWorker final : public Worker {
  public:
   ReplayWorker(table::Table table, table::Device device, table::DeviceId device_id,
                std::vector<std::pair<table::SettingId, table::Setting>> settings)
-      : table_(std::move(table)), device_(std::move(device)), device_id_(device_id), settings_(std::move(settings)) {}
+      : table_(std::move(table)),
+        device_(std::move(device)),
+        device_id_(device_id),
+        settings_(std::move(settings)) {}
 
   Result<Hello> hello() override {
     const table::Setting& main = settings_.front().second;
@@ -121,10 +125,11 @@ class ReplayWorker final : public Worker {
     for (const auto& plan : plans) {
       if (plan.model != name || (request.batch && plan.batch != *request.batch)) continue;
       if (found != nullptr && (found->batch != plan.batch || !same_kernels(*found, plan))) {
-        return fail(Code::Usage,
-                    "{}: the table holds several plans of this model that differ; give --batch, or a table "
-                    "of one setting",
-                    name);
+        return fail(
+            Code::Usage,
+            "{}: the table holds several plans of this model that differ; give --batch, or a table "
+            "of one setting",
+            name);
       }
       if (found == nullptr) found = &plan;
     }
@@ -136,10 +141,12 @@ class ReplayWorker final : public Worker {
   }
 
   Result<OpenOutcome> open(const OpenRequest& request) override {
-    const auto setting = std::find_if(settings_.begin(), settings_.end(),
-                                      [&](const auto& entry) { return entry.second == request.setting; });
+    const auto setting = std::find_if(settings_.begin(), settings_.end(), [&](const auto& entry) {
+      return entry.second == request.setting;
+    });
     if (setting == settings_.end()) {
-      return table::Unsupported{"the table holds nothing of this device under " + table::describe(request.setting)};
+      return table::Unsupported{"the table holds nothing of this device under " +
+                                table::describe(request.setting)};
     }
     if (request.key.empty()) return open_model(request, setting->first);
     return open_key(request, setting->first);
@@ -172,9 +179,11 @@ class ReplayWorker final : public Worker {
     const auto& recorded = row->row.method.topology;
     const bool many = request.copies > 1;
     // The recorded time holds for the topology it was measured in, whatever is asked for now.
-    std::string topology = !many ? "single" : recorded == "fan" || recorded == "chain" ? recorded : "fan";
-    // A single copy does not say whether its weights will be cold and is priced hot; so is the first of many, or the
-    // slope over them would not be the recorded time.
+    std::string topology = !many                                      ? "single"
+                           : recorded == "fan" || recorded == "chain" ? recorded
+                                                                      : "fan";
+    // A single copy does not say whether its weights will be cold and is priced hot; so is the
+    // first of many, or the slope over them would not be the recorded time.
     const auto* first = many ? choose_row(rows, false) : row;
     const double ns = call_ns + std::get<table::Timing>(first->row.outcome).median_ns +
                       static_cast<double>(request.copies - 1) * timing.median_ns;
@@ -187,10 +196,11 @@ class ReplayWorker final : public Worker {
     OPLAT_TRY(rows, table_.model_rows());
     const table::StoredModelRow* found = nullptr;
     for (const auto& row : rows) {
-      const bool fits = row.device == device_id_ && row.setting == setting && row.row.name == name &&
-                        (!request.batch || row.row.batch == *request.batch);
+      const bool fits = row.device == device_id_ && row.setting == setting &&
+                        row.row.name == name && (!request.batch || row.row.batch == *request.batch);
       if (!fits) continue;
-      if (found != nullptr) return table::Unsupported{"the table holds several models named " + name};
+      if (found != nullptr)
+        return table::Unsupported{"the table holds several models named " + name};
       found = &row;
     }
     if (found == nullptr) return table::Unsupported{"the table holds no model named " + name};
@@ -200,20 +210,21 @@ class ReplayWorker final : public Worker {
   }
 
   OpenOutcome keep(const OpenRequest& request, double ns, double sd_log, std::string topology) {
-    const std::uint64_t seed =
-        base::hash64(request.key + request.model, request.seed) + static_cast<std::uint64_t>(request.copies);
+    const std::uint64_t seed = base::hash64(request.key + request.model, request.seed) +
+                               static_cast<std::uint64_t>(request.copies);
     const Handle handle = next_++;
     open_.emplace(handle, Recording{ns, sd_log, base::Random(seed)});
     return measure::Opened{handle, 0, std::move(topology)};
   }
 
-  /// What a call cost beside the kernels, as the campaign of the row measured it; 0 where none did: a slope over
-  /// copies, which is what rows are made of, does not see it.
+  /// What a call cost beside the kernels, as the campaign of the row measured it; 0 where none did:
+  /// a slope over copies, which is what rows are made of, does not see it.
   Result<double> empty_call_ns(std::optional<table::CampaignId> id) {
     if (!campaigns_) {
       OPLAT_TRY(stored, table_.campaigns());
       campaigns_.emplace();
-      for (const auto& campaign : stored) campaigns_->emplace(campaign.id, campaign.campaign.empty_call_ns.value_or(0));
+      for (const auto& campaign : stored)
+        campaigns_->emplace(campaign.id, campaign.campaign.empty_call_ns.value_or(0));
     }
     const auto found = id ? campaigns_->find(*id) : campaigns_->end();
     return found == campaigns_->end() ? 0.0 : found->second;
@@ -249,7 +260,8 @@ Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& ar
     if (fits && (main == nullptr || population.timings > main->timings)) main = &population;
   }
   if (main == nullptr)
-    return fail(Code::Input, "{}: holds no rows to replay under the device and runtime asked for", choice.table);
+    return fail(Code::Input, "{}: holds no rows to replay under the device and runtime asked for",
+                choice.table);
   const table::Setting& first = setting_of.at(main->setting);
   std::vector<std::pair<table::SettingId, table::Setting>> answered{{main->setting, first}};
   for (const auto& population : populations) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The worker that answers from a recorded table, so that everything behind a runtime can be tried without one.
+/// The worker that answers from a recorded table, so that everything behind a runtime can be tried
+/// without one.
 #pragma once
 
 #include <memory>
@@ -11,9 +12,9 @@
 
 namespace oplat::runtimes {
 
-/// Arguments: TABLE [device=NAME] [runtime=NAME] [version=VERSION]. Speaks for the population of the table that holds
-/// the most times among those that fit, and for the settings of the same device, runtime and version beside it.
-/// Never invents: what the table lacks is Unsupported.
+/// Arguments: TABLE [device=NAME] [runtime=NAME] [version=VERSION]. Speaks for the population of
+/// the table that holds the most times among those that fit, and for the settings of the same
+/// device, runtime and version beside it. Never invents: what the table lacks is Unsupported.
 Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& arguments);
 
 }  // namespace oplat::runtimes

@@ -20,7 +20,8 @@ std::unique_ptr<TableCodec> make_paddle_evaluator_codec();
 std::unique_ptr<TableCodec> make_paddle_lookup_codec();
 /// Logs of Paddle-Lite's profiler.
 std::unique_ptr<TableCodec> make_paddle_profile_codec();
-/// The setting of those three: fp32 where `precision` is empty. Code::Usage for a word that they do not have.
+/// The setting of those three: fp32 where `precision` is empty. Code::Usage for a word that they do
+/// not have.
 Result<Setting> paddle_setting(std::string_view precision);
 /// "RK3288" of RK3288_threads_4_power_mode_0.pkl.
 std::optional<std::string> device_of_paddleslim_file(std::string_view file_name);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tables of runtime_lut as rows: each line is a key of the domain "caffe2", a device of its own, and percentiles.
+/// Tables of runtime_lut as rows: each line is a key of the domain "caffe2", a device of its own,
+/// and percentiles.
 #include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
-#include "table/lut.hpp"
 #include "table/codecs/codecs.hpp"
 #include "table/codecs/lut_row_index.hpp"
 #include "table/codecs/text_rows.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::table {
 namespace {
 
-/// The percentiles of the calls of one measurement: one block, so that nobody knows how much its median would differ the
-/// next time, and an interval that claims nothing.
+/// The percentiles of the calls of one measurement: one block, so that nobody knows how much its
+/// median would differ the next time, and an interval that claims nothing.
 Timing timing_of(const LutRecord& record) {
   Timing timing;
   timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = record.p50.ns;
@@ -34,12 +35,15 @@ std::optional<ir::LutQuery> query_of(std::string_view key) {
 class LutCodec final : public TableCodec {
   std::string_view do_name() const override { return "lut"; }
 
-  Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const override {
+  Result<Setting> do_setting(std::string_view file_name,
+                             std::string_view precision) const override {
     Setting setting;
     setting.runtime = kLutRuntime;
     if (!precision.empty() && precision != setting.precision) {
-      return fail(Code::Usage, "--precision {}: {} says the precision of every operator itself; leave the flag away",
-                  base::printable(precision), base::printable(file_name, 200));
+      return fail(
+          Code::Usage,
+          "--precision {}: {} says the precision of every operator itself; leave the flag away",
+          base::printable(precision), base::printable(file_name, 200));
     }
     return setting;
   }
@@ -58,7 +62,8 @@ class LutCodec final : public TableCodec {
       row.key = lut_key_text(record.query);
       row.outcome = timing_of(record);
       if (&record != &lut.records.front()) row.before = record.before;
-      // Look-ups by the original's rule need the line's own words: a key does not tell kernel from kernel_h and kernel_w.
+      // Look-ups by the original's rule need the line's own words: a key does not tell kernel from
+      // kernel_h and kernel_w.
       row.text = std::string(record.text);
       row.device = record.device;
       read.file.rows.push_back(std::move(row));
@@ -66,14 +71,19 @@ class LutCodec final : public TableCodec {
     return read;
   }
 
-  bool do_accepts(std::string_view key, bool timed) const override { return timed && query_of(key).has_value(); }
+  bool do_accepts(std::string_view key, bool timed) const override {
+    return timed && query_of(key).has_value();
+  }
 
   Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     return write_text_rows(file, "", [](const ForeignRow& row) -> Result<std::string> {
       const auto* timing = std::get_if<Timing>(&row.outcome);
       auto query = query_of(row.key);
-      if (timing == nullptr || !query) return fail(Code::Input, "no line of a look-up table can say the key {}", base::printable(row.key, 200));
-      std::string line = lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns));
+      if (timing == nullptr || !query)
+        return fail(Code::Input, "no line of a look-up table can say the key {}",
+                    base::printable(row.key, 200));
+      std::string line =
+          lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns));
       line.pop_back();  // its end
       return line;
     });
@@ -87,7 +97,8 @@ class LutCodec final : public TableCodec {
 
 }  // namespace
 
-LutRecord lut_record_of(ir::LutQuery query, std::string device, const Timing& timing, std::optional<double> slowest_ns) {
+LutRecord lut_record_of(ir::LutQuery query, std::string device, const Timing& timing,
+                        std::optional<double> slowest_ns) {
   LutRecord record;
   record.query = std::move(query);
   record.device = std::move(device);

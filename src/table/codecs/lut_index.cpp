@@ -17,7 +17,8 @@ constexpr std::size_t kMaxLines = 8;
 std::optional<std::string> contradiction(std::span<const LutRecord* const> equal) {
   if (equal.size() < 2) return std::nullopt;
   const auto [least, most] = std::minmax_element(
-      equal.begin(), equal.end(), [](const LutRecord* a, const LutRecord* b) { return a->p50.us < b->p50.us; });
+      equal.begin(), equal.end(),
+      [](const LutRecord* a, const LutRecord* b) { return a->p50.us < b->p50.us; });
   if (!((*most)->p50.us > kMaxFactor * (*least)->p50.us)) return std::nullopt;
   std::vector<std::string> times;
   for (const LutRecord* record : equal) {
@@ -25,11 +26,14 @@ std::optional<std::string> contradiction(std::span<const LutRecord* const> equal
     times.push_back((record->line > 0 ? fmt::format("line {}: ", record->line) : std::string()) +
                     fmt::format("{} us", python_number(record->p50.us, record->p50.whole)));
   }
-  if (equal.size() > times.size()) times.push_back(fmt::format("and {} more", equal.size() - times.size()));
+  if (equal.size() > times.size())
+    times.push_back(fmt::format("and {} more", equal.size() - times.size()));
   const LutRecord& first = *equal.front();
-  return fmt::format("records of one query contradict each other by more than {}x: {} with input {} on {}: {}", kMaxFactor,
-                     base::printable(first.query.op_type), base::printable(python_lists(first.query.input_shapes), 200),
-                     base::printable(first.device), base::join(times, ", "));
+  return fmt::format(
+      "records of one query contradict each other by more than {}x: {} with input {} on {}: {}",
+      kMaxFactor, base::printable(first.query.op_type),
+      base::printable(python_lists(first.query.input_shapes), 200), base::printable(first.device),
+      base::join(times, ", "));
 }
 
 LutIndex::LutIndex(std::span<const LutRecord> records) {
@@ -38,7 +42,8 @@ LutIndex::LutIndex(std::span<const LutRecord> records) {
   next_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     next_.push_back(i);
-    const auto [at, is_new] = chains_.try_emplace(lut_identity(records[i].query, records[i].device), Chain{i, i});
+    const auto [at, is_new] =
+        chains_.try_emplace(lut_identity(records[i].query, records[i].device), Chain{i, i});
     if (is_new) continue;
     next_[at->second.last] = i;
     at->second.last = i;
@@ -58,11 +63,13 @@ LutIndex::LutIndex(std::span<const LutRecord> records) {
     if (message && ++contradicting <= kMaxTold) contradictions_.push_back(std::move(*message));
   }
   if (contradicting > kMaxTold) {
-    contradictions_.push_back(fmt::format("and {} more queries whose records contradict each other", contradicting - kMaxTold));
+    contradictions_.push_back(fmt::format("and {} more queries whose records contradict each other",
+                                          contradicting - kMaxTold));
   }
 }
 
-std::vector<std::uint32_t> LutIndex::find(const ir::LutQuery& query, std::string_view device) const {
+std::vector<std::uint32_t> LutIndex::find(const ir::LutQuery& query,
+                                          std::string_view device) const {
   std::vector<std::uint32_t> found;
   const auto at = chains_.find(lut_identity(query, device));
   if (at == chains_.end()) return found;

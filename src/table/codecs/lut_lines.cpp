@@ -10,9 +10,9 @@
 
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
-#include "table/lut.hpp"
 #include "table/codecs/refused_rows.hpp"
 #include "table/codecs/text_rows.hpp"
+#include "table/lut.hpp"
 
 namespace oplat::table {
 namespace {
@@ -27,7 +27,19 @@ constexpr std::size_t kMaxName = 256;
 /// Keeps what is computed of sizes far from the end of 63 bits.
 constexpr std::int64_t kMaxDim = std::int64_t{1} << 40;
 
-enum Field : std::size_t { kType, kArgs, kShapes, kDtypes, kP0, kP10, kP50, kP90, kP100, kDevice, kFields };
+enum Field : std::size_t {
+  kType,
+  kArgs,
+  kShapes,
+  kDtypes,
+  kP0,
+  kP10,
+  kP50,
+  kP90,
+  kP100,
+  kDevice,
+  kFields
+};
 constexpr std::array<std::string_view, kFields> kNames = {
     "op_type",        "op_args",        "input_shapes",   "input_dtypes",    "runtime_us_p0",
     "runtime_us_p10", "runtime_us_p50", "runtime_us_p90", "runtime_us_p100", "device"};
@@ -51,12 +63,15 @@ class LineReader {
  public:
   /// `line` is followed by simdjson::SIMDJSON_PADDING bytes that may be read.
   Result<Said> read(std::string_view line) {
-    if (line.size() > kMaxLine) return fail(Code::Input, "{} bytes; lines have at most {}", line.size(), kMaxLine);
+    if (line.size() > kMaxLine)
+      return fail(Code::Input, "{} bytes; lines have at most {}", line.size(), kMaxLine);
     ondemand::document document;
-    const simdjson::padded_string_view padded(line.data(), line.size(), line.size() + simdjson::SIMDJSON_PADDING);
+    const simdjson::padded_string_view padded(line.data(), line.size(),
+                                              line.size() + simdjson::SIMDJSON_PADDING);
     if (const auto error = parser_.iterate(padded).get(document)) return no_json(line, error);
     ondemand::object object;
-    if (document.get_object().get(object)) return fail(Code::Input, "no JSON object: {}", quoted(line));
+    if (document.get_object().get(object))
+      return fail(Code::Input, "no JSON object: {}", quoted(line));
     Said said;
     for (auto entry : object) {
       ondemand::field field;
@@ -68,7 +83,8 @@ class LineReader {
       const auto index = static_cast<std::size_t>(at - kNames.begin());
       if (said.fields[index]) return fail(Code::Input, "{} stands twice", name);
       said.fields.set(index);
-      if (auto status = read_field(index, field.value(), said); !status) return fail(std::move(status).error());
+      if (auto status = read_field(index, field.value(), said); !status)
+        return fail(std::move(status).error());
     }
     const char* rest = nullptr;
     if (document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
@@ -79,15 +95,20 @@ class LineReader {
 
  private:
   static tl::unexpected<Error> no_json(std::string_view line, simdjson::error_code error) {
-    return fail(Code::Input, "no JSON object: {}: {}", simdjson::error_message(error), quoted(line));
+    return fail(Code::Input, "no JSON object: {}: {}", simdjson::error_message(error),
+                quoted(line));
   }
 
   static tl::unexpected<Error> fail_unknown(std::string_view name) {
     constexpr std::string_view kRuntime = "runtime_";
     if (name.starts_with(kRuntime)) {
-      return fail(Code::Input, "{} is not in the schema; times are microseconds: runtime_us_p0, _p10, _p50, _p90, _p100", quoted(name));
+      return fail(
+          Code::Input,
+          "{} is not in the schema; times are microseconds: runtime_us_p0, _p10, _p50, _p90, _p100",
+          quoted(name));
     }
-    return fail(Code::Input, "{} is not in the schema, which is {}", quoted(name), fmt::join(kNames, ", "));
+    return fail(Code::Input, "{} is not in the schema, which is {}", quoted(name),
+                fmt::join(kNames, ", "));
   }
 
   static Status read_field(std::size_t index, ondemand::value& value, Said& said) {
@@ -103,18 +124,23 @@ class LineReader {
     std::string_view text;
     const std::string_view token = value.raw_json_token();
     if (value.get_string().get(text)) {
-      return fail(Code::Input, "{} is {} where a string is expected", kNames[index], quoted(trimmed(token)));
+      return fail(Code::Input, "{} is {} where a string is expected", kNames[index],
+                  quoted(trimmed(token)));
     }
-    const bool control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
+    const bool control = std::any_of(text.begin(), text.end(),
+                                     [](char c) { return static_cast<unsigned char>(c) < ' '; });
     if (text.empty() || text.size() > kMaxName || control) {
-      return fail(Code::Input, "{} is {}; names have 1 to {} bytes and no control characters", kNames[index], quoted(text), kMaxName);
+      return fail(Code::Input, "{} is {}; names have 1 to {} bytes and no control characters",
+                  kNames[index], quoted(text), kMaxName);
     }
     to = text;
     return {};
   }
 
   static Status read_args(ondemand::value& value, std::vector<std::string>& to) {
-    const auto bad = [] { return fail(Code::Input, "op_args is no list of at most {} strings", kMaxList); };
+    const auto bad = [] {
+      return fail(Code::Input, "op_args is no list of at most {} strings", kMaxList);
+    };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
     for (auto element : array) {
@@ -127,8 +153,10 @@ class LineReader {
 
   static Status read_shapes(ondemand::value& value, std::vector<std::vector<std::int64_t>>& to) {
     const auto bad = [] {
-      return fail(Code::Input, "input_shapes is no list of at most {} lists of at most {} whole numbers from 0 to {}", kMaxList,
-                  kMaxRank, kMaxDim);
+      return fail(
+          Code::Input,
+          "input_shapes is no list of at most {} lists of at most {} whole numbers from 0 to {}",
+          kMaxList, kMaxRank, kMaxDim);
     };
     ondemand::array shapes;
     if (value.get_array().get(shapes)) return bad();
@@ -138,7 +166,9 @@ class LineReader {
       std::vector<std::int64_t>& made = to.emplace_back();
       for (auto dim : dims) {
         std::int64_t number = 0;
-        if (dim.get_int64().get(number) || number < 0 || number > kMaxDim || made.size() == kMaxRank) return bad();
+        if (dim.get_int64().get(number) || number < 0 || number > kMaxDim ||
+            made.size() == kMaxRank)
+          return bad();
         made.push_back(number);
       }
     }
@@ -148,13 +178,17 @@ class LineReader {
   static Status read_dtypes(ondemand::value& value, std::vector<int>& to) {
     constexpr std::int64_t kMaxDtype = 1000;
     const auto bad = [] {
-      return fail(Code::Input, "input_dtypes is no list of at most {} numbers of Caffe2's TensorProto.DataType", kMaxList);
+      return fail(Code::Input,
+                  "input_dtypes is no list of at most {} numbers of Caffe2's TensorProto.DataType",
+                  kMaxList);
     };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
     for (auto element : array) {
       std::int64_t number = 0;
-      if (element.get_int64().get(number) || number < 0 || number > kMaxDtype || to.size() == kMaxList) return bad();
+      if (element.get_int64().get(number) || number < 0 || number > kMaxDtype ||
+          to.size() == kMaxList)
+        return bad();
       to.push_back(static_cast<int>(number));
     }
     return {};
@@ -167,22 +201,25 @@ class LineReader {
     constexpr double kNsPerUs = 1e3;
     // The original's tables may hold 0.
     if (!number || std::signbit(us) || (us != 0 && !base::is_kernel_time(us * kNsPerUs))) {
-      return fail(Code::Input, "{} is {} where microseconds, 0 or {:g} to {:g}, are expected", kNames[index], quoted(token),
-                  base::kMinKernelNs / kNsPerUs, base::kMaxKernelNs / kNsPerUs);
+      return fail(Code::Input, "{} is {} where microseconds, 0 or {:g} to {:g}, are expected",
+                  kNames[index], quoted(token), base::kMinKernelNs / kNsPerUs,
+                  base::kMaxKernelNs / kNsPerUs);
     }
     const bool has_exponent = token.find_first_of("eE") != std::string_view::npos;
     to.us = us;
     to.whole = !has_exponent && token.find('.') == std::string_view::npos;
     // Shifted in the text: 0.0123 us are 12.3 ns, though 0.0123 * 1000 are not.
     to.ns = us * kNsPerUs;
-    if (!has_exponent && token.size() <= kMaxName) to.ns = base::parse_double(fmt::format("{}e3", token)).value_or(to.ns);
+    if (!has_exponent && token.size() <= kMaxName)
+      to.ns = base::parse_double(fmt::format("{}e3", token)).value_or(to.ns);
     return {};
   }
 
   ondemand::parser parser_;
 };
 
-/// A list of arguments may be absent, since many operators have none; so may the percentiles that nobody looks up.
+/// A list of arguments may be absent, since many operators have none; so may the percentiles that
+/// nobody looks up.
 Result<LutRecord> record_of(Said said) {
   std::vector<std::string> lacking;
   for (const Field field : {kType, kShapes, kDtypes, kP50, kDevice}) {
@@ -216,7 +253,8 @@ Result<LutRecord> read_lut_record(std::string_view line) {
 Result<LutQuestion> read_lut_question(std::string_view line) {
   OPLAT_TRY(said, read_alone(line));
   for (std::size_t i = 0; i < kFields; ++i) {
-    if (said.fields[i] && is_time(i)) return fail(Code::Input, "{} stands in a query, which has no times", kNames[i]);
+    if (said.fields[i] && is_time(i))
+      return fail(Code::Input, "{} stands in a query, which has no times", kNames[i]);
   }
   for (const Field field : {kType, kShapes, kDtypes}) {
     if (!said.fields[field]) return fail(Code::Input, "lacks {}", kNames[field]);
@@ -228,7 +266,8 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
   Lut lut;
   RefusedRows refused;
   LineReader reader;
-  // Lines are parsed in a copy, behind whose end simdjson may read; records point into the bytes themselves.
+  // Lines are parsed in a copy, behind whose end simdjson may read; records point into the bytes
+  // themselves.
   const simdjson::padded_string copy(bytes);
   lut.records.reserve(bytes.size() / 300);
   std::size_t pending = 0;
@@ -240,7 +279,8 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
     const std::string_view line = trimmed({copy.data() + start, next - start});
     if (!line.empty()) {
       auto said = reader.read(line);
-      auto record = said ? record_of(*std::move(said)) : Result<LutRecord>(fail(std::move(said).error()));
+      auto record =
+          said ? record_of(*std::move(said)) : Result<LutRecord>(fail(std::move(said).error()));
       if (record) {
         record->line = number;
         record->before = bytes.substr(pending, start - pending);
@@ -255,9 +295,10 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
   }
   if (refused.count() > 0 && !skip_bad_lines) return refused.error(name);
   if (lut.records.empty()) {
-    return fail(Code::Input, "{}: no record ({} malformed{}); expected lines such as {}", base::printable(name, 400),
-                refused.count(), refused.first(),
-                R"({"op_type": "Int8FC", "op_args": [], "input_shapes": [...], "input_dtypes": [...], "runtime_us_p50": 9.0, "device": "..."})");
+    return fail(
+        Code::Input, "{}: no record ({} malformed{}); expected lines such as {}",
+        base::printable(name, 400), refused.count(), refused.first(),
+        R"({"op_type": "Int8FC", "op_args": [], "input_shapes": [...], "input_dtypes": [...], "runtime_us_p50": 9.0, "device": "..."})");
   }
   lut.tail = bytes.substr(pending);
   lut.skipped = refused.count();

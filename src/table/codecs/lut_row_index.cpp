@@ -20,7 +20,8 @@ bool is_time(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
 
-Result<std::optional<LutRowIndex>> LutRowIndex::load(const Table& table, DeviceId device, SettingId setting) {
+Result<std::optional<LutRowIndex>> LutRowIndex::load(const Table& table, DeviceId device,
+                                                     SettingId setting) {
   OPLAT_TRY(found, table.find_fit(kFormat, device, setting));
   if (!found || !found->current) return std::nullopt;
   return decode(found->fit.blob);
@@ -44,7 +45,8 @@ Status LutRowIndex::store(Table& table, DeviceId device, SettingId setting) {
 
 std::vector<LutTime> LutRowIndex::find(const base::Hash128& identity) const {
   std::vector<LutTime> times;
-  auto at = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.identity < identity; });
+  auto at = std::partition_point(entries_.begin(), entries_.end(),
+                                 [&](const Entry& e) { return e.identity < identity; });
   for (; at != entries_.end() && at->identity == identity; ++at) times.push_back(at->time);
   return times;
 }
@@ -61,8 +63,9 @@ std::optional<LutRowIndex> LutRowIndex::decode(std::string_view blob) {
     entry.time.whole = reader.u64() != 0;
     if (!is_time(entry.time.us) || !is_time(entry.time.ns)) return std::nullopt;
   }
-  const bool sorted = std::is_sorted(index.entries_.begin(), index.entries_.end(),
-                                     [](const Entry& a, const Entry& b) { return a.identity < b.identity; });
+  const bool sorted =
+      std::is_sorted(index.entries_.begin(), index.entries_.end(),
+                     [](const Entry& a, const Entry& b) { return a.identity < b.identity; });
   if (!reader.done() || !sorted) return std::nullopt;
   return index;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The times of imported lines by the identity of their queries, kept beside the rows so that a look-up need not read them.
+/// The times of imported lines by the identity of their queries, kept beside the rows so that a
+/// look-up need not read them.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,10 @@ namespace oplat::table {
 
 class LutRowIndex {
  public:
-  /// The one that was kept for the pair; nothing where there is none, or where its rows are other ones by now.
-  static Result<std::optional<LutRowIndex>> load(const Table& table, DeviceId device, SettingId setting);
+  /// The one that was kept for the pair; nothing where there is none, or where its rows are other
+  /// ones by now.
+  static Result<std::optional<LutRowIndex>> load(const Table& table, DeviceId device,
+                                                 SettingId setting);
   /// Makes and keeps it. Keeps none where rows of the pair are no lines: oplat measured them, say.
   static Status store(Table& table, DeviceId device, SettingId setting);
 

@@ -30,7 +30,8 @@ struct LutRows::Source {
   std::optional<LutRowIndex> index;
 };
 
-LutRows::LutRows(const Table& table, DeviceId device, const std::vector<SettingId>& settings) : table_(&table), device_(device) {
+LutRows::LutRows(const Table& table, DeviceId device, const std::vector<SettingId>& settings)
+    : table_(&table), device_(device) {
   for (const SettingId setting : settings) sources_.push_back({setting, false, {}});
 }
 LutRows::LutRows(LutRows&&) noexcept = default;
@@ -45,7 +46,8 @@ Result<LutFound> LutRows::find(const ir::LutQuery& query) {
   for (Source& source : sources_) {
     OPLAT_TRY(index, index_of(source));
     read_rows = read_rows || index == nullptr;
-    auto here = index != nullptr ? in_index(*index, identity, query) : in_rows(source.setting, identity, query);
+    auto here = index != nullptr ? in_index(*index, identity, query)
+                                 : in_rows(source.setting, identity, query);
     if (!here) return fail(std::move(here).error());
     found = *std::move(here);
     if (!found.times.empty()) break;
@@ -64,7 +66,8 @@ Result<const LutRowIndex*> LutRows::index_of(Source& source) {
   return source.index ? &*source.index : nullptr;
 }
 
-Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128& identity, const ir::LutQuery& query) const {
+Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128& identity,
+                                   const ir::LutQuery& query) const {
   LutFound found;
   found.times = index.find(identity);
   if (found.times.size() < 2) return found;
@@ -78,7 +81,8 @@ Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128
   return found_of(records);
 }
 
-Result<LutFound> LutRows::in_rows(SettingId setting, const base::Hash128& identity, const ir::LutQuery& query) const {
+Result<LutFound> LutRows::in_rows(SettingId setting, const base::Hash128& identity,
+                                  const ir::LutQuery& query) const {
   OPLAT_TRY(rows, table_->rows_of(lut_key_text(query), device_, setting));
   std::vector<LutRecord> records;
   bool measured = false;
@@ -94,7 +98,8 @@ Result<LutFound> LutRows::in_rows(SettingId setting, const base::Hash128& identi
       records.push_back(std::move(record));
       continue;
     }
-    // Rows of oplat's own have several cache states; the first is the hottest, as the original's loop has it.
+    // Rows of oplat's own have several cache states; the first is the hottest, as the original's
+    // loop has it.
     if (measured) continue;
     measured = true;
     LutRecord& record = records.emplace_back();

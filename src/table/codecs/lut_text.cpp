@@ -33,7 +33,8 @@ void put(std::string& bytes, std::string_view text) {
 
 std::string strings_text(const std::vector<std::string>& strings) {
   std::string text = "[";
-  for (const std::string& one : strings) text += (text.size() > 1 ? ", " : "") + base::json_quote(one);
+  for (const std::string& one : strings)
+    text += (text.size() > 1 ? ", " : "") + base::json_quote(one);
   return text + "]";
 }
 
@@ -45,8 +46,8 @@ std::string list_text(const std::vector<Number>& numbers) {
 /// The five fields' part of a line, without what closes it.
 std::string query_fields(const ir::LutQuery& query) {
   return fmt::format(R"({{"op_type": {}, "op_args": {}, "input_shapes": {}, "input_dtypes": {})",
-                     base::json_quote(query.op_type), strings_text(query.op_args), python_lists(query.input_shapes),
-                     list_text(query.input_dtypes));
+                     base::json_quote(query.op_type), strings_text(query.op_args),
+                     python_lists(query.input_shapes), list_text(query.input_dtypes));
 }
 
 bool is_word(std::string_view text) {
@@ -71,9 +72,10 @@ ir::Key key_of_the_unknown(const ir::LutQuery& query) {
   key.attributes = {{"op_args", std::move(arguments)}, {"input_dtypes", std::move(dtypes)}};
   if (key.op != query.op_type) key.attributes.emplace_back("op_type", query.op_type);
   for (std::size_t i = 0; i < query.input_shapes.size(); ++i) {
-    const auto dtype = i < query.input_dtypes.size() ? ir::dtype_of_caffe2(query.input_dtypes[i]) : std::nullopt;
-    key.operands.emplace_back(
-        ir::TensorEntry{dtype.value_or(ir::Dtype::Any), false, ir::Shape::of(query.input_shapes[i]), std::nullopt});
+    const auto dtype =
+        i < query.input_dtypes.size() ? ir::dtype_of_caffe2(query.input_dtypes[i]) : std::nullopt;
+    key.operands.emplace_back(ir::TensorEntry{dtype.value_or(ir::Dtype::Any), false,
+                                              ir::Shape::of(query.input_shapes[i]), std::nullopt});
   }
   key.results.emplace_back(ir::TensorEntry{ir::Dtype::Any, false, {false, {}}, std::nullopt});
   key.canonicalise();
@@ -84,13 +86,15 @@ ir::Key key_of_the_unknown(const ir::LutQuery& query) {
 
 std::string python_number(double value, bool whole) {
   if (whole) return fmt::format("{:.0f}", value);
-  // Python's repr: the shortest digits that read back, with an exponent below 1e-4 and from 1e16 on.
+  // Python's repr: the shortest digits that read back, with an exponent below 1e-4 and from 1e16
+  // on.
   constexpr double kMinPlain = 1e-4, kMinLarge = 1e16;
   const double size = value < 0 ? -value : value;
   const bool plain = size == 0 || (size >= kMinPlain && size < kMinLarge);
   std::array<char, 64> buffer;
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                          plain ? std::chars_format::fixed : std::chars_format::scientific);
+  const auto [end, error] =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                    plain ? std::chars_format::fixed : std::chars_format::scientific);
   std::string text(buffer.data(), error == std::errc() ? end : buffer.data());
   if (plain && text.find('.') == std::string::npos) text += ".0";
   return text;
@@ -105,7 +109,8 @@ std::string python_lists(const std::vector<std::vector<std::int64_t>>& lists) {
 std::string lut_line(const LutRecord& record) {
   std::string line = query_fields(record.query);
   const auto add = [&](std::string_view name, const LutTime& time) {
-    fmt::format_to(std::back_inserter(line), ", \"runtime_us_{}\": {}", name, python_number(time.us, time.whole));
+    fmt::format_to(std::back_inserter(line), ", \"runtime_us_{}\": {}", name,
+                   python_number(time.us, time.whole));
   };
   if (record.p0) add("p0", *record.p0);
   if (record.p10) add("p10", *record.p10);
@@ -121,7 +126,8 @@ std::string lut_question_line(const ir::LutQuery& query, std::string_view device
 
 LutTime lut_time_of_ns(double ns) {
   constexpr double kNsPerUs = 1e3;
-  return {base::parse_double(fmt::format("{:.9g}", ns / kNsPerUs)).value_or(ns / kNsPerUs), ns, false};
+  return {base::parse_double(fmt::format("{:.9g}", ns / kNsPerUs)).value_or(ns / kNsPerUs), ns,
+          false};
 }
 
 bool is_inert_lut_argument(std::string_view argument) {

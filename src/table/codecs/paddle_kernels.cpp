@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys in the form that ir::paddle_key_of gives to the texts of PaddleSlim's tables, with more of it known.
+/// Keys in the form that ir::paddle_key_of gives to the texts of PaddleSlim's tables, with more of
+/// it known.
 #include "table/codecs/paddle_kernels.hpp"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ ir::TensorEntry result_of_window(const std::array<std::int64_t, 4>& input, std::
   return entry;
 }
 
-Result<std::array<ir::Dim, 2>> result_sizes(const std::array<std::int64_t, 4>& input, const PaddleWindow& window) {
+Result<std::array<ir::Dim, 2>> result_sizes(const std::array<std::int64_t, 4>& input,
+                                            const PaddleWindow& window) {
   std::array<ir::Dim, 2> sizes;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     sizes[axis] = window_result(input[axis + 2], window, axis);
@@ -106,20 +108,28 @@ std::optional<PaddlePrecision> paddle_precision(std::string_view word) {
 
 void note_what_rows_tell(ForeignRead& read) {
   const auto& rows = read.file.rows;
-  const auto count = [&](const auto& is) { return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is)); };
+  const auto count = [&](const auto& is) {
+    return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is));
+  };
   std::vector<std::string_view> stated;
   for (const std::string_view precision : ir::paddle_precisions()) {
-    if (count([&](const ForeignRow& row) { return ir::states_paddle_precision(row.key, precision); }) > 0) stated.push_back(precision);
+    if (count([&](const ForeignRow& row) {
+          return ir::states_paddle_precision(row.key, precision);
+        }) > 0)
+      stated.push_back(precision);
   }
   if (stated.size() == 1) read.told.precision = stated.front();
-  const std::size_t unknown = count([](const ForeignRow& row) { return row.key.starts_with(kNotUnderstood); });
+  const std::size_t unknown =
+      count([](const ForeignRow& row) { return row.key.starts_with(kNotUnderstood); });
   if (unknown > 0) {
-    read.warnings.push_back(fmt::format("{} of {} rows {} of a text that is not understood: no question finds {}", unknown, rows.size(),
-                                        unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them"));
+    read.warnings.push_back(fmt::format(
+        "{} of {} rows {} of a text that is not understood: no question finds {}", unknown,
+        rows.size(), unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them"));
   }
 }
 
-std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow& window, std::size_t axis) {
+std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow& window,
+                                          std::size_t axis) {
   const ir::Dim& kernel = window.kernel[axis];
   const ir::Dim& before = window.pads[2 * axis];
   const ir::Dim& after = window.pads[2 * axis + 1];
@@ -134,16 +144,19 @@ std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow
 Result<ir::Key> paddle_conv_key(const PaddleConv& conv) {
   const std::int64_t channels = conv.input[1];
   if (conv.groups < 1 || channels % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
-    return fail(Code::Input, "{} groups divide neither {} channels in nor {} out, or but one of them", conv.groups, channels,
-                conv.out_channels);
+    return fail(Code::Input,
+                "{} groups divide neither {} channels in nor {} out, or but one of them",
+                conv.groups, channels, conv.out_channels);
   }
   OPLAT_TRY(sizes, result_sizes(conv.input, conv.window));
   const bool depthwise = conv.groups > 1 && conv.groups == channels;
   ir::Key key;
   key.domain = kDomain;
   key.op = depthwise ? "depthwise_conv2d" : "conv2d";
-  key.attributes.emplace_back("activation", conv.activation ? ir::Value(*conv.activation) : ir::Value(ir::Unknown{}));
-  key.attributes.emplace_back("bias", conv.bias ? ir::Value(*conv.bias ? "true" : "false") : ir::Value(ir::Unknown{}));
+  key.attributes.emplace_back(
+      "activation", conv.activation ? ir::Value(*conv.activation) : ir::Value(ir::Unknown{}));
+  key.attributes.emplace_back(
+      "bias", conv.bias ? ir::Value(*conv.bias ? "true" : "false") : ir::Value(ir::Unknown{}));
   key.attributes.emplace_back("dilations", values_of(conv.window.dilations));
   key.attributes.emplace_back("group", ir::Value(conv.groups));
   key.attributes.emplace_back("pads", values_of(conv.window.pads));
@@ -152,9 +165,11 @@ Result<ir::Key> paddle_conv_key(const PaddleConv& conv) {
   const ir::Dtype dtype = operand_dtype(conv.precision);
   key.operands.emplace_back(paddle_tensor({conv.input.begin(), conv.input.end()}, conv.precision));
   ir::TensorEntry weights{dtype, true, ir::Shape{}, std::nullopt};
-  weights.shape.dims = {conv.out_channels, channels / conv.groups, conv.window.kernel[0], conv.window.kernel[1]};
+  weights.shape.dims = {conv.out_channels, channels / conv.groups, conv.window.kernel[0],
+                        conv.window.kernel[1]};
   key.operands.emplace_back(std::move(weights));
-  key.results.emplace_back(result_of_window(conv.input, conv.out_channels, sizes, result_dtype(conv.precision)));
+  key.results.emplace_back(
+      result_of_window(conv.input, conv.out_channels, sizes, result_dtype(conv.precision)));
   key.canonicalise();
   return key;
 }
@@ -171,19 +186,23 @@ Result<ir::Key> paddle_pool_key(const PaddlePool& pool) {
   key.attributes.emplace_back("global_pooling", ir::Value(pool.global ? 1 : 0));
   key.attributes.emplace_back("kernel_shape", values_of(pool.window.kernel));
   key.attributes.emplace_back("pads", values_of(pool.window.pads));
-  key.attributes.emplace_back("pooling_type", pool.type ? ir::Value(*pool.type) : ir::Value(ir::Unknown{}));
+  key.attributes.emplace_back("pooling_type",
+                              pool.type ? ir::Value(*pool.type) : ir::Value(ir::Unknown{}));
   key.attributes.emplace_back("strides", values_of(pool.window.strides));
-  key.operands.emplace_back(paddle_tensor({pool.input.begin(), pool.input.end()}, PaddlePrecision::Fp32));
+  key.operands.emplace_back(
+      paddle_tensor({pool.input.begin(), pool.input.end()}, PaddlePrecision::Fp32));
   key.results.emplace_back(result_of_window(pool.input, pool.input[1], sizes, ir::Dtype::F32));
   key.canonicalise();
   return key;
 }
 
-ir::TensorEntry paddle_tensor(const std::vector<std::int64_t>& dims, PaddlePrecision precision, bool constant) {
+ir::TensorEntry paddle_tensor(const std::vector<std::int64_t>& dims, PaddlePrecision precision,
+                              bool constant) {
   return {operand_dtype(precision), constant, ir::Shape::of(dims), std::nullopt};
 }
 
-ir::Key paddle_map_key(std::string_view op, const std::vector<std::int64_t>& dims, PaddlePrecision precision) {
+ir::Key paddle_map_key(std::string_view op, const std::vector<std::int64_t>& dims,
+                       PaddlePrecision precision) {
   ir::Key key;
   key.domain = kDomain;
   key.op = op;
@@ -192,8 +211,8 @@ ir::Key paddle_map_key(std::string_view op, const std::vector<std::int64_t>& dim
   return key;
 }
 
-ir::Key paddle_fc_key(const std::vector<std::int64_t>& input, std::int64_t inner, std::int64_t columns,
-                      PaddlePrecision precision) {
+ir::Key paddle_fc_key(const std::vector<std::int64_t>& input, std::int64_t inner,
+                      std::int64_t columns, PaddlePrecision precision) {
   ir::Key key;
   key.domain = kDomain;
   key.op = "fc";
@@ -214,7 +233,8 @@ std::optional<std::vector<std::int64_t>> paddle_dims(const ir::TensorEntry* entr
 }
 
 std::optional<PaddleConv> paddle_conv_of(const ir::Key& key) {
-  if (key.domain != kDomain || (key.op != "conv2d" && key.op != "depthwise_conv2d")) return std::nullopt;
+  if (key.domain != kDomain || (key.op != "conv2d" && key.op != "depthwise_conv2d"))
+    return std::nullopt;
   PaddleConv conv;
   const auto input = four(key.operand(0));
   const auto weights = four(key.operand(1));
@@ -232,7 +252,8 @@ std::optional<PaddleConv> paddle_conv_of(const ir::Key& key) {
   if (const ir::Value* bias = key.attribute("bias"); bias != nullptr && bias->text() != nullptr) {
     conv.bias = *bias->text() == "true";
   }
-  if (const ir::Value* activation = key.attribute("activation"); activation != nullptr && activation->text() != nullptr) {
+  if (const ir::Value* activation = key.attribute("activation");
+      activation != nullptr && activation->text() != nullptr) {
     conv.activation = *activation->text();
   }
   return conv;
@@ -244,8 +265,8 @@ std::optional<PaddlePool> paddle_pool_of(const ir::Key& key) {
   const auto input = four(key.operand(0));
   const ir::Value* global = key.attribute("global_pooling");
   const ir::Value* type = key.attribute("pooling_type");
-  if (!input || global == nullptr || global->integer() == nullptr || type == nullptr || type->text() == nullptr ||
-      !read_window(key, pool.window)) {
+  if (!input || global == nullptr || global->integer() == nullptr || type == nullptr ||
+      type->text() == nullptr || !read_window(key, pool.window)) {
     return std::nullopt;
   }
   pool.window.kernel = two_of(key.attribute("kernel_shape"));
@@ -260,9 +281,12 @@ std::optional<PaddlePool> paddle_pool_of(const ir::Key& key) {
 }
 
 std::optional<std::vector<std::int64_t>> paddle_map_of(const ir::Key& key) {
-  if (key.domain != kDomain || key.operands.size() != 1 || key.results.size() != 1 || !key.attributes.empty()) return std::nullopt;
+  if (key.domain != kDomain || key.operands.size() != 1 || key.results.size() != 1 ||
+      !key.attributes.empty())
+    return std::nullopt;
   auto dims = paddle_dims(key.operand(0));
-  if (!dims || dims != paddle_dims(key.result(0)) || key.operand(0)->dtype != ir::Dtype::F32) return std::nullopt;
+  if (!dims || dims != paddle_dims(key.result(0)) || key.operand(0)->dtype != ir::Dtype::F32)
+    return std::nullopt;
   return dims;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Logs of Paddle-Lite built with its profiler, what benchmark_bin prints around it included: the rows are those of the
-/// last "Detailed Dispatch Profiler Summary" of each model.
+/// Logs of Paddle-Lite built with its profiler, what benchmark_bin prints around it included: the
+/// rows are those of the last "Detailed Dispatch Profiler Summary" of each model.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -21,11 +21,13 @@ constexpr std::int64_t kMaxProfilePowerMode = 99;
 
 /// A summary goes from its line of column names to the first line that cannot be one of it.
 bool ends_summary(std::string_view line) {
-  return line.empty() || line.starts_with('[') || line.starts_with("=====") || line.starts_with("Timing cycle") ||
+  return line.empty() || line.starts_with('[') || line.starts_with("=====") ||
+         line.starts_with("Timing cycle") ||
          line.find("Profiler Summary") != std::string_view::npos;
 }
 
-/// What benchmark_bin says of a run. A file is of one device and setting: a second run may say the same again, and no more.
+/// What benchmark_bin says of a run. A file is of one device and setting: a second run may say the
+/// same again, and no more.
 class Facts {
  public:
   /// "threads: 4" and the like; any other line says nothing.
@@ -34,12 +36,17 @@ class Facts {
     if (colon == std::string_view::npos || !is_plain(line)) return {};
     const std::string_view name = line.substr(0, colon);
     const std::string value(trimmed(line.substr(colon + 2)));
-    if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end() || value.empty() || value.size() >= kMaxValue) return {};
+    if (std::find(kFacts.begin(), kFacts.end(), name) == kFacts.end() || value.empty() ||
+        value.size() >= kMaxValue)
+      return {};
     OPLAT_CHECK(check_number(name, value, number));
     const auto [known, added] = told_.emplace(name, std::pair(value, number));
     if (added || known->second.first == value) return {};
-    return fail(Code::Input, "line {}: {} is '{}', and line {} says '{}'; a file holds one device and setting: cut the log in two", number, name,
-                base::printable(value, 40), known->second.second, base::printable(known->second.first, 40));
+    return fail(Code::Input,
+                "line {}: {} is '{}', and line {} says '{}'; a file holds one device and setting: "
+                "cut the log in two",
+                number, name, base::printable(value, 40), known->second.second,
+                base::printable(known->second.first, 40));
   }
   [[nodiscard]] SettingFacts told() const {
     SettingFacts facts;
@@ -51,8 +58,10 @@ class Facts {
   }
 
  private:
-  static constexpr std::string_view kDevice = "Model", kVersion = "benchmark_bin version", kThreads = "threads", kPowerMode = "power_mode";
-  static constexpr std::array<std::string_view, 4> kFacts = {kDevice, kVersion, kThreads, kPowerMode};
+  static constexpr std::string_view kDevice = "Model", kVersion = "benchmark_bin version",
+                                    kThreads = "threads", kPowerMode = "power_mode";
+  static constexpr std::array<std::string_view, 4> kFacts = {kDevice, kVersion, kThreads,
+                                                             kPowerMode};
   static constexpr std::size_t kMaxValue = 100;
 
   static Status check_number(std::string_view name, const std::string& value, std::size_t line) {
@@ -61,11 +70,13 @@ class Facts {
     const std::int64_t most = name == kThreads ? kMaxProfileThreads : kMaxProfilePowerMode;
     const auto number = base::parse_int(value);
     if (number && *number >= least && *number <= most) return {};
-    return fail(Code::Input, "line {}: {} is '{}' where {} to {} is expected", line, name, base::printable(value, 40), least, most);
+    return fail(Code::Input, "line {}: {} is '{}' where {} to {} is expected", line, name,
+                base::printable(value, 40), least, most);
   }
   /// "v2.12" is release 2.12.
   static std::string without_v(const std::string& version) {
-    const bool release = version.size() > 1 && version[0] == 'v' && version[1] >= '0' && version[1] <= '9';
+    const bool release =
+        version.size() > 1 && version[0] == 'v' && version[1] >= '0' && version[1] <= '9';
     return release ? version.substr(1) : version;
   }
   [[nodiscard]] const std::string* value_of(std::string_view name) const {
@@ -73,7 +84,8 @@ class Facts {
     return found == told_.end() ? nullptr : &found->second.first;
   }
 
-  std::map<std::string, std::pair<std::string, std::size_t>, std::less<>> told_;  ///< value and line by name
+  std::map<std::string, std::pair<std::string, std::size_t>, std::less<>>
+      told_;  ///< value and line by name
 };
 
 /// One summary: its lines by number, and what they are of.
@@ -102,8 +114,10 @@ Result<Log> read_log(std::string_view bytes) {
         in = In::Rows;
         log.summaries.emplace_back();
       } else if (!line.empty()) {
-        log.refused.emplace_back(lines.number(), fmt::format("'{}' where the column names OperatorType ... OutDim Avg(ms) Min(ms) Max(ms) ... are expected",
-                                                             base::printable(line, 80)));
+        log.refused.emplace_back(lines.number(),
+                                 fmt::format("'{}' where the column names OperatorType ... OutDim "
+                                             "Avg(ms) Min(ms) Max(ms) ... are expected",
+                                             base::printable(line, 80)));
         in = In::Nothing;
       }
     } else if (in == In::Rows && !ends_summary(line)) {
@@ -124,7 +138,9 @@ Result<Log> read_log(std::string_view bytes) {
 
 class PaddleProfile final : public TableCodec {
   std::string_view do_name() const override { return "paddle-lite-profile"; }
-  Result<Setting> do_setting(std::string_view, std::string_view precision) const override { return paddle_setting(precision); }
+  Result<Setting> do_setting(std::string_view, std::string_view precision) const override {
+    return paddle_setting(precision);
+  }
 
   Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const override {
     auto log = read_log(bytes);
@@ -142,7 +158,12 @@ class PaddleProfile final : public TableCodec {
       const auto found = chosen.find(rows.number());
       if (found != chosen.end()) rows.take({found->second->key, found->second->timing, {}, {}});
     }
-    OPLAT_TRY(read, std::move(rows).finish(options, fmt::format("a '{}', which Paddle-Lite prints where it is built with --with_profile=ON", kSummary)));
+    OPLAT_TRY(
+        read,
+        std::move(rows).finish(
+            options,
+            fmt::format("a '{}', which Paddle-Lite prints where it is built with --with_profile=ON",
+                        kSummary)));
     read.told = log->facts.told();
     note_what_rows_tell(read);
     return std::move(read);
@@ -152,13 +173,17 @@ class PaddleProfile final : public TableCodec {
   bool do_accepts(std::string_view, bool) const override { return false; }
   Result<std::string> do_write(const ForeignFile& file, const Setting& /*setting*/) const override {
     return write_text_rows(file, {}, [](const ForeignRow& row) -> Result<std::string> {
-      return fail(Code::Input, "a log of Paddle-Lite's profiler holds no row of oplat's own, here {}", base::printable(row.key, 200));
+      return fail(Code::Input,
+                  "a log of Paddle-Lite's profiler holds no row of oplat's own, here {}",
+                  base::printable(row.key, 200));
     });
   }
 };
 
 }  // namespace
 
-std::unique_ptr<TableCodec> make_paddle_profile_codec() { return std::make_unique<PaddleProfile>(); }
+std::unique_ptr<TableCodec> make_paddle_profile_codec() {
+  return std::make_unique<PaddleProfile>();
+}
 
 }  // namespace oplat::table

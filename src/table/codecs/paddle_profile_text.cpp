@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Remarks and sizes as the operators of https://github.com/PaddlePaddle/Paddle-Lite (lite/operators, GetOpRuntimeInfo)
-/// print them.
+/// Remarks and sizes as the operators of https://github.com/PaddlePaddle/Paddle-Lite
+/// (lite/operators, GetOpRuntimeInfo) print them.
 #include "table/codecs/paddle_profile_text.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using Numbers = std::vector<std::int64_t>;
 
 /// Times are printed with three decimals of ms.
 constexpr double kResolutionNs = 1e3;
-/// A time printed as 0.000 is less than half of that; the middle of what it can be, in logarithms of a factor of four.
+/// A time printed as 0.000 is less than half of that; the middle of what it can be, in logarithms
+/// of a factor of four.
 constexpr double kBelowNs = 250;
 constexpr double kLevel = 0.9;
 constexpr std::size_t kMaxWords = 64;
@@ -27,9 +28,19 @@ constexpr std::size_t kMaxOperands = 64;
 constexpr std::size_t kMaxProfileRank = 8;
 
 constexpr std::pair<std::string_view, std::string_view> kProfileActivations[] = {
-    {"", kNoPaddleActivation}, {"unk", kNoPaddleActivation}, {"Relu", "relu"}, {"Relu6", "relu6"}, {"PRelu", "prelu"},
-    {"LeakyRelu", "leaky_relu"}, {"Sigmoid", "sigmoid"}, {"Tanh", "tanh"}, {"Swish", "swish"}, {"HardSwish", "hard_swish"},
-    {"HardSigmoid", "hard_sigmoid"}, {"Elu", "elu"}, {"ThresholdedRelu", "thresholded_relu"}};
+    {"", kNoPaddleActivation},
+    {"unk", kNoPaddleActivation},
+    {"Relu", "relu"},
+    {"Relu6", "relu6"},
+    {"PRelu", "prelu"},
+    {"LeakyRelu", "leaky_relu"},
+    {"Sigmoid", "sigmoid"},
+    {"Tanh", "tanh"},
+    {"Swish", "swish"},
+    {"HardSwish", "hard_swish"},
+    {"HardSigmoid", "hard_sigmoid"},
+    {"Elu", "elu"},
+    {"ThresholdedRelu", "thresholded_relu"}};
 
 /// The words of a line by what they are.
 struct Words {
@@ -43,7 +54,8 @@ std::optional<Numbers> dims_of(std::string_view text) {
   if (text == "NotImpl") return dims;
   for (const std::string& part : base::split(text, 'x')) {
     const auto size = base::parse_int(part);
-    if (!size || *size < 0 || *size > kMaxPaddleDim || dims.size() == kMaxProfileRank) return std::nullopt;
+    if (!size || *size < 0 || *size > kMaxPaddleDim || dims.size() == kMaxProfileRank)
+      return std::nullopt;
     dims.push_back(*size);
   }
   return dims;
@@ -85,7 +97,8 @@ class Remark {
   /// A number, and what stands before it.
   std::optional<std::int64_t> number(std::string_view before) {
     if (!rest_.starts_with(before)) return std::nullopt;
-    const std::size_t end = std::min(rest_.find_first_not_of("0123456789", before.size()), rest_.size());
+    const std::size_t end =
+        std::min(rest_.find_first_not_of("0123456789", before.size()), rest_.size());
     const auto number = base::parse_int(rest_.substr(before.size(), end - before.size()));
     if (!number || *number > kMaxPaddleDim) return std::nullopt;
     rest_.remove_prefix(end);
@@ -102,15 +115,19 @@ class Remark {
   std::string_view rest_;
 };
 
-/// One number is given for both axes: it is taken for both where the sizes of the result agree, else nobody knows.
-void fill(PaddleWindow& window, std::int64_t pad, std::int64_t stride, std::int64_t dilation, const Numbers& input, const Numbers& output) {
+/// One number is given for both axes: it is taken for both where the sizes of the result agree,
+/// else nobody knows.
+void fill(PaddleWindow& window, std::int64_t pad, std::int64_t stride, std::int64_t dilation,
+          const Numbers& input, const Numbers& output) {
   PaddleWindow guess = window;
   guess.pads = {pad, pad, pad, pad};
   guess.strides = {stride, stride};
   guess.dilations = {dilation, dilation};
   for (const bool ceil : {false, true}) {
     guess.ceil = ceil;
-    if (window_result(input[2], guess, 0) != output[2] || window_result(input[3], guess, 1) != output[3]) continue;
+    if (window_result(input[2], guess, 0) != output[2] ||
+        window_result(input[3], guess, 1) != output[3])
+      continue;
     window = guess;
     return;
   }
@@ -119,7 +136,9 @@ void fill(PaddleWindow& window, std::int64_t pad, std::int64_t stride, std::int6
   window.dilations = {dilation, std::nullopt};
 }
 
-std::array<std::int64_t, 4> four(const Numbers& dims) { return {dims[0], dims[1], dims[2], dims[3]}; }
+std::array<std::int64_t, 4> four(const Numbers& dims) {
+  return {dims[0], dims[1], dims[2], dims[3]};
+}
 
 /// The remark's tail "BiasRelu6elementwise_add": what is fused into a convolution.
 struct Fused {
@@ -135,13 +154,16 @@ std::optional<Fused> fused_of(Remark remark) {
     fused.elementwise = rest.substr(at);
     rest = rest.substr(0, at);
   }
-  const auto* const found = std::find_if(std::begin(kProfileActivations), std::end(kProfileActivations), [&](const auto& each) { return each.first == rest; });
+  const auto* const found =
+      std::find_if(std::begin(kProfileActivations), std::end(kProfileActivations),
+                   [&](const auto& each) { return each.first == rest; });
   if (found == std::end(kProfileActivations)) return std::nullopt;
   fused.activation = found->second;
   return fused;
 }
 
-std::optional<ir::Key> conv_key(const Words& words, PaddlePrecision precision, const Numbers& input, const Numbers& filter, const Numbers& output) {
+std::optional<ir::Key> conv_key(const Words& words, PaddlePrecision precision, const Numbers& input,
+                                const Numbers& filter, const Numbers& output) {
   if (input.size() != 4 || filter.size() != 4 || output.size() != 4) return std::nullopt;
   Remark remark(words.remark);
   const auto height = remark.number("");
@@ -151,8 +173,8 @@ std::optional<ir::Key> conv_key(const Words& words, PaddlePrecision precision, c
   const auto groups = remark.number("g");
   const auto dilation = remark.number("d");
   const auto fused = fused_of(remark);
-  if (!height || !width || !pad || !stride || !groups || !dilation || !fused || *stride < 1 || *dilation < 1 || filter[2] != *height ||
-      filter[3] != *width || filter[0] != output[1]) {
+  if (!height || !width || !pad || !stride || !groups || !dilation || !fused || *stride < 1 ||
+      *dilation < 1 || filter[2] != *height || filter[3] != *width || filter[0] != output[1]) {
     return std::nullopt;
   }
   PaddleConv conv;
@@ -167,7 +189,8 @@ std::optional<ir::Key> conv_key(const Words& words, PaddlePrecision precision, c
   auto key = paddle_conv_key(conv);
   if (!key || filter[1] * *groups != input[1]) return std::nullopt;
   key->op = words.op;
-  key->results = {ir::TensorEntry{key->operand(0)->dtype, false, ir::Shape::of(output), std::nullopt}};
+  key->results = {
+      ir::TensorEntry{key->operand(0)->dtype, false, ir::Shape::of(output), std::nullopt}};
   if (!fused->elementwise.empty()) {
     key->attributes.emplace_back("fuse_elementwise_op_type", ir::Value(fused->elementwise));
     key->operands.emplace_back(*key->result(0));
@@ -194,7 +217,8 @@ std::optional<ir::Key> pool_key(const Words& words, const Numbers& input, const 
     const auto width = remark.number("x");
     const auto stride = remark.number("s");
     const auto pad = remark.number("p");
-    if (!height || !width || !stride || !pad || *height < 1 || *width < 1 || *stride < 1) return std::nullopt;
+    if (!height || !width || !stride || !pad || *height < 1 || *width < 1 || *stride < 1)
+      return std::nullopt;
     pool.window.kernel = {*height, *width};
     fill(pool.window, *pad, *stride, 1, input, output);
   }
@@ -209,17 +233,20 @@ std::string tuple(const Numbers& dims) {
 }
 
 /// The text that PaddleSlim's tables have for it, where sizes and the remark say all of that.
-std::string table_text(const Words& words, const std::vector<Numbers>& operands, const std::optional<Numbers>& filter, const Numbers& output) {
+std::string table_text(const Words& words, const std::vector<Numbers>& operands,
+                       const std::optional<Numbers>& filter, const Numbers& output) {
   const std::string_view op = words.op;
   Remark remark(words.remark);
   const bool negative = remark.take("axis-");
   auto axis = remark.number(negative ? "" : "axis");
   if (axis && negative) axis = -*axis;
   if (operands.size() == 1 && filter && op == "fc") {
-    return fmt::format("fc in={} weight={} out={}", tuple(operands[0]), tuple(*filter), tuple(output));
+    return fmt::format("fc in={} weight={} out={}", tuple(operands[0]), tuple(*filter),
+                       tuple(output));
   }
   if (operands.size() == 1 && filter && op.starts_with("matmul")) {
-    return fmt::format("{} X={} Y={} out={} quant=None bit_length=None", op, tuple(operands[0]), tuple(*filter), tuple(output));
+    return fmt::format("{} X={} Y={} out={} quant=None bit_length=None", op, tuple(operands[0]),
+                       tuple(*filter), tuple(output));
   }
   if (op == "concat" && axis) {
     std::string in;
@@ -227,25 +254,30 @@ std::string table_text(const Words& words, const std::vector<Numbers>& operands,
     return fmt::format("concat in={} axis={} out={}", in, *axis, tuple(output));
   }
   if (operands.size() == 2 && op.find("elementwise") != std::string_view::npos && axis) {
-    return fmt::format("{} X={} Y={} axis={} out={}", op, tuple(operands[0]), tuple(operands[1]), *axis, tuple(output));
+    return fmt::format("{} X={} Y={} axis={} out={}", op, tuple(operands[0]), tuple(operands[1]),
+                       *axis, tuple(output));
   }
-  if (operands.size() == 1 && !filter) return fmt::format("{} in={} out={}", op, tuple(operands[0]), tuple(output));
+  if (operands.size() == 1 && !filter)
+    return fmt::format("{} in={} out={}", op, tuple(operands[0]), tuple(output));
   return {};
 }
 
-ir::TensorEntry tensor(const Numbers& dims, const std::optional<PaddlePrecision>& precision, bool constant) {
+ir::TensorEntry tensor(const Numbers& dims, const std::optional<PaddlePrecision>& precision,
+                       bool constant) {
   ir::TensorEntry entry = paddle_tensor(dims, precision.value_or(PaddlePrecision::Fp32), constant);
   if (!precision) entry.dtype = ir::Dtype::Any;
   return entry;
 }
 
 /// Operator, sizes and remark, in no form that a table has.
-ir::Key plain_key(const Words& words, const std::optional<PaddlePrecision>& precision, const std::vector<Numbers>& operands,
-                  const std::optional<Numbers>& filter, const Numbers& output) {
+ir::Key plain_key(const Words& words, const std::optional<PaddlePrecision>& precision,
+                  const std::vector<Numbers>& operands, const std::optional<Numbers>& filter,
+                  const Numbers& output) {
   ir::Key key;
   key.domain = "paddle_lite";
   key.op = words.op;
-  if (!words.remark.empty()) key.attributes.emplace_back("remark", ir::Value(std::string(words.remark)));
+  if (!words.remark.empty())
+    key.attributes.emplace_back("remark", ir::Value(std::string(words.remark)));
   for (const Numbers& dims : operands) key.operands.emplace_back(tensor(dims, precision, false));
   if (filter) key.operands.emplace_back(tensor(*filter, precision, true));
   key.results.emplace_back(tensor(output, precision, false));
@@ -257,14 +289,17 @@ Result<ir::Key> key_of(const Words& words) {
   const auto output = dims_of(words.output);
   const auto filter = words.filter == "N/A" ? std::nullopt : dims_of(words.filter);
   if (!operands || !output || (!filter && words.filter != "N/A")) {
-    return fail(Code::Input, "sizes are '{}', '{}' and '{}' where such as 1x3x224x224 are expected", base::printable(words.input, 60),
-                base::printable(words.filter, 40), base::printable(words.output, 40));
+    return fail(Code::Input, "sizes are '{}', '{}' and '{}' where such as 1x3x224x224 are expected",
+                base::printable(words.input, 60), base::printable(words.filter, 40),
+                base::printable(words.output, 40));
   }
   const auto precision = precision_of(words.precision);
   std::optional<ir::Key> key;
   const bool conv = words.op == "conv2d" || words.op == "depthwise_conv2d";
-  if (conv && precision && operands->size() == 1 && filter) key = conv_key(words, *precision, operands->front(), *filter, *output);
-  if (words.op == "pool2d" && precision == PaddlePrecision::Fp32 && operands->size() == 1) key = pool_key(words, operands->front(), *output);
+  if (conv && precision && operands->size() == 1 && filter)
+    key = conv_key(words, *precision, operands->front(), *filter, *output);
+  if (words.op == "pool2d" && precision == PaddlePrecision::Fp32 && operands->size() == 1)
+    key = pool_key(words, operands->front(), *output);
   if (!key && precision == PaddlePrecision::Fp32) {
     if (const std::string text = table_text(words, *operands, filter, *output); !text.empty()) {
       key = ir::paddle_key_of(text);
@@ -273,7 +308,8 @@ Result<ir::Key> key_of(const Words& words) {
   }
   if (!key) key = plain_key(words, precision, *operands, filter, *output);
   // What a GPU or an accelerator executes is another kernel.
-  if (words.target != "arm" && words.target != "host" && words.target != "x86") key->tags.emplace_back("target", ir::Value(std::string(words.target)));
+  if (words.target != "arm" && words.target != "host" && words.target != "x86")
+    key->tags.emplace_back("target", ir::Value(std::string(words.target)));
   return *std::move(key);
 }
 
@@ -289,14 +325,19 @@ Result<Timing> timing_of(const Words& words, const ProfileColumns& columns) {
   const auto least = printed_ns(words.numbers[columns.least]);
   const auto most = printed_ns(words.numbers[columns.most]);
   if (!average || !least || !most) {
-    return fail(Code::Input, "times are '{}', '{}' and '{}' where ms are expected", base::printable(words.numbers[columns.average], 20),
-                base::printable(words.numbers[columns.least], 20), base::printable(words.numbers[columns.most], 20));
+    return fail(Code::Input, "times are '{}', '{}' and '{}' where ms are expected",
+                base::printable(words.numbers[columns.average], 20),
+                base::printable(words.numbers[columns.least], 20),
+                base::printable(words.numbers[columns.most], 20));
   }
-  if (*least > *average || *most < *average) return fail(Code::Input, "the average time is not between the least and the largest");
+  if (*least > *average || *most < *average)
+    return fail(Code::Input, "the average time is not between the least and the largest");
   Timing timing = timing_of_one(*average > 0 ? *average : kBelowNs);
   timing.min_ns = std::min(*least, timing.median_ns);
   // All that is known of its error is how it is rounded.
-  timing.ci_low_ns = *average > 0 ? std::max(timing.median_ns - kResolutionNs / 2, timing.median_ns / 2) : kBelowNs / 2;
+  timing.ci_low_ns = *average > 0
+                         ? std::max(timing.median_ns - kResolutionNs / 2, timing.median_ns / 2)
+                         : kBelowNs / 2;
   timing.ci_high_ns = *average > 0 ? timing.median_ns + kResolutionNs / 2 : kResolutionNs / 2;
   timing.ci_level = kLevel;
   return timing;
@@ -314,13 +355,16 @@ std::optional<ProfileColumns> profile_columns(std::string_view line) {
   const auto names = words_of(line, kMaxWords);
   const auto out = std::find(names.begin(), names.end(), "OutDim");
   if (names.empty() || names.front() != "OperatorType" || out == names.end()) return std::nullopt;
-  const auto place = [&](std::string_view name) { return static_cast<std::size_t>(std::find(out + 1, names.end(), name) - (out + 1)); };
+  const auto place = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(out + 1, names.end(), name) - (out + 1));
+  };
   ProfileColumns columns;
   columns.behind = static_cast<std::size_t>(names.end() - (out + 1));
   columns.average = place("Avg(ms)");
   columns.least = place("Min(ms)");
   columns.most = place("Max(ms)");
-  if (std::max({columns.average, columns.least, columns.most}) >= columns.behind) return std::nullopt;
+  if (std::max({columns.average, columns.least, columns.most}) >= columns.behind)
+    return std::nullopt;
   return columns;
 }
 
@@ -330,15 +374,17 @@ Result<ProfileLine> read_profile_line(std::string_view line, const ProfileColumn
   if (!is_plain(line)) return fail(Code::Input, "the line holds bytes that are no printable ASCII");
   const auto words = words_of(line, kMaxWords);
   if (words.size() < kBefore + kSizes + columns.behind) {
-    return fail(Code::Input, "{} words where at least {} are expected: '{}'", words.size(), kBefore + kSizes + columns.behind,
-                base::printable(line, 80));
+    return fail(Code::Input, "{} words where at least {} are expected: '{}'", words.size(),
+                kBefore + kSizes + columns.behind, base::printable(line, 80));
   }
   Words read;
   read.op = words[0];
   const auto place = base::split(words[1], '/');
   if (!is_operator(read.op) || place.size() != 3) {
-    return fail(Code::Input, "'{}' on '{}' where an operator and its place, such as arm/float/NCHW, are expected", base::printable(words[0], 40),
-                base::printable(words[1], 40));
+    return fail(
+        Code::Input,
+        "'{}' on '{}' where an operator and its place, such as arm/float/NCHW, are expected",
+        base::printable(words[0], 40), base::printable(words[1], 40));
   }
   read.target = words[1].substr(0, place[0].size());
   read.precision = words[1].substr(place[0].size() + 1, place[1].size());
@@ -346,7 +392,8 @@ Result<ProfileLine> read_profile_line(std::string_view line, const ProfileColumn
   // Some operators have no remark, or one with blanks in it.
   if (sizes > kBefore) {
     const char* const first = words[kBefore].data();
-    read.remark = {first, static_cast<std::size_t>(words[sizes - 1].data() + words[sizes - 1].size() - first)};
+    read.remark = {
+        first, static_cast<std::size_t>(words[sizes - 1].data() + words[sizes - 1].size() - first)};
   }
   read.input = words[sizes];
   read.filter = words[sizes + 1];
@@ -354,7 +401,10 @@ Result<ProfileLine> read_profile_line(std::string_view line, const ProfileColumn
   read.numbers.assign(words.begin() + static_cast<std::ptrdiff_t>(sizes + kSizes), words.end());
   OPLAT_TRY(key, key_of(read));
   OPLAT_TRY(timing, timing_of(read, columns));
-  return ProfileLine{ir::print(key), fmt::format("{} {} {} {} {}", read.op, read.remark, read.input, read.filter, read.output), timing};
+  return ProfileLine{
+      ir::print(key),
+      fmt::format("{} {} {} {} {}", read.op, read.remark, read.input, read.filter, read.output),
+      timing};
 }
 
 }  // namespace oplat::table

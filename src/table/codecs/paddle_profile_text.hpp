@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lines of Paddle-Lite's "Detailed Dispatch Profiler Summary": one executed operator each, and its key.
+/// Lines of Paddle-Lite's "Detailed Dispatch Profiler Summary": one executed operator each, and its
+/// key.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +14,10 @@
 
 namespace oplat::table {
 
-/// Where the numbers stand behind the result's sizes, from the line of column names: more of them where a GPU is profiled.
+/// Where the numbers stand behind the result's sizes, from the line of column names: more of them
+/// where a GPU is profiled.
 struct ProfileColumns {
-  std::size_t behind = 0;  ///< columns behind OutDim
+  std::size_t behind = 0;                        ///< columns behind OutDim
   std::size_t average = 0, least = 0, most = 0;  ///< counted from the first of those
 };
 std::optional<ProfileColumns> profile_columns(std::string_view line);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PaddleSlim's latency tables: a pickled dict from key texts to ms, in files <HW>_threads_<N>_power_mode_<M>.pkl. Each
-/// row keeps its text and number, "TEXT\tMS", whatever its key says; such lines stand for rows that were left out, too.
+/// PaddleSlim's latency tables: a pickled dict from key texts to ms, in files
+/// <HW>_threads_<N>_power_mode_<M>.pkl. Each row keeps its text and number, "TEXT\tMS", whatever
+/// its key says; such lines stand for rows that were left out, too.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -33,7 +34,8 @@ std::optional<FileName> parse_name(std::string_view name) {
   constexpr std::string_view kThreads = "_threads_";
   constexpr std::string_view kPower = "_power_mode_";
   constexpr std::string_view kEnd = ".pkl";
-  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  if (const std::size_t slash = name.rfind('/'); slash != std::string_view::npos)
+    name.remove_prefix(slash + 1);
   if (!name.ends_with(kEnd)) return std::nullopt;
   name.remove_suffix(kEnd.size());
   const std::size_t power = name.rfind(kPower);
@@ -49,7 +51,8 @@ std::optional<FileName> parse_name(std::string_view name) {
 
 Timing single_timing(double ns) {
   Timing timing;
-  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns = timing.p90_ns = ns;
+  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns =
+      timing.p90_ns = ns;
   timing.ci_level = 0;
   timing.blocks = timing.processes = 1;
   return timing;
@@ -59,7 +62,9 @@ std::string value_text(const PickleEntry& entry) {
   if (const auto* word = std::get_if<PickleWord>(&entry.value)) return std::string(name(*word));
   return base::float_text(std::get<double>(entry.value));
 }
-std::string line_of(const PickleEntry& entry) { return fmt::format("{}\t{}", entry.key, value_text(entry)); }
+std::string line_of(const PickleEntry& entry) {
+  return fmt::format("{}\t{}", entry.key, value_text(entry));
+}
 
 std::optional<PickleEntry> entry_of(std::string_view line) {
   const std::size_t tab = line.rfind('\t');
@@ -89,15 +94,17 @@ class Refused {
  public:
   void add(const PickleEntry& entry, const std::string& why) {
     if (notes_.size() < kMaxPickleNotes) {
-      notes_.push_back(fmt::format("byte {}: '{}': {}", entry.offset, base::printable(entry.key, 200), why));
+      notes_.push_back(
+          fmt::format("byte {}: '{}': {}", entry.offset, base::printable(entry.key, 200), why));
     }
     ++count_;
   }
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] tl::unexpected<Error> error(std::string_view file) const {
     const std::string shown = base::printable(file, 400);
-    std::string text = fmt::format("{}: {} malformed {}; --skip-bad-rows leaves {} out", shown, count_,
-                                   count_ == 1 ? "row" : "rows", count_ == 1 ? "it" : "them");
+    std::string text =
+        fmt::format("{}: {} malformed {}; --skip-bad-rows leaves {} out", shown, count_,
+                    count_ == 1 ? "row" : "rows", count_ == 1 ? "it" : "them");
     for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
     if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
     return fail(Code::Input, "{}", text);
@@ -112,8 +119,9 @@ class Refused {
   std::vector<std::string> notes_;
 };
 
-/// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle` measured. Texts that
-/// nobody understood are some format's own; a row that came from a pickle has its text beside its key.
+/// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle`
+/// measured. Texts that nobody understood are some format's own; a row that came from a pickle has
+/// its text beside its key.
 std::optional<std::string> text_of(const ir::Key& key) {
   if (ir::is_paddle_text_alone(key)) return std::nullopt;
   return key.domain == "paddle_lite" ? ir::paddle_text_of(key) : ir::paddle_runtime_text(key);
@@ -122,16 +130,19 @@ std::optional<std::string> text_of(const ir::Key& key) {
 class Paddleslim final : public TableCodec {
   std::string_view do_name() const override { return "paddleslim"; }
 
-  Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const override {
+  Result<Setting> do_setting(std::string_view file_name,
+                             std::string_view precision) const override {
     Setting setting;
     setting.runtime = "paddle_lite";
     setting.precision = kPrecisions.front();
     if (!precision.empty()) {
       setting.precision = precision;
-      for (char& c : setting.precision) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      if (std::find(kPrecisions.begin(), kPrecisions.end(), setting.precision) == kPrecisions.end()) {
-        return fail(Code::Usage, "--precision {}: tables of PaddleSlim have {}", base::printable(precision),
-                    fmt::join(kPrecisions, ", "));
+      for (char& c : setting.precision)
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      if (std::find(kPrecisions.begin(), kPrecisions.end(), setting.precision) ==
+          kPrecisions.end()) {
+        return fail(Code::Usage, "--precision {}: tables of PaddleSlim have {}",
+                    base::printable(precision), fmt::join(kPrecisions, ", "));
       }
     }
     if (const auto told = parse_name(file_name)) {
@@ -201,7 +212,8 @@ class Paddleslim final : public TableCodec {
       for (const std::string& line : base::split(lines, '\n')) {
         if (line.empty()) continue;
         auto entry = entry_of(line);
-        if (!entry) return fail(Code::Input, "'{}' is no row of a latency table", base::printable(line, 200));
+        if (!entry)
+          return fail(Code::Input, "'{}' is no row of a latency table", base::printable(line, 200));
         entries.push_back(*std::move(entry));
       }
       return {};
@@ -219,7 +231,8 @@ class Paddleslim final : public TableCodec {
       const auto key = ir::parse(row.key);
       const auto text = key ? text_of(*key) : std::nullopt;
       if (!text) {
-        return fail(Code::Input, "no text of a latency table can say the key {}", base::printable(row.key, 200));
+        return fail(Code::Input, "no text of a latency table can say the key {}",
+                    base::printable(row.key, 200));
       }
       entries.push_back({*text, timing->median_ns / kNsPerMs, 0});
     }

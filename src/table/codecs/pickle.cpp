@@ -18,7 +18,8 @@ namespace {
 constexpr std::uint8_t kNewestProtocol = 5;
 /// Keys of latency tables have some hundred bytes.
 constexpr std::size_t kMaxPickleText = std::size_t{1} << 16;
-/// Entries of one dict; keys and values lie on the stack until they are set, and may each be remembered once.
+/// Entries of one dict; keys and values lie on the stack until they are set, and may each be
+/// remembered once.
 constexpr std::size_t kMaxEntries = 1'000'000;
 constexpr std::size_t kMaxItems = 2 * kMaxEntries + 1000;
 /// Whole numbers of more bytes fit no 64 bits.
@@ -32,35 +33,24 @@ struct Instruction {
 };
 
 /// Instructions that import names or call what was imported.
-constexpr Instruction kRunsCode[] = {{'c', "GLOBAL"}, {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},  {'b', "BUILD"},
-                                     {'i', "INST"},   {'o', "OBJ"},           {0x81, "NEWOBJ"}, {0x92, "NEWOBJ_EX"},
-                                     {'P', "PERSID"}, {'Q', "BINPERSID"},     {0x82, "EXT1"},   {0x83, "EXT2"},
+constexpr Instruction kRunsCode[] = {{'c', "GLOBAL"},    {0x93, "STACK_GLOBAL"}, {'R', "REDUCE"},
+                                     {'b', "BUILD"},     {'i', "INST"},          {'o', "OBJ"},
+                                     {0x81, "NEWOBJ"},   {0x92, "NEWOBJ_EX"},    {'P', "PERSID"},
+                                     {'Q', "BINPERSID"}, {0x82, "EXT1"},         {0x83, "EXT2"},
                                      {0x84, "EXT4"}};
 /// Instructions that make what a latency table does not hold, or that no pickler writes for one.
-constexpr Instruction kOtherObjects[] = {{']', "EMPTY_LIST"},
-                                         {'l', "LIST"},
-                                         {'a', "APPEND"},
-                                         {'e', "APPENDS"},
-                                         {')', "EMPTY_TUPLE"},
-                                         {'t', "TUPLE"},
-                                         {0x85, "TUPLE1"},
-                                         {0x86, "TUPLE2"},
-                                         {0x87, "TUPLE3"},
-                                         {0x8f, "EMPTY_SET"},
-                                         {0x90, "ADDITEMS"},
-                                         {0x91, "FROZENSET"},
-                                         {'B', "BINBYTES"},
-                                         {'C', "SHORT_BINBYTES"},
-                                         {0x8e, "BINBYTES8"},
-                                         {0x96, "BYTEARRAY8"},
-                                         {0x97, "NEXT_BUFFER"},
-                                         {0x98, "READONLY_BUFFER"},
-                                         {'0', "POP"},
-                                         {'1', "POP_MARK"},
-                                         {'2', "DUP"}};
+constexpr Instruction kOtherObjects[] = {
+    {']', "EMPTY_LIST"},  {'l', "LIST"},           {'a', "APPEND"},
+    {'e', "APPENDS"},     {')', "EMPTY_TUPLE"},    {'t', "TUPLE"},
+    {0x85, "TUPLE1"},     {0x86, "TUPLE2"},        {0x87, "TUPLE3"},
+    {0x8f, "EMPTY_SET"},  {0x90, "ADDITEMS"},      {0x91, "FROZENSET"},
+    {'B', "BINBYTES"},    {'C', "SHORT_BINBYTES"}, {0x8e, "BINBYTES8"},
+    {0x96, "BYTEARRAY8"}, {0x97, "NEXT_BUFFER"},   {0x98, "READONLY_BUFFER"},
+    {'0', "POP"},         {'1', "POP_MARK"},       {'2', "DUP"}};
 
 std::string_view name_in(std::span<const Instruction> list, std::uint8_t code) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Instruction& each) { return each.code == code; });
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const Instruction& each) { return each.code == code; });
   return found == list.end() ? std::string_view() : found->name;
 }
 
@@ -100,60 +90,101 @@ class Machine {
       return wrong("the pickle is {} where a dict is expected",
                    stack_.empty() ? "nothing" : std::visit(Kind{}, stack_.back()));
     }
-    if (at_ != bytes_.size()) return wrong("{} bytes after the end of the pickle", bytes_.size() - at_);
+    if (at_ != bytes_.size())
+      return wrong("{} bytes after the end of the pickle", bytes_.size() - at_);
     return std::move(entries_);
   }
 
  private:
   template <class... Args>
-  [[nodiscard]] tl::unexpected<Error> wrong(fmt::format_string<Args...> format, Args&&... args) const {
-    return fail(Code::Input, "byte {}: {}", start_, fmt::format(format, std::forward<Args>(args)...));
+  [[nodiscard]] tl::unexpected<Error> wrong(fmt::format_string<Args...> format,
+                                            Args&&... args) const {
+    return fail(Code::Input, "byte {}: {}", start_,
+                fmt::format(format, std::forward<Args>(args)...));
   }
 
   Status step(std::uint8_t code) {
     switch (code) {
-      case 0x80: return protocol();
-      case 0x95: return frame();
-      case '.': stopped_ = true; return {};
-      case '}': return dict();
-      case '(': stack_.emplace_back(Mark{}); return {};
-      case 'd': return dict_of_mark();
-      case 's': return set_item();
-      case 'u': return set_items();
-      case 'X': return text_of_length(4);
+      case 0x80:
+        return protocol();
+      case 0x95:
+        return frame();
+      case '.':
+        stopped_ = true;
+        return {};
+      case '}':
+        return dict();
+      case '(':
+        stack_.emplace_back(Mark{});
+        return {};
+      case 'd':
+        return dict_of_mark();
+      case 's':
+        return set_item();
+      case 'u':
+        return set_items();
+      case 'X':
+        return text_of_length(4);
       case 0x8c:
-      case 'U': return text_of_length(1);
-      case 0x8d: return text_of_length(8);
-      case 'T': return text_of_length(4);
-      case 'V': return escaped_text();
-      case 'S': return quoted_text();
-      case 'G': return binary_float();
-      case 'J': return integer(4);
-      case 'K': return unsigned_integer(1);
-      case 'M': return unsigned_integer(2);
-      case 0x8a: return long_of_length(1);
-      case 0x8b: return long_of_length(4);
-      case 'F': return decimal(false);
+      case 'U':
+        return text_of_length(1);
+      case 0x8d:
+        return text_of_length(8);
+      case 'T':
+        return text_of_length(4);
+      case 'V':
+        return escaped_text();
+      case 'S':
+        return quoted_text();
+      case 'G':
+        return binary_float();
+      case 'J':
+        return integer(4);
+      case 'K':
+        return unsigned_integer(1);
+      case 'M':
+        return unsigned_integer(2);
+      case 0x8a:
+        return long_of_length(1);
+      case 0x8b:
+        return long_of_length(4);
+      case 'F':
+        return decimal(false);
       case 'I':
-      case 'L': return decimal(true);
-      case 'N': return push(PickleWord::None);
-      case 0x88: return push(PickleWord::True);
-      case 0x89: return push(PickleWord::False);
-      case 'q': return put_of_length(1);
-      case 'r': return put_of_length(4);
-      case 'p': return put_of_line();
-      case 0x94: return put(memo_.size());
-      case 'h': return get_of_length(1);
-      case 'j': return get_of_length(4);
-      case 'g': return get_of_line();
-      default: return refuse(code);
+      case 'L':
+        return decimal(true);
+      case 'N':
+        return push(PickleWord::None);
+      case 0x88:
+        return push(PickleWord::True);
+      case 0x89:
+        return push(PickleWord::False);
+      case 'q':
+        return put_of_length(1);
+      case 'r':
+        return put_of_length(4);
+      case 'p':
+        return put_of_line();
+      case 0x94:
+        return put(memo_.size());
+      case 'h':
+        return get_of_length(1);
+      case 'j':
+        return get_of_length(4);
+      case 'g':
+        return get_of_line();
+      default:
+        return refuse(code);
     }
   }
 
   [[nodiscard]] Status refuse(std::uint8_t code) const {
     if (const std::string_view known = name_in(kRunsCode, code); !known.empty()) {
-      return wrong("{} could run code and is refused; write the table as a dict of str to float (numbers of NumPy "
-                   "become such with float())", known);
+      return wrong(
+          "{} could run code and is refused; write the table as a dict of str to float (numbers of "
+          "NumPy "
+          "become such with float())",
+          known);
     }
     if (const std::string_view known = name_in(kOtherObjects, code); !known.empty()) {
       return wrong("{} where a dict of str to float is expected", known);
@@ -185,7 +216,8 @@ class Machine {
   }
   Result<std::string_view> line() {
     const std::size_t end = bytes_.substr(at_, kMaxPickleText + 1).find('\n');
-    if (end == std::string_view::npos) return wrong("a line of more than {} bytes, or without an end", kMaxPickleText);
+    if (end == std::string_view::npos)
+      return wrong("a line of more than {} bytes, or without an end", kMaxPickleText);
     const std::string_view taken = bytes_.substr(at_, end);
     at_ += end + 1;
     return taken;
@@ -193,12 +225,14 @@ class Machine {
 
   Status protocol() {
     OPLAT_TRY(version, number(1));
-    if (version > kNewestProtocol) return wrong("protocol {}; known are 0 to {}", version, kNewestProtocol);
+    if (version > kNewestProtocol)
+      return wrong("protocol {}; known are 0 to {}", version, kNewestProtocol);
     return {};
   }
   Status frame() {
     OPLAT_TRY(size, number(8));
-    if (size > bytes_.size() - at_) return wrong("a frame of {} bytes where {} are left", size, bytes_.size() - at_);
+    if (size > bytes_.size() - at_)
+      return wrong("a frame of {} bytes where {} are left", size, bytes_.size() - at_);
     return {};
   }
 
@@ -217,7 +251,8 @@ class Machine {
   }
   Status set_item() {
     if (stack_.size() < 3) {
-      return wrong("SETITEM finds {} objects where a dict, a key and a value are expected", stack_.size());
+      return wrong("SETITEM finds {} objects where a dict, a key and a value are expected",
+                   stack_.size());
     }
     const std::size_t first = stack_.size() - 2;
     OPLAT_CHECK(is_dict(first - 1));
@@ -245,12 +280,15 @@ class Machine {
   /// Keys and values from `first` to the top, which they leave.
   Status set_from(std::size_t first) {
     if ((stack_.size() - first) % 2 != 0) return wrong("a key without a value");
-    if (entries_.size() + (stack_.size() - first) / 2 > kMaxEntries) return wrong("more than {} rows", kMaxEntries);
+    if (entries_.size() + (stack_.size() - first) / 2 > kMaxEntries)
+      return wrong("more than {} rows", kMaxEntries);
     for (std::size_t i = first; i < stack_.size(); i += 2) {
       const auto* key = std::get_if<Text>(&stack_[i]);
-      if (key == nullptr) return wrong("a key is {} where a text is expected", std::visit(Kind{}, stack_[i]));
+      if (key == nullptr)
+        return wrong("a key is {} where a text is expected", std::visit(Kind{}, stack_[i]));
       const Item& value = stack_[i + 1];
-      // Keys of a dict differ, so each stands in the file; a text remembered and taken again and again would be many.
+      // Keys of a dict differ, so each stands in the file; a text remembered and taken again and
+      // again would be many.
       key_bytes_ += key->text.size();
       if (key_bytes_ > bytes_.size()) return wrong("keys of more bytes than the file has");
       PickleEntry entry{std::string(key->text), 0.0, key->offset};
@@ -259,8 +297,8 @@ class Machine {
       } else if (const auto* word = std::get_if<PickleWord>(&value)) {
         entry.value = *word;
       } else {
-        return wrong("the value of '{}' is {} where a number is expected", base::printable(key->text),
-                     std::visit(Kind{}, value));
+        return wrong("the value of '{}' is {} where a number is expected",
+                     base::printable(key->text), std::visit(Kind{}, value));
       }
       entries_.push_back(std::move(entry));
     }
@@ -269,11 +307,13 @@ class Machine {
   }
 
   Status text(std::string_view given) {
-    if (given.size() > kMaxPickleText) return wrong("a text of {} bytes; keys have at most {}", given.size(), kMaxPickleText);
-    const auto odd = std::find_if(given.begin(), given.end(), [](char c) { return c < ' ' || c > '~'; });
+    if (given.size() > kMaxPickleText)
+      return wrong("a text of {} bytes; keys have at most {}", given.size(), kMaxPickleText);
+    const auto odd =
+        std::find_if(given.begin(), given.end(), [](char c) { return c < ' ' || c > '~'; });
     if (odd != given.end()) {
-      return wrong("'{}' holds byte 0x{:02x}; keys of a latency table are printable ASCII", base::printable(given),
-                   static_cast<unsigned char>(*odd));
+      return wrong("'{}' holds byte 0x{:02x}; keys of a latency table are printable ASCII",
+                   base::printable(given), static_cast<unsigned char>(*odd));
     }
     return push(Text{given, start_});
   }
@@ -285,16 +325,19 @@ class Machine {
   /// Escapes stand for what no key of a latency table holds, but for \u005c, the backslash itself.
   Status escaped_text() {
     OPLAT_TRY(given, line());
-    if (given.find('\\') != std::string_view::npos) return wrong("'{}' holds an escape", base::printable(given));
+    if (given.find('\\') != std::string_view::npos)
+      return wrong("'{}' holds an escape", base::printable(given));
     return text(given);
   }
   /// A text of Python 2 between quotes.
   Status quoted_text() {
     OPLAT_TRY(given, line());
-    const bool quoted =
-        given.size() >= 2 && given.front() == given.back() && (given.front() == '\'' || given.front() == '"');
-    if (!quoted) return wrong("'{}' where a text between quotes is expected", base::printable(given));
-    if (given.find('\\') != std::string_view::npos) return wrong("'{}' holds an escape", base::printable(given));
+    const bool quoted = given.size() >= 2 && given.front() == given.back() &&
+                        (given.front() == '\'' || given.front() == '"');
+    if (!quoted)
+      return wrong("'{}' where a text between quotes is expected", base::printable(given));
+    if (given.find('\\') != std::string_view::npos)
+      return wrong("'{}' holds an escape", base::printable(given));
     return text(given.substr(1, given.size() - 2));
   }
 
@@ -328,12 +371,14 @@ class Machine {
     if (whole && digits == "01") return push(PickleWord::True);
     if (whole && digits.ends_with('L')) digits.remove_suffix(1);
     const auto value = base::parse_double(digits);
-    if (!value || (whole && !base::parse_int(digits))) return wrong("'{}' is no number", base::printable(given));
+    if (!value || (whole && !base::parse_int(digits)))
+      return wrong("'{}' is no number", base::printable(given));
     return push(*value);
   }
 
   Status put(std::uint64_t index) {
-    if (stack_.empty() || std::holds_alternative<Mark>(stack_.back())) return wrong("nothing to remember");
+    if (stack_.empty() || std::holds_alternative<Mark>(stack_.back()))
+      return wrong("nothing to remember");
     memo_.insert_or_assign(index, stack_.back());
     return {};
   }
@@ -361,7 +406,8 @@ class Machine {
   Result<std::uint64_t> index_of_line() {
     OPLAT_TRY(given, line());
     const auto index = base::parse_int(given);
-    if (!index || *index < 0) return wrong("'{}' is no place to remember at", base::printable(given));
+    if (!index || *index < 0)
+      return wrong("'{}' is no place to remember at", base::printable(given));
     return static_cast<std::uint64_t>(*index);
   }
 
@@ -397,13 +443,18 @@ void put_entry(std::string& out, const PickleEntry& entry) {
 
 std::string_view name(PickleWord word) {
   switch (word) {
-    case PickleWord::None: return "None";
-    case PickleWord::True: return "True";
-    default: return "False";
+    case PickleWord::None:
+      return "None";
+    case PickleWord::True:
+      return "True";
+    default:
+      return "False";
   }
 }
 
-Result<std::vector<PickleEntry>> read_pickled_dict(std::string_view bytes) { return Machine(bytes).run(); }
+Result<std::vector<PickleEntry>> read_pickled_dict(std::string_view bytes) {
+  return Machine(bytes).run();
+}
 
 std::string write_pickled_dict(std::span<const PickleEntry> entries) {
   std::string out = "\x80\x03}";

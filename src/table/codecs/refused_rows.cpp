@@ -23,9 +23,11 @@ std::string RefusedRows::first() const {
 tl::unexpected<Error> RefusedRows::error(std::string_view name) const {
   const std::string shown = base::printable(name, 400);
   if (count_ == 1) {
-    return fail(Code::Input, "{}: {}; --skip-bad-rows leaves malformed rows out", shown, notes_.front());
+    return fail(Code::Input, "{}: {}; --skip-bad-rows leaves malformed rows out", shown,
+                notes_.front());
   }
-  std::string text = fmt::format("{}: {} malformed rows; --skip-bad-rows leaves them out", shown, count_);
+  std::string text =
+      fmt::format("{}: {} malformed rows; --skip-bad-rows leaves them out", shown, count_);
   for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
   if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
   return fail(Code::Input, "{}", text);

@@ -26,7 +26,8 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t most) 
   std::vector<std::string_view> words;
   text = trimmed(text);
   while (!text.empty()) {
-    const std::size_t size = words.size() + 1 < most ? text.find_first_of(kBlank) : std::string_view::npos;
+    const std::size_t size =
+        words.size() + 1 < most ? text.find_first_of(kBlank) : std::string_view::npos;
     words.push_back(text.substr(0, size));
     if (size == std::string_view::npos) break;
     text = trimmed(text.substr(size));
@@ -35,7 +36,8 @@ std::vector<std::string_view> words_of(std::string_view text, std::size_t most) 
 }
 
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });
 }
 
 std::optional<double> ns_of_ms(std::string_view text) {
@@ -46,7 +48,8 @@ std::optional<double> ns_of_ms(std::string_view text) {
 
 Timing timing_of_one(double ns) {
   Timing timing;
-  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns = timing.p90_ns = ns;
+  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns =
+      timing.p90_ns = ns;
   timing.ci_level = 0;
   timing.blocks = timing.processes = 1;
   return timing;
@@ -77,8 +80,8 @@ void TextRows::take(ForeignRow row) {
 Result<ForeignRead> TextRows::finish(const ReadOptions& options, std::string_view expected) && {
   if (refused_.count() > 0 && !options.skip_bad_rows) return refused_.error(options.name);
   if (file_.rows.empty()) {
-    return fail(Code::Input, "{}: no row with a latency ({} malformed{}); expected {}", base::printable(options.name, 400),
-                refused_.count(), refused_.first(), expected);
+    return fail(Code::Input, "{}: no row with a latency ({} malformed{}); expected {}",
+                base::printable(options.name, 400), refused_.count(), refused_.first(), expected);
   }
   file_.tail = std::string(bytes_.substr(pending_));
   ForeignRead read;
@@ -88,10 +91,12 @@ Result<ForeignRead> TextRows::finish(const ReadOptions& options, std::string_vie
   return read;
 }
 
-Result<std::string> write_text_rows(const ForeignFile& file, std::string_view head,
-                                    const std::function<Result<std::string>(const ForeignRow&)>& line_of) {
-  const bool all_own = file.head.empty() && std::none_of(file.rows.begin(), file.rows.end(),
-                                                         [](const ForeignRow& row) { return row.text.has_value(); });
+Result<std::string> write_text_rows(
+    const ForeignFile& file, std::string_view head,
+    const std::function<Result<std::string>(const ForeignRow&)>& line_of) {
+  const bool all_own =
+      file.head.empty() && std::none_of(file.rows.begin(), file.rows.end(),
+                                        [](const ForeignRow& row) { return row.text.has_value(); });
   std::string out = all_own ? std::string(head) : file.head;
   const auto add = [&](std::string_view piece) {
     if (!piece.empty() && !out.empty() && out.back() != '\n') out += '\n';

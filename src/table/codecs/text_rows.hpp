@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text tables of a row a line: lines as rows with their own bytes, malformed ones counted, and the same bytes written.
+/// Text tables of a row a line: lines as rows with their own bytes, malformed ones counted, and the
+/// same bytes written.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace oplat::table {
 
-/// Goes through the lines of a file. What is neither taken nor refused (head lines, empty ones) stands before the next
-/// row that is taken, byte for byte.
+/// Goes through the lines of a file. What is neither taken nor refused (head lines, empty ones)
+/// stands before the next row that is taken, byte for byte.
 class TextRows {
  public:
   explicit TextRows(std::string_view bytes) : bytes_(bytes) {}
@@ -30,8 +31,8 @@ class TextRows {
   void refuse(const std::string& why) { refused_.add(number_, why); }
   /// A line that stands before the current one is malformed.
   void refuse(std::size_t number, const std::string& why) { refused_.add(number, why); }
-  /// The rows, or Code::Input: malformed lines without ReadOptions::skip_bad_rows, or no row with a time.
-  /// `expected` says what a row looks like.
+  /// The rows, or Code::Input: malformed lines without ReadOptions::skip_bad_rows, or no row with a
+  /// time. `expected` says what a row looks like.
   Result<ForeignRead> finish(const ReadOptions& options, std::string_view expected) &&;
 
  private:
@@ -45,10 +46,11 @@ class TextRows {
   ForeignFile file_;
 };
 
-/// Rows of one line each, their own bytes where they have them, else what `line_of` makes (without a line end). A file of
-/// rows of oplat's own alone begins with `head`.
-Result<std::string> write_text_rows(const ForeignFile& file, std::string_view head,
-                                    const std::function<Result<std::string>(const ForeignRow&)>& line_of);
+/// Rows of one line each, their own bytes where they have them, else what `line_of` makes (without
+/// a line end). A file of rows of oplat's own alone begins with `head`.
+Result<std::string> write_text_rows(
+    const ForeignFile& file, std::string_view head,
+    const std::function<Result<std::string>(const ForeignRow&)>& line_of);
 
 /// `text` without blanks, tabs and line ends around it.
 std::string_view trimmed(std::string_view text);

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS's latency libraries as rows: each line is a key of the domain "tinynas" and a time without a cache state.
+/// TinyNAS's latency libraries as rows: each line is a key of the domain "tinynas" and a time
+/// without a cache state.
 #include <utility>
 
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "ir/conv_tuple.hpp"
 #include "ir/executed_conv.hpp"
-#include "table/tinynas_library.hpp"
 #include "table/codecs/codecs.hpp"
+#include "table/tinynas_library.hpp"
 
 namespace oplat::table {
 namespace {
 
 constexpr std::string_view kFailed = "the profile failed (-1)";
 
-/// One number, of which nothing else is known: one block whose spread nobody has seen, and an interval that claims
-/// nothing.
+/// One number, of which nothing else is known: one block whose spread nobody has seen, and an
+/// interval that claims nothing.
 Timing conv_timing(double ns) {
   Timing timing;
-  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns = timing.p90_ns = ns;
+  timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = timing.min_ns = timing.p10_ns =
+      timing.p90_ns = ns;
   timing.ci_level = 0;
   timing.blocks = timing.processes = 1;
   return timing;
@@ -56,7 +58,8 @@ ForeignRow foreign_row(const LibraryRow& row, ir::Dtype dtype) {
     made.outcome = Failed{std::string(kFailed)};
   }
   made.before = row.before;
-  if (library_line(as_its_key_says(row.conv), row.ns) != row.text) made.text = std::string(row.text);
+  if (library_line(as_its_key_says(row.conv), row.ns) != row.text)
+    made.text = std::string(row.text);
   return made;
 }
 
@@ -69,19 +72,23 @@ void add_lines(std::string& out, std::string_view piece) {
 class Tinynas final : public TableCodec {
   std::string_view do_name() const override { return "tinynas"; }
 
-  Result<Setting> do_setting(std::string_view file_name, std::string_view precision) const override {
+  Result<Setting> do_setting(std::string_view file_name,
+                             std::string_view precision) const override {
     constexpr std::string_view kKnown = "FP32, FP16, FP16_DAMOYOLO, INT8, INT4";
     std::string word(precision);
     if (word.empty()) {
       const auto told = precision_of_library(file_name);
       if (!told) {
-        return fail(Code::Usage, "{}: the name does not tell the precision as conv_data.out.fp16 does; say --precision, one of {}",
+        return fail(Code::Usage,
+                    "{}: the name does not tell the precision as conv_data.out.fp16 does; say "
+                    "--precision, one of {}",
                     base::printable(file_name, 200), kKnown);
       }
       word = *told;
     }
     if (!ir::dtype_of_precision(word)) {
-      return fail(Code::Usage, "--precision {}: libraries of TinyNAS have {}", base::printable(word), kKnown);
+      return fail(Code::Usage, "--precision {}: libraries of TinyNAS have {}",
+                  base::printable(word), kKnown);
     }
     Setting setting;
     setting.runtime = "tensorrt";
@@ -91,7 +98,9 @@ class Tinynas final : public TableCodec {
 
   Result<ForeignRead> do_read(std::string_view bytes, const ReadOptions& options) const override {
     const auto dtype = ir::dtype_of_precision(options.precision);
-    if (!dtype) return fail(Code::Usage, "'{}' is no precision of a library", base::printable(options.precision));
+    if (!dtype)
+      return fail(Code::Usage, "'{}' is no precision of a library",
+                  base::printable(options.precision));
     OPLAT_TRY(library, read_tinynas_library(bytes, options.name, options.skip_bad_rows));
     ForeignRead read;
     read.skipped = library.skipped;
@@ -99,14 +108,18 @@ class Tinynas final : public TableCodec {
     read.file.tail = library.tail;
     read.file.head = library.rows.front().before;
     read.file.rows.resize(library.rows.size());
-    base::for_parts(library.rows.size(), base::usable_cores(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) read.file.rows[i] = foreign_row(library.rows[i], *dtype);
-    });
+    base::for_parts(library.rows.size(), base::usable_cores(),
+                    [&](std::size_t begin, std::size_t end) {
+                      for (std::size_t i = begin; i < end; ++i)
+                        read.file.rows[i] = foreign_row(library.rows[i], *dtype);
+                    });
     read.file.rows.front().before.clear();  // the head of the file
     return read;
   }
 
-  bool do_accepts(std::string_view key, bool /*timed*/) const override { return tuple_of(key).has_value(); }
+  bool do_accepts(std::string_view key, bool /*timed*/) const override {
+    return tuple_of(key).has_value();
+  }
 
   /// A line says neither activation nor layout.
   std::string do_identity(std::string_view key) const override {
@@ -123,9 +136,12 @@ class Tinynas final : public TableCodec {
         continue;
       }
       const auto conv = tuple_of(row.key);
-      if (!conv) return fail(Code::Input, "no line of a library can say the key {}", base::printable(row.key, 200));
+      if (!conv)
+        return fail(Code::Input, "no line of a library can say the key {}",
+                    base::printable(row.key, 200));
       const auto* timing = std::get_if<Timing>(&row.outcome);
-      add_lines(out, library_line(*conv, timing == nullptr ? std::nullopt : std::optional(timing->median_ns)));
+      add_lines(out, library_line(*conv, timing == nullptr ? std::nullopt
+                                                           : std::optional(timing->median_ns)));
     }
     add_lines(out, file.tail);
     return out;

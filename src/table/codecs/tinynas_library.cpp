@@ -22,8 +22,8 @@ constexpr std::size_t kMaxLine = 1024;
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
 constexpr double kLibraryNsPerMs = 1e6;
 
-constexpr std::array<std::string_view, 9> kFields = {"Conv_type", "Batch",  "In_C",   "In_H",     "In_W",
-                                                     "Out_C",     "Kernel", "Stride", "ElmtFused"};
+constexpr std::array<std::string_view, 9> kFields = {
+    "Conv_type", "Batch", "In_C", "In_H", "In_W", "Out_C", "Kernel", "Stride", "ElmtFused"};
 
 using Fields = std::array<std::string_view, kFields.size()>;
 
@@ -45,14 +45,15 @@ Result<Fields> split_key(std::string_view key) {
   std::size_t start = 0;
   while (true) {
     const std::size_t comma = key.find(',', start);
-    if (count < fields.size()) fields[count] = key.substr(start, comma == std::string_view::npos ? comma : comma - start);
+    if (count < fields.size())
+      fields[count] = key.substr(start, comma == std::string_view::npos ? comma : comma - start);
     ++count;
     if (comma == std::string_view::npos) break;
     start = comma + 1;
   }
   if (count == fields.size()) return fields;
-  return fail(Code::Input, "{} fields between the braces where {} are expected ({})", count, fields.size(),
-              fmt::join(kFields, ","));
+  return fail(Code::Input, "{} fields between the braces where {} are expected ({})", count,
+              fields.size(), fmt::join(kFields, ","));
 }
 
 Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
@@ -74,10 +75,12 @@ Result<ir::ConvTuple> read_key(std::string_view key) {
   ir::ConvTuple conv;
   const auto type = ir::parse_conv_type(fields[0]);
   if (!type) {
-    return fail(Code::Input, "Conv_type is {} where Regular or Depthwise is expected", quoted(fields[0]));
+    return fail(Code::Input, "Conv_type is {} where Regular or Depthwise is expected",
+                quoted(fields[0]));
   }
   conv.type = *type;
-  std::int64_t* const sizes[] = {&conv.batch, &conv.in_c, &conv.in_h, &conv.in_w, &conv.out_c, &conv.kernel, &conv.stride};
+  std::int64_t* const sizes[] = {&conv.batch, &conv.in_c,   &conv.in_h,  &conv.in_w,
+                                 &conv.out_c, &conv.kernel, &conv.stride};
   for (std::size_t i = 0; i < std::size(sizes); ++i) {
     OPLAT_TRY(size, size_of(fields, i + 1));
     *sizes[i] = size;
@@ -89,7 +92,8 @@ Result<ir::ConvTuple> read_key(std::string_view key) {
   return conv;
 }
 
-/// The number that is nearest to the text's ms in ns: 30.9881 ms are 30988100 ns, though 30.9881 * 1e6 are not.
+/// The number that is nearest to the text's ms in ns: 30.9881 ms are 30988100 ns, though 30.9881 *
+/// 1e6 are not.
 std::optional<double> ns_of(std::string_view text, double ms) {
   if (text.find_first_of("eE") != std::string_view::npos) return ms * kLibraryNsPerMs;
   std::array<char, kMaxLine + 2> buffer;
@@ -107,27 +111,35 @@ Result<std::optional<double>> read_latency(std::string_view text) {
   if (*ms == -1) return std::nullopt;
   const auto ns = ns_of(text, *ms);
   if (!std::isfinite(*ms) || !ns || !(*ms > 0)) {
-    return fail(Code::Input, "the latency is {} where ms, or -1 for a profile that failed, are expected", quoted(text));
+    return fail(Code::Input,
+                "the latency is {} where ms, or -1 for a profile that failed, are expected",
+                quoted(text));
   }
   if (!base::is_kernel_time(*ns)) {
-    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted(text), base::kKernelTimesMs);
+    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted(text),
+                base::kKernelTimesMs);
   }
   return ns;
 }
 
 /// One line without its end, blanks around it trimmed_line.
 Result<LibraryRow> read_line(std::string_view line) {
-  if (line.size() > kMaxLine) return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMaxLine);
-  if (line.find('\0') != std::string_view::npos) return fail(Code::Input, "holds a NUL byte: {}", quoted(line));
-  if (line.front() != '{') return fail(Code::Input, "begins with {} where '{{' is expected", quoted(line));
+  if (line.size() > kMaxLine)
+    return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMaxLine);
+  if (line.find('\0') != std::string_view::npos)
+    return fail(Code::Input, "holds a NUL byte: {}", quoted(line));
+  if (line.front() != '{')
+    return fail(Code::Input, "begins with {} where '{{' is expected", quoted(line));
   const std::size_t close = line.find('}');
-  if (close == std::string_view::npos) return fail(Code::Input, "no closing brace: {}", quoted(line));
+  if (close == std::string_view::npos)
+    return fail(Code::Input, "no closing brace: {}", quoted(line));
   LibraryRow row;
   OPLAT_TRY(conv, read_key(line.substr(1, close - 1)));
   row.conv = conv;
   const std::string_view rest = line.substr(close + 1);
   const std::string_view number = trimmed_line(rest);
-  if (number.empty()) return fail(Code::Input, "no latency after the closing brace: {}", quoted(line));
+  if (number.empty())
+    return fail(Code::Input, "no latency after the closing brace: {}", quoted(line));
   if (!is_blank(rest.front())) {
     return fail(Code::Input, "{} after the closing brace where a blank is expected", quoted(rest));
   }
@@ -142,9 +154,13 @@ Result<LibraryRow> read_line(std::string_view line) {
 
 }  // namespace
 
-Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name, bool skip_bad_rows) {
+Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name,
+                                     bool skip_bad_rows) {
   if (bytes.starts_with(base::kByteOrderMark)) {
-    return fail(Code::Input, "{}: begins with a byte order mark, which no library has; take its three bytes away: tail -c +4 {} > OTHER", name, name);
+    return fail(Code::Input,
+                "{}: begins with a byte order mark, which no library has; take its three bytes "
+                "away: tail -c +4 {} > OTHER",
+                name, name);
   }
   Library library;
   RefusedRows refused;
@@ -156,7 +172,8 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
     const std::size_t newline = bytes.find('\n', start);
     const std::size_t next = newline == std::string_view::npos ? bytes.size() : newline + 1;
     const std::string_view text = bytes.substr(start, next - start);
-    std::string_view line = newline == std::string_view::npos ? text : text.substr(0, text.size() - 1);
+    std::string_view line =
+        newline == std::string_view::npos ? text : text.substr(0, text.size() - 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     line = trimmed_line(line);
     ++line_number;
@@ -176,9 +193,10 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
   }
   if (refused.count() > 0 && !skip_bad_rows) return refused.error(name);
   if (timed == 0) {
-    return fail(Code::Input, "{}: no row with a latency ({} failed, {} malformed{}); expected lines such as "
-                "'{{Regular,1,16,5,5,8,1,1,0}} 0.011776'", base::printable(name, 400), library.rows.size(), refused.count(),
-                refused.first());
+    return fail(Code::Input,
+                "{}: no row with a latency ({} failed, {} malformed{}); expected lines such as "
+                "'{{Regular,1,16,5,5,8,1,1,0}} 0.011776'",
+                base::printable(name, 400), library.rows.size(), refused.count(), refused.first());
   }
   library.tail = bytes.substr(pending);
   library.skipped = refused.count();
@@ -187,8 +205,9 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
 }
 
 std::string library_line(const ir::ConvTuple& conv, std::optional<double> ns) {
-  std::string line = fmt::format("{{{},{},{},{},{},{},{},{},{}}} ", ir::name(conv.type), conv.batch, conv.in_c, conv.in_h,
-                                 conv.in_w, conv.out_c, conv.kernel, conv.stride, conv.fused ? 1 : 0);
+  std::string line =
+      fmt::format("{{{},{},{},{},{},{},{},{},{}}} ", ir::name(conv.type), conv.batch, conv.in_c,
+                  conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride, conv.fused ? 1 : 0);
   if (ns) {
     fmt::format_to(std::back_inserter(line), "{:.6g}\n", *ns / kLibraryNsPerMs);
   } else {

@@ -51,7 +51,8 @@ TEST_F(Files, ReadsUpToItsBound) {
   const auto result = read_file(at("f"), 4);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::Input);
-  EXPECT_NE(result.error().message.find("5 bytes, more than the 4"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("5 bytes, more than the 4"), std::string::npos)
+      << result.error().message;
 }
 
 // /proc announces 0 bytes for files that hold some: the bound is for what arrives.
@@ -129,7 +130,8 @@ TEST_F(Files, WritesIntoAPipeAndKeepsIt) {
 
 TEST_F(Files, FullDeviceIsSaidAndKept) {
   // A node of our own: nothing may happen to the machine's.
-  if (::mknod(at("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0) GTEST_SKIP() << "no device can be made here";
+  if (::mknod(at("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0)
+    GTEST_SKIP() << "no device can be made here";
   const int device = ::open(at("full").c_str(), O_WRONLY);
   if (device < 0) GTEST_SKIP() << "no device can be opened here";
   ::close(device);

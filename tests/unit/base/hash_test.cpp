@@ -9,7 +9,8 @@
 namespace oplat::base {
 namespace {
 
-// XXH3's values for the empty input and "a", as its documentation and its other implementations give them.
+// XXH3's values for the empty input and "a", as its documentation and its other implementations
+// give them.
 TEST(Hash, IsXxh3) {
   EXPECT_EQ(hash128("").hex(), "99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(hash128("a").hex(), "a96faf705af16834e6c632b61e964e1f");
@@ -42,9 +43,11 @@ TEST(Hash128, OrdersAsANumber) {
 TEST(Hasher, EqualsTheHashOfTheWhole) {
   std::string data;
   for (int i = 0; i < 5000; ++i) data += static_cast<char>(i * 31 % 251);
-  for (const std::size_t piece : {std::size_t{1}, std::size_t{7}, std::size_t{240}, std::size_t{1024}, data.size()}) {
+  for (const std::size_t piece :
+       {std::size_t{1}, std::size_t{7}, std::size_t{240}, std::size_t{1024}, data.size()}) {
     Hasher hasher;
-    for (std::size_t at = 0; at < data.size(); at += piece) hasher.add(std::string_view(data).substr(at, piece));
+    for (std::size_t at = 0; at < data.size(); at += piece)
+      hasher.add(std::string_view(data).substr(at, piece));
     EXPECT_EQ(hasher.finish(), hash128(data)) << piece;
   }
   EXPECT_EQ(Hasher().finish(), hash128(""));

@@ -17,7 +17,8 @@ TEST(Parallel, EveryTaskIsDoneOnce) {
       ++done[i];
       return {};
     }));
-    EXPECT_TRUE(std::ranges::all_of(done, [](const auto& times) { return times == 1; })) << threads << " threads";
+    EXPECT_TRUE(std::ranges::all_of(done, [](const auto& times) { return times == 1; }))
+        << threads << " threads";
   }
 }
 
@@ -42,14 +43,16 @@ TEST(Parallel, NoTaskBeginsAfterAFailure) {
 }
 
 TEST(Parallel, PartsCoverEveryRowOnce) {
-  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1023}, std::size_t{1024}, std::size_t{100'001}}) {
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1023},
+                                  std::size_t{1024}, std::size_t{100'001}}) {
     for (const int threads : {-1, 1, 2, 7}) {
       std::vector<int> done(count);
       for_parts(count, threads, [&](std::size_t begin, std::size_t end) {
         ASSERT_LE(end, count);
         for (std::size_t i = begin; i < end; ++i) ++done[i];
       });
-      EXPECT_TRUE(std::ranges::all_of(done, [](int times) { return times == 1; })) << count << " rows, " << threads << " threads";
+      EXPECT_TRUE(std::ranges::all_of(done, [](int times) { return times == 1; }))
+          << count << " rows, " << threads << " threads";
     }
   }
 }

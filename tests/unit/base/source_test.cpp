@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// top/secret, top/models/{net, weights, sub/part, in, out, up}: "in" links to weights, "out" to ../secret, "up" to
-/// top.
+/// top/secret, top/models/{net, weights, sub/part, in, out, up}: "in" links to weights, "out" to
+/// ../secret, "up" to top.
 class Siblings : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -35,13 +35,15 @@ TEST(FloatText, ReadsBackToTheSameBits) {
     if (std::isnan(value)) continue;
     const auto back = parse_double(float_text(value));
     ASSERT_TRUE(back) << float_text(value);
-    ASSERT_EQ(std::bit_cast<std::uint64_t>(*back), std::bit_cast<std::uint64_t>(value)) << float_text(value);
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(*back), std::bit_cast<std::uint64_t>(value))
+        << float_text(value);
   }
 }
 
 TEST(FloatText, LeastAndGreatestReadBack) {
-  for (const double value : {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::min(),
-                             std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()}) {
+  for (const double value :
+       {std::numeric_limits<double>::denorm_min(), std::numeric_limits<double>::min(),
+        std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()}) {
     EXPECT_EQ(parse_double(float_text(value)), value);
   }
 }
@@ -92,11 +94,11 @@ TEST(JsonQuote, EscapesBeyondAsciiAsUtf16) {
 }
 
 TEST(JsonQuote, ReplacesInvalidUtf8) {
-  EXPECT_EQ(json_quote("\xc3("), R"("\ufffd(")");                              // a lead byte without its second
-  EXPECT_EQ(json_quote("a\x80z"), R"("a\ufffdz")");                            // a continuation on its own
-  EXPECT_EQ(json_quote("\xc0\xaf"), R"("\ufffd\ufffd")");                      // "/" in two bytes
-  EXPECT_EQ(json_quote("\xe0\x80\x80"), R"("\ufffd\ufffd\ufffd")");            // NUL in three
-  EXPECT_EQ(json_quote("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");            // half of a surrogate pair
+  EXPECT_EQ(json_quote("\xc3("), R"("\ufffd(")");          // a lead byte without its second
+  EXPECT_EQ(json_quote("a\x80z"), R"("a\ufffdz")");        // a continuation on its own
+  EXPECT_EQ(json_quote("\xc0\xaf"), R"("\ufffd\ufffd")");  // "/" in two bytes
+  EXPECT_EQ(json_quote("\xe0\x80\x80"), R"("\ufffd\ufffd\ufffd")");  // NUL in three
+  EXPECT_EQ(json_quote("\xed\xa0\x80"), R"("\ufffd\ufffd\ufffd")");  // half of a surrogate pair
   EXPECT_EQ(json_quote("\xf4\x90\x80\x80"), R"("\ufffd\ufffd\ufffd\ufffd")");  // above U+10FFFF
   EXPECT_EQ(json_quote("ab\xe2\x82"), R"("ab\ufffd\ufffd")");                  // cut at the end
 }

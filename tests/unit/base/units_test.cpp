@@ -61,12 +61,13 @@ TEST(ParseDuration, KnowsEveryUnit) {
 }
 
 TEST(ParseDuration, RefusesTheRestAndNamesTheUnits) {
-  for (const char* text :
-       {"", "10", "ms", "-5ms", "0s", "0.0ms", "10 ms", "ten ms", "1.2.3s", "5min", "10MS", "1e3ms", "10ms "}) {
+  for (const char* text : {"", "10", "ms", "-5ms", "0s", "0.0ms", "10 ms", "ten ms", "1.2.3s",
+                           "5min", "10MS", "1e3ms", "10ms "}) {
     const auto result = parse_duration_ns(text);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().code, Code::Usage);
-    EXPECT_NE(result.error().message.find("10ms, 90s, 30m"), std::string::npos) << result.error().message;
+    EXPECT_NE(result.error().message.find("10ms, 90s, 30m"), std::string::npos)
+        << result.error().message;
   }
   EXPECT_FALSE(parse_duration_ns(std::string(400, '9') + "h"));
 }

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "estimate/row_spread.hpp"
 #include "estimate/chain.hpp"
+#include "estimate/row_spread.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::estimate {
@@ -31,7 +31,9 @@ class ExactTest : public ::testing::Test {
     must(exact->estimate({&query, 1}, {&answer, 1}));
     return answer;
   }
-  RowSource source() { return {&small_.table(), device_, {setting_}, ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}}}; }
+  RowSource source() {
+    return {&small_.table(), device_, {setting_}, ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}}};
+  }
   table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome,
                    const std::string& origin = "own") {
     return small_.row(device_, setting_, key, reuse, std::move(outcome), origin);
@@ -62,7 +64,8 @@ TEST_F(ExactTest, AnotherKeyIsNotAnswered) {
 
 TEST_F(ExactTest, ARowWithoutStateAnswersAnyFootprint) {
   row(test::kCopy250, std::nullopt, timing(1000));
-  for (const double bytes : {0.0, 5 * kMiB, 1e12}) EXPECT_EQ(ask(test::kCopy250, bytes)->median_ns, 1000);
+  for (const double bytes : {0.0, 5 * kMiB, 1e12})
+    EXPECT_EQ(ask(test::kCopy250, bytes)->median_ns, 1000);
 }
 
 TEST_F(ExactTest, HotAndColdAreInterpolatedAtTheFootprint) {
@@ -90,7 +93,8 @@ TEST_F(ExactTest, TheOnlyStateAnswersAndSaysSo) {
   ASSERT_TRUE(far);
   EXPECT_EQ(far->median_ns, 10000);
   EXPECT_THAT(far->why, HasSubstr("the only cache state measured"));
-  // 1 MiB of weights at 10 bytes a ns may cost another 104858 ns; 3.6 times the hot time is the most ever seen.
+  // 1 MiB of weights at 10 bytes a ns may cost another 104858 ns; 3.6 times the hot time is the
+  // most ever seen.
   EXPECT_NEAR(far->sd_log, std::hypot(0.02, std::log(3.6)), 1e-9);
   const auto near = ask(test::kMatMul, 65536.0);
   EXPECT_NEAR(near->sd_log, 0.02, 1e-9);
@@ -118,10 +122,12 @@ TEST_F(ExactTest, WhatAFitSawOfRowsLeftOutTakesThePlaceOfTheFloor) {
   row(test::kCopy4000, std::nullopt, timing(1e6, 0.0, 1));
   std::vector<LeftOutRow> left_out(200, {std::log(1000.0), 0.0329});
   left_out.resize(400, {std::log(1e6), 0.5});
-  must(small_.table().put_fit(device_, setting_, {std::string(kRowSpreadFormat), 1, RowSpread::learn(left_out)->save()}));
+  must(small_.table().put_fit(
+      device_, setting_, {std::string(kRowSpreadFormat), 1, RowSpread::learn(left_out)->save()}));
   EXPECT_NEAR(ask(test::kCopy250, 0)->sd_log, 0.02, 1e-4);
   EXPECT_THAT(ask(test::kCopy250, 0)->why, HasSubstr("fewer than 2 blocks: spread of 2.0 %"));
-  EXPECT_NEAR(ask(test::kCopy1000, 0)->sd_log, 0.05, 1e-9) << "what the row itself says, where it says more";
+  EXPECT_NEAR(ask(test::kCopy1000, 0)->sd_log, 0.05, 1e-9)
+      << "what the row itself says, where it says more";
   EXPECT_NEAR(ask(test::kCopy4000, 0)->sd_log, 0.08, 1e-9) << "no more than where nothing is known";
   row(test::kMatMul, std::nullopt, timing(1000, 0.0, 1));
   EXPECT_NEAR(ask(test::kCopy250, 0)->sd_log, 0.08, 1e-9) << "a fit of other rows is none";
@@ -139,20 +145,25 @@ TEST_F(ExactTest, ARowOfAnOpenBatchAnswersForOneImageAndSaysSo) {
   EXPECT_EQ(answer->tier, "twin");
   EXPECT_NEAR(answer->sd_log, std::hypot(0.05, 0.13), 1e-9);
   EXPECT_EQ(answer->why, "row " + std::to_string(id) + ", from the table's key with batch -1");
-  EXPECT_FALSE(ask("paddle_lite:swish{}(f32[2,8,4,4])->(f32[2,8,4,4])", 0)) << "measured with one image";
+  EXPECT_FALSE(ask("paddle_lite:swish{}(f32[2,8,4,4])->(f32[2,8,4,4])", 0))
+      << "measured with one image";
   row(kSwish, std::nullopt, timing(1200, 0.05), "paddleslim");
   EXPECT_EQ(ask(kSwish, 0)->median_ns, 1200) << "its own row comes first";
   EXPECT_EQ(ask(kSwish, 0)->tier, "exact");
 }
 
 TEST_F(ExactTest, ARowOfAnOpenBatchThatCannotBeAnswersForNothing) {
-  // Twenty believable rows say what the machine reaches; the last one would move a thousand times as many bytes in a ns.
+  // Twenty believable rows say what the machine reaches; the last one would move a thousand times
+  // as many bytes in a ns.
   for (int channels = 8; channels < 28; ++channels) {
-    const std::string key = fmt::format("paddle_lite:swish{{}}(f32[1,{0},64,64])->(f32[1,{0},64,64])", channels);
+    const std::string key =
+        fmt::format("paddle_lite:swish{{}}(f32[1,{0},64,64])->(f32[1,{0},64,64])", channels);
     row(key.c_str(), std::nullopt, timing(channels * 20'000.0, 0.05), "paddleslim");
   }
-  row("paddle_lite:swish{}(f32[?,32,64,64])->(f32[?,32,64,64])", std::nullopt, timing(600, 0.05), "paddleslim");
-  row("paddle_lite:swish{}(f32[?,40,64,64])->(f32[?,40,64,64])", std::nullopt, timing(800'000, 0.05), "paddleslim");
+  row("paddle_lite:swish{}(f32[?,32,64,64])->(f32[?,32,64,64])", std::nullopt, timing(600, 0.05),
+      "paddleslim");
+  row("paddle_lite:swish{}(f32[?,40,64,64])->(f32[?,40,64,64])", std::nullopt,
+      timing(800'000, 0.05), "paddleslim");
   EXPECT_FALSE(ask("paddle_lite:swish{}(f32[1,32,64,64])->(f32[1,32,64,64])", 0));
   EXPECT_TRUE(ask("paddle_lite:swish{}(f32[1,40,64,64])->(f32[1,40,64,64])", 0));
 }
@@ -168,14 +179,17 @@ TEST_F(ExactTest, AQuestionOfAnOpenBatchIsAnsweredToo) {
 
 TEST_F(ExactTest, WhatATextDoesNotSayMatchesAModelsKernel) {
   constexpr const char* kRow =
-      "paddle_lite:conv2d{activation=?,bias=?,bit_length=None,dilations=[?,1],group=1,pads=[?,?,0,0],quant=None,strides=[?,1]}"
+      "paddle_lite:conv2d{activation=?,bias=?,bit_length=None,dilations=[?,1],group=1,pads=[?,?,0,"
+      "0],quant=None,strides=[?,1]}"
       "(f32[1,8,4,4],f32c[4,8,1,1])->(f32[1,4,4,4])";
   constexpr const char* kKernel =
-      "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[0,0,0,0],quant=None,strides=[1,1]}"
+      "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=["
+      "0,0,0,0],quant=None,strides=[1,1]}"
       "(f32[1,8,4,4],f32c[4,8,1,1])->(f32[1,4,4,4])";
   EXPECT_FALSE(ask(kKernel, 0));
   EXPECT_EQ(must(why_missing(source(), kKernel)),
-            "no row of 'conv2d in=(1, 8, 4, 4) weight=(4, 8, 1, 1) out=(1, 4, 4, 4) pad=0 stride=1 group=1 dilation=1 quant=None "
+            "no row of 'conv2d in=(1, 8, 4, 4) weight=(4, 8, 1, 1) out=(1, 4, 4, 4) pad=0 stride=1 "
+            "group=1 dilation=1 quant=None "
             "bit_length=None'");
   row(kRow, std::nullopt, timing(1000, 0.05), "paddleslim");
   const auto answer = ask(kKernel, 0);
@@ -193,7 +207,8 @@ TEST_F(ExactTest, SpellingsAreFoundAmongManyQuestionsToo) {
     must(exact->estimate({&query, 1}, {&answer, 1}));
     return answer;
   };
-  for (int i = 0; i < 600; ++i) EXPECT_FALSE(ask_one(fmt::format("paddle_lite:swish{{}}(f32[{0},9])->(f32[{0},9])", i + 1)));
+  for (int i = 0; i < 600; ++i)
+    EXPECT_FALSE(ask_one(fmt::format("paddle_lite:swish{{}}(f32[{0},9])->(f32[{0},9])", i + 1)));
   EXPECT_TRUE(ask_one(kSwish));
 }
 
@@ -212,7 +227,8 @@ TEST_F(ExactTest, OutcomesWithoutATimeAnswerNothingAndSayWhy) {
   row(test::kCopy1000, std::nullopt, timing(0.0));
   EXPECT_FALSE(ask(test::kCopy250, 0));
   EXPECT_FALSE(ask(test::kCopy1000, 0));
-  EXPECT_THAT(must(why_missing(source(), test::kCopy250)), HasSubstr("unsupported: no such kernel"));
+  EXPECT_THAT(must(why_missing(source(), test::kCopy250)),
+              HasSubstr("unsupported: no such kernel"));
   EXPECT_THAT(must(why_missing(source(), test::kCopy1000)), HasSubstr("not a positive number"));
 }
 
@@ -280,7 +296,8 @@ TEST_F(ExactTest, SamplesSayTheirState) {
   row(test::kCopy250, 1e12, timing(3000));
   row(test::kCopy1000, 1e12, timing(4000));
   std::map<double, std::size_t> states;
-  for (const Sample& sample : must(read_samples_in_states(source()))) states[std::round(std::exp(sample.log_ns))] = sample.state;
+  for (const Sample& sample : must(read_samples_in_states(source())))
+    states[std::round(std::exp(sample.log_ns))] = sample.state;
   EXPECT_EQ(states.at(1000), 0U);
   EXPECT_GT(states.at(3000), 0U);
   EXPECT_EQ(states.at(4000), 0U) << "the only one of its key";

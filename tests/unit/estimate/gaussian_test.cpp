@@ -9,10 +9,10 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.hpp"
 #include "estimate/learned/descent.hpp"
 #include "estimate/learned/informative.hpp"
 #include "estimate/learned/scaler.hpp"
-#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -67,8 +67,9 @@ double covariance(const SmoothKernel& kernel, const Points& a, Index i, const Po
 }
 
 /// Mean and variance of row `i` of `asked` from the rows `from`, by a dense inverse.
-std::pair<double, double> by_hand(const SmoothKernel& kernel, const Problem& rows, const std::vector<Index>& from,
-                                  double mean, const Points& asked, Index i) {
+std::pair<double, double> by_hand(const SmoothKernel& kernel, const Problem& rows,
+                                  const std::vector<Index>& from, double mean, const Points& asked,
+                                  Index i) {
   const auto n = static_cast<Index>(from.size());
   MatrixXd among(n, n);
   VectorXd to(n);
@@ -76,7 +77,8 @@ std::pair<double, double> by_hand(const SmoothKernel& kernel, const Problem& row
   for (Index a = 0; a < n; ++a) {
     const Index row = from[static_cast<std::size_t>(a)];
     for (Index b = 0; b < n; ++b) {
-      among(a, b) = covariance(kernel, rows.points, row, rows.points, from[static_cast<std::size_t>(b)]);
+      among(a, b) =
+          covariance(kernel, rows.points, row, rows.points, from[static_cast<std::size_t>(b)]);
     }
     among(a, a) += kernel.noise + kJitter;
     to(a) = covariance(kernel, asked, i, rows.points, row);
@@ -122,7 +124,8 @@ TEST(Gaussian, AnswersAsTheDenseFormula) {
     EXPECT_EQ(model.exact(), exact);
     const std::vector<double> means = model.means(asked.points);
     for (Index i = 0; i < asked.points.size(); ++i) {
-      const auto [mean, variance] = by_hand(kernel, rows, all_but(14, -1), mean_of(rows.y), asked.points, i);
+      const auto [mean, variance] =
+          by_hand(kernel, rows, all_but(14, -1), mean_of(rows.y), asked.points, i);
       const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
       const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
       EXPECT_NEAR(answer.mean, mean, 1e-4) << "row " << i << ", exact " << exact;
@@ -138,7 +141,8 @@ TEST(Gaussian, ManyRowsAreAllWeighedWhereExact) {
   const SmoothKernel kernel = some_kernel(2);
   const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(true));
   for (Index i = 0; i < asked.points.size(); ++i) {
-    const auto [mean, variance] = by_hand(kernel, rows, all_but(70, -1), mean_of(rows.y), asked.points, i);
+    const auto [mean, variance] =
+        by_hand(kernel, rows, all_but(70, -1), mean_of(rows.y), asked.points, i);
     const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
     const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
     EXPECT_NEAR(answer.mean, mean, 1e-3);
@@ -154,9 +158,12 @@ TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheRow) {
     const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(exact));
     ASSERT_EQ(model.left_out().size(), 15U);
     for (Index i = 0; i < 15; ++i) {
-      const auto [mean, variance] = by_hand(kernel, rows, all_but(15, i), mean_of(rows.y), rows.points, i);
-      EXPECT_NEAR(model.left_out()[static_cast<std::size_t>(i)].mean, mean, 1e-4) << "row " << i << ", exact " << exact;
-      EXPECT_NEAR(model.left_out()[static_cast<std::size_t>(i)].sd, std::sqrt(variance), 1e-4) << "row " << i;
+      const auto [mean, variance] =
+          by_hand(kernel, rows, all_but(15, i), mean_of(rows.y), rows.points, i);
+      EXPECT_NEAR(model.left_out()[static_cast<std::size_t>(i)].mean, mean, 1e-4)
+          << "row " << i << ", exact " << exact;
+      EXPECT_NEAR(model.left_out()[static_cast<std::size_t>(i)].sd, std::sqrt(variance), 1e-4)
+          << "row " << i;
     }
   }
 }
@@ -199,8 +206,10 @@ TEST(SmoothKernel, LearningLowersTheMisfit) {
   VectorXd y(30);
   for (Index i = 0; i < 30; ++i) y(i) = rows.y[static_cast<std::size_t>(i)] - mean_of(rows.y);
   VectorXd unused;
-  const double before = misfit(parameters_of(learn_kernel(rows.points, y, 0)), rows.points, y, unused);
-  const double after = misfit(parameters_of(learn_kernel(rows.points, y, 10)), rows.points, y, unused);
+  const double before =
+      misfit(parameters_of(learn_kernel(rows.points, y, 0)), rows.points, y, unused);
+  const double after =
+      misfit(parameters_of(learn_kernel(rows.points, y, 10)), rows.points, y, unused);
   EXPECT_LT(after, before - 1);
 }
 
@@ -241,7 +250,8 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
   std::vector<Index> from = all_but(6, -1);
   all.points.at.conservativeResize(18, 2);
   all.points.at.bottomRows(12) = candidates.points.at;
-  all.points.slices.insert(all.points.slices.end(), candidates.points.slices.begin(), candidates.points.slices.end());
+  all.points.slices.insert(all.points.slices.end(), candidates.points.slices.begin(),
+                           candidates.points.slices.end());
   all.y.resize(18, 0);
   std::vector<bool> taken(12, false);
   for (const std::size_t chosen : least_known(kernel, known.points, candidates.points, 5)) {
@@ -252,7 +262,8 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
       if (taken[static_cast<std::size_t>(i)]) continue;
       most = std::max(most, by_hand(kernel, all, from, 0, candidates.points, i).second);
     }
-    EXPECT_NEAR(by_hand(kernel, all, from, 0, candidates.points, static_cast<Index>(chosen)).second, most, 1e-5);
+    EXPECT_NEAR(by_hand(kernel, all, from, 0, candidates.points, static_cast<Index>(chosen)).second,
+                most, 1e-5);
     taken[chosen] = true;
     from.push_back(6 + static_cast<Index>(chosen));
   }
@@ -269,15 +280,19 @@ TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
   std::vector<Index> from = all_but(6, -1);
   all.points.at.conservativeResize(18, 2);
   all.points.at.bottomRows(12) = candidates.points.at;
-  all.points.slices.insert(all.points.slices.end(), candidates.points.slices.begin(), candidates.points.slices.end());
+  all.points.slices.insert(all.points.slices.end(), candidates.points.slices.begin(),
+                           candidates.points.slices.end());
   all.y.resize(18, 0);
   const auto left_with = [&](std::vector<Index> rows) {
     double sum = 0;
-    for (Index i = 0; i < 9; ++i) sum += static_cast<double>(weights[static_cast<std::size_t>(i)]) * by_hand(kernel, all, rows, 0, asked.points, i).second;
+    for (Index i = 0; i < 9; ++i)
+      sum += static_cast<double>(weights[static_cast<std::size_t>(i)]) *
+             by_hand(kernel, all, rows, 0, asked.points, i).second;
     return sum;
   };
   std::vector<bool> taken(12, false);
-  for (const std::size_t chosen : most_telling(kernel, known.points, candidates.points, asked.points, weights, 5)) {
+  for (const std::size_t chosen :
+       most_telling(kernel, known.points, candidates.points, asked.points, weights, 5)) {
     ASSERT_LT(chosen, 12U);
     EXPECT_FALSE(taken[chosen]);
     const auto with = [&](std::size_t candidate) {
@@ -293,7 +308,8 @@ TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
     taken[chosen] = true;
     from.push_back(6 + static_cast<Index>(chosen));
   }
-  EXPECT_EQ(most_telling(kernel, known.points, candidates.points, asked.points, weights, 50).size(), 12U);
+  EXPECT_EQ(most_telling(kernel, known.points, candidates.points, asked.points, weights, 50).size(),
+            12U);
 }
 
 TEST(Scaler, ColumnsThatVaryGetMeanNoughtAndDeviationOne) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Library files and lists of tuples, read as plainly as can be: tests of predictors must not lean on the codec.
+/// Library files and lists of tuples, read as plainly as can be: tests of predictors must not lean
+/// on the codec.
 #pragma once
 
 #include <fstream>
@@ -13,7 +14,8 @@
 namespace oplat::test {
 
 /// Nothing where the file is absent. Lines are taken to be well-formed.
-inline std::optional<std::vector<estimate::LibraryTime>> read_library_file(const std::string& path) {
+inline std::optional<std::vector<estimate::LibraryTime>> read_library_file(
+    const std::string& path) {
   std::ifstream file(path);
   if (!file) return std::nullopt;
   std::vector<estimate::LibraryTime> rows;
@@ -24,8 +26,8 @@ inline std::optional<std::vector<estimate::LibraryTime>> read_library_file(const
     std::string type;
     estimate::LibraryTime row;
     ir::ConvTuple& conv = row.conv;
-    fields >> type >> conv.batch >> conv.in_c >> conv.in_h >> conv.in_w >> conv.out_c >> conv.kernel >> conv.stride >>
-        conv.fused >> row.ms;
+    fields >> type >> conv.batch >> conv.in_c >> conv.in_h >> conv.in_w >> conv.out_c >>
+        conv.kernel >> conv.stride >> conv.fused >> row.ms;
     conv.type = type == "Depthwise" ? ir::ConvType::Depthwise : ir::ConvType::Regular;
     rows.push_back(row);
   }
@@ -47,8 +49,8 @@ inline std::optional<std::vector<ListedTuple>> read_tuple_file(const std::string
     std::string type;
     ListedTuple tuple;
     ir::ConvTuple& conv = tuple.conv;
-    fields >> type >> conv.stride >> conv.fused >> conv.kernel >> conv.batch >> conv.in_c >> conv.in_h >> conv.out_c >>
-        tuple.answer;
+    fields >> type >> conv.stride >> conv.fused >> conv.kernel >> conv.batch >> conv.in_c >>
+        conv.in_h >> conv.out_c >> tuple.answer;
     conv.in_w = conv.in_h;
     conv.type = type == "Depthwise" ? ir::ConvType::Depthwise : ir::ConvType::Regular;
     tuples.push_back(tuple);

@@ -21,9 +21,12 @@ std::optional<Estimate> recalled(const Memo& memo, const Query& query) {
 
 TEST(MemoTest, TellsKeysAndFootprintsApart) {
   Memo memo;
-  const Query queries[] = {{"a", nullptr, std::nullopt, {}, false}, {"a", nullptr, 0.0, {}, false},
-                           {"a", nullptr, 4096.0, {}, false},       {"b", nullptr, std::nullopt, {}, false}};
-  const std::optional<Estimate> answers[] = {estimate_of(1), estimate_of(2), estimate_of(3), std::nullopt};
+  const Query queries[] = {{"a", nullptr, std::nullopt, {}, false},
+                           {"a", nullptr, 0.0, {}, false},
+                           {"a", nullptr, 4096.0, {}, false},
+                           {"b", nullptr, std::nullopt, {}, false}};
+  const std::optional<Estimate> answers[] = {estimate_of(1), estimate_of(2), estimate_of(3),
+                                             std::nullopt};
   memo.keep(queries, answers);
   EXPECT_EQ(recalled(memo, queries[0])->median_ns, 1);
   EXPECT_EQ(recalled(memo, queries[1])->median_ns, 2);

@@ -39,10 +39,11 @@ void compare_with_golden(const OriginalPredictor& original, const std::string& f
     const auto answer = original.predict(tuple.conv);
     if (agrees(tuple.answer, answer)) continue;
     ++count;
-    different += fmt::format("{} stride {} fused {} kernel {} batch {} {} -> {} at {}: {} instead of {}\n",
-                             ir::name(tuple.conv.type), tuple.conv.stride, tuple.conv.fused, tuple.conv.kernel,
-                             tuple.conv.batch, tuple.conv.in_c, tuple.conv.out_c, tuple.conv.in_h,
-                             answer ? base::float_text(*answer) : answer.error().message, tuple.answer);
+    different += fmt::format(
+        "{} stride {} fused {} kernel {} batch {} {} -> {} at {}: {} instead of {}\n",
+        ir::name(tuple.conv.type), tuple.conv.stride, tuple.conv.fused, tuple.conv.kernel,
+        tuple.conv.batch, tuple.conv.in_c, tuple.conv.out_c, tuple.conv.in_h,
+        answer ? base::float_text(*answer) : answer.error().message, tuple.answer);
   }
   EXPECT_EQ(count, 0) << different;
 }
@@ -61,7 +62,8 @@ TEST(OriginalGolden, TotalsOfResNet50) {
   OPLAT_LIBRARY_OR_SKIP(original, "conv_data.out");
   auto tuples = test::read_tuple_file(kFolder + "convs_224/R50.tsv");
   ASSERT_TRUE(tuples);
-  for (const auto& [batch, total] : {std::pair{1, 2.761298}, {32, 19.919927}, {64, 37.774238}, {128, 72.599050}}) {
+  for (const auto& [batch, total] :
+       {std::pair{1, 2.761298}, {32, 19.919927}, {64, 37.774238}, {128, 72.599050}}) {
     double sum = 0;
     for (test::ListedTuple& tuple : *tuples) {
       tuple.conv.batch = batch;
@@ -73,8 +75,8 @@ TEST(OriginalGolden, TotalsOfResNet50) {
   }
 }
 
-/// A row of the library comes back as it stands there, up to the rounding of weights. Of rows for one convolution
-/// Qhull keeps one, so a library with duplicates is left out.
+/// A row of the library comes back as it stands there, up to the rounding of weights. Of rows for
+/// one convolution Qhull keeps one, so a library with duplicates is left out.
 TEST(OriginalGolden, MeasuredRowsComeBack) {
   OPLAT_LIBRARY_OR_SKIP(original, "conv_data.out");
   std::size_t count = 0, off = 0;

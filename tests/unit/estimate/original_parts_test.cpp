@@ -8,10 +8,10 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.hpp"
 #include "estimate/original/delaunay.hpp"
 #include "estimate/original/line.hpp"
 #include "estimate/original/nearest.hpp"
-#include "base/random.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -28,7 +28,8 @@ std::vector<PlanePoint> grid(int columns, int rows) {
 std::vector<PlanePoint> scattered(std::size_t count) {
   base::Random random(7);
   std::vector<PlanePoint> points(count);
-  for (PlanePoint& point : points) point = {std::floor(1000 * random.uniform()), std::floor(100 * random.uniform())};
+  for (PlanePoint& point : points)
+    point = {std::floor(1000 * random.uniform()), std::floor(100 * random.uniform())};
   return points;
 }
 
@@ -49,7 +50,9 @@ PlanePoint interpolated(const Place& place, const std::vector<PlanePoint>& point
   return sum;
 }
 
-TEST(Delaunay, AGridHasTwoTrianglesACell) { EXPECT_EQ(triangulated(grid(6, 5)).size(), 2U * 5 * 4); }
+TEST(Delaunay, AGridHasTwoTrianglesACell) {
+  EXPECT_EQ(triangulated(grid(6, 5)).size(), 2U * 5 * 4);
+}
 
 TEST(Delaunay, EveryPointInsideIsPlacedWhereItIs) {
   for (const auto& points : {grid(8, 9), scattered(300)}) {
@@ -100,7 +103,8 @@ TEST(Delaunay, PointsOnOneLineHaveNoTriangle) {
 }
 
 /// Distance with each axis in units of its range.
-double scaled_distance(const PlanePoint& a, const PlanePoint& b, const std::vector<PlanePoint>& points) {
+double scaled_distance(const PlanePoint& a, const PlanePoint& b,
+                       const std::vector<PlanePoint>& points) {
   const auto range = [&](auto coordinate) {
     double least = coordinate(points.front()), most = least;
     for (const PlanePoint& point : points) {
@@ -114,13 +118,15 @@ double scaled_distance(const PlanePoint& a, const PlanePoint& b, const std::vect
 }
 
 TEST(NearestPoint, NoPointIsNearer) {
-  for (const auto& points : {grid(8, 9), scattered(300), scattered(5), std::vector<PlanePoint>(40, PlanePoint{1, 1})}) {
+  for (const auto& points :
+       {grid(8, 9), scattered(300), scattered(5), std::vector<PlanePoint>(40, PlanePoint{1, 1})}) {
     const NearestPoint nearest(points);
     base::Random random(11);
     for (int i = 0; i < 300; ++i) {
       const PlanePoint at{2000 * random.uniform() - 500, 200 * random.uniform() - 50};
       double least = scaled_distance(at, points.front(), points);
-      for (const PlanePoint& point : points) least = std::min(least, scaled_distance(at, point, points));
+      for (const PlanePoint& point : points)
+        least = std::min(least, scaled_distance(at, point, points));
       const std::size_t found = nearest.find(at);
       ASSERT_LT(found, points.size());
       EXPECT_NEAR(scaled_distance(at, points[found], points), least, 1e-12);

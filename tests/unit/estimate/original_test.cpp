@@ -26,12 +26,13 @@ ConvTuple regular(std::int64_t batch, std::int64_t in_c, std::int64_t in_h, std:
   return conv;
 }
 
-/// Rows of one ratio over Out_C 16, 32 and In_H 8, 16, 24. Times are scale * (Out_C + 10 In_H), a plane, so that they
-/// do not depend on how the cells are cut.
+/// Rows of one ratio over Out_C 16, 32 and In_H 8, 16, 24. Times are scale * (Out_C + 10 In_H), a
+/// plane, so that they do not depend on how the cells are cut.
 void add_grid(std::vector<LibraryTime>& rows, std::int64_t batch, double ratio, double scale) {
   for (const std::int64_t out_c : {16, 32})
     for (const std::int64_t in_h : {8, 16, 24})
-      rows.push_back({regular(batch, static_cast<std::int64_t>(ratio * static_cast<double>(out_c)), in_h, out_c),
+      rows.push_back({regular(batch, static_cast<std::int64_t>(ratio * static_cast<double>(out_c)),
+                              in_h, out_c),
                       scale * static_cast<double>(out_c + 10 * in_h)});
 }
 
@@ -91,7 +92,8 @@ TEST(Original, RatiosAreJoinedByLinesThatGoOnBeyondTheEnds) {
   EXPECT_NEAR(ms(original, regular(1, 24, 16, 16)), (one + two) / 2, kRounding);
   EXPECT_NEAR(ms(original, regular(1, 64, 16, 16)), one + 3 * (two - one), kRounding);
   EXPECT_NEAR(ms(original, regular(1, 12, 16, 16)), one / 2, kRounding);
-  // Below half the ratio the line is negative; the first ratio's time shrinks in proportion instead.
+  // Below half the ratio the line is negative; the first ratio's time shrinks in proportion
+  // instead.
   EXPECT_NEAR(ms(original, regular(1, 4, 16, 16)), one / 4, kRounding);
 }
 
@@ -104,8 +106,10 @@ TEST(Original, TimesThatDoNotGrowWithTheRatioArePassedOverFromTheThirdOn) {
   const auto original = predictor(rows);
   const double unit = 16 + 160;
   EXPECT_NEAR(ms(original, regular(1, 12, 16, 16)), 1.5 * unit, kRounding);
-  EXPECT_NEAR(ms(original, regular(1, 40, 16, 16)), 2 * unit, kRounding);  // ratio 2.5, half way from 1 to 4
-  EXPECT_NEAR(ms(original, regular(1, 32, 16, 16)), unit, kRounding);      // its own slice answers all the same
+  EXPECT_NEAR(ms(original, regular(1, 40, 16, 16)), 2 * unit,
+              kRounding);  // ratio 2.5, half way from 1 to 4
+  EXPECT_NEAR(ms(original, regular(1, 32, 16, 16)), unit,
+              kRounding);  // its own slice answers all the same
 }
 
 TEST(Original, ARatioIsCutToTwoDigitsInTheLibraryButNotInTheQuestion) {
@@ -161,7 +165,8 @@ TEST(Original, DepthwiseLooksAtOutputChannelsOnly) {
   ConvTuple conv = regular(1, 999, 16, 16);
   conv.type = ConvType::Depthwise;
   EXPECT_NEAR(ms(original, conv), 16 + 160, kRounding);
-  EXPECT_THAT(error_of(original, regular(1, 16, 16, 16)), HasSubstr("no row of Regular stride 1 fused 0 kernel 3"));
+  EXPECT_THAT(error_of(original, regular(1, 16, 16, 16)),
+              HasSubstr("no row of Regular stride 1 fused 0 kernel 3"));
 }
 
 TEST(Original, GroupedConvolutionsAreUnknownToIt) {
@@ -180,7 +185,9 @@ TEST(Original, ASliceWithoutATriangleIsNamed) {
   const auto line = OriginalPredictor::create(rows);
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().code, Code::Input);
-  EXPECT_THAT(line.error().message, HasSubstr("4 rows of Regular stride 1 fused 0 kernel 3, batch 32, In_C / Out_C 2: no three"));
+  EXPECT_THAT(
+      line.error().message,
+      HasSubstr("4 rows of Regular stride 1 fused 0 kernel 3, batch 32, In_C / Out_C 2: no three"));
   rows.resize(7);
   const auto point = OriginalPredictor::create(rows);
   ASSERT_FALSE(point);

@@ -13,7 +13,8 @@ namespace {
 
 Sample sample(const char* key, double ns) { return {key, std::log(ns)}; }
 
-// Bytes: 2000, 8000 and 4 * (512 + 512 * 512 + 512) = 1052672; operations of the product: 2 * 512 * 512 = 524288.
+// Bytes: 2000, 8000 and 4 * (512 + 512 * 512 + 512) = 1052672; operations of the product: 2 * 512 *
+// 512 = 524288.
 const std::vector<Sample> kSamples = {sample(test::kCopy250, 1000), sample(test::kCopy1000, 2000),
                                       sample(test::kMatMul, 100000)};
 constexpr double kBandwidth = 10.52672;
@@ -25,7 +26,8 @@ TEST(Roofline, IsWhatTheRowsAchieved) {
   ASSERT_TRUE(roofline->flops_per_ns);
   EXPECT_NEAR(*roofline->flops_per_ns, 5.24288, 1e-9);
   EXPECT_NEAR(roofline->bytes_per_ns, kBandwidth, 1e-9);
-  // Ratios to the bound: 1000 / 1190 = 0.84, 2000 / 1760 = 1.14, 100000 / 101000 = 0.99; the last is their median.
+  // Ratios to the bound: 1000 / 1190 = 0.84, 2000 / 1760 = 1.14, 100000 / 101000 = 0.99; the last
+  // is their median.
   EXPECT_NEAR(roofline->scale, 100.0 / 101.0, 1e-9);
   EXPECT_NEAR(roofline->sd_log, 0.7, 1e-9);
   EXPECT_EQ(roofline->rows, 3);
@@ -61,7 +63,8 @@ TEST(Roofline, LargeKernelsSayNothingAboutDispatch) {
 
 TEST(Roofline, NeedsUsableRows) {
   EXPECT_FALSE(fit_roofline({}));
-  EXPECT_FALSE(fit_roofline(std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)}));
+  EXPECT_FALSE(fit_roofline(
+      std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)}));
   EXPECT_EQ(make_physics()->fit({}).error().code, Code::Refused);
 }
 

@@ -12,7 +12,8 @@ namespace {
 constexpr double kMebibyte = 1024.0 * 1024.0;
 const ReuseCurve kCurve{std::nullopt, {2 * kMebibyte, 10 * kMebibyte}};
 const ReuseCurve kBoth{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {8 * kMebibyte, 32 * kMebibyte}};
-const std::vector<StatePoint> kThree = {{65536, 1000, 0.02}, {4 * kMebibyte, 1210, 0.03}, {96 * kMebibyte, 4000, 0.04}};
+const std::vector<StatePoint> kThree = {
+    {65536, 1000, 0.02}, {4 * kMebibyte, 1210, 0.03}, {96 * kMebibyte, 4000, 0.04}};
 const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMebibyte, 4000, 0.04}};
 
 TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
@@ -20,7 +21,8 @@ TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
   device.llc_bytes = 8 << 20;
   EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {4 * kMebibyte, 10 * kMebibyte}}));
   device.l2_bytes = 1 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {4 * kMebibyte, 10 * kMebibyte}}));
+  EXPECT_EQ(default_curve(device),
+            (ReuseCurve{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {4 * kMebibyte, 10 * kMebibyte}}));
   device.l2_bytes = 4 << 20;
   EXPECT_FALSE(default_curve(device)->own) << "the ramps would overlap";
   device.llc_bytes = 0;
@@ -57,7 +59,8 @@ TEST(AtReuse, MidpointOfLogarithmsIsTheGeometricMean) {
   EXPECT_NEAR(answer.median_ns, 2000, 1e-6);
   EXPECT_NEAR(answer.share, 0.5, 1e-12);
   // Half of each spread and a quarter of the gap ln 4 between the states, added in quadrature.
-  EXPECT_NEAR(answer.sd_log, std::sqrt(0.01 * 0.01 + 0.02 * 0.02 + std::pow(0.25 * 1.3862943611, 2)), 1e-9);
+  EXPECT_NEAR(answer.sd_log,
+              std::sqrt(0.01 * 0.01 + 0.02 * 0.02 + std::pow(0.25 * 1.3862943611, 2)), 1e-9);
 }
 
 TEST(AtReuse, SaturatesVerbatimBeyondTheCurve) {
@@ -100,7 +103,8 @@ TEST(AtReuse, OnePointAnswersEverywhere) {
 }
 
 TEST(AtReuse, OfRowsInOneStateTheNearestAnswers) {
-  const std::vector<StatePoint> points = {{1000, 500, 0}, {kMebibyte, 700, 0}, {24 * kMebibyte, 4000, 0}};
+  const std::vector<StatePoint> points = {
+      {1000, 500, 0}, {kMebibyte, 700, 0}, {24 * kMebibyte, 4000, 0}};
   EXPECT_EQ(at_reuse(points, kCurve, 1.5 * kMebibyte).median_ns, 700);
   EXPECT_EQ(at_reuse(points, kCurve, 2000).median_ns, 500);
 }

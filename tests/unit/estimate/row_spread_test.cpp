@@ -19,7 +19,9 @@ std::vector<LeftOutRow> rows(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_long = i % 2 == 0;
     const double share = static_cast<double>(random.below(1001)) / 1000;
-    all.push_back({(is_long ? 14.0 : 8.0) + share, (i % 3 == 0 ? -1 : 1) * (is_long ? 0.02 : 0.2) * static_cast<double>(random.below(1001)) / 1000});
+    all.push_back({(is_long ? 14.0 : 8.0) + share, (i % 3 == 0 ? -1 : 1) * (is_long ? 0.02 : 0.2) *
+                                                       static_cast<double>(random.below(1001)) /
+                                                       1000});
   }
   return all;
 }
@@ -51,7 +53,8 @@ TEST(RowSpreadTest, ComesBackFromItsBytes) {
 
 TEST(RowSpreadTest, BytesThatAreNoneAreRefused) {
   const std::string bytes = RowSpread::learn(rows(1000))->save();
-  for (std::size_t length = 0; length < bytes.size(); ++length) EXPECT_FALSE(RowSpread::load(bytes.substr(0, length))) << length;
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_FALSE(RowSpread::load(bytes.substr(0, length))) << length;
   EXPECT_FALSE(RowSpread::load(bytes + '\0'));
   EXPECT_FALSE(RowSpread::load(std::string(8, '\xff'))) << "more bands than there are bytes";
   std::string negative = bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The sampler asks within its budget, for each candidate once, and knows nothing that it was not told.
+/// The sampler asks within its budget, for each candidate once, and knows nothing that it was not
+/// told.
 #include "estimate/sampler.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,8 @@ const test::MadeRows& rows() {
 }
 
 std::vector<std::size_t> chosen_with(const LearnRequest& request, std::size_t budget = kBudget) {
-  const auto chosen = choose(rows().descriptions, budget, [](std::size_t i) { return rows().log_ns[i]; }, request);
+  const auto chosen = choose(
+      rows().descriptions, budget, [](std::size_t i) { return rows().log_ns[i]; }, request);
   EXPECT_TRUE(chosen) << chosen.error().message;
   return chosen.value_or(std::vector<std::size_t>{});
 }
@@ -41,10 +43,13 @@ bool distinct(std::vector<std::size_t> numbers) {
 
 TEST(Sampler, AsksForAsManyAsTheBudgetEachOnce) {
   std::vector<std::size_t> asked;
-  const auto chosen = choose(rows().descriptions, kBudget, [&](std::size_t i) -> std::optional<double> {
-    asked.push_back(i);
-    return rows().log_ns[i];
-  }, quick());
+  const auto chosen = choose(
+      rows().descriptions, kBudget,
+      [&](std::size_t i) -> std::optional<double> {
+        asked.push_back(i);
+        return rows().log_ns[i];
+      },
+      quick());
   ASSERT_TRUE(chosen) << chosen.error().message;
   EXPECT_EQ(asked.size(), kBudget);
   EXPECT_TRUE(distinct(asked));
@@ -58,7 +63,8 @@ TEST(Sampler, ChoosesTheSameWhateverTheOthersTake) {
   for (std::size_t i = 0; i < others_differ.size(); ++i) {
     if (!known.contains(i)) others_differ[i] = 40;
   }
-  const auto again = choose(rows().descriptions, kBudget, [&](std::size_t i) { return others_differ[i]; }, quick());
+  const auto again = choose(
+      rows().descriptions, kBudget, [&](std::size_t i) { return others_differ[i]; }, quick());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(*again, chosen);
 }
@@ -67,7 +73,8 @@ TEST(Sampler, LearnsFromWhatItIsTold) {
   const std::vector<std::size_t> chosen = chosen_with(quick());
   std::vector<double> other = rows().log_ns;
   for (std::size_t i = 0; i < other.size(); i += 2) other[i] += 1;
-  const auto again = choose(rows().descriptions, kBudget, [&](std::size_t i) { return other[i]; }, quick());
+  const auto again = choose(
+      rows().descriptions, kBudget, [&](std::size_t i) { return other[i]; }, quick());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_NE(*again, chosen);
 }
@@ -94,17 +101,21 @@ TEST(Sampler, ABudgetBeyondTheCandidatesAsksForAll) {
 
 TEST(Sampler, WhatCannotBeMeasuredIsNotChosen) {
   std::size_t asked = 0;
-  const auto chosen = choose(rows().descriptions, kBudget, [&](std::size_t i) -> std::optional<double> {
-    ++asked;
-    if (i % 4 == 0) return std::nullopt;
-    if (i % 4 == 1) return std::numeric_limits<double>::quiet_NaN();
-    return rows().log_ns[i];
-  }, quick());
+  const auto chosen = choose(
+      rows().descriptions, kBudget,
+      [&](std::size_t i) -> std::optional<double> {
+        ++asked;
+        if (i % 4 == 0) return std::nullopt;
+        if (i % 4 == 1) return std::numeric_limits<double>::quiet_NaN();
+        return rows().log_ns[i];
+      },
+      quick());
   ASSERT_TRUE(chosen) << chosen.error().message;
   EXPECT_EQ(asked, kBudget);
   EXPECT_FALSE(chosen->empty());
   for (const std::size_t i : *chosen) EXPECT_GE(i % 4, 2U);
-  const auto none = choose(rows().descriptions, kBudget, [](std::size_t) { return std::nullopt; }, quick());
+  const auto none = choose(
+      rows().descriptions, kBudget, [](std::size_t) { return std::nullopt; }, quick());
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_TRUE(none->empty());
 }
@@ -131,7 +142,8 @@ TEST(Sampler, StopsWhenAsked) {
     EXPECT_EQ(all, static_cast<int>(kBudget));
     return done < 40;
   };
-  const auto chosen = choose(rows().descriptions, kBudget, [](std::size_t i) { return rows().log_ns[i]; }, request);
+  const auto chosen = choose(
+      rows().descriptions, kBudget, [](std::size_t i) { return rows().log_ns[i]; }, request);
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().code, Code::Interrupted);
 }

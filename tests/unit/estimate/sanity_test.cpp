@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that cannot be: impossible sizes, bounds that the best rows set, rows of unknown batch against the others.
+/// Rows that cannot be: impossible sizes, bounds that the best rows set, rows of unknown batch
+/// against the others.
 #include "estimate/sanity.hpp"
 
 #include <gmock/gmock.h>
@@ -16,18 +17,23 @@ using testing::HasSubstr;
 
 std::string key_of(std::string_view text) { return ir::print(ir::paddle_key_of(text)); }
 std::string conv(std::int64_t batch, std::int64_t in, std::int64_t out, std::int64_t size) {
-  return key_of(fmt::format("conv2d in=({0}, {1}, {3}, {3}) weight=({2}, {1}, 1, 1) out=({0}, {2}, {3}, {3}) pad=0 stride=1 group=1 dilation=1 "
-                            "quant=None bit_length=None", batch, in, out, size));
+  return key_of(
+      fmt::format("conv2d in=({0}, {1}, {3}, {3}) weight=({2}, {1}, 1, 1) out=({0}, {2}, {3}, {3}) "
+                  "pad=0 stride=1 group=1 dilation=1 "
+                  "quant=None bit_length=None",
+                  batch, in, out, size));
 }
 std::string swish(std::int64_t batch, std::int64_t channels, std::int64_t size) {
-  return key_of(fmt::format("swish in=({0}, {1}, {2}, {2}) out=({0}, {1}, {2}, {2})", batch, channels, size));
+  return key_of(
+      fmt::format("swish in=({0}, {1}, {2}, {2}) out=({0}, {1}, {2}, {2})", batch, channels, size));
 }
 
 /// Convolutions at 10 GFLOP/s.
 class Rows {
  public:
   Rows() {
-    for (std::int64_t out = 1; out <= 40; ++out) add(conv(1, 32, 8 * out, 14), 2.0 * 32 * 8 * static_cast<double>(out) * 14 * 14 / 10);
+    for (std::int64_t out = 1; out <= 40; ++out)
+      add(conv(1, 32, 8 * out, 14), 2.0 * 32 * 8 * static_cast<double>(out) * 14 * 14 / 10);
   }
   std::size_t add(std::string key, double ns) {
     samples_.push_back({std::move(key), std::log(ns)});
@@ -83,8 +89,11 @@ TEST(Sanity, AnOperatorThatPicksMovesWhatItPicks) {
 TEST(Sanity, WinogradMayBeFiveTimesAsFast) {
   Rows rows;
   const auto window = [](std::int64_t stride, std::int64_t out) {
-    return key_of(fmt::format("conv2d in=(1, 32, 28, 28) weight=(32, 32, 3, 3) out=(1, 32, {1}, {1}) pad=1 stride={0} group=1 dilation=1 quant=None "
-                              "bit_length=None", stride, out));
+    return key_of(
+        fmt::format("conv2d in=(1, 32, 28, 28) weight=(32, 32, 3, 3) out=(1, 32, {1}, {1}) pad=1 "
+                    "stride={0} group=1 dilation=1 quant=None "
+                    "bit_length=None",
+                    stride, out));
   };
   const std::size_t winograd = rows.add(window(1, 28), 2.0 * 32 * 32 * 9 * 28 * 28 / 40);
   const std::size_t strided = rows.add(window(2, 14), 2.0 * 32 * 32 * 9 * 14 * 14 / 40);
@@ -108,7 +117,8 @@ TEST(Sanity, OfTwinsTheOneThatDoesNotSayItsBatchIsInDoubt) {
 
 TEST(Sanity, TheRowThatDisagreesWithMostIsInDoubt) {
   Rows rows;
-  for (std::int64_t channels = 1; channels <= 10; ++channels) rows.add(swish(-1, channels, 56), 1e5 * static_cast<double>(channels));
+  for (std::int64_t channels = 1; channels <= 10; ++channels)
+    rows.add(swish(-1, channels, 56), 1e5 * static_cast<double>(channels));
   const std::size_t slow = rows.add(swish(-1, 2, 28), 4e6);
   const std::size_t fast = rows.add(swish(-1, 20, 56), 5e3);
   const Sanity sanity = rows.check();
@@ -120,16 +130,27 @@ TEST(Sanity, TheRowThatDisagreesWithMostIsInDoubt) {
 
 TEST(Sanity, SizesThatNoKernelHas) {
   Rows rows;
-  const std::size_t channels = rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 16, 1, 1) out=(1, 8, 14, 14) pad=0 stride=1 group=1 dilation=1 "
-                                               "quant=None bit_length=None"), 1e6);
-  const std::size_t window = rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 32, 3, 3) out=(1, 8, 28, 28) pad=1 stride=1 group=1 dilation=1 "
-                                             "quant=None bit_length=None"), 1e6);
+  const std::size_t channels =
+      rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 16, 1, 1) out=(1, 8, 14, 14) pad=0 "
+                      "stride=1 group=1 dilation=1 "
+                      "quant=None bit_length=None"),
+               1e6);
+  const std::size_t window = rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 32, 3, 3) "
+                                             "out=(1, 8, 28, 28) pad=1 stride=1 group=1 dilation=1 "
+                                             "quant=None bit_length=None"),
+                                      1e6);
   const std::size_t same = rows.add(key_of("relu in=(1, 8) out=(1, 9)"), 1e6);
-  const std::size_t joined = rows.add(key_of("concat in=(1, 8, 4, 4)(1, 8, 4, 4) axis=1 out=(1, 17, 4, 4)"), 1e6);
-  const std::size_t padded = rows.add(key_of("depthwise_conv2d in=(1, 32, 113, 113) weight=(32, 1, 3, 3) out=(1, 32, 56, 56) pad=0 stride=2 group=32 "
-                                             "dilation=1 quant=None bit_length=None"), 1e7);
-  const std::size_t absurd = rows.add(key_of("conv2d in=(1, 32, 14, 14) weight=(8, 32, 4611686018427387904, 3) out=(1, 8, 28, 28) pad=1 stride=1 "
-                                             "group=4611686018427387904 dilation=4611686018427387904 quant=None bit_length=None"), 1e6);
+  const std::size_t joined =
+      rows.add(key_of("concat in=(1, 8, 4, 4)(1, 8, 4, 4) axis=1 out=(1, 17, 4, 4)"), 1e6);
+  const std::size_t padded = rows.add(key_of("depthwise_conv2d in=(1, 32, 113, 113) weight=(32, 1, "
+                                             "3, 3) out=(1, 32, 56, 56) pad=0 stride=2 group=32 "
+                                             "dilation=1 quant=None bit_length=None"),
+                                      1e7);
+  const std::size_t absurd = rows.add(
+      key_of("conv2d in=(1, 32, 14, 14) weight=(8, 32, 4611686018427387904, 3) out=(1, 8, 28, 28) "
+             "pad=1 stride=1 "
+             "group=4611686018427387904 dilation=4611686018427387904 quant=None bit_length=None"),
+      1e6);
   const Sanity sanity = rows.check();
   const SuspectRow* const kept = find(sanity, absurd);
   EXPECT_TRUE(kept == nullptr || kept->fault != Fault::Sizes) << "whose products no 63 bits hold";
@@ -143,11 +164,12 @@ TEST(Sanity, SizesThatNoKernelHas) {
 TEST(Sanity, RowsOfUnknownBatchStandInWhereNothingElseAnswers) {
   Rows rows;
   rows.add(swish(1, 32, 56), 1e6);
-  rows.add(swish(-1, 32, 56), 1.1e6);   // superfluous
-  rows.add(swish(-1, 64, 56), 2.1e6);   // wanted
-  rows.add(swish(-1, 48, 56), 1.6e6);   // wanted
-  rows.add(conv(-1, 32, 500, 14), 2.0 * 32 * 500 * 14 * 14 / 10);  // of convolutions there are more of known batch
-  rows.add(swish(-1, 32, 28), 3e6);     // slower than a larger one
+  rows.add(swish(-1, 32, 56), 1.1e6);  // superfluous
+  rows.add(swish(-1, 64, 56), 2.1e6);  // wanted
+  rows.add(swish(-1, 48, 56), 1.6e6);  // wanted
+  rows.add(conv(-1, 32, 500, 14),
+           2.0 * 32 * 500 * 14 * 14 / 10);  // of convolutions there are more of known batch
+  rows.add(swish(-1, 32, 28), 3e6);         // slower than a larger one
   rows.add(key_of("scale in=(-1, -1, -1, -1) out=(-1, -1, -1, -1)"), 1e4);
   const std::vector<Sample> found = stand_ins(rows.samples());
   ASSERT_EQ(found.size(), 2U);
@@ -157,7 +179,8 @@ TEST(Sanity, RowsOfUnknownBatchStandInWhereNothingElseAnswers) {
 
 TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
   Rows rows;
-  for (const std::int64_t channels : {32, 64, 96}) rows.add(swish(-1, channels, 56), 33e3 * static_cast<double>(channels));
+  for (const std::int64_t channels : {32, 64, 96})
+    rows.add(swish(-1, channels, 56), 33e3 * static_cast<double>(channels));
   rows.add(swish(1, 96, 56), 1);  // faster than any memory
   const std::string key = swish(1, 96, 56);
   const auto times = [&](bool set_aside) {
@@ -167,7 +190,8 @@ TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
     }
     return ns;
   };
-  EXPECT_EQ(times(false), std::vector<double>{1}) << "who does not ask for it gets every row as it is";
+  EXPECT_EQ(times(false), std::vector<double>{1})
+      << "who does not ask for it gets every row as it is";
   EXPECT_EQ(times(true), std::vector<double>{33e3 * 96});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table of a few rows in a folder of its own, for the tests of the predicting column and of reports.
+/// A table of a few rows in a folder of its own, for the tests of the predicting column and of
+/// reports.
 #pragma once
 
 #include <cmath>
@@ -22,7 +23,8 @@ inline constexpr const char* kCopy1000 = "test:copy{}(f32[1000])->(f32[1000])";
 inline constexpr const char* kCopy4000 = "test:copy{}(f32[4000])->(f32[4000])";
 /// 2 * 512 * 512 operations, 1 MiB of weights.
 inline constexpr const char* kMatMul = "MatMul/13{}(f32[1,512],f32c[512,512])->(f32[1,512])";
-inline constexpr const char* kReshape = "Reshape/14{allowzero=0}(f32[1,1000],i64c[2]=[10,100])->(f32[10,100])";
+inline constexpr const char* kReshape =
+    "Reshape/14{allowzero=0}(f32[1,1000],i64c[2]=[10,100])->(f32[10,100])";
 
 template <class T>
 T must(Result<T> result) {
@@ -37,7 +39,8 @@ inline table::Timing timing(double median_ns, double sd_log = 0.02, std::int64_t
   table::Timing t;
   t.median_ns = median_ns;
   t.sd_log = sd_log;
-  // The interval says what the test calls the spread of the median: 1.959963984540054 of them to each side at 95 %.
+  // The interval says what the test calls the spread of the median: 1.959963984540054 of them to
+  // each side at 95 %.
   t.ci_low_ns = median_ns * std::exp(-1.959963984540054 * sd_log);
   t.ci_high_ns = median_ns * std::exp(1.959963984540054 * sd_log);
   t.min_ns = t.p10_ns = t.p90_ns = median_ns;
@@ -54,8 +57,8 @@ inline table::Timing round_timing(double median_ns, double sd_log = 0.02) {
   return t;
 }
 
-inline table::Setting setting_of(std::int64_t threads = 1, std::string runtime = "replay", std::string version = "1.0",
-                                 std::string build = "b1") {
+inline table::Setting setting_of(std::int64_t threads = 1, std::string runtime = "replay",
+                                 std::string version = "1.0", std::string build = "b1") {
   table::Setting setting;
   setting.runtime = std::move(runtime);
   setting.version = std::move(version);
@@ -81,10 +84,13 @@ class SmallTable {
     d.llc_bytes = llc_bytes;
     return must(table_.put_device(d));
   }
-  table::SettingId setting(const table::Setting& s = setting_of()) { return must(table_.put_setting(s)); }
+  table::SettingId setting(const table::Setting& s = setting_of()) {
+    return must(table_.put_setting(s));
+  }
 
   table::RowId row(table::DeviceId device, table::SettingId setting, const std::string& key,
-                   std::optional<double> reuse_bytes, table::Outcome outcome, const std::string& origin = "own") {
+                   std::optional<double> reuse_bytes, table::Outcome outcome,
+                   const std::string& origin = "own") {
     table::Row r;
     r.key = key;
     r.reuse_bytes = reuse_bytes;

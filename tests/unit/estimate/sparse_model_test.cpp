@@ -114,27 +114,35 @@ TEST(SparseModelBytes, ComeBackTheSame) {
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_TRUE(loaded->save() == bytes);
   const ir::Description asked = test::made_rows(1, 0, 9).descriptions[0];
-  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->log_ns, model().answer(asked, Profile::Accurate)->log_ns);
-  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->sd_log, model().answer(asked, Profile::Accurate)->sd_log);
+  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->log_ns,
+            model().answer(asked, Profile::Accurate)->log_ns);
+  EXPECT_EQ(loaded->answer(asked, Profile::Accurate)->sd_log,
+            model().answer(asked, Profile::Accurate)->sd_log);
 }
 
 TEST(SparseModelBytes, OfAFitOfBeforeAreRelativeToTheBoundAndStaySo) {
-  const auto before = SparseModel::load(test::of_format(model().save(), "oplat.sparse", 2, test::kReferenceBytes));
+  const auto before =
+      SparseModel::load(test::of_format(model().save(), "oplat.sparse", 2, test::kReferenceBytes));
   ASSERT_TRUE(before) << before.error().message;
   const test::MadeRows rows = test::made_rows(70, 12, 1);
   const Reference reference = learn_reference(rows.descriptions, rows.log_ns);
   double apart = 0;
   for (const ir::Description& asked : test::made_rows(20, 0, 9).descriptions) {
-    // The shape's features tell the process and the trees of the time of work; the trees hardly look at them.
-    const double difference = std::log(before->machine().bound_ns(asked.work)) - std::log(reference.ns(asked));
+    // The shape's features tell the process and the trees of the time of work; the trees hardly
+    // look at them.
+    const double difference =
+        std::log(before->machine().bound_ns(asked.work)) - std::log(reference.ns(asked));
     apart += std::abs(difference);
-    EXPECT_NEAR(before->answer(asked, Profile::Fast)->log_ns - model().answer(asked, Profile::Fast)->log_ns, difference, 0.1);
+    EXPECT_NEAR(
+        before->answer(asked, Profile::Fast)->log_ns - model().answer(asked, Profile::Fast)->log_ns,
+        difference, 0.1);
   }
   EXPECT_GT(apart / 20, 0.2) << "else the test cannot tell them apart";
   const auto again = SparseModel::load(before->save());
   ASSERT_TRUE(again);
   const ir::Description asked = rows.descriptions.front();
-  EXPECT_EQ(again->answer(asked, Profile::Accurate)->log_ns, before->answer(asked, Profile::Accurate)->log_ns);
+  EXPECT_EQ(again->answer(asked, Profile::Accurate)->log_ns,
+            before->answer(asked, Profile::Accurate)->log_ns);
 }
 
 TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
@@ -150,11 +158,13 @@ TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
     // Half of the damage is where counts and rates stand.
     const auto at = static_cast<std::size_t>(random.below(turn % 2 == 0 ? 600 : body.size()));
     damaged[at] = static_cast<char>(random.below(256));
-    EXPECT_EQ(SparseModel::load(damaged + bytes.substr(body.size())).has_value(), damaged == body) << "byte " << at;
+    EXPECT_EQ(SparseModel::load(damaged + bytes.substr(body.size())).has_value(), damaged == body)
+        << "byte " << at;
     const auto loaded = SparseModel::load(test::sealed(damaged));
     if (!loaded) {
       EXPECT_EQ(loaded.error().code, Code::Input);
-      EXPECT_NE(loaded.error().message.find("run oplat fit again"), std::string::npos) << loaded.error().message;
+      EXPECT_NE(loaded.error().message.find("run oplat fit again"), std::string::npos)
+          << loaded.error().message;
     } else if (const auto answer = loaded->answer(asked, Profile::Accurate)) {
       EXPECT_FALSE(std::isnan(answer->log_ns)) << "byte " << at;
     }
@@ -171,8 +181,11 @@ TEST(Waves, AreFoundWhereTimesComeInSteps) {
     rows.log_ns[i] = log_wave_work(*rows.descriptions[i].contraction, {128, 64}, 20);
   }
   EXPECT_EQ(learn_waves(rows.descriptions, rows.log_ns, space, machine), 20);
-  for (std::size_t i = 0; i < rows.log_ns.size(); ++i) rows.log_ns[i] = test::made_log_ns(rows.descriptions[i]);
-  EXPECT_EQ(learn_waves(std::span(rows.descriptions).first(100), std::span(rows.log_ns).first(100), space, machine), 1);
+  for (std::size_t i = 0; i < rows.log_ns.size(); ++i)
+    rows.log_ns[i] = test::made_log_ns(rows.descriptions[i]);
+  EXPECT_EQ(learn_waves(std::span(rows.descriptions).first(100), std::span(rows.log_ns).first(100),
+                        space, machine),
+            1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Made-up rows for tests of what learns: convolutions, fused ones and copies, with a time that follows a simple law.
+/// Made-up rows for tests of what learns: convolutions, fused ones and copies, with a time that
+/// follows a simple law.
 #pragma once
 
 #include <cmath>
@@ -53,7 +54,8 @@ inline ir::Description made_copy(std::size_t number) {
 inline MadeRows made_rows(std::size_t convolutions, std::size_t copies, std::uint64_t seed) {
   base::Random random(seed);
   MadeRows rows;
-  for (std::size_t i = 0; i < convolutions; ++i) rows.descriptions.push_back(made_convolution(random, i));
+  for (std::size_t i = 0; i < convolutions; ++i)
+    rows.descriptions.push_back(made_convolution(random, i));
   for (std::size_t i = 0; i < copies; ++i) rows.descriptions.push_back(made_copy(i));
   for (const ir::Description& each : rows.descriptions) rows.log_ns.push_back(made_log_ns(each));
   return rows;

@@ -20,8 +20,8 @@ struct Entry {
   std::string length;
 };
 
-wire::Tensor& add_external(wire::Model& model, const std::string& name, const std::vector<std::int64_t>& dims,
-                           const Entry& entry) {
+wire::Tensor& add_external(wire::Model& model, const std::string& name,
+                           const std::vector<std::int64_t>& dims, const Entry& entry) {
   wire::Tensor& tensor = add_tensor(*model.mutable_graph(), name, kF32, dims);
   tensor.set_data_location(1);
   const auto add = [&](const std::string& key, const std::string& value) {
@@ -43,12 +43,16 @@ class ExternalData : public ::testing::Test {
     auto made = base::TemporaryFolder::create("oplat_external");
     ASSERT_TRUE(made);
     folder_.emplace(std::move(*made));
-    std::ofstream(path("net.data"), std::ios::binary) << raw(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7});
+    std::ofstream(path("net.data"), std::ios::binary)
+        << raw(std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7});
   }
-  [[nodiscard]] std::filesystem::path path(const std::string& name) const { return folder_->path() / name; }
+  [[nodiscard]] std::filesystem::path path(const std::string& name) const {
+    return folder_->path() / name;
+  }
 
   /// The values of weight "e" of a model that keeps it by this entry.
-  [[nodiscard]] Result<ir::Value> weight(const std::vector<std::int64_t>& dims, const Entry& entry) const {
+  [[nodiscard]] Result<ir::Value> weight(const std::vector<std::int64_t>& dims,
+                                         const Entry& entry) const {
     wire::Model model = small_model();
     add_external(model, "e", dims, entry);
     return value_of(model);
@@ -63,7 +67,8 @@ class ExternalData : public ::testing::Test {
     }
     return fail(Code::Internal, "no e");
   }
-  void expect_refused(const std::vector<std::int64_t>& dims, const Entry& entry, const std::string& why) const {
+  void expect_refused(const std::vector<std::int64_t>& dims, const Entry& entry,
+                      const std::string& why) const {
     const auto value = weight(dims, entry);
     ASSERT_FALSE(value) << why;
     EXPECT_EQ(value.error().code, Code::Input);

@@ -58,14 +58,16 @@ TEST(Constants, RawAndTypedStorageAreTheSame) {
     t.add_int64_data(-5);
     t.add_int64_data(7);
   });
-  const auto raw8 = constant([](wire::Graph& g) { add_tensor(g, "t", kU8, {2}).set_raw_data("\xff\x07"); });
+  const auto raw8 =
+      constant([](wire::Graph& g) { add_tensor(g, "t", kU8, {2}).set_raw_data("\xff\x07"); });
   const auto typed8 = constant([](wire::Graph& g) {
     wire::Tensor& t = add_tensor(g, "t", kU8, {2});
     t.add_int32_data(255);
     t.add_int32_data(7);
   });
-  const auto flags =
-      constant([](wire::Graph& g) { add_tensor(g, "t", kBool, {3}).set_raw_data(std::string("\1\0\1", 3)); });
+  const auto flags = constant([](wire::Graph& g) {
+    add_tensor(g, "t", kBool, {3}).set_raw_data(std::string("\1\0\1", 3));
+  });
   ASSERT_TRUE(raw64 && typed64 && raw8 && typed8 && flags);
   EXPECT_EQ(raw64->small_value, ir::Value(ir::List{-5, 7}));
   EXPECT_EQ(typed64->small_value, raw64->small_value);
@@ -105,13 +107,17 @@ TEST(Constants, LargeOnesOfEqualIntegersKeepTheOneValue) {
   ASSERT_TRUE(typed);
   EXPECT_EQ(typed->small_value, ir::Value(ir::List{3}));
   EXPECT_FALSE(of(std::string(143, '\x80') + '\x81')->small_value);
-  const auto floats = constant([](wire::Graph& g) { add_tensor(g, "t", kF32, {70}).set_raw_data(std::string(280, '\0')); });
+  const auto floats = constant(
+      [](wire::Graph& g) { add_tensor(g, "t", kF32, {70}).set_raw_data(std::string(280, '\0')); });
   EXPECT_FALSE(floats->small_value) << "weights";
 }
 
 TEST(Constants, NumbersThatDisagreeWithDimensionsGiveNoValue) {
-  const auto missing = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {2}).add_int64_data(1); });
-  const auto huge = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {1LL << 40, 1LL << 40}); });
+  const auto missing =
+      constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {2}).add_int64_data(1); });
+  const auto huge = constant([](wire::Graph& g) {
+    add_tensor(g, "t", kI64, {1LL << 40, 1LL << 40});
+  });
   const auto negative = constant([](wire::Graph& g) { add_tensor(g, "t", kI64, {-1}); });
   for (const auto& tensor : {missing, huge, negative}) {
     ASSERT_TRUE(tensor) << tensor.error().message;
@@ -162,8 +168,12 @@ TEST(Graph, ReadsAttributesOfEveryKind) {
   t.add_float_data(0.5F);
   const auto graph = graph_of(model);
   ASSERT_TRUE(graph);
-  const std::vector<ir::NamedValue> expected = {
-      {"i", 3}, {"f", 0.25}, {"s", "same"}, {"is", ir::List{1}}, {"ss", ir::List{"a"}}, {"t", "tensor:f32c[1]=[0.5]"}};
+  const std::vector<ir::NamedValue> expected = {{"i", 3},
+                                                {"f", 0.25},
+                                                {"s", "same"},
+                                                {"is", ir::List{1}},
+                                                {"ss", ir::List{"a"}},
+                                                {"t", "tensor:f32c[1]=[0.5]"}};
   EXPECT_EQ(graph->nodes[1].attributes, expected);
 }
 
@@ -205,11 +215,13 @@ TEST(Bodies, CaptureWhatTheyReadOfTheirOuterGraphs) {
   EXPECT_EQ(outer.bodies[0].first, "then_branch");
   // c is read by the inner If, x by the Identity within: both belong to the outermost graph.
   std::vector<std::string> names;
-  for (const ir::TensorId id : outer.captured) names.push_back(graph->tensors[static_cast<std::size_t>(id)].name);
+  for (const ir::TensorId id : outer.captured)
+    names.push_back(graph->tensors[static_cast<std::size_t>(id)].name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(names, (Names{"c", "x"}));
   const ir::Graph& innermost = *outer.bodies[0].second->nodes[0].bodies.at(0).second;
-  const ir::TensorInfo& x = innermost.tensors[static_cast<std::size_t>(innermost.nodes[0].inputs[0])];
+  const ir::TensorInfo& x =
+      innermost.tensors[static_cast<std::size_t>(innermost.nodes[0].inputs[0])];
   EXPECT_TRUE(x.outer);
   EXPECT_EQ(x.shape, ir::Shape::of({4}));
   EXPECT_EQ(x.dtype, ir::Dtype::F32);

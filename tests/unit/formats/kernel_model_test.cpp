@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Kernels re-created from their keys: wiring, weights, values, refusals; the bytes read back as a model.
+/// Kernels re-created from their keys: wiring, weights, values, refusals; the bytes read back as a
+/// model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +21,12 @@ struct Written {
   ir::Graph graph;
 
   [[nodiscard]] const wire::Node& node(int i) const { return wire.graph().node(i); }
-  [[nodiscard]] Names inputs_of(int i) const { return {node(i).input().begin(), node(i).input().end()}; }
-  [[nodiscard]] Names outputs_of(int i) const { return {node(i).output().begin(), node(i).output().end()}; }
+  [[nodiscard]] Names inputs_of(int i) const {
+    return {node(i).input().begin(), node(i).input().end()};
+  }
+  [[nodiscard]] Names outputs_of(int i) const {
+    return {node(i).output().begin(), node(i).output().end()};
+  }
   [[nodiscard]] const wire::Tensor* weight(const std::string& name) const {
     for (const wire::Tensor& tensor : wire.graph().initializer()) {
       if (tensor.name() == name) return &tensor;
@@ -51,7 +56,8 @@ void expect_refused(const std::string& text, Code code, const std::string& why,
                     const KernelModelOptions& options = {}) {
   const auto written = write(text, options);
   ASSERT_FALSE(written) << text;
-  EXPECT_EQ(static_cast<int>(written.error().code), static_cast<int>(code)) << written.error().message;
+  EXPECT_EQ(static_cast<int>(written.error().code), static_cast<int>(code))
+      << written.error().message;
   EXPECT_THAT(written.error().message, HasSubstr(why));
 }
 
@@ -79,10 +85,11 @@ TEST(KernelModel, OneCopyHasNoTopology) {
 }
 
 TEST(KernelModel, ChainsThroughTheOperandThatIsOverwritten) {
-  WRITE(w,
-        "com.microsoft.nchwc:Conv/1@block=16{group=1,kernel_shape=[1,1],pads=[0,0,0,0],strides=[1,1]}"
-        "(f32[1,16,4,4],f32c[16,16,1,1],f32c[16],f32[1,16,4,4])->(&3)",
-        {.copies = 3});
+  WRITE(
+      w,
+      "com.microsoft.nchwc:Conv/1@block=16{group=1,kernel_shape=[1,1],pads=[0,0,0,0],strides=[1,1]}"
+      "(f32[1,16,4,4],f32c[16,16,1,1],f32c[16],f32[1,16,4,4])->(&3)",
+      {.copies = 3});
   EXPECT_EQ(w->model.wiring, Wiring::Chain);
   EXPECT_EQ(w->inputs_of(0), (Names{"x0", "w1", "w2", "x3"}));
   EXPECT_EQ(w->inputs_of(1), (Names{"x0", "w1", "w2", w->node(0).output(0)}));
@@ -171,7 +178,9 @@ TEST(KernelModel, RepeatedOperandsAreOneTensor) {
 }
 
 TEST(KernelModel, AbsentOperandsAndResultsKeepTheirPlace) {
-  WRITE(w, "LSTM/14{hidden_size=8}(f32[5,1,4],f32c[1,32,4],f32c[1,32,8],-,-,f32c[1,1,8])->(-,f32[1,1,8],-)",
+  WRITE(w,
+        "LSTM/"
+        "14{hidden_size=8}(f32[5,1,4],f32c[1,32,4],f32c[1,32,8],-,-,f32c[1,1,8])->(-,f32[1,1,8],-)",
         {.copies = 2});
   EXPECT_EQ(w->inputs_of(1), (Names{"x0", "w1", "w2", "", "", "w5"}));
   const Names outputs = w->outputs_of(1);
@@ -183,8 +192,9 @@ TEST(KernelModel, AbsentOperandsAndResultsKeepTheirPlace) {
 }
 
 TEST(KernelModel, AttributesOfEveryKind) {
-  WRITE(w,
-        R"(Foo{f=0.5,fs=[0.5,1.0],i=-3,is=[1,2],s=same,ss=[a,"b c"],t="tensor:f32c[2]=[0.5,2.0]"}(f32[4])->(f32[4]))");
+  WRITE(
+      w,
+      R"(Foo{f=0.5,fs=[0.5,1.0],i=-3,is=[1,2],s=same,ss=[a,"b c"],t="tensor:f32c[2]=[0.5,2.0]"}(f32[4])->(f32[4]))");
   const auto attribute = [&](int i) -> const wire::Attribute& { return w->node(0).attribute(i); };
   ASSERT_EQ(w->node(0).attribute_size(), 7);
   EXPECT_EQ(attribute(0).type(), 1);
@@ -206,16 +216,19 @@ TEST(KernelModel, AttributesOfEveryKind) {
 }
 
 TEST(KernelModel, PrintedConstantsAreWrittenExactly) {
-  WRITE(
-      w,
-      "Slice/13{}(f32[1,7,14,384],i64c[1]=[1],i64c[1]=[9223372036854775807],i64c[1]=[-2],i64c[3]=7)->(f32[1,7,7,384])",
-      {.copies = 2, .distinct_weights = true});
+  WRITE(w,
+        "Slice/"
+        "13{}(f32[1,7,14,384],i64c[1]=[1],i64c[1]=[9223372036854775807],i64c[1]=[-2],i64c[3]=7)->("
+        "f32[1,7,7,384])",
+        {.copies = 2, .distinct_weights = true});
   ASSERT_EQ(w->wire.graph().initializer_size(), 4);  // printed values are the same in every copy
   EXPECT_EQ(w->weight("w1")->raw_data(), raw(std::vector<std::int64_t>{1}));
   EXPECT_EQ(w->weight("w2")->raw_data(), raw(std::vector<std::int64_t>{9223372036854775807}));
   EXPECT_EQ(w->weight("w3")->raw_data(), raw(std::vector<std::int64_t>{-2}));
   EXPECT_EQ(w->weight("w4")->raw_data(), raw(std::vector<std::int64_t>{7, 7, 7}));
-  WRITE(types, "Foo{}(f32[4],i32c[2]=[-1,2],u8c[2]=[255,0],boolc[2]=[1,0],f32c[2]=[0.5,-2.0],f32c[]=0.1)->(f32[4])");
+  WRITE(types,
+        "Foo{}(f32[4],i32c[2]=[-1,2],u8c[2]=[255,0],boolc[2]=[1,0],f32c[2]=[0.5,-2.0],f32c[]=0.1)->"
+        "(f32[4])");
   EXPECT_EQ(types->weight("w1")->raw_data(), raw(std::vector<std::int32_t>{-1, 2}));
   EXPECT_EQ(types->weight("w2")->raw_data(), std::string("\xff\0", 2));
   EXPECT_EQ(types->weight("w3")->raw_data(), std::string("\1\0", 2));
@@ -225,20 +238,25 @@ TEST(KernelModel, PrintedConstantsAreWrittenExactly) {
 }
 
 TEST(KernelModel, MoreOrFewerValuesThanElementsAreRefused) {
-  expect_refused("Slice/13{}(f32[4],i64c[3]=[1,2])->(f32[4])", Code::Missing, "3 elements has 2 values");
+  expect_refused("Slice/13{}(f32[4],i64c[3]=[1,2])->(f32[4])", Code::Missing,
+                 "3 elements has 2 values");
   expect_refused("Slice/13{}(f32[4],i64c[1]=[1.5])->(f32[4])", Code::Missing, "no integer");
   expect_refused("Slice/13{}(f32[4],i64c[1]=[nan])->(f32[4])", Code::Missing, "no integer");
   expect_refused("Slice/13{}(f32[4],i64c[1]=word)->(f32[4])", Code::Missing, "no integer");
 }
 
 TEST(KernelModel, AbsurdSizesAreRefused) {
-  expect_refused("Relu/14{}(f32[2147483647,2147483647])->(f32[2147483647,2147483647])", Code::Refused, "operand 0");
+  expect_refused("Relu/14{}(f32[2147483647,2147483647])->(f32[2147483647,2147483647])",
+                 Code::Refused, "operand 0");
   expect_refused("Relu/14{}(f32[9223372036854775807,2])->(f32[4])", Code::Refused, "operand 0");
-  expect_refused("MatMul/13{}(f32[4,40000],f32c[40000,40000])->(f32[4,40000])", Code::Refused, "operand 1");
-  expect_refused("MatMul/13{}(f32[4,8192],f32c[8192,8192])->(f32[4,8192])", Code::Refused, "100 copies",
-                 {.copies = 100, .distinct_weights = true});
-  expect_refused(R"(Foo{t="tensor:f32c[1099511627776]=1.0"}(f32[4])->(f32[4]))", Code::Refused, "attribute t");
-  expect_refused(R"(Foo{t="tensor:f32c[4294967296,4294967296]=1.0"}(f32[4])->(f32[4]))", Code::Refused, "attribute t");
+  expect_refused("MatMul/13{}(f32[4,40000],f32c[40000,40000])->(f32[4,40000])", Code::Refused,
+                 "operand 1");
+  expect_refused("MatMul/13{}(f32[4,8192],f32c[8192,8192])->(f32[4,8192])", Code::Refused,
+                 "100 copies", {.copies = 100, .distinct_weights = true});
+  expect_refused(R"(Foo{t="tensor:f32c[1099511627776]=1.0"}(f32[4])->(f32[4]))", Code::Refused,
+                 "attribute t");
+  expect_refused(R"(Foo{t="tensor:f32c[4294967296,4294967296]=1.0"}(f32[4])->(f32[4]))",
+                 Code::Refused, "attribute t");
 }
 
 TEST(KernelModel, CopiesHaveBounds) {
@@ -248,8 +266,10 @@ TEST(KernelModel, CopiesHaveBounds) {
 }
 
 TEST(KernelModel, WhatTheKeyDoesNotSayIsMissing) {
-  expect_refused("Relu/14{}(f32[?,3])->(f32[?,3])", Code::Missing, "operand 0 has an unknown dimension");
-  expect_refused("Add/14{}(f32[3],f32[*])->(f32[3])", Code::Missing, "operand 1 has an unknown rank");
+  expect_refused("Relu/14{}(f32[?,3])->(f32[?,3])", Code::Missing,
+                 "operand 0 has an unknown dimension");
+  expect_refused("Add/14{}(f32[3],f32[*])->(f32[3])", Code::Missing,
+                 "operand 1 has an unknown rank");
   expect_refused("Foo{a=?}(f32[3])->(f32[3])", Code::Missing, "attribute a");
   expect_refused("Foo{a=[1,?]}(f32[3])->(f32[3])", Code::Missing, "attribute a");
   expect_refused("Foo{}(string[3])->(f32[3])", Code::Missing, "string");

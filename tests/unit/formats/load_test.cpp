@@ -116,7 +116,8 @@ TEST(ReaderFor, Onnx) {
   EXPECT_EQ((*reader)->name(), "onnx");
   const auto graph = (*reader)->read(source_of(small_model()), {.shapes = {}, .batch = 3});
   ASSERT_TRUE(graph) << graph.error().message;
-  EXPECT_EQ(graph->tensors[static_cast<std::size_t>(graph->inputs.at(0))].shape, ir::Shape::of({3, 4}));
+  EXPECT_EQ(graph->tensors[static_cast<std::size_t>(graph->inputs.at(0))].shape,
+            ir::Shape::of({3, 4}));
 }
 
 TEST(ReaderFor, NamesWhatItSaw) {

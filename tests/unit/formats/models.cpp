@@ -7,7 +7,8 @@
 
 namespace oplat::formats::onnx::testing {
 
-void add_value(wire::ValueInfo& info, const std::string& name, std::int32_t type, const Names& dims) {
+void add_value(wire::ValueInfo& info, const std::string& name, std::int32_t type,
+               const Names& dims) {
   info.set_name(name);
   wire::TensorType& tensor = *info.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(type);
@@ -31,7 +32,8 @@ void add_output(wire::Model& model, const std::string& name, const Names& dims) 
   add_value(*model.mutable_graph()->add_output(), name, kF32, dims);
 }
 
-wire::Node& add_node(wire::Graph& graph, const std::string& op, const Names& inputs, const Names& outputs) {
+wire::Node& add_node(wire::Graph& graph, const std::string& op, const Names& inputs,
+                     const Names& outputs) {
   wire::Node& node = *graph.add_node();
   node.set_op_type(op);
   node.set_name(op + std::to_string(graph.node_size() - 1));
@@ -67,7 +69,8 @@ wire::Model empty_model() {
 wire::Model small_model() {
   wire::Model model = empty_model();
   add_input(model, "x", {"N", "4"});
-  add_tensor(*model.mutable_graph(), "w", kF32, {4, 2}).set_raw_data(raw(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  add_tensor(*model.mutable_graph(), "w", kF32, {4, 2})
+      .set_raw_data(raw(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
   add_node(*model.mutable_graph(), "MatMul", {"x", "w"}, {"h"});
   add_node(*model.mutable_graph(), "Relu", {"h"}, {"y"});
   add_output(model, "y", {"N", "2"});

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/onnx.pb.h"
 #include "formats/onnx.hpp"
+#include "onnx/onnx.pb.h"
 
 namespace oplat::formats::onnx::testing {
 
@@ -17,10 +17,13 @@ enum Type { kF32 = 1, kU8 = 2, kI32 = 6, kI64 = 7, kString = 8, kBool = 9, kF16 
 using Names = std::vector<std::string>;
 
 /// "4" is a fixed dimension, "?" an open one without a name, all else a symbol.
-void add_value(wire::ValueInfo& info, const std::string& name, std::int32_t type, const Names& dims);
-void add_input(wire::Model& model, const std::string& name, const Names& dims, std::int32_t type = kF32);
+void add_value(wire::ValueInfo& info, const std::string& name, std::int32_t type,
+               const Names& dims);
+void add_input(wire::Model& model, const std::string& name, const Names& dims,
+               std::int32_t type = kF32);
 void add_output(wire::Model& model, const std::string& name, const Names& dims = {"1"});
-wire::Node& add_node(wire::Graph& graph, const std::string& op, const Names& inputs, const Names& outputs);
+wire::Node& add_node(wire::Graph& graph, const std::string& op, const Names& inputs,
+                     const Names& outputs);
 wire::Tensor& add_tensor(wire::Graph& graph, const std::string& name, std::int32_t type,
                          const std::vector<std::int64_t>& dims);
 wire::Attribute& add_attribute(wire::Node& node, const std::string& name, std::int32_t type);

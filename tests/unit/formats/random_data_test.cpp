@@ -24,7 +24,8 @@ std::vector<T> numbers(const std::string& bytes) {
 double half(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const double mantissa = (bits & 1023) / 1024.0;
-  const double magnitude = exponent == 0 ? std::ldexp(mantissa, -14) : std::ldexp(1 + mantissa, exponent - 15);
+  const double magnitude =
+      exponent == 0 ? std::ldexp(mantissa, -14) : std::ldexp(1 + mantissa, exponent - 15);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -57,12 +58,14 @@ TEST(RandomData, FloatsLieInTheirRangeWithBothSigns) {
   const auto same = [](double x) { return x; };
   expect_in_range(numbers<float>(random_data(Dtype::F32, 1000, {}, 1)), 0.75, 1.25, same);
   expect_in_range(numbers<double>(random_data(Dtype::F64, 1000, {}, 1)), 0.75, 1.25, same);
-  expect_in_range(numbers<float>(random_data(Dtype::F32, 1000, {.low = 0.01, .high = 0.02}, 1)), 0.0099, 0.0201, same);
+  expect_in_range(numbers<float>(random_data(Dtype::F32, 1000, {.low = 0.01, .high = 0.02}, 1)),
+                  0.0099, 0.0201, same);
 }
 
 TEST(RandomData, HalfFloatsDecodeToTheRange) {
   expect_in_range(numbers<std::uint16_t>(random_data(Dtype::F16, 1000, {}, 1)), 0.75, 1.25, half);
-  expect_in_range(numbers<std::uint16_t>(random_data(Dtype::BF16, 1000, {}, 1)), 0.75, 1.25, bfloat);
+  expect_in_range(numbers<std::uint16_t>(random_data(Dtype::BF16, 1000, {}, 1)), 0.75, 1.25,
+                  bfloat);
 }
 
 TEST(RandomData, OneSignOnRequest) {
@@ -83,7 +86,8 @@ TEST(RandomData, IntegersLieBelowTheirLimit) {
     ASSERT_TRUE(value >= 0 && value < 7);
   for (const std::int16_t value : numbers<std::int16_t>(random_data(Dtype::I16, 1000, range, 1)))
     ASSERT_TRUE(value >= 0 && value < 7);
-  for (const std::int64_t value : numbers<std::int64_t>(random_data(Dtype::I64, 100, {.integer_limit = 0}, 1)))
+  for (const std::int64_t value :
+       numbers<std::int64_t>(random_data(Dtype::I64, 100, {.integer_limit = 0}, 1)))
     ASSERT_EQ(value, 0);
 }
 
@@ -94,8 +98,10 @@ TEST(RandomData, BytesUseTheirWholeRangeUnlessLimited) {
   EXPECT_GT(high, 400);
   EXPECT_LT(high, 600);
   const DataRange range{.integer_limit = 3, .limit_bytes = true};
-  for (const std::uint8_t value : numbers<std::uint8_t>(random_data(Dtype::U8, 1000, range, 1))) ASSERT_LT(value, 3);
-  for (const std::uint8_t value : numbers<std::uint8_t>(random_data(Dtype::Bool, 1000, {}, 1))) ASSERT_LE(value, 1);
+  for (const std::uint8_t value : numbers<std::uint8_t>(random_data(Dtype::U8, 1000, range, 1)))
+    ASSERT_LT(value, 3);
+  for (const std::uint8_t value : numbers<std::uint8_t>(random_data(Dtype::Bool, 1000, {}, 1)))
+    ASSERT_LE(value, 1);
 }
 
 TEST(RandomData, SmallFloatsAreNormalNumbers) {
@@ -108,7 +114,8 @@ TEST(RandomData, SmallFloatsAreNormalNumbers) {
     }
   }
   for (const std::uint8_t value : numbers<std::uint8_t>(random_data(Dtype::F4E2M1, 1000, {}, 1))) {
-    // Two numbers of sign, two bits of exponent and one of mantissa; exponent 0 is zero or denormal.
+    // Two numbers of sign, two bits of exponent and one of mantissa; exponent 0 is zero or
+    // denormal.
     ASSERT_NE(value & 0x06, 0);
     ASSERT_NE(value & 0x60, 0);
   }
@@ -116,9 +123,11 @@ TEST(RandomData, SmallFloatsAreNormalNumbers) {
 
 TEST(RandomData, LengthIsThatOfTheType) {
   const std::vector<std::pair<Dtype, std::size_t>> sizes = {
-      {Dtype::F64, 40}, {Dtype::F32, 20}, {Dtype::F16, 10},   {Dtype::BF16, 10},  {Dtype::F8E5M2, 5}, {Dtype::I64, 40},
-      {Dtype::U32, 20}, {Dtype::U16, 10}, {Dtype::I8, 5},     {Dtype::Bool, 5},   {Dtype::C64, 40},   {Dtype::C128, 80},
-      {Dtype::I4, 3},   {Dtype::U4, 3},   {Dtype::F4E2M1, 3}, {Dtype::String, 0}, {Dtype::Any, 0}};
+      {Dtype::F64, 40},   {Dtype::F32, 20}, {Dtype::F16, 10},   {Dtype::BF16, 10},
+      {Dtype::F8E5M2, 5}, {Dtype::I64, 40}, {Dtype::U32, 20},   {Dtype::U16, 10},
+      {Dtype::I8, 5},     {Dtype::Bool, 5}, {Dtype::C64, 40},   {Dtype::C128, 80},
+      {Dtype::I4, 3},     {Dtype::U4, 3},   {Dtype::F4E2M1, 3}, {Dtype::String, 0},
+      {Dtype::Any, 0}};
   for (const auto& [dtype, size] : sizes) {
     EXPECT_EQ(random_data(dtype, 5, {}, 1).size(), size) << ir::name(dtype);
     EXPECT_EQ(random_data(dtype, 0, {}, 1).size(), 0U) << ir::name(dtype);
@@ -127,7 +136,8 @@ TEST(RandomData, LengthIsThatOfTheType) {
 }
 
 TEST(RandomData, SeedsDecide) {
-  for (const Dtype dtype : {Dtype::F32, Dtype::F16, Dtype::I8, Dtype::I4, Dtype::F8E4M3FN, Dtype::Bool}) {
+  for (const Dtype dtype :
+       {Dtype::F32, Dtype::F16, Dtype::I8, Dtype::I4, Dtype::F8E4M3FN, Dtype::Bool}) {
     EXPECT_EQ(random_data(dtype, 100, {}, 5), random_data(dtype, 100, {}, 5)) << ir::name(dtype);
     EXPECT_NE(random_data(dtype, 100, {}, 5), random_data(dtype, 100, {}, 6)) << ir::name(dtype);
   }

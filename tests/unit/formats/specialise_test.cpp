@@ -45,28 +45,35 @@ Result<std::string> specialised(const wire::Model& source, const ShapeOptions& o
   return text;
 }
 
-void expect_usage(const wire::Model& model, const ShapeOptions& options, const std::vector<std::string>& words) {
+void expect_usage(const wire::Model& model, const ShapeOptions& options,
+                  const std::vector<std::string>& words) {
   const auto result = specialised(model, options);
   ASSERT_FALSE(result) << *result;
   EXPECT_EQ(result.error().code, Code::Usage);
   for (const std::string& word : words) EXPECT_THAT(result.error().message, HasSubstr(word));
 }
 
-TEST(Specialise, FixedModelsNeedNothing) { EXPECT_EQ(specialised(model_with({{"a", {"1", "3"}}}), {}), "a[1,3]"); }
+TEST(Specialise, FixedModelsNeedNothing) {
+  EXPECT_EQ(specialised(model_with({{"a", {"1", "3"}}}), {}), "a[1,3]");
+}
 
 TEST(Specialise, OpenDimensionsNeedAFlag) {
-  expect_usage(model_with({{"a", {"1", "?"}}}), {}, {"input 'a'", "[1, ?]", "--shape a=", "--batch"});
+  expect_usage(model_with({{"a", {"1", "?"}}}), {},
+               {"input 'a'", "[1, ?]", "--shape a=", "--batch"});
   expect_usage(model_with({{"a", {"N", "3"}}}), {}, {"[N, 3]"});
 }
 
 TEST(Shape, FillsWhatIsOpen) {
-  EXPECT_EQ(specialised(model_with({{"a", {"?", "3", "H"}}}), {.shapes = {{"a", {2, 3, 5}}}, .batch = {}}), "a[2,3,5]");
+  EXPECT_EQ(specialised(model_with({{"a", {"?", "3", "H"}}}),
+                        {.shapes = {{"a", {2, 3, 5}}}, .batch = {}}),
+            "a[2,3,5]");
 }
 
 TEST(Shape, AgreesWithWhatIsFixedOrIsRefused) {
   const wire::Model model = model_with({{"a", {"1", "3"}}});
   EXPECT_EQ(specialised(model, {.shapes = {{"a", {1, 3}}}, .batch = {}}), "a[1,3]");
-  expect_usage(model, {.shapes = {{"a", {1, 4}}}, .batch = {}}, {"a=1x4", "asks for 4", "fixes 3", "dimension 1"});
+  expect_usage(model, {.shapes = {{"a", {1, 4}}}, .batch = {}},
+               {"a=1x4", "asks for 4", "fixes 3", "dimension 1"});
 }
 
 TEST(Shape, HasTheInputsRank) {
@@ -76,8 +83,10 @@ TEST(Shape, HasTheInputsRank) {
 }
 
 TEST(Shape, NamesAnInput) {
-  expect_usage(model_with({{"a", {"?"}}, {"b", {"?"}}}), {.shapes = {{"c", {1}}}, .batch = {}}, {"'c'", "a, b"});
-  wire::Model model = model_with({{"a", {"?"}}});  // an initialiser that is listed as an input is none
+  expect_usage(model_with({{"a", {"?"}}, {"b", {"?"}}}), {.shapes = {{"c", {1}}}, .batch = {}},
+               {"'c'", "a, b"});
+  wire::Model model =
+      model_with({{"a", {"?"}}});  // an initialiser that is listed as an input is none
   add_input(model, "w", {"1"});
   add_tensor(*model.mutable_graph(), "w", kF32, {1});
   expect_usage(model, {.shapes = {{"w", {1}}}, .batch = {}}, {"'w'", "inputs are: a"});
@@ -101,7 +110,8 @@ TEST(Symbols, ContradictionsAreRefused) {
   expect_usage(two, {.shapes = {{"a", {2}}, {"b", {3}}}, .batch = {}}, {"'L'", "2", "3"});
   EXPECT_EQ(specialised(two, {.shapes = {{"a", {3}}, {"b", {3}}}, .batch = {}}), "a[3] b[3]");
   expect_usage(model_with({{"a", {"L", "L"}}}), {.shapes = {{"a", {2, 3}}}, .batch = {}}, {"'L'"});
-  expect_usage(model_with({{"a", {"N"}}, {"b", {"N"}}}), {.shapes = {{"a", {2}}}, .batch = 3}, {"'N'"});
+  expect_usage(model_with({{"a", {"N"}}, {"b", {"N"}}}), {.shapes = {{"a", {2}}}, .batch = 3},
+               {"'N'"});
 }
 
 TEST(Symbols, AreBoundInOutputs) {
@@ -116,19 +126,23 @@ TEST(Symbols, AreBoundInOutputs) {
 }
 
 TEST(Batch, GoesToDimensionsOfThatName) {
-  EXPECT_EQ(
-      specialised(model_with({{"a", {"batch_size", "3"}}, {"b", {"4", "batch_size"}}}), {.shapes = {}, .batch = 8}),
-      "a[8,3] b[4,8]");
+  EXPECT_EQ(specialised(model_with({{"a", {"batch_size", "3"}}, {"b", {"4", "batch_size"}}}),
+                        {.shapes = {}, .batch = 8}),
+            "a[8,3] b[4,8]");
   EXPECT_EQ(specialised(model_with({{"a", {"N", "3"}}}), {.shapes = {}, .batch = 8}), "a[8,3]");
 }
 
 TEST(Batch, ElseToTheLeadingOpenDimension) {
-  EXPECT_EQ(specialised(model_with({{"a", {"?", "3"}}, {"b", {"?"}}}), {.shapes = {}, .batch = 8}), "a[8,3] b[8]");
-  EXPECT_EQ(specialised(model_with({{"a", {"rows", "3"}}, {"b", {"5"}}}), {.shapes = {}, .batch = 8}), "a[8,3] b[5]");
+  EXPECT_EQ(specialised(model_with({{"a", {"?", "3"}}, {"b", {"?"}}}), {.shapes = {}, .batch = 8}),
+            "a[8,3] b[8]");
+  EXPECT_EQ(
+      specialised(model_with({{"a", {"rows", "3"}}, {"b", {"5"}}}), {.shapes = {}, .batch = 8}),
+      "a[8,3] b[5]");
 }
 
 TEST(Batch, LeavesOtherOpenDimensionsOpen) {
-  expect_usage(model_with({{"a", {"N", "L"}}}), {.shapes = {}, .batch = 8}, {"[8, L]", "--shape a="});
+  expect_usage(model_with({{"a", {"N", "L"}}}), {.shapes = {}, .batch = 8},
+               {"[8, L]", "--shape a="});
 }
 
 TEST(Batch, ThatTheModelFixesIsRefusedUnlessItAgrees) {
@@ -138,7 +152,8 @@ TEST(Batch, ThatTheModelFixesIsRefusedUnlessItAgrees) {
 }
 
 TEST(Batch, GoesWithShapes) {
-  EXPECT_EQ(specialised(model_with({{"a", {"N", "L"}}, {"b", {"N", "4"}}}), {.shapes = {{"a", {2, 5}}}, .batch = 2}),
+  EXPECT_EQ(specialised(model_with({{"a", {"N", "L"}}, {"b", {"N", "4"}}}),
+                        {.shapes = {{"a", {2, 5}}}, .batch = 2}),
             "a[2,5] b[2,4]");
 }
 

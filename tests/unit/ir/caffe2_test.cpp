@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Caffe2's operators: every spelling of their arguments, shapes worked out by hand, work, descriptions.
+/// Caffe2's operators: every spelling of their arguments, shapes worked out by hand, work,
+/// descriptions.
 #include "ir/caffe2.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The text is a key whose attributes are arguments as a net spells them and whose results are to be found.
+/// The text is a key whose attributes are arguments as a net spells them and whose results are to
+/// be found.
 std::string completed(const std::string& text) {
   auto key = parse("caffe2:" + text + "->()");
   if (!key) return key.error().message;
@@ -32,7 +34,9 @@ void PrintTo(const Example& example, std::ostream* out) { *out << example.given;
 
 class Completed : public ::testing::TestWithParam<Example> {};
 
-TEST_P(Completed, IsCanonical) { EXPECT_EQ(completed(GetParam().given), "caffe2:" + GetParam().expected); }
+TEST_P(Completed, IsCanonical) {
+  EXPECT_EQ(completed(GetParam().given), "caffe2:" + GetParam().expected);
+}
 
 const std::string kConv33 =
     "Conv{dilations=[1,1],group=1,kernels=[3,3],order=NCHW,pads=[1,1,1,1],strides=[2,2]}"
@@ -44,11 +48,16 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Example{"Conv{kernel=3,pad=1,stride=2}" + kOperands, kConv33},
         Example{"Conv{kernels=[3,3],pads=[1,1,1,1],strides=[2,2]}" + kOperands, kConv33},
-        Example{"Conv{kernel_h=3,kernel_w=3,pad_b=1,pad_l=1,pad_r=1,pad_t=1,stride_h=2,stride_w=2}" + kOperands,
-                kConv33},
-        Example{"Conv{dilation=1,group=1,kernel=3,kernel_h=3,kernel_w=3,order=NCHW,pad=1,stride=2}" + kOperands,
-                kConv33},
-        Example{"Conv{cudnn_exhaustive_search=0,kernel=3,legacy_pad=2,stride=2,ws_nbytes_limit=9}" + kOperands,
+        Example{
+            "Conv{kernel_h=3,kernel_w=3,pad_b=1,pad_l=1,pad_r=1,pad_t=1,stride_h=2,stride_w=2}" +
+                kOperands,
+            kConv33},
+        Example{
+            "Conv{dilation=1,group=1,kernel=3,kernel_h=3,kernel_w=3,order=NCHW,pad=1,stride=2}" +
+                kOperands,
+            kConv33},
+        Example{"Conv{cudnn_exhaustive_search=0,kernel=3,legacy_pad=2,stride=2,ws_nbytes_limit=9}" +
+                    kOperands,
                 kConv33}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -56,50 +65,62 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         // VALID: (10 - 3) / 2 + 1 = 4.
         Example{"MaxPool{kernel=3,legacy_pad=1,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,0,0],strides=[2,2]}("
+                "f32[1,2,10,10])->(f32["
                 "1,2,4,4])"},
-        // SAME: 5 windows reach over (5 - 1) * 2 + 3 = 11, one more than there is: it is added behind.
+        // SAME: 5 windows reach over (5 - 1) * 2 + 3 = 11, one more than there is: it is added
+        // behind.
         Example{"MaxPool{kernel=3,legacy_pad=2,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,1,1],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,1,1],strides=[2,2]}("
+                "f32[1,2,10,10])->(f32["
                 "1,2,5,5])"},
         // Caffe rounds up: ceil((10 - 3) / 2) + 1 = 5 where Caffe2 has 4, so a stride more behind.
         Example{"MaxPool{kernel=3,legacy_pad=3,stride=2}(f32[1,2,10,10])",
-                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,2,2],strides=[2,2]}(f32[1,2,10,10])->(f32["
+                "MaxPool{dilations=[1,1],kernels=[3,3],order=NCHW,pads=[0,0,2,2],strides=[2,2]}("
+                "f32[1,2,10,10])->(f32["
                 "1,2,5,5])"},
         // A kernel narrower than its stride needs no padding.
         Example{"AveragePool{kernel=1,legacy_pad=2,stride=2}(f32[1,2,4,5])",
-                "AveragePool{dilations=[1,1],kernels=[1,1],order=NCHW,pads=[0,0,0,0],strides=[2,2]}(f32[1,2,4,5])->("
+                "AveragePool{dilations=[1,1],kernels=[1,1],order=NCHW,pads=[0,0,0,0],strides=[2,2]}"
+                "(f32[1,2,4,5])->("
                 "f32[1,2,2,3])"},
         Example{"Int8AveragePool{global_pooling=1,order=NHWC}(u8[2,7,5,24])",
-                "Int8AveragePool{dilations=[1,1],kernels=[7,5],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,7,5,24])->"
+                "Int8AveragePool{dilations=[1,1],kernels=[7,5],order=NHWC,pads=[0,0,0,0],strides=["
+                "1,1]}(u8[2,7,5,24])->"
                 "(u8[2,1,1,24])"},
         Example{"Int8MaxPool{kernel=2,stride=2}(u8[1,8,8,4])",
-                "Int8MaxPool{dilations=[1,1],kernels=[2,2],order=NHWC,pads=[0,0,0,0],strides=[2,2]}(u8[1,8,8,4])->(u8["
+                "Int8MaxPool{dilations=[1,1],kernels=[2,2],order=NHWC,pads=[0,0,0,0],strides=[2,2]}"
+                "(u8[1,8,8,4])->(u8["
                 "1,4,4,4])"},
         // Depthwise, rectangular, dilated: heights (9 + 2 - 5) / 1 + 1, widths 9 - 1 + 1.
-        Example{"Int8Conv{dilation_h=2,dilation_w=1,group=4,kernel_h=3,kernel_w=1,order=NHWC,pad_b=1,pad_l=0,pad_r=0,"
+        Example{"Int8Conv{dilation_h=2,dilation_w=1,group=4,kernel_h=3,kernel_w=1,order=NHWC,pad_b="
+                "1,pad_l=0,pad_r=0,"
                 "pad_t=1}"
                 "(u8[1,9,9,4],u8c[8,3,1,1],i32c[8])",
-                "Int8Conv{dilations=[2,1],group=4,kernels=[3,1],order=NHWC,pads=[1,0,1,0],strides=[1,1]}"
+                "Int8Conv{dilations=[2,1],group=4,kernels=[3,1],order=NHWC,pads=[1,0,1,0],strides=["
+                "1,1]}"
                 "(u8[1,9,9,4],u8c[8,3,1,1],i32c[8])->(u8[1,7,9,8])"},
-        Example{
-            "Conv{kernels=[3],pads=[1,1]}(f32[1,8,9],f32c[4,8,3],f32c[4])",
-            "Conv{dilations=[1],group=1,kernels=[3],order=NCHW,pads=[1,1],strides=[1]}(f32[1,8,9],f32c[4,8,3],f32c[4])"
-            "->(f32[1,4,9])"}));
+        Example{"Conv{kernels=[3],pads=[1,1]}(f32[1,8,9],f32c[4,8,3],f32c[4])",
+                "Conv{dilations=[1],group=1,kernels=[3],order=NCHW,pads=[1,1],strides=[1]}(f32[1,8,"
+                "9],f32c[4,8,3],f32c[4])"
+                "->(f32[1,4,9])"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Others, Completed,
     ::testing::Values(
         Example{"NCHW2NHWC{}(f32[2,3,5,7])", "NCHW2NHWC{}(f32[2,3,5,7])->(f32[2,5,7,3])"},
         Example{"NHWC2NCHW{}(f32[2,5,7,3])", "NHWC2NCHW{}(f32[2,5,7,3])->(f32[2,3,5,7])"},
-        Example{"Int8Quantize{Y_scale=0.5,Y_zero_point=3}(f32[1,2])", "Int8Quantize{}(f32[1,2])->(u8[1,2])"},
+        Example{"Int8Quantize{Y_scale=0.5,Y_zero_point=3}(f32[1,2])",
+                "Int8Quantize{}(f32[1,2])->(u8[1,2])"},
         Example{"Int8Dequantize{}(u8[1,2])", "Int8Dequantize{}(u8[1,2])->(f32[1,2])"},
         Example{"Int8FC{Y_scale=0.5,order=NHWC}(u8[2,1,1,20],u8c[10,20],i32c[10])",
                 "Int8FC{axis=1,order=NHWC}(u8[2,1,1,20],u8c[10,20],i32c[10])->(u8[2,10])"},
         Example{"FC{axis=2,order=NCHW}(f32[2,3,4,5],f32c[7,20],f32c[7])",
                 "FC{axis=2}(f32[2,3,4,5],f32c[7,20],f32c[7])->(f32[2,3,7])"},
-        Example{"FC{axis=-1}(f32[6,20],f32c[7,4,5])", "FC{axis=1}(f32[6,20],f32c[7,4,5])->(f32[6,7])"},
-        Example{"Int8Softmax{order=NHWC}(u8[1,9])", "Int8Softmax{axis=1,order=NHWC}(u8[1,9])->(u8[1,9])"},
+        Example{"FC{axis=-1}(f32[6,20],f32c[7,4,5])",
+                "FC{axis=1}(f32[6,20],f32c[7,4,5])->(f32[6,7])"},
+        Example{"Int8Softmax{order=NHWC}(u8[1,9])",
+                "Int8Softmax{axis=1,order=NHWC}(u8[1,9])->(u8[1,9])"},
         Example{"Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])",
                 "Int8Sum{order=NHWC}(u8[1,4,4,8],u8[1,4,4,8])->(u8[1,4,4,8])"},
         Example{"Sum{order=NHWC}(f32[3],f32[3],f32[3])", "Sum{}(f32[3],f32[3],f32[3])->(f32[3])"},
@@ -115,12 +136,17 @@ INSTANTIATE_TEST_SUITE_P(
                 "Concat{add_axis=1,axis=0}(f32[2,3],f32[2,3])->(f32[2,2,3])"},
         Example{"Int8Concat{}(u8[1,2,2,3],u8[4,2,2,3])",
                 "Int8Concat{add_axis=0,axis=0,order=NHWC}(u8[1,2,2,3],u8[4,2,2,3])->(u8[5,2,2,3])"},
-        Example{"Reshape{shape=[0,-1]}(f32[2,3,4])", "Reshape{shape=[2,12]}(f32[2,3,4])->(f32[2,12])"},
-        Example{"Int8Flatten{}(u8[2,3,4])", "Int8Flatten{axis=1,order=NHWC}(u8[2,3,4])->(u8[2,12])"},
-        Example{"SpatialBN{epsilon=0.001,is_test=1,order=NCHW}(f32[1,8,4,4],f32c[8],f32c[8],f32c[8],f32c[8])",
-                "SpatialBN{order=NCHW}(f32[1,8,4,4],f32c[8],f32c[8],f32c[8],f32c[8])->(f32[1,8,4,4])"},
+        Example{"Reshape{shape=[0,-1]}(f32[2,3,4])",
+                "Reshape{shape=[2,12]}(f32[2,3,4])->(f32[2,12])"},
+        Example{"Int8Flatten{}(u8[2,3,4])",
+                "Int8Flatten{axis=1,order=NHWC}(u8[2,3,4])->(u8[2,12])"},
+        Example{
+            "SpatialBN{epsilon=0.001,is_test=1,order=NCHW}(f32[1,8,4,4],f32c[8],f32c[8],f32c[8],"
+            "f32c[8])",
+            "SpatialBN{order=NCHW}(f32[1,8,4,4],f32c[8],f32c[8],f32c[8],f32c[8])->(f32[1,8,4,4])"},
         Example{"Int8ResizeNearest{height_scale=2.0,width_scale=1.5}(u8[1,4,5,8])",
-                "Int8ResizeNearest{height_scale=2.0,order=NHWC,width_scale=1.5}(u8[1,4,5,8])->(u8[1,8,7,8])"},
+                "Int8ResizeNearest{height_scale=2.0,order=NHWC,width_scale=1.5}(u8[1,4,5,8])->(u8["
+                "1,8,7,8])"},
         Example{"Transpose{}(f32[2,3,4])", "Transpose{axes=[2,1,0]}(f32[2,3,4])->(f32[4,3,2])"},
         Example{"Int8Transpose{axes=[0,2,1]}(u8[2,3,4])",
                 "Int8Transpose{axes=[0,2,1],order=NHWC}(u8[2,3,4])->(u8[2,4,3])"},
@@ -189,11 +215,13 @@ TEST(Argument, TextAndBack) {
 
 TEST(Argument, OtherLayoutsOfTheSameText) {
   EXPECT_EQ(*parse_caffe2_argument("i: 3 name: 'kernel'"), NamedValue("kernel", 3));
-  EXPECT_EQ(*parse_caffe2_argument("name:\"p\";ints:[1,2, 3]"), NamedValue("p", Value::ints({1, 2, 3})));
+  EXPECT_EQ(*parse_caffe2_argument("name:\"p\";ints:[1,2, 3]"),
+            NamedValue("p", Value::ints({1, 2, 3})));
   EXPECT_EQ(*parse_caffe2_argument("name: \"x\"\ns: \"\\x41\\102\\n\""), NamedValue("x", "AB\n"));
   EXPECT_EQ(*parse_caffe2_argument("name: \"p\" ints: []"), NamedValue("p", List{}));
   EXPECT_EQ(*parse_caffe2_argument("name: \"f\" f: 0.10000000149011612"), NamedValue("f", 0.1));
-  EXPECT_EQ(*parse_caffe2_argument("name: \"f\" f: 1e300"), NamedValue("f", std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(*parse_caffe2_argument("name: \"f\" f: 1e300"),
+            NamedValue("f", std::numeric_limits<double>::infinity()));
 }
 
 TEST(Argument, WhatIsNone) {
@@ -253,7 +281,8 @@ TEST(Work, OfCaffe2Operators) {
     EXPECT_EQ(counted.flops, std::optional(flops)) << given;
     EXPECT_TRUE(counted.complete);
   }
-  const Work bytes = work(key_from("Int8ConvRelu{kernel=3,pad=1,stride=2}(u8[1,224,224,3],u8c[32,3,3,3],i32c[32])"));
+  const Work bytes = work(
+      key_from("Int8ConvRelu{kernel=3,pad=1,stride=2}(u8[1,224,224,3],u8c[32,3,3,3],i32c[32])"));
   EXPECT_EQ(bytes.bytes_in, 150'528);
   EXPECT_EQ(bytes.bytes_weights, 864 + 128);
   EXPECT_EQ(bytes.bytes_out, 401'408);
@@ -261,10 +290,11 @@ TEST(Work, OfCaffe2Operators) {
 
 /// The same convolution, channels first and last, is one point.
 TEST(Describe, LayoutChangesNoNumber) {
-  const auto first =
-      describe(key_from("Conv{group=2,kernel_h=3,kernel_w=5,pad=2,stride=2}(f32[1,16,40,20],f32c[32,8,3,5])"));
-  const auto last = describe(
-      key_from("Conv{group=2,kernel_h=3,kernel_w=5,order=NHWC,pad=2,stride=2}(f32[1,40,20,16],f32c[32,3,5,8])"));
+  const auto first = describe(key_from(
+      "Conv{group=2,kernel_h=3,kernel_w=5,pad=2,stride=2}(f32[1,16,40,20],f32c[32,8,3,5])"));
+  const auto last =
+      describe(key_from("Conv{group=2,kernel_h=3,kernel_w=5,order=NHWC,pad=2,stride=2}(f32[1,40,20,"
+                        "16],f32c[32,3,5,8])"));
   ASSERT_TRUE(first && last);
   EXPECT_TRUE(first->aligned);
   EXPECT_EQ(first->numbers, last->numbers);
@@ -279,8 +309,10 @@ TEST(Describe, LayoutChangesNoNumber) {
 }
 
 TEST(Describe, DepthwiseIsASliceOfItsOwn) {
-  const auto depthwise = describe(key_from("Int8Conv{group=32,kernel=3,pad=1}(u8[1,12,12,32],u8c[32,3,3,1],i32c[32])"));
-  const auto dense = describe(key_from("Int8Conv{kernel=3,pad=1}(u8[1,12,12,32],u8c[32,3,3,32],i32c[32])"));
+  const auto depthwise = describe(
+      key_from("Int8Conv{group=32,kernel=3,pad=1}(u8[1,12,12,32],u8c[32,3,3,1],i32c[32])"));
+  const auto dense =
+      describe(key_from("Int8Conv{kernel=3,pad=1}(u8[1,12,12,32],u8c[32,3,3,32],i32c[32])"));
   ASSERT_TRUE(depthwise && dense);
   EXPECT_THAT(depthwise->slice, HasSubstr("depthwise"));
   EXPECT_THAT(dense->slice, HasSubstr("dense"));

@@ -11,25 +11,35 @@ namespace {
 
 TEST(Canonical, SamplesAreAlreadyCanonical) {
   for (std::size_t i = 0; i < sample_keys().size(); ++i) {
-    // The Resize sample shows constants and leaves out four defaults that decide code; filled in, it is another text.
+    // The Resize sample shows constants and leaves out four defaults that decide code; filled in,
+    // it is another text.
     if (i == 6) continue;
     EXPECT_EQ(canonical(sample_keys()[i]), sample_keys()[i]);
   }
-  EXPECT_EQ(
-      canonical(sample_keys()[6]),
-      "Resize/13{coordinate_transformation_mode=asymmetric,exclude_outside=0,mode=nearest,nearest_mode=round_prefer_"
-      "floor}(f32[1,64,20,20],-,f32c[4]=[1.0,1.0,2.0,2.0],-)->(f32[1,64,40,40])");
+  EXPECT_EQ(canonical(sample_keys()[6]),
+            "Resize/"
+            "13{coordinate_transformation_mode=asymmetric,exclude_outside=0,mode=nearest,nearest_"
+            "mode=round_prefer_"
+            "floor}(f32[1,64,20,20],-,f32c[4]=[1.0,1.0,2.0,2.0],-)->(f32[1,64,40,40])");
 }
 
 TEST(Canonical, OfAConcatInEightBitsItCountsWhichOperandsAreCopied) {
   const std::string head = "com.microsoft:QLinearConcat/1{axis=3}";
   const std::string tail = "->(u8[1,7,7,20])";
-  const auto operands = [&](std::string_view result, std::string_view first, std::string_view second) {
-    return fmt::format("{}({},u8[1,7,7,8],{},u8[1,7,7,12],{}){}", head, result, first, second, tail);
+  const auto operands = [&](std::string_view result, std::string_view first,
+                            std::string_view second) {
+    return fmt::format("{}({},u8[1,7,7,8],{},u8[1,7,7,12],{}){}", head, result, first, second,
+                       tail);
   };
-  const std::string one_alike = operands("f32c[]=1.0,u8c[]=0", "f32c[]=0.5,u8c[]=0", "f32c[]=1.0,u8c[]=0");
-  EXPECT_EQ(canonical(operands("f32c[]=0.25,u8c[]=3", "f32c[]=0.125,u8c[]=3", "f32c[]=0.25,u8c[]=3")), one_alike);
-  EXPECT_EQ(canonical(operands("f32c[]=0.75,u8c[]=0", "f32c[]=0.75,u8c[]=9", "f32c[]=0.75,u8c[]=0")), one_alike) << "a zero point of its own is no copy";
+  const std::string one_alike =
+      operands("f32c[]=1.0,u8c[]=0", "f32c[]=0.5,u8c[]=0", "f32c[]=1.0,u8c[]=0");
+  EXPECT_EQ(
+      canonical(operands("f32c[]=0.25,u8c[]=3", "f32c[]=0.125,u8c[]=3", "f32c[]=0.25,u8c[]=3")),
+      one_alike);
+  EXPECT_EQ(
+      canonical(operands("f32c[]=0.75,u8c[]=0", "f32c[]=0.75,u8c[]=9", "f32c[]=0.75,u8c[]=0")),
+      one_alike)
+      << "a zero point of its own is no copy";
   EXPECT_EQ(canonical(one_alike), one_alike);
   // Where the values are not said, nothing is made up.
   const std::string unsaid = operands("f32c[]=0.25,u8c[]", "f32c[],u8c[]", "f32c[]=0.25,u8c[]");
@@ -37,17 +47,22 @@ TEST(Canonical, OfAConcatInEightBitsItCountsWhichOperandsAreCopied) {
 }
 
 TEST(Canonical, DefaultsOfTheVersionAreFilled) {
-  EXPECT_EQ(canonical("Softmax/11{}(f32[2,3])->(f32[2,3])"), "Softmax/11{axis=1}(f32[2,3])->(f32[2,3])");
-  EXPECT_EQ(canonical("Softmax/13{}(f32[2,3])->(f32[2,3])"), "Softmax/13{axis=-1}(f32[2,3])->(f32[2,3])");
-  EXPECT_EQ(canonical("Softmax/13{axis=0}(f32[2,3])->(f32[2,3])"), "Softmax/13{axis=0}(f32[2,3])->(f32[2,3])");
+  EXPECT_EQ(canonical("Softmax/11{}(f32[2,3])->(f32[2,3])"),
+            "Softmax/11{axis=1}(f32[2,3])->(f32[2,3])");
+  EXPECT_EQ(canonical("Softmax/13{}(f32[2,3])->(f32[2,3])"),
+            "Softmax/13{axis=-1}(f32[2,3])->(f32[2,3])");
+  EXPECT_EQ(canonical("Softmax/13{axis=0}(f32[2,3])->(f32[2,3])"),
+            "Softmax/13{axis=0}(f32[2,3])->(f32[2,3])");
   // A source that does not say which version is not second-guessed.
   EXPECT_EQ(canonical("Softmax{}(f32[2,3])->(f32[2,3])"), "Softmax{}(f32[2,3])->(f32[2,3])");
 }
 
 TEST(Canonical, AttributesThatChangeNoWorkAreDropped) {
-  EXPECT_EQ(canonical("BatchNormalization/15{consumed_inputs=[0],epsilon=0.5}(f32[1,2])->(f32[1,2])"),
-            "BatchNormalization/15{training_mode=0}(f32[1,2])->(f32[1,2])");
-  EXPECT_EQ(canonical("LeakyRelu/16{alpha=0.1}(f32[1])->(f32[1])"), "LeakyRelu/16{}(f32[1])->(f32[1])");
+  EXPECT_EQ(
+      canonical("BatchNormalization/15{consumed_inputs=[0],epsilon=0.5}(f32[1,2])->(f32[1,2])"),
+      "BatchNormalization/15{training_mode=0}(f32[1,2])->(f32[1,2])");
+  EXPECT_EQ(canonical("LeakyRelu/16{alpha=0.1}(f32[1])->(f32[1])"),
+            "LeakyRelu/16{}(f32[1])->(f32[1])");
   EXPECT_EQ(canonical("com.microsoft:Attention/1{do_rotary=0,num_heads=1}()->()"),
             "com.microsoft:Attention/1{num_heads=1,unidirectional=0}()->()");
   EXPECT_EQ(canonical("com.microsoft:Attention/1{do_rotary=1,num_heads=1}()->()"),
@@ -58,12 +73,17 @@ TEST(Canonical, DerivedAttributes) {
   EXPECT_EQ(canonical("Transpose/13{}(f32[2,3,4])->(f32[4,3,2])"),
             "Transpose/13{perm=[2,1,0]}(f32[2,3,4])->(f32[4,3,2])");
   EXPECT_EQ(
-      canonical("GRU/14{direction=bidirectional}(f32[3,2,5],f32c[2,12,5],f32c[2,12,4])->(f32[3,2,2,4],-)"),
-      "GRU/14{activations=[Sigmoid,Tanh,Sigmoid,Tanh],direction=bidirectional,hidden_size=4,layout=0,linear_before_"
+      canonical(
+          "GRU/"
+          "14{direction=bidirectional}(f32[3,2,5],f32c[2,12,5],f32c[2,12,4])->(f32[3,2,2,4],-)"),
+      "GRU/"
+      "14{activations=[Sigmoid,Tanh,Sigmoid,Tanh],direction=bidirectional,hidden_size=4,layout=0,"
+      "linear_before_"
       "reset=0}(f32[3,2,5],f32c[2,12,5],f32c[2,12,4])->(f32[3,2,2,4],-)");
-  EXPECT_EQ(
-      canonical("Resize/13{mode=cubic}()->()"),
-      "Resize/13{coordinate_transformation_mode=half_pixel,cubic_coeff_a=-0.75,exclude_outside=0,mode=cubic}()->()");
+  EXPECT_EQ(canonical("Resize/13{mode=cubic}()->()"),
+            "Resize/"
+            "13{coordinate_transformation_mode=half_pixel,cubic_coeff_a=-0.75,exclude_outside=0,"
+            "mode=cubic}()->()");
 }
 
 TEST(Canonical, OneSpellingOfTheDefaultDomain) {
@@ -92,15 +112,21 @@ TEST(Canonical, ConstantsInTheirShortestForm) {
 
 TEST(Canonical, ValuesThatDecideNothingAreNotPrinted) {
   // Floats unless the catalogue says so, weights, and tensors that are no constants.
-  EXPECT_EQ(canonical("Add/14{}(f32[1],f32c[]=0.5)->(f32[1])"), "Add/14{}(f32[1],f32c[])->(f32[1])");
-  EXPECT_EQ(canonical("Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])"), "Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])");
-  EXPECT_EQ(canonical("Foo{}(i8c[65]=0,i8c[64]=0,i8[2]=0)->()"), "Foo{}(i8c[65]=0,i8c[64]=0,i8[2])->()");
+  EXPECT_EQ(canonical("Add/14{}(f32[1],f32c[]=0.5)->(f32[1])"),
+            "Add/14{}(f32[1],f32c[])->(f32[1])");
+  EXPECT_EQ(canonical("Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])"),
+            "Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])");
+  EXPECT_EQ(canonical("Foo{}(i8c[65]=0,i8c[64]=0,i8[2]=0)->()"),
+            "Foo{}(i8c[65]=0,i8c[64]=0,i8[2])->()");
   // Zero points of activations and the bias share a key; that of the weights chooses the kernel.
-  EXPECT_EQ(
-      canonical("QLinearConv/10{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[1]}(u8[1,1,4],f32c[],u8c[]="
-                "3,i8c[1,1,1]=[5],f32c[],i8c[]=0,f32c[],u8c[]=4,i32c[1]=[9])->(u8[1,1,4])"),
-      "QLinearConv/10{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[1]}(u8[1,1,4],f32c[],u8c[],i8c[1,1,1],"
-      "f32c[],i8c[]=0,f32c[],u8c[],i32c[1])->(u8[1,1,4])");
+  EXPECT_EQ(canonical("QLinearConv/"
+                      "10{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[1]}(u8[1,1,4],"
+                      "f32c[],u8c[]="
+                      "3,i8c[1,1,1]=[5],f32c[],i8c[]=0,f32c[],u8c[]=4,i32c[1]=[9])->(u8[1,1,4])"),
+            "QLinearConv/"
+            "10{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[1]}(u8[1,1,4],f32c[],"
+            "u8c[],i8c[1,1,1],"
+            "f32c[],i8c[]=0,f32c[],u8c[],i32c[1])->(u8[1,1,4])");
 }
 
 TEST(Canonical, AliasesNameTheTensorItself) {
@@ -118,7 +144,8 @@ TEST(Canonical, ForeignKeysAreOnlySorted) {
   key.attributes = {{"pads", Unknown{}}, {"auto_pad", "SAME_UPPER"}};
   canonicalise(key);
   EXPECT_EQ(print(key),
-            "paddle_lite:conv2d{auto_pad=SAME_UPPER,pads=?}(f32[1,3,8,8],f32c[4,3,3,3]=0.5)->(f32[1,4,8,8])");
+            "paddle_lite:conv2d{auto_pad=SAME_UPPER,pads=?}(f32[1,3,8,8],f32c[4,3,3,3]=0.5)->(f32["
+            "1,4,8,8])");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ TEST(Catalogue, EveryEntryIsFoundUnderItsName) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const OperatorInfo& info : operators()) {
     EXPECT_FALSE(info.op.empty());
-    EXPECT_TRUE(seen.emplace(info.domain, info.op).second) << info.domain << ":" << info.op << " stands twice";
+    EXPECT_TRUE(seen.emplace(info.domain, info.op).second)
+        << info.domain << ":" << info.op << " stands twice";
     EXPECT_EQ(find_operator(info.domain, info.op), &info);
   }
   EXPECT_GT(seen.size(), 150U);
@@ -29,8 +30,8 @@ TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
   for (const OperatorInfo& info : operators()) {
     // ONNX Runtime's own, although it stands in ONNX's domain.
     if (info.op == "SimplifiedLayerNormalization") continue;
-    // Paddle's operators have no versions; their names are those of the tables that hold them (paddle_key_test.cpp), or
-    // those that tests/python/paddle_test.py makes kernels of.
+    // Paddle's operators have no versions; their names are those of the tables that hold them
+    // (paddle_key_test.cpp), or those that tests/python/paddle_test.py makes kernels of.
     if (info.domain.starts_with("paddle")) continue;
     // Tuples of convolution libraries are in no model.
     if (info.domain == "tinynas") continue;
@@ -108,8 +109,8 @@ TEST(Catalogue, FamiliesThatModelsAreMadeOfHaveFormulas) {
     ASSERT_NE(info, nullptr) << op;
     EXPECT_NE(info->flops, nullptr) << op;
   }
-  for (const char* op : {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool", "ReorderInput",
-                         "ReorderOutput", "Upsample"}) {
+  for (const char* op : {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool",
+                         "ReorderInput", "ReorderOutput", "Upsample"}) {
     EXPECT_NE(find_operator("com.microsoft.nchwc", op), nullptr) << op;
   }
 }
@@ -127,9 +128,11 @@ TEST(Catalogue, ViewsAreTheReshapingOperators) {
     if (info.view) views[info.domain].insert(info.op);
   }
   EXPECT_EQ(views.size(), 2U);
-  EXPECT_THAT(views[""], ElementsAre("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"));
-  EXPECT_THAT(views["paddle_lite"], ElementsAre("dropout", "flatten", "flatten2", "flatten_contiguous_range", "reshape", "reshape2", "squeeze",
-                                                "squeeze2", "unsqueeze", "unsqueeze2"));
+  EXPECT_THAT(views[""],
+              ElementsAre("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"));
+  EXPECT_THAT(views["paddle_lite"],
+              ElementsAre("dropout", "flatten", "flatten2", "flatten_contiguous_range", "reshape",
+                          "reshape2", "squeeze", "squeeze2", "unsqueeze", "unsqueeze2"));
 }
 
 TEST(Catalogue, OperandsThatKernelsWriteOver) {
@@ -138,11 +141,12 @@ TEST(Catalogue, OperandsThatKernelsWriteOver) {
   };
   EXPECT_THAT(overwritable("com.microsoft.nchwc", "Conv"), ElementsAre(3));
   EXPECT_THAT(overwritable("com.microsoft", "FusedConv"), ElementsAre(3));
-  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Clip", "Cast", "Softmax", "LeakyRelu", "HardSigmoid", "Reshape"}) {
+  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Clip", "Cast", "Softmax", "LeakyRelu",
+                         "HardSigmoid", "Reshape"}) {
     EXPECT_THAT(overwritable("", op), ElementsAre(0)) << op;
   }
-  for (const char* op :
-       {"Conv", "Gemm", "Add", "Mul", "Exp", "Erf", "BatchNormalization", "LayerNormalization", "Transpose"}) {
+  for (const char* op : {"Conv", "Gemm", "Add", "Mul", "Exp", "Erf", "BatchNormalization",
+                         "LayerNormalization", "Transpose"}) {
     EXPECT_THAT(overwritable("", op), IsEmpty()) << op;
   }
 }

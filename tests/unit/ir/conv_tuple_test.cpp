@@ -17,7 +17,9 @@ const ConvTuple kDepthwise{ConvType::Depthwise, 8, 24, 15, 15, 24, 5, 2, false, 
 
 rc::Gen<ConvTuple> any_tuple() {
   return rc::gen::exec([] {
-    const auto size = [](std::int64_t from, std::int64_t to) { return *rc::gen::inRange(from, to + 1); };
+    const auto size = [](std::int64_t from, std::int64_t to) {
+      return *rc::gen::inRange(from, to + 1);
+    };
     ConvTuple conv;
     conv.type = *rc::gen::element(ConvType::Regular, ConvType::Depthwise);
     conv.batch = size(1, 256);
@@ -37,11 +39,14 @@ rc::Gen<ConvTuple> any_tuple() {
 
 TEST(ConvTuple, KeysAreThoseOfTheFormat) {
   EXPECT_EQ(key_text_of(kRegular, Dtype::F32),
-            "tinynas:Conv{group=1,kernel_shape=[3,3],strides=[2,2]}(f32[1,16,56,56],f32c[32,16,3,3])->(f32[1,32,28,28])");
+            "tinynas:Conv{group=1,kernel_shape=[3,3],strides=[2,2]}(f32[1,16,56,56],f32c[32,16,3,3]"
+            ")->(f32[1,32,28,28])");
   EXPECT_EQ(key_text_of(kFused, Dtype::F16),
-            "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f16[32,64,7,9],f16c[256,64,1,1],f16[32,256,7,9])->(&2)");
+            "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f16[32,64,7,9],f16c[256,64,1,1]"
+            ",f16[32,256,7,9])->(&2)");
   EXPECT_EQ(key_text_of(kDepthwise, Dtype::I8),
-            "tinynas:Conv{group=24,kernel_shape=[5,5],strides=[2,2]}(i8[8,24,15,15],i8c[24,1,5,5])->(i8[8,24,7,7])");
+            "tinynas:Conv{group=24,kernel_shape=[5,5],strides=[2,2]}(i8[8,24,15,15],i8c[24,1,5,5])-"
+            ">(i8[8,24,7,7])");
 }
 
 TEST(ConvTuple, BothWaysToTheTextAgreeAndLeadBack) {
@@ -78,27 +83,43 @@ TEST(ConvTuple, OtherKeysAreNoTuples) {
   const std::string others[] = {
       // another domain, operator, a version, a tag
       "Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Pool{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv/1{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv@block=8{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
+      "tinynas:Pool{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
+      "tinynas:Conv/"
+      "1{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
+      "tinynas:Conv@block=8{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->"
+      "(f32[1,8,4,4])",
       // attributes missing, more, of another form
       "tinynas:Conv{kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],pads=[0,0],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,2],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,2])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=1}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[0,0]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=?,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],pads=[0,0],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1]"
+      ")->(f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,2],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,2])->(f32[1,"
+      "8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=1}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,"
+      "4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[0,0]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
+      "tinynas:Conv{group=?,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
       // operands: unknown, of two types, too few, too many, no constant, other channels
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,?,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f16c[8,8,1,1])->(f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,?,4],f32c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f16c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
       "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],-,-)->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32[8,8,1,1])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=2,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],-,-)->("
+      "f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32[8,8,1,1])->(f32[1,8,"
+      "4,4])",
+      "tinynas:Conv{group=2,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->(f32[1,"
+      "8,4,4])",
       // results: of another size, not written over, none
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[2,2]}(f32[1,8,5,5],f32c[8,8,1,1])->(f32[1,8,3,3])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],f32[1,8,4,4])->(f32[1,8,4,4])",
-      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],f32[1,8,4,4])->(&0)",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[2,2]}(f32[1,8,5,5],f32c[8,8,1,1])->(f32[1,"
+      "8,3,3])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],f32[1,8,4,"
+      "4])->(f32[1,8,4,4])",
+      "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1],f32[1,8,4,"
+      "4])->(&0)",
       "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f32[1,8,4,4],f32c[8,8,1,1])->()",
   };
   for (const std::string& text : others) {
@@ -122,7 +143,8 @@ TEST(ConvTuple, TypesHaveTheNamesOfLibraries) {
   EXPECT_EQ(parse_conv_type("Regular"), ConvType::Regular);
   EXPECT_EQ(parse_conv_type("Depthwise"), ConvType::Depthwise);
   EXPECT_EQ(parse_conv_type("regular"), std::nullopt);
-  for (const ConvType type : {ConvType::Regular, ConvType::Depthwise}) EXPECT_EQ(parse_conv_type(name(type)), type);
+  for (const ConvType type : {ConvType::Regular, ConvType::Depthwise})
+    EXPECT_EQ(parse_conv_type(name(type)), type);
 }
 
 TEST(ConvTuple, TheCatalogueCountsItsWork) {
@@ -130,7 +152,8 @@ TEST(ConvTuple, TheCatalogueCountsItsWork) {
   EXPECT_EQ(work(key_of(kRegular, Dtype::F32)).flops, std::optional(7'225'344.0));
   // 8 x 24 x 7 x 7 results of 5 x 5.
   EXPECT_EQ(work(key_of(kDepthwise, Dtype::F32)).flops, std::optional(470'400.0));
-  // 32 x 256 x 7 x 9 results of 64; the residual is read: 2 bytes of each of 32 x 64 x 63 + 256 x 64 + 32 x 256 x 63.
+  // 32 x 256 x 7 x 9 results of 64; the residual is read: 2 bytes of each of 32 x 64 x 63 + 256 x
+  // 64 + 32 x 256 x 63.
   const Work fused = work(key_of(kFused, Dtype::F16));
   EXPECT_EQ(fused.flops, std::optional(66'060'288.0));
   EXPECT_EQ(fused.bytes_in + fused.bytes_weights, 2.0 * (129'024 + 16'384 + 516'096));

@@ -39,18 +39,21 @@ TEST(Definitions, DefaultsOfEveryKind) {
   EXPECT_EQ(defaults("", "Softmax", 13), "x{axis=-1}()->()");
   EXPECT_EQ(defaults("", "Gemm", 13), "x{alpha=1.0,beta=1.0,transA=0,transB=0}()->()");
   EXPECT_EQ(defaults("", "LeakyRelu", 16), "x{alpha=0.01}()->()");
-  EXPECT_EQ(defaults("", "BatchNormalization", 15), "x{epsilon=1e-05,momentum=0.9,training_mode=0}()->()");
+  EXPECT_EQ(defaults("", "BatchNormalization", 15),
+            "x{epsilon=1e-05,momentum=0.9,training_mode=0}()->()");
   EXPECT_EQ(defaults("", "RNN", 14), "x{activations=[Tanh,Tanh],direction=forward,layout=0}()->()");
   EXPECT_EQ(defaults("", "Relu", 14), "x{}()->()");
   EXPECT_EQ(defaults("com.microsoft", "FusedMatMul", 1),
             "x{alpha=1.0,transA=0,transB=0,transBatchA=0,transBatchB=0}()->()");
-  EXPECT_EQ(defaults("com.microsoft", "QLinearConv", 1), "x{auto_pad=NOTSET,channels_last=0,group=1}()->()");
+  EXPECT_EQ(defaults("com.microsoft", "QLinearConv", 1),
+            "x{auto_pad=NOTSET,channels_last=0,group=1}()->()");
   // No such version of a known operator, no such operator.
   EXPECT_EQ(defaults("", "Conv", 12), "x{}()->()");
   EXPECT_EQ(defaults("", "NoSuchOperator", 1), "x{}()->()");
 }
 
-/// The generated list, line by line: sorted (the look-up bisects it), and every default in the grammar of keys.
+/// The generated list, line by line: sorted (the look-up bisects it), and every default in the
+/// grammar of keys.
 TEST(Definitions, EveryLineIsSortedAndReadable) {
   struct Line {
     std::string_view domain;
@@ -69,7 +72,8 @@ TEST(Definitions, EveryLineIsSortedAndReadable) {
     EXPECT_EQ(default_attributes(line.domain, line.op, line.since), key->attributes);
     EXPECT_EQ(since_version(line.domain, line.op, line.since), line.since);
     if (before != nullptr) {
-      EXPECT_LT(std::tuple(before->domain, before->op, before->since), std::tuple(line.domain, line.op, line.since));
+      EXPECT_LT(std::tuple(before->domain, before->op, before->since),
+                std::tuple(line.domain, line.op, line.since));
     }
     before = &line;
   }

@@ -17,34 +17,36 @@ namespace {
 
 constexpr int kMaxDepth = 3;
 
-/// Text of valid UTF-8: plain words, quotes, escapes, control characters, letters of two, three and four bytes.
+/// Text of valid UTF-8: plain words, quotes, escapes, control characters, letters of two, three and
+/// four bytes.
 rc::Gen<std::string> any_text() {
-  const auto piece = rc::gen::oneOf(
-      rc::gen::elementOf(std::vector<std::string>{"a",
-                                                  "Z9",
-                                                  "_",
-                                                  " ",
-                                                  "\"",
-                                                  "\\",
-                                                  "\n",
-                                                  "\t",
-                                                  "\r",
-                                                  "\b",
-                                                  "\f",
-                                                  "/",
-                                                  "inf",
-                                                  "nan",
-                                                  "?",
-                                                  "-",
-                                                  std::string(1, '\0'),
-                                                  "\x01",
-                                                  "\x1f",
-                                                  "\x7f",
-                                                  "\xc3\xa9",
-                                                  "\xe2\x82\xac",
-                                                  "\xf0\x9f\x98\x80",
-                                                  "\xef\xbf\xbd"}),
-      rc::gen::map(rc::gen::inRange<int>(0x20, 0x7f), [](int c) { return std::string(1, static_cast<char>(c)); }));
+  const auto piece =
+      rc::gen::oneOf(rc::gen::elementOf(std::vector<std::string>{"a",
+                                                                 "Z9",
+                                                                 "_",
+                                                                 " ",
+                                                                 "\"",
+                                                                 "\\",
+                                                                 "\n",
+                                                                 "\t",
+                                                                 "\r",
+                                                                 "\b",
+                                                                 "\f",
+                                                                 "/",
+                                                                 "inf",
+                                                                 "nan",
+                                                                 "?",
+                                                                 "-",
+                                                                 std::string(1, '\0'),
+                                                                 "\x01",
+                                                                 "\x1f",
+                                                                 "\x7f",
+                                                                 "\xc3\xa9",
+                                                                 "\xe2\x82\xac",
+                                                                 "\xf0\x9f\x98\x80",
+                                                                 "\xef\xbf\xbd"}),
+                     rc::gen::map(rc::gen::inRange<int>(0x20, 0x7f),
+                                  [](int c) { return std::string(1, static_cast<char>(c)); }));
   return rc::gen::map(rc::gen::scale(0.2, rc::gen::container<std::vector<std::string>>(piece)),
                       [](const std::vector<std::string>& pieces) {
                         std::string text;
@@ -55,38 +57,43 @@ rc::Gen<std::string> any_text() {
 
 rc::Gen<double> any_double() {
   return rc::gen::oneOf(
-      rc::gen::map(rc::gen::arbitrary<std::uint64_t>(), [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
+      rc::gen::map(rc::gen::arbitrary<std::uint64_t>(),
+                   [](std::uint64_t bits) { return std::bit_cast<double>(bits); }),
       rc::gen::arbitrary<double>(),
-      rc::gen::element(0.0, -0.0, 1.0, 0.1, 1e5, 1e22, 1e-5, 5e-324, -5e-324, 2.2250738585072014e-308,
-                       1.7976931348623157e308, HUGE_VAL, -HUGE_VAL, std::numeric_limits<double>::quiet_NaN()));
+      rc::gen::element(0.0, -0.0, 1.0, 0.1, 1e5, 1e22, 1e-5, 5e-324, -5e-324,
+                       2.2250738585072014e-308, 1.7976931348623157e308, HUGE_VAL, -HUGE_VAL,
+                       std::numeric_limits<double>::quiet_NaN()));
 }
 
 rc::Gen<std::int64_t> any_integer() {
-  return rc::gen::oneOf(rc::gen::arbitrary<std::int64_t>(),
-                        rc::gen::element<std::int64_t>(0, -1, std::numeric_limits<std::int64_t>::min(),
-                                                       std::numeric_limits<std::int64_t>::max()));
+  return rc::gen::oneOf(
+      rc::gen::arbitrary<std::int64_t>(),
+      rc::gen::element<std::int64_t>(0, -1, std::numeric_limits<std::int64_t>::min(),
+                                     std::numeric_limits<std::int64_t>::max()));
 }
 
 rc::Gen<Value> any_value(int depth) {
-  const auto leaf =
-      rc::gen::oneOf(rc::gen::just(Value()), rc::gen::map(any_integer(), [](std::int64_t i) { return Value(i); }),
-                     rc::gen::map(any_double(), [](double d) { return Value(d); }),
-                     rc::gen::map(any_text(), [](std::string s) { return Value(std::move(s)); }));
+  const auto leaf = rc::gen::oneOf(
+      rc::gen::just(Value()), rc::gen::map(any_integer(), [](std::int64_t i) { return Value(i); }),
+      rc::gen::map(any_double(), [](double d) { return Value(d); }),
+      rc::gen::map(any_text(), [](std::string s) { return Value(std::move(s)); }));
   if (depth >= kMaxDepth) return leaf;
-  const auto list =
-      rc::gen::scale(0.3, rc::gen::map(rc::gen::mapcat(rc::gen::inRange(0, 5),
-                                                       [depth](int count) {
-                                                         return rc::gen::container<std::vector<Value>>(
-                                                             static_cast<std::size_t>(count), any_value(depth + 1));
-                                                       }),
-                                       [](List values) { return Value(std::move(values)); }));
+  const auto list = rc::gen::scale(
+      0.3, rc::gen::map(rc::gen::mapcat(rc::gen::inRange(0, 5),
+                                        [depth](int count) {
+                                          return rc::gen::container<std::vector<Value>>(
+                                              static_cast<std::size_t>(count),
+                                              any_value(depth + 1));
+                                        }),
+                        [](List values) { return Value(std::move(values)); }));
   return rc::gen::weightedOneOf<Value>({{4, leaf}, {1, list}});
 }
 
 std::vector<NamedValue> named_values(const std::string& kind) {
   // A set: sorted, and no name twice.
   const auto names =
-      *rc::gen::scale(0.2, rc::gen::container<std::set<std::string>>(rc::gen::scale(5, any_text()))).as(kind);
+      *rc::gen::scale(0.2, rc::gen::container<std::set<std::string>>(rc::gen::scale(5, any_text())))
+           .as(kind);
   std::vector<NamedValue> pairs;
   for (const std::string& name : names) pairs.emplace_back(name, *any_value(0));
   return pairs;
@@ -100,7 +107,8 @@ TensorEntry tensor() {
     entry.shape.ranked = false;
   } else {
     const auto dim = rc::gen::oneOf(
-        rc::gen::just(Dim()), rc::gen::map(any_integer(), [](std::int64_t n) { return Dim(n < 0 ? -(n + 1) : n); }));
+        rc::gen::just(Dim()),
+        rc::gen::map(any_integer(), [](std::int64_t n) { return Dim(n < 0 ? -(n + 1) : n); }));
     entry.shape.dims = *rc::gen::scale(0.05, rc::gen::container<std::vector<Dim>>(dim));
   }
   if (*rc::gen::inRange(0, 3) == 0) entry.value = *any_value(0);
@@ -151,7 +159,8 @@ TEST(KeyProperty, WhatIsPrintedReadsBack) {
     if (!back) RC_FAIL(back.error().message);
     RC_ASSERT(*back == key);
     RC_ASSERT(print(*back) == text);
-    RC_ASSERT(text.find_first_of(" \n\r\t") == std::string::npos || text.find('"') != std::string::npos);
+    RC_ASSERT(text.find_first_of(" \n\r\t") == std::string::npos ||
+              text.find('"') != std::string::npos);
     for (const char c : text) RC_ASSERT(c >= 0x20 && c < 0x7f);
   });
   EXPECT_TRUE(held);
@@ -184,13 +193,15 @@ void expect_same_text_or_place(const std::string& text) {
 
 TEST(KeyProperty, DamagedTextIsReadBackOrRefusedWithItsPlace) {
   const bool held = rc::check("mutations", [] {
-    std::string text = *rc::gen::arbitrary<bool>() ? *rc::gen::elementOf(sample_keys()) : print(any_key());
+    std::string text =
+        *rc::gen::arbitrary<bool>() ? *rc::gen::elementOf(sample_keys()) : print(any_key());
     const int edits = *rc::gen::inRange(1, 5);
     for (int i = 0; i < edits && !text.empty(); ++i) {
       const std::size_t at = *rc::gen::inRange<std::size_t>(0, text.size());
       // Mostly characters that mean something in a key.
       const char c =
-          *rc::gen::oneOf(rc::gen::elementOf(std::string("{}()[]=,:/@&-?*\"\\.e0919cfiu")), rc::gen::arbitrary<char>());
+          *rc::gen::oneOf(rc::gen::elementOf(std::string("{}()[]=,:/@&-?*\"\\.e0919cfiu")),
+                          rc::gen::arbitrary<char>());
       switch (*rc::gen::inRange(0, 4)) {
         case 0:
           text[at] = c;
@@ -222,32 +233,36 @@ TEST(KeyProperty, EveryBeginningOfASampleIsRefused) {
 }
 
 TEST(KeyProperty, RandomBytesDoNoHarm) {
-  const bool held = rc::check(
-      "bytes", [] { expect_same_text_or_place(*rc::gen::container<std::string>(rc::gen::arbitrary<char>())); });
+  const bool held = rc::check("bytes", [] {
+    expect_same_text_or_place(*rc::gen::container<std::string>(rc::gen::arbitrary<char>()));
+  });
   EXPECT_TRUE(held);
 }
 
 TEST(KeyProperty, CanonicalFormIsCanonical) {
-  const bool held = rc::check("canonicalise twice is canonicalise once, and its text reads back", [] {
-    Key key = any_key();
-    key.domain = *rc::gen::elementOf(std::vector<std::string>{"", "com.microsoft", "com.microsoft.nchwc", "x"});
-    key.op =
-        *rc::gen::elementOf(std::vector<std::string>{"Conv", "MaxPool", "LSTM", "Resize", "Transpose", "ConvTranspose",
-                                                     "QLinearConv", "Attention", "Softmax", "Foo"});
-    key.since = *rc::gen::elementOf(std::vector<std::int64_t>{1, 11, 13, 14});
-    // The names that canonicalisation reads, with values that they should not have.
-    for (const char* name : {"auto_pad", "direction", "kernel_shape", "mode", "pads", "strides"}) {
-      if (*rc::gen::arbitrary<bool>()) key.attributes.emplace_back(name, *any_value(0));
-    }
-    canonicalise(key);
-    const std::string once = print(key);
-    RC_LOG() << once;
-    canonicalise(key);
-    RC_ASSERT(print(key) == once);
-    const auto back = parse(once);
-    if (!back) RC_FAIL(back.error().message);
-    RC_ASSERT(*back == key);
-  });
+  const bool held =
+      rc::check("canonicalise twice is canonicalise once, and its text reads back", [] {
+        Key key = any_key();
+        key.domain = *rc::gen::elementOf(
+            std::vector<std::string>{"", "com.microsoft", "com.microsoft.nchwc", "x"});
+        key.op = *rc::gen::elementOf(std::vector<std::string>{
+            "Conv", "MaxPool", "LSTM", "Resize", "Transpose", "ConvTranspose", "QLinearConv",
+            "Attention", "Softmax", "Foo"});
+        key.since = *rc::gen::elementOf(std::vector<std::int64_t>{1, 11, 13, 14});
+        // The names that canonicalisation reads, with values that they should not have.
+        for (const char* name :
+             {"auto_pad", "direction", "kernel_shape", "mode", "pads", "strides"}) {
+          if (*rc::gen::arbitrary<bool>()) key.attributes.emplace_back(name, *any_value(0));
+        }
+        canonicalise(key);
+        const std::string once = print(key);
+        RC_LOG() << once;
+        canonicalise(key);
+        RC_ASSERT(print(key) == once);
+        const auto back = parse(once);
+        if (!back) RC_FAIL(back.error().message);
+        RC_ASSERT(*back == key);
+      });
   EXPECT_TRUE(held);
 }
 

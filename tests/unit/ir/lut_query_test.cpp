@@ -17,8 +17,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string i(const std::string& name, std::int64_t value) { return caffe2_argument_text({name, Value(value)}); }
-std::string s(const std::string& name, const std::string& value) { return caffe2_argument_text({name, Value(value)}); }
+std::string i(const std::string& name, std::int64_t value) {
+  return caffe2_argument_text({name, Value(value)});
+}
+std::string s(const std::string& name, const std::string& value) {
+  return caffe2_argument_text({name, Value(value)});
+}
 
 LutQuery small_conv() {
   return {.op_type = "Int8ConvRelu",
@@ -31,7 +35,8 @@ TEST(LutQuery, AConvolutionsKey) {
   const auto key = key_of(small_conv());
   ASSERT_TRUE(key) << key.error().message;
   EXPECT_EQ(print(*key),
-            "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}"
+            "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],"
+            "strides=[2,2]}"
             "(u8[1,64,48,3],u8c[16,3,3,3],i32c[16])->(u8[1,32,24,16])");
   EXPECT_EQ(lut_query_of(*key), small_conv());
 }
@@ -88,35 +93,54 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
     change(query);
     return query;
   };
-  expect_refused(changed([](LutQuery& q) { q.op_type = "Int8Nothing"; }), "Int8Nothing: an operator");
+  expect_refused(changed([](LutQuery& q) { q.op_type = "Int8Nothing"; }),
+                 "Int8Nothing: an operator");
   expect_refused(changed([](LutQuery& q) { q.op_type.clear(); }), "operator");
-  expect_refused(changed([](LutQuery& q) { q.input_dtypes.pop_back(); }), "3 shapes, but 2 data types");
+  expect_refused(changed([](LutQuery& q) { q.input_dtypes.pop_back(); }),
+                 "3 shapes, but 2 data types");
   expect_refused(changed([](LutQuery& q) { q.input_dtypes[0] = 99; }), "data type 99");
-  expect_refused(changed([](LutQuery& q) { q.input_shapes[1] = {16, 3, 3, 4}; }), "expected [16,3,3,3]");
+  expect_refused(changed([](LutQuery& q) {
+                   q.input_shapes[1] = {16, 3, 3, 4};
+                 }),
+                 "expected [16,3,3,3]");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[2] = {15}; }), "expected [16]");
-  expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 64, 48}; }), "[1,64,48], expected an image");
+  expect_refused(changed([](LutQuery& q) {
+                   q.input_shapes[0] = {1, 64, 48};
+                 }),
+                 "[1,64,48], expected an image");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 0, 48, 3}; }), "dimension of 0");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, -3, 48, 3}; }), "dimension of");
-  expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, std::int64_t{1} << 40, 48, 3}; }), "1099511627776");
-  expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1 << 30, 1 << 30, 1 << 30, 3}; }), "too large");
+  expect_refused(changed([](LutQuery& q) {
+                   q.input_shapes[0] = {1, std::int64_t{1} << 40, 48, 3};
+                 }),
+                 "1099511627776");
+  expect_refused(changed([](LutQuery& q) {
+                   q.input_shapes[0] = {1 << 30, 1 << 30, 1 << 30, 3};
+                 }),
+                 "too large");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 1, 0, 3}; }), "dimension");
-  expect_refused(changed([](LutQuery& q) { q.input_shapes.clear(), q.input_dtypes.clear(); }), "no operand");
+  expect_refused(changed([](LutQuery& q) { q.input_shapes.clear(), q.input_dtypes.clear(); }),
+                 "no operand");
   expect_refused(changed([](LutQuery& q) { q.op_args[0] = i("kernel", 0); }), "kernel is 0");
   expect_refused(changed([](LutQuery& q) { q.op_args[0] = s("kernel", "3"); }), "no integer");
-  expect_refused(changed([](LutQuery& q) { q.op_args[0] = i("kernel", 5); }), "expected [16,5,5,3]");
+  expect_refused(changed([](LutQuery& q) { q.op_args[0] = i("kernel", 5); }),
+                 "expected [16,5,5,3]");
   expect_refused(changed([](LutQuery& q) { q.op_args[1] = s("order", "NCHW"); }), "expected NHWC");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(i("kernel", 3)); }), "twice");
-  expect_refused(changed([](LutQuery& q) { q.op_args.push_back("kernel: 3"); }), "no protobuf text");
+  expect_refused(changed([](LutQuery& q) { q.op_args.push_back("kernel: 3"); }),
+                 "no protobuf text");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(s("x", "\xff")); }), "ASCII");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(i("group", 2)); }), "group 2");
 }
 
 TEST(LutQuery, AKeyOfAnotherMakeHasNone) {
-  for (const char* text :
-       {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])", "caffe2:NoSuch{}(f32[1])->(f32[1])",
-        "caffe2:Relu{}(f32[*])->(f32[*])", "caffe2:Relu{}(f32[?])->(f32[?])", "caffe2:Relu{}(-)->(-)",
-        "caffe2:Relu{}(f32[4])->(f32[5])", "caffe2:Relu{}(f32c[4])->(f32[4])", "caffe2:Sum{}(f32[4],&0)->(f32[4])",
-        "caffe2:Int8ConvRelu{kernel=3,order=NHWC,pad=1,stride=2}(u8[1,8,8,3],u8c[4,3,3,3],i32c[4])->(u8[1,4,4,4])"}) {
+  for (const char* text : {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])",
+                           "caffe2:NoSuch{}(f32[1])->(f32[1])", "caffe2:Relu{}(f32[*])->(f32[*])",
+                           "caffe2:Relu{}(f32[?])->(f32[?])", "caffe2:Relu{}(-)->(-)",
+                           "caffe2:Relu{}(f32[4])->(f32[5])", "caffe2:Relu{}(f32c[4])->(f32[4])",
+                           "caffe2:Sum{}(f32[4],&0)->(f32[4])",
+                           "caffe2:Int8ConvRelu{kernel=3,order=NHWC,pad=1,stride=2}(u8[1,8,8,3],"
+                           "u8c[4,3,3,3],i32c[4])->(u8[1,4,4,4])"}) {
     const auto key = parse(text);
     ASSERT_TRUE(key) << text;
     EXPECT_EQ(lut_query_of(*key), std::nullopt) << text;
@@ -167,19 +191,22 @@ class AnyQuery {
         order();
         break;
       case 6:
-        add(prefix + pick({"Relu", "Sigmoid", "Softmax", "LeakyRelu", "Flatten", "Transpose", "ResizeNearest"}),
+        add(prefix + pick({"Relu", "Sigmoid", "Softmax", "LeakyRelu", "Flatten", "Transpose",
+                           "ResizeNearest"}),
             {image(channels_)});
         order();
         break;
       case 7:
         add(prefix + "Concat", {image(channels_), image(channels_)});
         if (random_.below(2) == 0) argument(i("axis", static_cast<std::int64_t>(random_.below(4))));
-        if (random_.below(2) == 0) argument(i("add_axis", static_cast<std::int64_t>(random_.below(2))));
+        if (random_.below(2) == 0)
+          argument(i("add_axis", static_cast<std::int64_t>(random_.below(2))));
         order();
         break;
       case 8:
         add(prefix + "Reshape", {image(channels_)});
-        argument(caffe2_argument_text({"shape", Value::ints({0, pick_number({-1, 2, 0}), channels_})}));
+        argument(
+            caffe2_argument_text({"shape", Value::ints({0, pick_number({-1, 2, 0}), channels_})}));
         break;
       default:
         add(prefix + "ChannelShuffle", {image(channels_)});
@@ -191,9 +218,15 @@ class AnyQuery {
   }
 
  private:
-  std::int64_t number(std::uint64_t most) { return 1 + static_cast<std::int64_t>(random_.below(most)); }
-  std::string pick(const std::vector<std::string>& from) { return from[random_.below(from.size())]; }
-  std::int64_t pick_number(const std::vector<std::int64_t>& from) { return from[random_.below(from.size())]; }
+  std::int64_t number(std::uint64_t most) {
+    return 1 + static_cast<std::int64_t>(random_.below(most));
+  }
+  std::string pick(const std::vector<std::string>& from) {
+    return from[random_.below(from.size())];
+  }
+  std::int64_t pick_number(const std::vector<std::int64_t>& from) {
+    return from[random_.below(from.size())];
+  }
   std::vector<std::int64_t> image(std::int64_t channels) const {
     if (last_) return {batch_, height_, width_, channels};
     return {batch_, channels, height_, width_};
@@ -208,7 +241,8 @@ class AnyQuery {
   /// The two numbers under one of the three names.
   void sizes(const std::string& name, std::int64_t h, std::int64_t w) {
     if (h == w && random_.below(2) == 0) return argument(i(name, h));
-    if (random_.below(2) == 0) return argument(caffe2_argument_text({name + "s", Value::ints({h, w})}));
+    if (random_.below(2) == 0)
+      return argument(caffe2_argument_text({name + "s", Value::ints({h, w})}));
     argument(i(name + "_h", h));
     argument(i(name + "_w", w));
   }
@@ -220,7 +254,8 @@ class AnyQuery {
     if (padding == 1) argument(caffe2_argument_text({"pads", Value::ints({0, 1, 2, 1})}));
     if (padding == 2) argument(i("legacy_pad", static_cast<std::int64_t>(random_.below(4))));
     if (padding == 3) {
-      for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"}) argument(i(side, number(3) - 1));
+      for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"})
+        argument(i(side, number(3) - 1));
     }
     order();
   }
@@ -231,8 +266,8 @@ class AnyQuery {
     const std::int64_t inner = channels_ / group;
     const std::int64_t outputs = channels_ * number(2);
     add(prefix + "Conv" + (prefix.empty() ? "" : pick({"", "Relu"})),
-        {image(channels_),
-         last_ ? std::vector<std::int64_t>{outputs, h, w, inner} : std::vector<std::int64_t>{outputs, inner, h, w}});
+        {image(channels_), last_ ? std::vector<std::int64_t>{outputs, h, w, inner}
+                                 : std::vector<std::int64_t>{outputs, inner, h, w}});
     if (random_.below(4) > 0)
       query_.input_shapes.push_back({outputs}), query_.input_dtypes.push_back(type_ == 6 ? 2 : 1);
     if (group > 1 || random_.below(2) == 0) argument(i("group", group));
@@ -298,7 +333,8 @@ TEST(LutQuery, AKeysQueryHasThatKey) {
 TEST(LutQuery, PublishedQueriesComeBackToTheByte) {
   const std::filesystem::path file =
       std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision/ChamNet-A.int8.queries.jsonl";
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << "the published queries are not here: " << file;
+  if (!std::filesystem::exists(file))
+    GTEST_SKIP() << "the published queries are not here: " << file;
   std::ifstream stream(file);
   int lines = 0;
   for (std::string line; std::getline(stream, line); ++lines) {

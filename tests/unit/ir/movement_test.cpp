@@ -22,14 +22,18 @@ TEST(Movement, OfOperators) {
   EXPECT_EQ(movement_of("com.microsoft.nchwc", "Conv"), std::nullopt);
   EXPECT_EQ(movement_of("", "ReorderInput"), std::nullopt);
   EXPECT_TRUE(only_of_runtimes(Movement::Reorder) && only_of_runtimes(Movement::Copy));
-  EXPECT_FALSE(only_of_runtimes(Movement::Cast) || only_of_runtimes(Movement::Quantisation) || only_of_runtimes(Movement::Transpose));
+  EXPECT_FALSE(only_of_runtimes(Movement::Cast) || only_of_runtimes(Movement::Quantisation) ||
+               only_of_runtimes(Movement::Transpose));
   EXPECT_EQ(name(Movement::Quantisation), "quantisation");
   EXPECT_EQ(name(Movement::Transpose), "transpose");
 }
 
 TEST(PutIn, WhatTheModelDoesNotKnowByNameIsTheRuntimes) {
   const Titles model = {{"", "Cast", "own"}, {"", "Conv", "conv"}};
-  const Titles executed = {{"", "Cast", "inserted"}, {"", "Cast", "own"}, {"", "FusedConv", "conv"}, {"com.microsoft.nchwc", "ReorderInput", "r"}};
+  const Titles executed = {{"", "Cast", "inserted"},
+                           {"", "Cast", "own"},
+                           {"", "FusedConv", "conv"},
+                           {"com.microsoft.nchwc", "ReorderInput", "r"}};
   EXPECT_THAT(put_in(model, executed), ElementsAre(true, false, kNothing, true));
   EXPECT_THAT(put_in(Titles{}, executed), ElementsAre(true, true, kNothing, true));
   EXPECT_TRUE(put_in(model, Titles{}).empty());
@@ -37,7 +41,8 @@ TEST(PutIn, WhatTheModelDoesNotKnowByNameIsTheRuntimes) {
 
 TEST(PutIn, AMovedNodeIsTheModelsAsOftenAsTheModelLacksOne) {
   const Titles model = {{"", "Transpose", "a"}, {"", "Transpose", "b"}, {"", "Cast", "c"}};
-  const Titles executed = {{"", "Transpose", "a"}, {"", "Transpose", "pushed"}, {"", "Transpose", "further"}};
+  const Titles executed = {
+      {"", "Transpose", "a"}, {"", "Transpose", "pushed"}, {"", "Transpose", "further"}};
   EXPECT_THAT(put_in(model, executed), ElementsAre(false, false, true));
 }
 
@@ -47,7 +52,8 @@ TEST(PutIn, ANameOfAnotherOperatorSaysNothing) {
 
 TEST(PutIn, NodesWithoutNamesAreTheModels) {
   const Titles model = {{"", "Transpose", ""}, {"", "Transpose", ""}};
-  const Titles executed = {{"", "Transpose", ""}, {"", "Transpose", "moved"}, {"", "Transpose", "new"}};
+  const Titles executed = {
+      {"", "Transpose", ""}, {"", "Transpose", "moved"}, {"", "Transpose", "new"}};
   EXPECT_THAT(put_in(model, executed), ElementsAre(false, false, true));
 }
 

@@ -14,7 +14,9 @@ using ::testing::HasSubstr;
 using Dims = std::vector<std::int64_t>;
 
 PaddleTensor of(Dims dims) { return {.dims = std::move(dims), .values = {}}; }
-PaddleTensor numbers(Dims values) { return {.dims = {static_cast<std::int64_t>(values.size())}, .values = values}; }
+PaddleTensor numbers(Dims values) {
+  return {.dims = {static_cast<std::int64_t>(values.size())}, .values = values};
+}
 Value ints(const Dims& values) { return Value::ints(values); }
 
 struct Case {
@@ -28,7 +30,10 @@ struct Case {
 void PrintTo(const Case& one, std::ostream* out) { *out << one.op; }
 
 Result<PaddleSlots> infer(const Case& c, std::size_t count = 1) {
-  return infer_paddle({.op = c.op, .attributes = c.attributes, .operands = c.operands, .results = {{c.slot, count}}});
+  return infer_paddle({.op = c.op,
+                       .attributes = c.attributes,
+                       .operands = c.operands,
+                       .results = {{c.slot, count}}});
 }
 
 class PaddleShape : public ::testing::TestWithParam<Case> {};
@@ -63,7 +68,10 @@ INSTANTIATE_TEST_SUITE_P(
              "Output",
              {2, 12, 8, 6}},
         Case{"conv2d",
-             {{"groups", 2}, {"padding_algorithm", "VALID"}, {"paddings", ints({1, 1})}, {"dilations", ints({2, 2})}},
+             {{"groups", 2},
+              {"padding_algorithm", "VALID"},
+              {"paddings", ints({1, 1})},
+              {"dilations", ints({2, 2})}},
              {{"Input", {kImage}}, {"Filter", {kFilter}}},
              "Output",
              {2, 12, 11, 12}},
@@ -92,8 +100,16 @@ INSTANTIATE_TEST_SUITE_P(
              {{"X", {kImage}}},
              "Out",
              {2, 8, 7, 8}},
-        Case{"pool2d", {{"ksize", ints({1, 1})}, {"global_pooling", "true"}}, {{"X", {kImage}}}, "Out", {2, 8, 1, 1}},
-        Case{"pool2d", {{"ksize", ints({4, 5})}, {"adaptive", "true"}}, {{"X", {kImage}}}, "Out", {2, 8, 4, 5}},
+        Case{"pool2d",
+             {{"ksize", ints({1, 1})}, {"global_pooling", "true"}},
+             {{"X", {kImage}}},
+             "Out",
+             {2, 8, 1, 1}},
+        Case{"pool2d",
+             {{"ksize", ints({4, 5})}, {"adaptive", "true"}},
+             {{"X", {kImage}}},
+             "Out",
+             {2, 8, 4, 5}},
         Case{"nearest_interp_v2",
              {{"scale", List{2.0, 2.0}}, {"out_h", -1}, {"out_w", -1}},
              {{"X", {kImage}}},
@@ -115,14 +131,22 @@ INSTANTIATE_TEST_SUITE_P(
              "Out",
              {1, 8, 1, 22, 19}},
         Case{"pad2d", {{"paddings", ints({1, 2, 3, 4})}}, {{"X", {kImage}}}, "Out", {2, 8, 18, 23}},
-        Case{"pad", {{"paddings", ints({0, 0, 0, 0, 1, 2, 3, 4})}}, {{"X", {kImage}}}, "Out", {2, 8, 18, 23}},
+        Case{"pad",
+             {{"paddings", ints({0, 0, 0, 0, 1, 2, 3, 4})}},
+             {{"X", {kImage}}},
+             "Out",
+             {2, 8, 18, 23}},
         Case{"pixel_shuffle", {{"upscale_factor", 2}}, {{"X", {kImage}}}, "Out", {2, 2, 30, 32}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Movements, PaddleShape,
     ::testing::Values(
         Case{"reshape2", {{"shape", ints({0, -1, 4})}}, {{"X", {of({2, 3, 8})}}}, "Out", {2, 6, 4}},
-        Case{"reshape2", {{"shape", ints({1})}}, {{"X", {of({2, 3})}}, {"Shape", {numbers({3, -1})}}}, "Out", {3, 2}},
+        Case{"reshape2",
+             {{"shape", ints({1})}},
+             {{"X", {of({2, 3})}}, {"Shape", {numbers({3, -1})}}},
+             "Out",
+             {3, 2}},
         Case{"flatten_contiguous_range",
              {{"start_axis", 1}, {"stop_axis", -1}},
              {{"X", {of({2, 3, 4})}}},
@@ -143,35 +167,82 @@ INSTANTIATE_TEST_SUITE_P(
              "Out",
              {2, 3}},
         Case{"slice",
-             {{"axes", ints({0})}, {"starts", ints({1})}, {"ends", ints({2})}, {"decrease_axis", ints({0})}},
+             {{"axes", ints({0})},
+              {"starts", ints({1})},
+              {"ends", ints({2})},
+              {"decrease_axis", ints({0})}},
              {{"Input", {of({2, 8})}}},
              "Out",
              {8}},
         Case{"strided_slice",
-             {{"axes", ints({1})}, {"starts", ints({7})}, {"ends", ints({-100})}, {"strides", ints({-2})}},
+             {{"axes", ints({1})},
+              {"starts", ints({7})},
+              {"ends", ints({-100})},
+              {"strides", ints({-2})}},
              {{"Input", {of({2, 8})}}},
              "Out",
              {2, 4}},
         Case{"gather", {{"axis", 1}}, {{"X", {of({2, 8})}}, {"Index", {of({3})}}}, "Out", {2, 3}},
         Case{"gather_nd", {}, {{"X", {of({2, 8, 5})}}, {"Index", {of({3, 2})}}}, "Out", {3, 5}},
-        Case{"lookup_table_v2", {}, {{"Ids", {of({2, 7})}}, {"W", {of({100, 16})}}}, "Out", {2, 7, 16}},
+        Case{"lookup_table_v2",
+             {},
+             {{"Ids", {of({2, 7})}}, {"W", {of({100, 16})}}},
+             "Out",
+             {2, 7, 16}},
         Case{"top_k_v2", {{"k", 5}, {"axis", -1}}, {{"X", {of({2, 8})}}}, "Indices", {2, 5}},
-        Case{"arg_max", {{"axis", 1}, {"keepdims", "true"}}, {{"X", {of({2, 8})}}}, "Out", {2, 1}}));
+        Case{
+            "arg_max", {{"axis", 1}, {"keepdims", "true"}}, {{"X", {of({2, 8})}}}, "Out", {2, 1}}));
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, PaddleShape,
     ::testing::Values(
-        Case{"elementwise_add", {{"axis", 1}}, {{"X", {kImage}}, {"Y", {of({8})}}}, "Out", {2, 8, 15, 16}},
-        Case{"elementwise_mul", {{"axis", -1}}, {{"X", {kImage}}, {"Y", {of({2, 8, 1, 1})}}}, "Out", {2, 8, 15, 16}},
-        Case{"matmul_v2", {{"trans_y", "true"}}, {{"X", {of({2, 5, 3})}}, {"Y", {of({7, 3})}}}, "Out", {2, 5, 7}},
+        Case{"elementwise_add",
+             {{"axis", 1}},
+             {{"X", {kImage}}, {"Y", {of({8})}}},
+             "Out",
+             {2, 8, 15, 16}},
+        Case{"elementwise_mul",
+             {{"axis", -1}},
+             {{"X", {kImage}}, {"Y", {of({2, 8, 1, 1})}}},
+             "Out",
+             {2, 8, 15, 16}},
+        Case{"matmul_v2",
+             {{"trans_y", "true"}},
+             {{"X", {of({2, 5, 3})}}, {"Y", {of({7, 3})}}},
+             "Out",
+             {2, 5, 7}},
         Case{"matmul_v2", {}, {{"X", {of({3})}}, {"Y", {of({3, 4})}}}, "Out", {4}},
-        Case{"mul", {{"x_num_col_dims", 1}}, {{"X", {of({2, 3, 4})}}, {"Y", {of({12, 5})}}}, "Out", {2, 5}},
-        Case{"fc", {{"in_num_col_dims", 1}}, {{"Input", {of({2, 3, 4})}}, {"W", {of({12, 5})}}}, "Out", {2, 5}},
-        Case{"reduce_mean", {{"dim", ints({-1, -2})}, {"keep_dim", "true"}}, {{"X", {kImage}}}, "Out", {2, 8, 1, 1}},
-        Case{"reduce_sum", {{"dim", ints({0})}, {"reduce_all", "true"}}, {{"X", {kImage}}}, "Out", {}},
-        Case{"range", {}, {{"Start", {numbers({0})}}, {"End", {numbers({7})}}, {"Step", {numbers({2})}}}, "Out", {4}},
+        Case{"mul",
+             {{"x_num_col_dims", 1}},
+             {{"X", {of({2, 3, 4})}}, {"Y", {of({12, 5})}}},
+             "Out",
+             {2, 5}},
+        Case{"fc",
+             {{"in_num_col_dims", 1}},
+             {{"Input", {of({2, 3, 4})}}, {"W", {of({12, 5})}}},
+             "Out",
+             {2, 5}},
+        Case{"reduce_mean",
+             {{"dim", ints({-1, -2})}, {"keep_dim", "true"}},
+             {{"X", {kImage}}},
+             "Out",
+             {2, 8, 1, 1}},
+        Case{"reduce_sum",
+             {{"dim", ints({0})}, {"reduce_all", "true"}},
+             {{"X", {kImage}}},
+             "Out",
+             {}},
+        Case{"range",
+             {},
+             {{"Start", {numbers({0})}}, {"End", {numbers({7})}}, {"Step", {numbers({2})}}},
+             "Out",
+             {4}},
         Case{"fill_constant", {{"shape", ints({2, 3})}}, {}, "Out", {2, 3}},
-        Case{"fill_constant_batch_size_like", {{"shape", ints({-1, 3})}}, {{"Input", {kImage}}}, "Out", {2, 3}},
+        Case{"fill_constant_batch_size_like",
+             {{"shape", ints({-1, 3})}},
+             {{"Input", {kImage}}},
+             "Out",
+             {2, 3}},
         Case{"rnn",
              {{"hidden_size", 6}, {"is_bidirec", "true"}, {"num_layers", 1}},
              {{"Input", {of({9, 2, 4})}}},
@@ -183,12 +254,14 @@ INSTANTIATE_TEST_SUITE_P(
              {{"X", {of({1, 170, 13, 13})}}},
              "Boxes",
              {1, 338, 4}},
-        Case{
-            "prior_box",
-            {{"aspect_ratios", List{1.0, 2.0}}, {"flip", "true"}, {"max_sizes", List{60.0}}, {"min_sizes", List{30.0}}},
-            {{"Input", {of({1, 8, 5, 6})}}},
-            "Boxes",
-            {5, 6, 4, 4}},
+        Case{"prior_box",
+             {{"aspect_ratios", List{1.0, 2.0}},
+              {"flip", "true"},
+              {"max_sizes", List{60.0}},
+              {"min_sizes", List{30.0}}},
+             {{"Input", {of({1, 8, 5, 6})}}},
+             "Boxes",
+             {5, 6, 4, 4}},
         Case{"multiclass_nms3",
              {{"keep_top_k", 100}},
              {{"BBoxes", {of({2, 1000, 4})}}, {"Scores", {of({2, 80, 1000})}}},
@@ -196,11 +269,16 @@ INSTANTIATE_TEST_SUITE_P(
              {200, 6}}));
 
 TEST(PaddleShapes, SplitsIntoItsSections) {
-  const Case even{"split", {{"axis", 1}, {"num", 3}, {"sections", List{}}}, {{"X", {of({2, 12})}}}, "Out", {}};
+  const Case even{
+      "split", {{"axis", 1}, {"num", 3}, {"sections", List{}}}, {{"X", {of({2, 12})}}}, "Out", {}};
   const auto thirds = infer(even, 3);
   ASSERT_TRUE(thirds) << thirds.error().message;
   EXPECT_EQ(thirds->at("Out").at(2).dims, (Dims{2, 4}));
-  const Case listed{"split", {{"axis", 1}, {"num", 0}, {"sections", ints({3, -1})}}, {{"X", {of({2, 12})}}}, "Out", {}};
+  const Case listed{"split",
+                    {{"axis", 1}, {"num", 0}, {"sections", ints({3, -1})}},
+                    {{"X", {of({2, 12})}}},
+                    "Out",
+                    {}};
   const auto rest = infer(listed, 2);
   ASSERT_TRUE(rest) << rest.error().message;
   EXPECT_EQ(rest->at("Out").at(1).dims, (Dims{2, 9}));
@@ -215,19 +293,28 @@ TEST(PaddleShapes, ValuesOfShapesAreFollowed) {
     return results ? results->at(c.slot).front().values.value_or(Dims{-99}) : Dims{};
   };
   EXPECT_EQ(values({"shape", {}, {{"Input", {kImage}}}, "Out", {}}), (Dims{2, 8, 15, 16}));
-  EXPECT_EQ(values({"scale", {{"scale", 0.5}, {"bias", 1.0}}, {{"X", {numbers({4, 6})}}}, "Out", {}}), (Dims{3, 4}));
+  EXPECT_EQ(
+      values({"scale", {{"scale", 0.5}, {"bias", 1.0}}, {{"X", {numbers({4, 6})}}}, "Out", {}}),
+      (Dims{3, 4}));
   EXPECT_EQ(values({"scale", {{"scale", 0.5}}, {{"X", {numbers({3})}}}, "Out", {}}), (Dims{-99}));
-  EXPECT_EQ(values({"elementwise_floordiv", {}, {{"X", {numbers({7, -7})}}, {"Y", {numbers({2})}}}, "Out", {}}),
+  EXPECT_EQ(values({"elementwise_floordiv",
+                    {},
+                    {{"X", {numbers({7, -7})}}, {"Y", {numbers({2})}}},
+                    "Out",
+                    {}}),
             (Dims{3, -4}));
-  EXPECT_EQ(values({"concat", {{"axis", 0}}, {{"X", {numbers({7}), numbers({2, 3})}}}, "Out", {}}), (Dims{7, 2, 3}));
+  EXPECT_EQ(values({"concat", {{"axis", 0}}, {{"X", {numbers({7}), numbers({2, 3})}}}, "Out", {}}),
+            (Dims{7, 2, 3}));
   EXPECT_EQ(values({"slice",
                     {{"axes", ints({0})}, {"starts", ints({1})}, {"ends", ints({3})}},
                     {{"Input", {numbers({4, 5, 6, 7})}}},
                     "Out",
                     {}}),
             (Dims{5, 6}));
-  EXPECT_EQ(values({"gather", {}, {{"X", {numbers({4, 5, 6})}}, {"Index", {numbers({2, 0})}}}, "Out", {}}),
-            (Dims{6, 4}));
+  EXPECT_EQ(
+      values(
+          {"gather", {}, {{"X", {numbers({4, 5, 6})}}, {"Index", {numbers({2, 0})}}}, "Out", {}}),
+      (Dims{6, 4}));
   EXPECT_EQ(values({"reduce_prod", {}, {{"X", {numbers({4, 5})}}}, "Out", {}}), (Dims{20}));
 }
 
@@ -241,7 +328,11 @@ TEST(PaddleShapes, WhatDoesNotGoTogetherIsRefused) {
   refused({"conv2d", {}, {{"Input", {kImage}}, {"Filter", {kFilter}}}, "Output", {}}, Code::Input,
           "in 1 groups over an image of 8 channels");
   refused({"conv2d", {}, {{"Input", {kImage}}}, "Output", {}}, Code::Input, "no operand Filter");
-  refused({"conv2d", {{"groups", 2}}, {{"Input", {of({1, 8, 2, 2})}}, {"Filter", {kFilter}}}, "Output", {}},
+  refused({"conv2d",
+           {{"groups", 2}},
+           {{"Input", {of({1, 8, 2, 2})}}, {"Filter", {kFilter}}},
+           "Output",
+           {}},
           Code::Input, "a window of 3");
   refused({"conv2d",
            {{"groups", 2}, {"padding_algorithm", "MAYBE"}},
@@ -249,19 +340,29 @@ TEST(PaddleShapes, WhatDoesNotGoTogetherIsRefused) {
            "Output",
            {}},
           Code::Input, "expected EXPLICIT");
-  refused({"pool2d", {{"ksize", ints({0, 1})}}, {{"X", {kImage}}}, "Out", {}}, Code::Input, "ksize is [0,1]");
-  refused({"reshape2", {{"shape", ints({5, -1})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input, "6 elements");
-  refused({"reshape2", {{"shape", ints({-1, -1})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input, "[-1,-1]");
+  refused({"pool2d", {{"ksize", ints({0, 1})}}, {{"X", {kImage}}}, "Out", {}}, Code::Input,
+          "ksize is [0,1]");
+  refused({"reshape2", {{"shape", ints({5, -1})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
+          "6 elements");
+  refused({"reshape2", {{"shape", ints({-1, -1})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
+          "[-1,-1]");
   refused({"reshape2", {}, {{"X", {of({2, 3})}}, {"Shape", {of({2})}}}, "Out", {}}, Code::Missing,
           "not known before it runs");
   refused({"transpose2", {{"axis", ints({0, 0})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
           "no order of 2 dimensions");
-  refused({"concat", {{"axis", 0}}, {{"X", {of({2, 3}), of({2, 4})}}}, "Out", {}}, Code::Input, "along axis 0");
-  refused({"concat", {{"axis", 2}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input, "axis 2 of 2 dimensions");
-  refused({"matmul_v2", {}, {{"X", {of({2, 3})}}, {"Y", {of({4, 5})}}}, "Out", {}}, Code::Input, "[2,3] by [4,5]");
-  refused({"elementwise_add", {{"axis", 0}}, {{"X", {of({2, 3})}}, {"Y", {of({3})}}}, "Out", {}}, Code::Input,
-          "do not go together");
-  refused({"tile", {{"repeat_times", ints({1 << 30, 1 << 30})}}, {{"X", {of({1 << 20, 1 << 20})}}}, "Out", {}},
+  refused({"concat", {{"axis", 0}}, {{"X", {of({2, 3}), of({2, 4})}}}, "Out", {}}, Code::Input,
+          "along axis 0");
+  refused({"concat", {{"axis", 2}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
+          "axis 2 of 2 dimensions");
+  refused({"matmul_v2", {}, {{"X", {of({2, 3})}}, {"Y", {of({4, 5})}}}, "Out", {}}, Code::Input,
+          "[2,3] by [4,5]");
+  refused({"elementwise_add", {{"axis", 0}}, {{"X", {of({2, 3})}}, {"Y", {of({3})}}}, "Out", {}},
+          Code::Input, "do not go together");
+  refused({"tile",
+           {{"repeat_times", ints({1 << 30, 1 << 30})}},
+           {{"X", {of({1 << 20, 1 << 20})}}},
+           "Out",
+           {}},
           Code::Input, "would have the shape");
   refused({"while", {}, {}, "Out", {}}, Code::Missing, "cannot infer");
 }

@@ -30,16 +30,19 @@ std::vector<std::string> texts(std::string_view key) {
   std::vector<std::string> found;
   for (const Spelling& one : table_spellings(must_parse(key))) {
     const auto text = paddle_text_of(one.key);
-    found.push_back(fmt::format("{} | {}{}", text.value_or("none"), one.difference, one.open_batch ? " open" : ""));
+    found.push_back(fmt::format("{} | {}{}", text.value_or("none"), one.difference,
+                                one.open_batch ? " open" : ""));
   }
   return found;
 }
 
 constexpr const char* kConv =
-    "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[0,0,0,0],quant=None,"
+    "paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=[1,1],group=1,pads=[0,"
+    "0,0,0],quant=None,"
     "strides=[1,1]}(f32[1,8,4,4],f32c[1,8,1,1])->(f32[1,1,4,4])";
 constexpr const char* kConvForm =
-    "paddle_lite:conv2d{activation=?,bias=?,bit_length=None,dilations=[?,1],group=1,pads=[?,?,0,0],quant=None,"
+    "paddle_lite:conv2d{activation=?,bias=?,bit_length=None,dilations=[?,1],group=1,pads=[?,?,0,0],"
+    "quant=None,"
     "strides=[?,1]}(f32[1,8,4,4],f32c[1,8,1,1])->(f32[1,1,4,4])";
 
 TEST(Spelling, IsOfSystemsWithTextsOfTheirOwn) {
@@ -54,34 +57,43 @@ TEST(Spelling, TheOriginalsTextComesFirstThenTheOpenBatch) {
   ASSERT_EQ(spellings.size(), 2U);
   EXPECT_EQ(print(spellings[0].key), kConvForm);
   // Weights have no batch.
-  EXPECT_THAT(texts(kConv),
-              ElementsAre("conv2d in=(1, 8, 4, 4) weight=(1, 8, 1, 1) out=(1, 1, 4, 4) pad=0 stride=1 group=1 dilation=1 "
-                          "quant=None bit_length=None | ",
-                          "conv2d in=(-1, 8, 4, 4) weight=(1, 8, 1, 1) out=(-1, 1, 4, 4) pad=0 stride=1 group=1 dilation=1 "
-                          "quant=None bit_length=None | batch -1 open"));
+  EXPECT_THAT(texts(kConv), ElementsAre("conv2d in=(1, 8, 4, 4) weight=(1, 8, 1, 1) out=(1, 1, 4, "
+                                        "4) pad=0 stride=1 group=1 dilation=1 "
+                                        "quant=None bit_length=None | ",
+                                        "conv2d in=(-1, 8, 4, 4) weight=(1, 8, 1, 1) out=(-1, 1, "
+                                        "4, 4) pad=0 stride=1 group=1 dilation=1 "
+                                        "quant=None bit_length=None | batch -1 open"));
 }
 
 TEST(Spelling, AnOpenBatchIsAskedForAsOneToo) {
-  EXPECT_THAT(texts("paddle_lite:swish{}(f32[?,8])->(f32[?,8])"),
-              ElementsAre("swish in=(-1, 8) out=(-1, 8) | ", "swish in=(1, 8) out=(1, 8) | batch 1 open"));
+  EXPECT_THAT(
+      texts("paddle_lite:swish{}(f32[?,8])->(f32[?,8])"),
+      ElementsAre("swish in=(-1, 8) out=(-1, 8) | ", "swish in=(1, 8) out=(1, 8) | batch 1 open"));
   // Rows of an open batch were measured with one image.
-  EXPECT_THAT(texts("paddle_lite:swish{}(f32[2,8])->(f32[2,8])"), ElementsAre("swish in=(2, 8) out=(2, 8) | "));
+  EXPECT_THAT(texts("paddle_lite:swish{}(f32[2,8])->(f32[2,8])"),
+              ElementsAre("swish in=(2, 8) out=(2, 8) | "));
 }
 
 TEST(Spelling, TheSecondOperandMayHaveNoBatch) {
-  EXPECT_THAT(texts("paddle_lite:elementwise_mul{axis=0}(f32[1,8],f32[1,8])->(f32[1,8])"),
-              ElementsAre("elementwise_mul X=(1, 8) Y=(1, 8) axis=0 out=(1, 8) | ",
-                          "elementwise_mul X=(1, 8) Y=(1, 8) axis=-1 out=(1, 8) | axis -1, which is the same",
-                          "elementwise_mul X=(-1, 8) Y=(-1, 8) axis=0 out=(-1, 8) | batch -1 open",
-                          "elementwise_mul X=(-1, 8) Y=(1, 8) axis=0 out=(-1, 8) | batch -1 open",
-                          "elementwise_mul X=(-1, 8) Y=(-1, 8) axis=-1 out=(-1, 8) | axis -1, which is the same, batch -1 open",
-                          "elementwise_mul X=(-1, 8) Y=(1, 8) axis=-1 out=(-1, 8) | axis -1, which is the same, batch -1 open"));
+  EXPECT_THAT(
+      texts("paddle_lite:elementwise_mul{axis=0}(f32[1,8],f32[1,8])->(f32[1,8])"),
+      ElementsAre(
+          "elementwise_mul X=(1, 8) Y=(1, 8) axis=0 out=(1, 8) | ",
+          "elementwise_mul X=(1, 8) Y=(1, 8) axis=-1 out=(1, 8) | axis -1, which is the same",
+          "elementwise_mul X=(-1, 8) Y=(-1, 8) axis=0 out=(-1, 8) | batch -1 open",
+          "elementwise_mul X=(-1, 8) Y=(1, 8) axis=0 out=(-1, 8) | batch -1 open",
+          "elementwise_mul X=(-1, 8) Y=(-1, 8) axis=-1 out=(-1, 8) | axis -1, which is the same, "
+          "batch -1 open",
+          "elementwise_mul X=(-1, 8) Y=(1, 8) axis=-1 out=(-1, 8) | axis -1, which is the same, "
+          "batch -1 open"));
 }
 
 TEST(Spelling, AnAxisIsCountedFromEitherEnd) {
-  EXPECT_THAT(texts("paddle_lite:elementwise_add{axis=-1}(f32[4,10],f32[10])->(f32[4,10])"),
-              ElementsAre("elementwise_add X=(4, 10) Y=(10,) axis=-1 out=(4, 10) | ",
-                          "elementwise_add X=(4, 10) Y=(10,) axis=1 out=(4, 10) | axis 1, which is the same"));
+  EXPECT_THAT(
+      texts("paddle_lite:elementwise_add{axis=-1}(f32[4,10],f32[10])->(f32[4,10])"),
+      ElementsAre(
+          "elementwise_add X=(4, 10) Y=(10,) axis=-1 out=(4, 10) | ",
+          "elementwise_add X=(4, 10) Y=(10,) axis=1 out=(4, 10) | axis 1, which is the same"));
   EXPECT_THAT(texts("paddle_lite:elementwise_add{axis=0}(f32[4,10],f32[4])->(f32[4,10])"),
               ElementsAre("elementwise_add X=(4, 10) Y=(4,) axis=0 out=(4, 10) | "));
   EXPECT_THAT(texts("paddle_lite:concat{axis=-1}(f32[4,10],f32[4,10])->(f32[4,20])"),
@@ -89,11 +101,14 @@ TEST(Spelling, AnAxisIsCountedFromEitherEnd) {
 }
 
 TEST(Spelling, WhatIsSwappedWhenItRunsMayStandEitherWay) {
-  EXPECT_THAT(texts("paddle_lite:elementwise_mul{axis=-1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])"),
-              Contains("elementwise_mul X=(2, 8, 4, 4) Y=(2, 8, 1, 1) axis=-1 out=(2, 8, 4, 4) | operands swapped, which is the same"));
-  for (const char* key : {"paddle_lite:elementwise_sub{axis=-1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])",
-                          "paddle_lite:elementwise_mul{axis=1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])",
-                          "paddle_lite:elementwise_mul{axis=-1}(f32[8],f32[2,8])->(f32[2,8])"}) {
+  EXPECT_THAT(
+      texts("paddle_lite:elementwise_mul{axis=-1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])"),
+      Contains("elementwise_mul X=(2, 8, 4, 4) Y=(2, 8, 1, 1) axis=-1 out=(2, 8, 4, 4) | operands "
+               "swapped, which is the same"));
+  for (const char* key :
+       {"paddle_lite:elementwise_sub{axis=-1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])",
+        "paddle_lite:elementwise_mul{axis=1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])",
+        "paddle_lite:elementwise_mul{axis=-1}(f32[8],f32[2,8])->(f32[2,8])"}) {
     EXPECT_THAT(texts(key), Not(Contains(HasSubstr("swapped")))) << key;
   }
 }
@@ -114,11 +129,13 @@ TEST(Spelling, AModelsKernelIsDescribedAsATablesRow) {
   ASSERT_TRUE(asked && row);
   EXPECT_EQ(asked->slice, row->slice);
   EXPECT_EQ(asked->numbers, row->numbers);
-  const auto pool = describe(must_parse(
-      "paddle_lite:pool2d{exclusive=true,global_pooling=0,kernel_shape=[3,3],pads=[1,1,1,1],pooling_type=max,strides=[2,2]}"
-      "(f32[1,24,8,8])->(f32[1,24,4,4])"));
-  const auto pool_row = describe(
-      paddle_key_of("pool2d in=(1, 24, 8, 8) out=(1, 24, 4, 4) stride=2 kernel=3x3 pad=1 flag_global=0 type=max)"));
+  const auto pool =
+      describe(must_parse("paddle_lite:pool2d{exclusive=true,global_pooling=0,kernel_shape=[3,3],"
+                          "pads=[1,1,1,1],pooling_type=max,strides=[2,2]}"
+                          "(f32[1,24,8,8])->(f32[1,24,4,4])"));
+  const auto pool_row =
+      describe(paddle_key_of("pool2d in=(1, 24, 8, 8) out=(1, 24, 4, 4) stride=2 kernel=3x3 pad=1 "
+                             "flag_global=0 type=max)"));
   ASSERT_TRUE(pool && pool_row);
   EXPECT_EQ(pool->slice, pool_row->slice);
   EXPECT_EQ(pool->numbers, pool_row->numbers);

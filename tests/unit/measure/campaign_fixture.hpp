@@ -20,7 +20,9 @@ namespace oplat::measure {
 inline std::string dense_key(int i) {
   return fmt::format("MatMul/13{{}}(f32[{},512],f32c[512,512])->(f32[{},512])", i, i);
 }
-inline std::string relu_key(int i) { return fmt::format("Relu/14{{}}(f32[1,{}])->(f32[1,{}])", 100 + i, 100 + i); }
+inline std::string relu_key(int i) {
+  return fmt::format("Relu/14{{}}(f32[1,{}])->(f32[1,{}])", 100 + i, 100 + i);
+}
 
 /// Keeps what it was told.
 class RecordingProgress final : public Progress {
@@ -36,7 +38,8 @@ using RowName = std::pair<std::string, bool>;
 
 /// One simulated machine with one table.
 struct Bench {
-  explicit Bench(int relus = 6, int denses = 3) : folder(std::move(*base::TemporaryFolder::create("oplat-campaign"))) {
+  explicit Bench(int relus = 6, int denses = 3)
+      : folder(std::move(*base::TemporaryFolder::create("oplat-campaign"))) {
     for (int i = 0; i < relus; ++i) {
       world.kernels[relu_key(i)].hot_ns = 2e3 * (i + 1);
       request.keys.push_back(relu_key(i));
@@ -56,7 +59,8 @@ struct Bench {
     request.stop_asked = [this] { return stop_after && rows_blocks() >= *stop_after; };
     factory = [this]() -> Result<std::unique_ptr<measure::Instrument>> {
       if (world.factory_fails) return fail(Code::Runtime, "no such runtime");
-      return std::unique_ptr<measure::Instrument>(std::make_unique<measure::SimulatedInstrument>(world));
+      return std::unique_ptr<measure::Instrument>(
+          std::make_unique<measure::SimulatedInstrument>(world));
     };
     auto opened = table::Table::open(folder.path() / "t.oplat", table::Mode::Create);
     EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().message);
@@ -102,6 +106,8 @@ struct Bench {
   std::optional<std::size_t> stop_after;
 };
 
-inline const table::Timing& timing(const table::StoredRow& row) { return std::get<table::Timing>(row.row.outcome); }
+inline const table::Timing& timing(const table::StoredRow& row) {
+  return std::get<table::Timing>(row.row.outcome);
+}
 
 }  // namespace oplat::measure

@@ -42,7 +42,8 @@ TEST(Campaign, MeasuresEveryRowToItsTarget) {
     const auto blocks = bench.table->blocks_of(row.id);
     ASSERT_TRUE(blocks.has_value());
     EXPECT_EQ(static_cast<std::int64_t>(blocks->size()), timing(row).blocks);
-    for (std::size_t i = 0; i < blocks->size(); ++i) EXPECT_EQ((*blocks)[i].pass, static_cast<std::int64_t>(i) + 1);
+    for (std::size_t i = 0; i < blocks->size(); ++i)
+      EXPECT_EQ((*blocks)[i].pass, static_cast<std::int64_t>(i) + 1);
   }
 }
 
@@ -146,7 +147,9 @@ TEST(Campaign, ABudgetIsSharedByTheWholeModels) {
     if (block.key.starts_with("/models/")) ++blocks[block.key];
   }
   ASSERT_EQ(blocks.size(), 6U) << "every model has a time";
-  const auto [least, most] = std::minmax_element(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto [least, most] =
+      std::minmax_element(blocks.begin(), blocks.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
   EXPECT_LE(most->second - least->second, 2);
 }
 
@@ -189,7 +192,8 @@ TEST(Campaign, NoRowGetsItsNextBlockBeforeAllHaveTheLast) {
     bench.run();
     std::map<RowName, std::vector<std::size_t>> times;
     const auto blocks = bench.row_blocks();
-    for (std::size_t t = 0; t < blocks.size(); ++t) times[{blocks[t].key, blocks[t].scrub_bytes > 0}].push_back(t);
+    for (std::size_t t = 0; t < blocks.size(); ++t)
+      times[{blocks[t].key, blocks[t].scrub_bytes > 0}].push_back(t);
     for (const auto& [a, times_a] : times) {
       for (const auto& [b, times_b] : times) {
         for (std::size_t n = 0; n < times_a.size() && n + 1 < times_b.size(); ++n) {
@@ -283,12 +287,16 @@ TEST(Campaign, SurvivesCrashesAndHangsAndKeepsEverything) {
   const auto& later = rows.at({relu_key(1), false});
   EXPECT_EQ(timing(later).blocks, 2);
   EXPECT_THAT(later.row.method.flags, Contains("failed_later"));
-  EXPECT_EQ(std::get<table::Failed>(rows.at({relu_key(2), false}).row.outcome).reason, "time limit");
-  EXPECT_EQ(std::get<table::Unsupported>(rows.at({relu_key(3), false}).row.outcome).reason, "no kernel");
+  EXPECT_EQ(std::get<table::Failed>(rows.at({relu_key(2), false}).row.outcome).reason,
+            "time limit");
+  EXPECT_EQ(std::get<table::Unsupported>(rows.at({relu_key(3), false}).row.outcome).reason,
+            "no kernel");
   EXPECT_TRUE(std::holds_alternative<table::Skipped>(rows.at({relu_key(4), false}).row.outcome));
-  EXPECT_EQ(std::get<table::Failed>(rows.at({dense_key(1), false}).row.outcome).reason, "worker ended: signal 11");
+  EXPECT_EQ(std::get<table::Failed>(rows.at({dense_key(1), false}).row.outcome).reason,
+            "worker ended: signal 11");
   EXPECT_FALSE(rows.contains({dense_key(1), true}));
-  for (const RowName& name : {RowName{relu_key(5), false}, RowName{dense_key(2), false}, RowName{dense_key(3), true}}) {
+  for (const RowName& name :
+       {RowName{relu_key(5), false}, RowName{dense_key(2), false}, RowName{dense_key(3), true}}) {
     EXPECT_EQ(timing(rows.at(name)).blocks, 5) << name.first;
   }
   EXPECT_EQ(summary.kernels.failed, 2);
@@ -362,7 +370,8 @@ TEST(Campaign, QuietBlocksClearRowsOfTheLoadUnderWhichTheyWereMeasured) {
   bench.run();
   const std::size_t loaded = bench.rows_blocks();
   EXPECT_EQ(loaded, 15U);
-  for (const auto& [name, row] : bench.rows()) EXPECT_THAT(row.row.method.flags, Contains(table::kUnderLoad)) << name.first;
+  for (const auto& [name, row] : bench.rows())
+    EXPECT_THAT(row.row.method.flags, Contains(table::kUnderLoad)) << name.first;
   // They are precise: without being asked nothing is measured again.
   bench.world.other_load.reset();
   bench.run();
@@ -386,7 +395,8 @@ TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
 }
 
 TEST(Campaign, TheLoadOfAnInterruptedCampaignDoesNotOutweighTheRest) {
-  // Each row's first block is loaded, the other four are not: less than a third, whether the campaign is cut or not.
+  // Each row's first block is loaded, the other four are not: less than a third, whether the
+  // campaign is cut or not.
   for (const bool cut : {false, true}) {
     Bench bench(3, 0);
     bench.world.other_load = 0.5;
@@ -506,7 +516,8 @@ TEST(Campaign, FailsWhereNoInstrumentCanBeMade) {
   EXPECT_FALSE(run(bench.request, *bench.table, bench.factory, bench.progress).has_value());
   std::int64_t kept = 0;
   for (const auto& [name, row] : bench.rows()) kept += timing(row).blocks;
-  EXPECT_EQ(static_cast<std::size_t>(kept), bench.rows_blocks()) << "what was measured before is kept";
+  EXPECT_EQ(static_cast<std::size_t>(kept), bench.rows_blocks())
+      << "what was measured before is kept";
 }
 
 TEST(Campaign, TellsHowFarItIs) {
@@ -519,7 +530,8 @@ TEST(Campaign, TellsHowFarItIs) {
   EXPECT_EQ(states.back().done, states.back().total);
   EXPECT_EQ(*states.back().eta_seconds, 0);
   for (std::size_t i = 1; i < states.size(); ++i) EXPECT_GE(states[i].done, states[i - 1].done);
-  // Half way the forecast rests on measured costs: the truth is what the simulated clock did afterwards.
+  // Half way the forecast rests on measured costs: the truth is what the simulated clock did
+  // afterwards.
   const std::size_t half = states.size() / 2;
   const double per_block = bench.world.now_seconds / static_cast<double>(states.size());
   EXPECT_NEAR(*states[half].eta_seconds, per_block * static_cast<double>(states.size() - half), 4);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Can the statistics be trusted? Simulated rows with a known true time go through the real stop rule, look by look,
-/// the real summary and the real comparison. The claims hold for the whole of it: a test of one formula would not see
-/// what stopping at a narrow interval does to that interval.
+/// Can the statistics be trusted? Simulated rows with a known true time go through the real stop
+/// rule, look by look, the real summary and the real comparison. The claims hold for the whole of
+/// it: a test of one formula would not see what stopping at a narrow interval does to that
+/// interval.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -47,19 +48,24 @@ struct Found {
 Found measure_all(const Machine& machine) {
   Found found;
   base::Random random(20250301);
-  const auto between = [&](double least, double most) { return least + (most - least) * random.uniform(); };
+  const auto between = [&](double least, double most) {
+    return least + (most - least) * random.uniform();
+  };
   for (int trial = 0; trial < kTrials; ++trial) {
     Noise noise;
     noise.process_sd = between(machine.least_process_sd, machine.most_process_sd);
     noise.round_sd = between(machine.least_round_sd, machine.most_round_sd);
     noise.drift_sd = machine.drift_sd;
-    const table::Timing before = *SimulatedRow(machine.true_ns, noise, random.next()).measure().timing;
-    const table::Timing again = *SimulatedRow(machine.true_ns, noise, random.next()).measure().timing;
+    const table::Timing before =
+        *SimulatedRow(machine.true_ns, noise, random.next()).measure().timing;
+    const table::Timing again =
+        *SimulatedRow(machine.true_ns, noise, random.next()).measure().timing;
     found.add(before, machine.true_ns);
     found.add(again, machine.true_ns);
     if (compare(before, again)->verdict == Verdict::Same) ++found.same;
 
-    const double half_width = *relative_half_width({before.ci_low_ns, before.ci_high_ns}, before.median_ns);
+    const double half_width =
+        *relative_half_width({before.ci_low_ns, before.ci_high_ns}, before.median_ns);
     const double slower_ns = machine.true_ns * (1 + 3 * half_width);
     const table::Timing after = *SimulatedRow(slower_ns, noise, random.next()).measure().timing;
     if (compare(before, after)->verdict == Verdict::Slower) ++found.slower;
@@ -78,8 +84,9 @@ TEST_P(Harness, TellsTheSameFromTheSlowerAndCoversTheTruth) {
   RecordProperty("covered", std::to_string(covered));
   RecordProperty("blocks", std::to_string(blocks));
   // For a person who runs it alone: figures, not only pass or fail.
-  std::cout << GetParam().name << ": same " << found.same << " of " << kTrials << ", slower found " << found.slower
-            << ", truth inside the interval " << covered << ", blocks " << blocks << "\n";
+  std::cout << GetParam().name << ": same " << found.same << " of " << kTrials << ", slower found "
+            << found.slower << ", truth inside the interval " << covered << ", blocks " << blocks
+            << "\n";
   EXPECT_GE(found.same, 0.97 * kTrials);
   EXPECT_GE(found.slower, 0.90 * kTrials);
   EXPECT_GE(covered, 0.93);
@@ -87,7 +94,8 @@ TEST_P(Harness, TellsTheSameFromTheSlowerAndCoversTheTruth) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Harness,
-                         testing::Values(Machine{"quiet", 0.003, 0.02, 0.01, 0.036, 0.004, 100e3, 6},
+                         testing::Values(Machine{"quiet", 0.003, 0.02, 0.01, 0.036, 0.004, 100e3,
+                                                 6},
                                          Machine{"usual", 0.02, 0.06, 0.036, 0.09, 0.01, 100e3, 24},
                                          Machine{"loud", 0.04, 0.08, 0.036, 0.09, 0.01, 100e3, 32},
                                          Machine{"short", 0.04, 0.08, 0.036, 0.09, 0.01, 10e3, 14}),

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 
 class KernelBlockTest : public ::testing::Test {
  protected:
-  KernelBlockOutcome measure(const std::string& key, const State& state, std::optional<double> empty_call = 1000.0) {
+  KernelBlockOutcome measure(const std::string& key, const State& state,
+                             std::optional<double> empty_call = 1000.0) {
     SimulatedInstrument instrument(world_);
     KernelBlockRequest request;
     request.key = key;
@@ -63,7 +64,8 @@ TEST_F(KernelBlockTest, IsExactWithoutNoise) {
 }
 
 TEST_F(KernelBlockTest, TakesMoreCopiesWhereTheCallCostHidTheKernel) {
-  world_.call_ns = 40e3;  // unknown to the harness: T1 looks like a 40-us kernel and five or six copies seem enough
+  world_.call_ns = 40e3;  // unknown to the harness: T1 looks like a 40-us kernel and five or six
+                          // copies seem enough
   world_.kernels["k"] = {.hot_ns = 1000};
   const auto outcome = measure("k", hot_, std::nullopt);
   EXPECT_NEAR(std::get<KernelBlock>(outcome).block.value_ns, 1000, 1e-6);
@@ -98,7 +100,8 @@ TEST_F(KernelBlockTest, ColdCopiesHaveWeightsOfTheirOwnAndAreScrubbed) {
   world_.kernels["k"] = {.hot_ns = 61e3, .cold_ns = 222e3, .first_copy_ns = 30e3};
   const auto outcome = measure("k", cold_);
   const auto& block = std::get<KernelBlock>(outcome);
-  EXPECT_NEAR(block.block.value_ns, 222e3, 1) << "cold weights, but not the first copy's cold activations";
+  EXPECT_NEAR(block.block.value_ns, 222e3, 1)
+      << "cold weights, but not the first copy's cold activations";
   EXPECT_GE(block.method.copies, 4);
   EXPECT_LE(block.method.copies, 8);
   for (const SimulatedBlock& b : world_.blocks) EXPECT_EQ(b.scrub_bytes, 96'000'000);
@@ -116,7 +119,8 @@ TEST_F(KernelBlockTest, LongKernelIsOneCallLessTheEmptyOne) {
 
   const auto unknown = measure("k", hot_, std::nullopt);
   EXPECT_NEAR(std::get<KernelBlock>(unknown).block.value_ns, 80e6 + 1000, 1e-3);
-  EXPECT_THAT(std::get<KernelBlock>(unknown).method.flags, ::testing::ElementsAre("empty_call_unknown"));
+  EXPECT_THAT(std::get<KernelBlock>(unknown).method.flags,
+              ::testing::ElementsAre("empty_call_unknown"));
 }
 
 TEST_F(KernelBlockTest, SaysSoWhereThereIsNoSlope) {
@@ -137,7 +141,8 @@ TEST_F(KernelBlockTest, TriesMoreCopiesBeforeItGivesUp) {
   const auto outcome = measure_kernel_block(instrument, request);
   ASSERT_TRUE(outcome.has_value());
   EXPECT_THAT(std::get<table::Failed>(*outcome).reason, HasSubstr("64 copies"));
-  EXPECT_THAT(std::get<table::Failed>(*outcome).reason, HasSubstr("before that one copy 1.00 us, 16 copies"));
+  EXPECT_THAT(std::get<table::Failed>(*outcome).reason,
+              HasSubstr("before that one copy 1.00 us, 16 copies"));
 }
 
 TEST_F(KernelBlockTest, FewerCopiesWhereMemoryIsShort) {
@@ -161,7 +166,8 @@ TEST_F(KernelBlockTest, RefusalsAndAccidentsAreData) {
     const auto outcome = measure_kernel_block(instrument, request);
     ASSERT_TRUE(outcome.has_value());
     EXPECT_TRUE(std::holds_alternative<table::Failed>(*outcome)) << key;
-    EXPECT_FALSE(measure_kernel_block(instrument, request).has_value()) << "a dead instrument is an error";
+    EXPECT_FALSE(measure_kernel_block(instrument, request).has_value())
+        << "a dead instrument is an error";
   }
 }
 
@@ -169,7 +175,9 @@ TEST_F(KernelBlockTest, RefusalsAndAccidentsAreData) {
 class RubbishInstrument final : public Instrument {
  public:
   explicit RubbishInstrument(BlockSamples samples) : samples_(std::move(samples)) {}
-  Result<OpenOutcome> open(const OpenRequest&) override { return OpenOutcome(Opened{1, 0, "chain"}); }
+  Result<OpenOutcome> open(const OpenRequest&) override {
+    return OpenOutcome(Opened{1, 0, "chain"});
+  }
   Result<BlockOutcome> block(const BlockRequest&) override { return BlockOutcome(samples_); }
   Status close(Handle) override { return {}; }
 

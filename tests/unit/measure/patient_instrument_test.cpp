@@ -14,8 +14,11 @@ using std::chrono::nanoseconds;
 /// Notes what it is asked; takes 20 ms a block, of which it says it waited `waited`.
 class NotingInstrument final : public measure::Instrument {
  public:
-  NotingInstrument(std::vector<measure::BlockRequest>& asked, const measure::BlockSamples& answer) : asked_(&asked), answer_(answer) {}
-  Result<measure::OpenOutcome> open(const measure::OpenRequest&) override { return measure::OpenOutcome(measure::Opened{}); }
+  NotingInstrument(std::vector<measure::BlockRequest>& asked, const measure::BlockSamples& answer)
+      : asked_(&asked), answer_(answer) {}
+  Result<measure::OpenOutcome> open(const measure::OpenRequest&) override {
+    return measure::OpenOutcome(measure::Opened{});
+  }
   Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override {
     asked_->push_back(request);
     std::this_thread::sleep_for(milliseconds(20));
@@ -33,7 +36,8 @@ TEST(PatientInstrument, HandsTheBestCoresToTheNextProcess) {
   Patience patience;
   measure::BlockSamples answer;
   answer.best_cores = {3000, 90};
-  ASSERT_TRUE(PatientInstrument(std::make_unique<NotingInstrument>(asked, answer), patience).block({}));
+  ASSERT_TRUE(
+      PatientInstrument(std::make_unique<NotingInstrument>(asked, answer), patience).block({}));
   answer.best_cores = {};  // of a worker that does not look
   PatientInstrument next(std::make_unique<NotingInstrument>(asked, answer), patience);
   ASSERT_TRUE(next.block({}));
@@ -46,7 +50,9 @@ TEST(PatientInstrument, HandsTheBestCoresToTheNextProcess) {
 TEST(PatientInstrument, ABlockThatFailsHasSpentItsPatience) {
   class Failing final : public measure::Instrument {
    public:
-    Result<measure::OpenOutcome> open(const measure::OpenRequest&) override { return measure::OpenOutcome(measure::Opened{}); }
+    Result<measure::OpenOutcome> open(const measure::OpenRequest&) override {
+      return measure::OpenOutcome(measure::Opened{});
+    }
     Result<measure::BlockOutcome> block(const measure::BlockRequest&) override {
       std::this_thread::sleep_for(milliseconds(20));
       return measure::BlockOutcome(table::Failed{"crashed"});
@@ -67,7 +73,8 @@ TEST(PatientInstrument, WaitingTakesNoLongerThanMeasuring) {
   ASSERT_TRUE(measuring.block({}));
   EXPECT_EQ(asked[0].patience, nanoseconds(0)) << "nothing was measured yet";
   EXPECT_GE(patience.left(), milliseconds(20));
-  answer.waited_ns = 1'000'000'000'000;  // more than the block took: from a worker whose clock is wrong
+  answer.waited_ns =
+      1'000'000'000'000;  // more than the block took: from a worker whose clock is wrong
   PatientInstrument waiting(std::make_unique<NotingInstrument>(asked, answer), patience);
   ASSERT_TRUE(waiting.block({}));
   EXPECT_GE(asked[1].patience, milliseconds(20));
@@ -75,8 +82,11 @@ TEST(PatientInstrument, WaitingTakesNoLongerThanMeasuring) {
   ASSERT_TRUE(waiting.block({}));
   EXPECT_LT(asked[2].patience, asked[1].patience);
   EXPECT_EQ((Patience{{}, milliseconds(5), milliseconds(3)}.left()), nanoseconds(0));
-  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1)}.left()), std::chrono::seconds(10));
-  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()), milliseconds(7)) << "the budget ends";
+  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1)}.left()),
+            std::chrono::seconds(10));
+  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()),
+            milliseconds(7))
+      << "the budget ends";
 }
 
 }  // namespace

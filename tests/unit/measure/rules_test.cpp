@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "base/files.hpp"
+#include "base/random.hpp"
 #include "measure/calibration.hpp"
 #include "measure/environment.hpp"
-#include "base/random.hpp"
 #include "measure/states.hpp"
 #include "measure/stopping.hpp"
 
@@ -103,7 +103,8 @@ TEST(States, FurtherStatesStandAboveTheKernelsOwnBytes) {
   };
   EXPECT_EQ(kinds(65535), std::vector<CacheState>{});
   EXPECT_EQ(kinds(65536), (std::vector{CacheState::LastLevel, CacheState::Cold}));
-  EXPECT_EQ(kinds(2 << 20), std::vector{CacheState::Cold}) << "twice the second level: hot is the last level";
+  EXPECT_EQ(kinds(2 << 20), std::vector{CacheState::Cold})
+      << "twice the second level: hot is the last level";
   EXPECT_EQ(kinds(96 << 20), std::vector<CacheState>{}) << "as large as the scrub";
 }
 
@@ -144,7 +145,8 @@ TEST(Stopping, WantsFiveBlocksAndANarrowInterval) {
 }
 
 TEST(Stopping, ShortKernelsMayBeLessPrecise) {
-  // sd 3.2 % pooled with the prior is 3.3 %; half-width 1.05 t(0.975, 6) / sqrt(5) = 1.15 times that, 3.8 %.
+  // sd 3.2 % pooled with the prior is 3.3 %; half-width 1.05 t(0.975, 6) / sqrt(5) = 1.15 times
+  // that, 3.8 %.
   const std::vector<double> shape{1, 1.04, 0.96, 1.02, 0.98};
   std::vector<double> few_us;
   std::vector<double> many_us;
@@ -180,12 +182,15 @@ TEST(Stopping, ReachesItsTargetWithEnoughNoisyBlocks) {
 
 TEST(Stopping, ForecastsBlocksByTheSquareOfTheWidth) {
   EXPECT_EQ(assess(blocks_of({1e6}), {}, kUsual, 1).expected_blocks, 5);
-  // Logarithms -s, 0, 0, 0, s: variance s^2 / 2 of 4 degrees, with the prior (4 s^2 / 2 + 2 * 0.035^2) / 6 = 0.0019271;
-  // half-width 1.05 * 2.4469 * sqrt(0.0019271 / 5) = 0.0504: 5 * (0.0504 / 0.03)^2 = 14.2 blocks.
+  // Logarithms -s, 0, 0, 0, s: variance s^2 / 2 of 4 degrees, with the prior (4 s^2 / 2 + 2 *
+  // 0.035^2) / 6 = 0.0019271; half-width 1.05 * 2.4469 * sqrt(0.0019271 / 5) = 0.0504: 5 * (0.0504
+  // / 0.03)^2 = 14.2 blocks.
   const double s = 0.0675;
-  EXPECT_EQ(assess(blocks_of({1e6 * std::exp(-s), 1e6, 1e6, 1e6, 1e6 * std::exp(s)}), {}, kUsual, 1).expected_blocks,
+  EXPECT_EQ(assess(blocks_of({1e6 * std::exp(-s), 1e6, 1e6, 1e6, 1e6 * std::exp(s)}), {}, kUsual, 1)
+                .expected_blocks,
             15);
-  EXPECT_EQ(assess(blocks_of({1e6, 5e6, 2e6, 9e6, 3e6}), {}, kUsual, 1).expected_blocks, 40) << "never above the cap";
+  EXPECT_EQ(assess(blocks_of({1e6, 5e6, 2e6, 9e6, 3e6}), {}, kUsual, 1).expected_blocks, 40)
+      << "never above the cap";
   EXPECT_EQ(assess(blocks_of({1e6, 1e6, 1e6, 1e6, 1e6}), {}, kUsual, 1).expected_blocks, 5);
 }
 
@@ -208,7 +213,8 @@ TEST(Stopping, LeavesOutDisturbedBlocksForARecordedReasonOnly) {
   blocks[5].steal_ticks = 0;
   blocks[5].reference_memory_ns = 451e3;
   EXPECT_EQ(disturbance(blocks[5], kUsual), "slow memory reference");
-  EXPECT_FALSE(disturbance(blocks[5], {}).has_value()) << "without a median there is nothing to compare with";
+  EXPECT_FALSE(disturbance(blocks[5], {}).has_value())
+      << "without a median there is nothing to compare with";
 }
 
 TEST(Stopping, UsesEverythingOnAMachineThatIsNeverQuiet) {
@@ -222,7 +228,8 @@ TEST(Stopping, UsesEverythingOnAMachineThatIsNeverQuiet) {
 
 TEST(Stopping, UsesTheHalfThatWasDisturbedLeast) {
   auto blocks = blocks_of({1e6, 1.3e6, 1.01e6, 1.3e6, 0.99e6, 1e6, 1.3e6, 1.3e6});
-  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].steal_ticks = blocks[i].value_ns > 1.2e6 ? 90 : 1;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    blocks[i].steal_ticks = blocks[i].value_ns > 1.2e6 ? 90 : 1;
   blocks[7].steal_ticks = 0;
   blocks[7].switches = 50;
   const auto half = assess(blocks, {}, kUsual, 1);
@@ -239,10 +246,12 @@ TEST(Stopping, FlagsTrendsAndModes) {
   for (int i = 0; i < 12; ++i) rising.push_back(1e6 + 1e3 * i);
   EXPECT_THAT(assess(blocks_of(rising), {}, kUsual, 1).flags, Contains("nonstationary"));
   const auto modes =
-      assess(blocks_of({100, 120, 100.1, 120.1, 99.9, 119.9, 100.05, 120.05, 99.95, 120.2}), {}, kUsual, 1);
+      assess(blocks_of({100, 120, 100.1, 120.1, 99.9, 119.9, 100.05, 120.05, 99.95, 120.2}), {},
+             kUsual, 1);
   EXPECT_THAT(modes.flags, Contains("bimodal"));
   EXPECT_THAT(modes.flags, Not(Contains("nonstationary")));
-  EXPECT_THAT(assess(blocks_of({5}), {}, kUsual, 1).flags, ElementsAre("ci_not_reached", "single_block"));
+  EXPECT_THAT(assess(blocks_of({5}), {}, kUsual, 1).flags,
+              ElementsAre("ci_not_reached", "single_block"));
 }
 
 TEST(Environment, ReadsWhatTheSystemSaysAndLeavesOutTheRest) {
@@ -255,7 +264,8 @@ TEST(Environment, ReadsWhatTheSystemSaysAndLeavesOutTheRest) {
   fs::create_directories(root / "sys/devices/system/clocksource/clocksource0");
   std::ofstream(root / "proc/loadavg") << "1.25 0.50 0.10 2/100 4711\n";
   std::ofstream(root / "sys/kernel/mm/transparent_hugepage/enabled") << "always [madvise] never\n";
-  std::ofstream(root / "sys/devices/system/clocksource/clocksource0/current_clocksource") << "tsc\n";
+  std::ofstream(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
+      << "tsc\n";
   const table::Environment environment = probe_environment(root);
   EXPECT_EQ(environment.load_average, 1.25);
   EXPECT_EQ(environment.facts.at("huge_pages"), "madvise");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An instrument whose truth is known: virtual clock, call cost, noise, and accidents on demand. Tests of measure and
-/// profile run against it; nothing in it waits.
+/// An instrument whose truth is known: virtual clock, call cost, noise, and accidents on demand.
+/// Tests of measure and profile run against it; nothing in it waits.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "measure/instrument.hpp"
 #include "base/random.hpp"
+#include "measure/instrument.hpp"
 
 namespace oplat::measure {
 
@@ -46,7 +46,8 @@ struct SimulatedWorld {
   double call_ns = 1000;
   double call_noise = 0.0;       ///< sd of the logarithm, call by call
   double autocorrelation = 0.0;  ///< of that noise
-  double block_noise = 0.0;  ///< sd of the logarithm, one draw per (kernel, state, n-th block): independent of order
+  double block_noise =
+      0.0;  ///< sd of the logarithm, one draw per (kernel, state, n-th block): independent of order
   double start_seconds = 0.1;
   double open_seconds = 0.01;
   std::int64_t switches_per_block = 0;
@@ -70,7 +71,9 @@ class SimulatedInstrument final : public Instrument {
         random_(base::mix_seed(world.seed, static_cast<std::uint64_t>(process_))) {
     world.now_seconds += world.start_seconds;
   }
-  ~SimulatedInstrument() override { world_->open_handles -= static_cast<std::int64_t>(open_.size()); }
+  ~SimulatedInstrument() override {
+    world_->open_handles -= static_cast<std::int64_t>(open_.size());
+  }
 
   Result<OpenOutcome> open(const OpenRequest& request) override {
     if (dead_) return fail(Code::Runtime, "the worker is dead");
@@ -78,8 +81,10 @@ class SimulatedInstrument final : public Instrument {
     const std::string& name = request.key.empty() ? request.model : request.key;
     const auto kernel = world_->kernels.find(name);
     if (kernel == world_->kernels.end()) return OpenOutcome(table::Unsupported{"no such kernel"});
-    if (kernel->second.unsupported) return OpenOutcome(table::Unsupported{*kernel->second.unsupported});
-    if (request.copies > kernel->second.skipped_above_copies) return OpenOutcome(table::Skipped{"needs 99 GiB"});
+    if (kernel->second.unsupported)
+      return OpenOutcome(table::Unsupported{*kernel->second.unsupported});
+    if (request.copies > kernel->second.skipped_above_copies)
+      return OpenOutcome(table::Skipped{"needs 99 GiB"});
     const Handle handle = ++last_handle_;
     open_[handle] = {name, request.copies, request.distinct_weights};
     ++world_->open_handles;
@@ -101,7 +106,8 @@ class SimulatedInstrument final : public Instrument {
       --kernel.crashes;
       return die("worker ended: signal 11");
     }
-    world_->blocks.push_back({process_, last.name, last.count, request.scrub_bytes, request.references});
+    world_->blocks.push_back(
+        {process_, last.name, last.count, request.scrub_bytes, request.references});
     return BlockOutcome(timed(request, last, nth));
   }
 
@@ -135,7 +141,8 @@ class SimulatedInstrument final : public Instrument {
 
   BlockSamples timed(const BlockRequest& request, const Copies& last, int nth) {
     const bool scrubbed = request.scrub_bytes > 0;
-    base::Random block_luck(base::mix_seed(base::hash64(last.name, world_->seed), static_cast<std::uint64_t>(2 * nth + scrubbed)));
+    base::Random block_luck(base::mix_seed(base::hash64(last.name, world_->seed),
+                                           static_cast<std::uint64_t>(2 * nth + scrubbed)));
     const double luck = std::exp(world_->block_noise * block_luck.normal());
     const double scrub_ns = static_cast<double>(request.scrub_bytes) / 20;
     BlockSamples samples;
@@ -146,8 +153,8 @@ class SimulatedInstrument final : public Instrument {
     for (std::int64_t round = -request.warmup_rounds;; ++round) {
       for (std::size_t i = 0; i < request.handles.size(); ++i) {
         noise_ = rho * noise_ + std::sqrt(1 - rho * rho) * random_.normal();
-        const double ns =
-            true_ns(open_.at(request.handles[i]), scrubbed) * luck * std::exp(world_->call_noise * noise_);
+        const double ns = true_ns(open_.at(request.handles[i]), scrubbed) * luck *
+                          std::exp(world_->call_noise * noise_);
         world_->now_seconds += (ns + scrub_ns) * 1e-9;
         if (round < 0) continue;
         spent_ns += ns + scrub_ns;

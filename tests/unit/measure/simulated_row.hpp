@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A row measured on a machine that exists only as random numbers: its true time is known, its noise has the structure
-/// that real rows show (docs/measuring.md).
+/// A row measured on a machine that exists only as random numbers: its true time is known, its
+/// noise has the structure that real rows show (docs/measuring.md).
 #pragma once
 
 #include <cmath>
@@ -14,15 +14,17 @@
 
 namespace oplat::measure {
 
-/// Logarithms of calls are the sum of four terms: the kernel's true time; a slow drift of the machine from pass to pass
-/// (a stationary AR(1)); the luck of placement of one process, normal; and within a block a state of the machine that
-/// moves from round to round (a stationary AR(1)) and slows T1 and Tk of a round alike, with white noise of each call
-/// on top. Every pass is a process of its own, as in a campaign.
+/// Logarithms of calls are the sum of four terms: the kernel's true time; a slow drift of the
+/// machine from pass to pass (a stationary AR(1)); the luck of placement of one process, normal;
+/// and within a block a state of the machine that moves from round to round (a stationary AR(1))
+/// and slows T1 and Tk of a round alike, with white noise of each call on top. Every pass is a
+/// process of its own, as in a campaign.
 struct Noise {
   double process_sd = 0.06;
   double drift_sd = 0.01;
   double drift_memory = 0.5;  ///< correlation of the drift from one pass to the next
-  double round_sd = 0.06;     ///< 0.06 with a memory of 0.9 over 40 rounds: 3.5 % between the medians of blocks
+  double round_sd =
+      0.06;  ///< 0.06 with a memory of 0.9 over 40 rounds: 3.5 % between the medians of blocks
   double round_memory = 0.9;  ///< correlation of the state from one round to the next
   double call_sd = 0.01;
 };
@@ -30,9 +32,13 @@ struct Noise {
 class SimulatedRow {
  public:
   SimulatedRow(double true_ns, const Noise& noise, std::uint64_t seed)
-      : true_ns_(true_ns), noise_(noise), random_(seed), drift_(noise.drift_sd * random_.normal()) {}
+      : true_ns_(true_ns),
+        noise_(noise),
+        random_(seed),
+        drift_(noise.drift_sd * random_.normal()) {}
 
-  /// The next pass: T1 and Tk for some rounds, and the slope of their medians as measure_kernel_block takes it.
+  /// The next pass: T1 and Tk for some rounds, and the slope of their medians as
+  /// measure_kernel_block takes it.
   table::Block next() {
     constexpr std::int64_t kRounds = 40;
     constexpr std::int64_t kCopies = 8;
@@ -45,7 +51,8 @@ class SimulatedRow {
     std::vector<double> many;
     for (std::int64_t round = 0; round < kRounds; ++round) {
       one.push_back((kCallNs + kernel_ns) * std::exp(state + noise_.call_sd * random_.normal()));
-      many.push_back((kCallNs + kCopies * kernel_ns) * std::exp(state + noise_.call_sd * random_.normal()));
+      many.push_back((kCallNs + kCopies * kernel_ns) *
+                     std::exp(state + noise_.call_sd * random_.normal()));
       state = step(state, noise_.round_memory, noise_.round_sd);
     }
     table::Block block;

@@ -87,7 +87,8 @@ TEST(LogTInterval, IsTheTextbookIntervalOnLogarithms) {
 }
 
 TEST(LogTInterval, CoversTheTruthAboutAsOftenAsItSays) {
-  // 400 trials at 95 %: the count is binomial with sd 4.36, so 380 +- 13 holds three standard deviations.
+  // 400 trials at 95 %: the count is binomial with sd 4.36, so 380 +- 13 holds three standard
+  // deviations.
   base::Random random(20240601);
   int covered = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -98,14 +99,17 @@ TEST(LogTInterval, CoversTheTruthAboutAsOftenAsItSays) {
 }
 
 TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
-  // The percentile interval of a median of 12 values is a little narrow: its ends are near the 3rd and 10th value,
-  // which hold the median in 96.1 % (binomial), the 4th and 9th in 85.4 %. Below 88 % something would be wrong.
+  // The percentile interval of a median of 12 values is a little narrow: its ends are near the 3rd
+  // and 10th value, which hold the median in 96.1 % (binomial), the 4th and 9th in 85.4 %. Below 88
+  // % something would be wrong.
   base::Random random(7);
   int covered = 0;
   for (int trial = 0; trial < 400; ++trial) {
     std::vector<BlockValue> blocks;
-    for (double v : log_normal(random, 12, 1000, 0.1)) blocks.push_back({static_cast<std::int64_t>(blocks.size()), v});
-    const auto interval = bootstrap_median_interval(blocks, 0.95, static_cast<std::uint64_t>(trial), 400);
+    for (double v : log_normal(random, 12, 1000, 0.1))
+      blocks.push_back({static_cast<std::int64_t>(blocks.size()), v});
+    const auto interval =
+        bootstrap_median_interval(blocks, 0.95, static_cast<std::uint64_t>(trial), 400);
     if (interval->low <= 1000 && 1000 <= interval->high) ++covered;
   }
   EXPECT_GE(covered, 352);
@@ -149,7 +153,8 @@ TEST(Bootstrap, OfOneBlockAProcessIsTheLimitOfAllResamples) {
 }
 
 TEST(LogTInterval, PoolsTheSpreadWithAPrior) {
-  // Logarithms 1, 2, 3: sd 1 of 2 degrees; with a prior of sd 2 of 3 degrees the variance is (2 * 1 + 3 * 4) / 5 = 2.8.
+  // Logarithms 1, 2, 3: sd 1 of 2 degrees; with a prior of sd 2 of 3 degrees the variance is (2 * 1
+  // + 3 * 4) / 5 = 2.8.
   const Values values = {std::exp(1.0), std::exp(2.0), std::exp(3.0)};
   const double reach = 2.570582 * std::sqrt(2.8 / 3);  // t(0.975, 5) = 2.570582
   const auto interval = log_t_interval(values, 0.95, {2, 3});
@@ -159,7 +164,8 @@ TEST(LogTInterval, PoolsTheSpreadWithAPrior) {
 }
 
 TEST(Bootstrap, IsReproducibleAndDrawsWholeProcesses) {
-  // Two processes with a luck of their own: resampling blocks alone would nearly always mix both and hide that.
+  // Two processes with a luck of their own: resampling blocks alone would nearly always mix both
+  // and hide that.
   std::vector<BlockValue> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back({i / 5, i < 5 ? 100.0 : 120.0});
   const auto first = bootstrap_median_interval(blocks, 0.95, 3);
@@ -181,14 +187,16 @@ TEST(MannKendall, IsExactForFewValues) {
 }
 
 TEST(MannKendall, HandlesTiesByTheNormalApproximation) {
-  // S = 9 rising pairs and 1 tied; variance (5 * 4 * 15 - 18) / 18 = 15.667; z = 8 / 3.958 = 2.021; p = 0.0433.
+  // S = 9 rising pairs and 1 tied; variance (5 * 4 * 15 - 18) / 18 = 15.667; z = 8 / 3.958 = 2.021;
+  // p = 0.0433.
   EXPECT_NEAR(mann_kendall_p(Values{1, 2, 2, 3, 4}), 0.0433, 5e-4);
 }
 
 TEST(MannKendall, RarelyFlagsNoise) {
   base::Random random(11);
   int flagged = 0;
-  for (int trial = 0; trial < 1000; ++trial) flagged += mann_kendall_p(log_normal(random, 12, 1, 0.1)) < 0.01 ? 1 : 0;
+  for (int trial = 0; trial < 1000; ++trial)
+    flagged += mann_kendall_p(log_normal(random, 12, 1, 0.1)) < 0.01 ? 1 : 0;
   EXPECT_LE(flagged, 20);  // expected 10 at most, sd 3.2
 }
 
@@ -202,7 +210,7 @@ TEST(Bimodal, SeesTwoModesAndSeldomOne) {
     for (double v : log_normal(random, 6, 1150, 0.02)) two.push_back(v);
     seen += is_bimodal(two) ? 1 : 0;
   }
-  EXPECT_GE(seen, 450);  // modes seven standard deviations apart: nine in ten are to be seen
+  EXPECT_GE(seen, 450);         // modes seven standard deviations apart: nine in ten are to be seen
   EXPECT_LE(false_alarms, 12);  // 1 % wanted: 5, sd 2.2
   EXPECT_FALSE(is_bimodal(Values{1, 1, 1, 2, 2, 2})) << "too few values to tell";
   EXPECT_FALSE(is_bimodal(Values{100, 100, 100, 100, 101, 101, 101, 101})) << "too near to matter";

@@ -28,7 +28,8 @@ table::Timing measured(double true_ns, double block_sd, int blocks, base::Random
   return *measure::summarise(all, 0.95, 1);
 }
 
-RowCheck check_of(const char* op, const char* state, const table::Timing& before, const table::Timing& after) {
+RowCheck check_of(const char* op, const char* state, const table::Timing& before,
+                  const table::Timing& after) {
   RowCheck check;
   check.row = {fmt::format("{}/1", op), 1000, op, state, before};
   check.after = after;
@@ -36,8 +37,8 @@ RowCheck check_of(const char* op, const char* state, const table::Timing& before
   return check;
 }
 
-/// Twenty rows of four operators; spread of blocks as in real tables: 1 to 8 %, evenly in the logarithm. Sessions of
-/// one machine differ by 2 % row by row and by 1.5 % in common.
+/// Twenty rows of four operators; spread of blocks as in real tables: 1 to 8 %, evenly in the
+/// logarithm. Sessions of one machine differ by 2 % row by row and by 1.5 % in common.
 std::vector<RowCheck> session(base::Random& random, const std::function<double(int row)>& factor) {
   static const char* const kOps[] = {"Conv", "Relu", "MatMul", "Add"};
   const double common = std::exp(0.015 * random.normal());
@@ -47,8 +48,8 @@ std::vector<RowCheck> session(base::Random& random, const std::function<double(i
     const double before_ns = 1e3 * std::exp(8 * random.uniform());
     const double after_ns = before_ns * common * std::exp(0.02 * random.normal()) * factor(i);
     const table::Timing before = measured(before_ns, block_sd, 6, random);
-    checks.push_back(
-        check_of(kOps[i % 4], i % 2 == 0 ? "hot" : "cold", before, measured(after_ns, block_sd, 5, random)));
+    checks.push_back(check_of(kOps[i % 4], i % 2 == 0 ? "hot" : "cold", before,
+                              measured(after_ns, block_sd, 5, random)));
   }
   return checks;
 }
@@ -58,7 +59,10 @@ int judged(TableVerdict verdict, int trials, std::uint64_t seed,
   base::Random random(seed);
   int count = 0;
   for (int i = 0; i < trials; ++i) {
-    count += judge(session(random, [&](int row) { return factor(row, random); }), {}).verdict == verdict ? 1 : 0;
+    count +=
+        judge(session(random, [&](int row) { return factor(row, random); }), {}).verdict == verdict
+            ? 1
+            : 0;
   }
   return count;
 }
@@ -74,9 +78,9 @@ TEST(TableJudgement, ACommonFactorIsSlowerOrFaster) {
 }
 
 TEST(TableJudgement, AScatterOfRatiosIsAnotherMachine) {
-  EXPECT_GE(
-      judged(TableVerdict::AnotherMachine, 60, 15, [](int, base::Random& r) { return std::exp(0.3 * r.normal()); }),
-      57);
+  EXPECT_GE(judged(TableVerdict::AnotherMachine, 60, 15,
+                   [](int, base::Random& r) { return std::exp(0.3 * r.normal()); }),
+            57);
   // Two fifths faster on the whole, but by factors from 0.2 to 2.
   EXPECT_GE(judged(TableVerdict::AnotherMachine, 60, 16,
                    [](int, base::Random& r) { return std::exp(-0.5 + 0.6 * r.normal()); }),
@@ -105,7 +109,8 @@ table::Timing exact(double ns) { return {ns, 0.001, ns, ns, 0.95, ns, ns, ns, 5,
 
 std::vector<RowCheck> exact_rows(const std::vector<double>& ratios) {
   std::vector<RowCheck> checks;
-  for (double ratio : ratios) checks.push_back(check_of("Relu", "hot", exact(1e4), exact(1e4 * ratio)));
+  for (double ratio : ratios)
+    checks.push_back(check_of("Relu", "hot", exact(1e4), exact(1e4 * ratio)));
   return checks;
 }
 
@@ -143,7 +148,8 @@ TEST(TableJudgement, AMedianThatMayBeAnythingIsUnclear) {
   std::vector<RowCheck> checks;
   for (int i = 0; i < 6; ++i) {
     const double before = 1e4, after = before * (i % 2 == 0 ? 1.3 : 1 / 1.3);
-    const table::Timing vague{after, 0.4, after / 1.6, after * 1.6, 0.95, after, after, after, 5, 5};
+    const table::Timing vague{after, 0.4,   after / 1.6, after * 1.6, 0.95,
+                              after, after, after,       5,           5};
     checks.push_back(check_of("Relu", "hot", exact(before), vague));
   }
   EXPECT_EQ(judge(checks, {}).verdict, TableVerdict::Unclear);
@@ -154,13 +160,15 @@ TEST(TableJudgement, LoadExplainsDifferencesButNotSameness) {
   auto equal = exact_rows(std::vector<double>(20, 1.01));
   EXPECT_EQ(judge(slower, {}).verdict, TableVerdict::Slower);
   for (std::size_t i = 0; i < 10; ++i) slower[i].under_load = true;
-  EXPECT_EQ(judge(slower, {}).verdict, TableVerdict::Slower) << "half of the rows were measured in peace";
+  EXPECT_EQ(judge(slower, {}).verdict, TableVerdict::Slower)
+      << "half of the rows were measured in peace";
   slower[10].under_load = true;
   const Judgement judgement = judge(slower, {});
   EXPECT_EQ(judgement.verdict, TableVerdict::Unclear);
   EXPECT_EQ(judgement.under_load, 11);
-  EXPECT_THAT(judgement.reasons,
-              Contains(HasSubstr("busy during 11 of 20 rows: by its times this would be \"slower\"")));
+  EXPECT_THAT(
+      judgement.reasons,
+      Contains(HasSubstr("busy during 11 of 20 rows: by its times this would be \"slower\"")));
   for (auto& check : equal) check.under_load = true;
   EXPECT_EQ(judge(equal, {}).verdict, TableVerdict::Same);
 }
@@ -170,7 +178,8 @@ TEST(TableJudgement, LoadWhenTheTableWasMadeIsTold) {
   for (auto& check : faster) check.row.under_load = true;
   const Judgement judgement = judge(faster, {});
   EXPECT_EQ(judgement.verdict, TableVerdict::Faster);
-  EXPECT_THAT(judgement.reasons, Contains(HasSubstr("busy when 20 of 20 rows were measured for the table")));
+  EXPECT_THAT(judgement.reasons,
+              Contains(HasSubstr("busy when 20 of 20 rows were measured for the table")));
 }
 
 TEST(TableJudgement, AKernelThatFailsNowIsNotTheSame) {
@@ -180,8 +189,9 @@ TEST(TableJudgement, AKernelThatFailsNowIsNotTheSame) {
   const Judgement judgement = judge(checks, {});
   EXPECT_EQ(judgement.verdict, TableVerdict::Unclear);
   EXPECT_EQ(judgement.refused, 1);
-  EXPECT_THAT(judgement.reasons,
-              Contains(HasSubstr("1 of 20 kernels that the table holds times of cannot be measured now")));
+  EXPECT_THAT(
+      judgement.reasons,
+      Contains(HasSubstr("1 of 20 kernels that the table holds times of cannot be measured now")));
 }
 
 TEST(TableJudgement, FactsThatDecideMakeAnotherMachineWhateverTheTimes) {

@@ -41,9 +41,10 @@ TEST(DeviceFacts, EachThatDiffersIsNamedWithBothValues) {
   other.cores = 4;
   other.llc_bytes = 16 << 20;
   other.isa = "avx";
-  EXPECT_THAT(differing_facts(desk(), other), ElementsAre(FactDifference{"isa", "avx avx2", "avx", true},
-                                                          FactDifference{"llc", "32.0 MiB", "16.0 MiB", true},
-                                                          FactDifference{"cores", "8", "4", false}));
+  EXPECT_THAT(differing_facts(desk(), other),
+              ElementsAre(FactDifference{"isa", "avx avx2", "avx", true},
+                          FactDifference{"llc", "32.0 MiB", "16.0 MiB", true},
+                          FactDifference{"cores", "8", "4", false}));
   other = desk();
   other.cpu = "CPU 10";
   other.architecture = "aarch64";
@@ -58,7 +59,8 @@ TEST(DeviceFacts, MemoryMayDifferByFivePerCent) {
   EXPECT_TRUE(differing_facts(desk(), other).empty());
   EXPECT_TRUE(differing_facts(other, desk()).empty());
   other.memory_bytes = desk().memory_bytes / 100 * 94;
-  EXPECT_THAT(differing_facts(desk(), other), ElementsAre(FactDifference{"memory", "16.0 GiB", "15.0 GiB", false}));
+  EXPECT_THAT(differing_facts(desk(), other),
+              ElementsAre(FactDifference{"memory", "16.0 GiB", "15.0 GiB", false}));
 }
 
 /// A simulated machine whose table is filled, to be verified against a scratch table.
@@ -122,19 +124,24 @@ TEST(ChooseRows, SeedDecidesAndNoRowComesTwice) {
 
 TEST(ChooseRows, ImportedFailedAndStatelessRowsAreLeftOut) {
   VerifyBench bench(2, 0);
-  table::Row foreign{
-      relu_key(7), 100.0, "elsewhere", table::Timing{1e3, 0.01, 1e3, 1e3, 0.95, 1e3, 1e3, 1e3, 5, 5}, {}};
+  table::Row foreign{relu_key(7),
+                     100.0,
+                     "elsewhere",
+                     table::Timing{1e3, 0.01, 1e3, 1e3, 0.95, 1e3, 1e3, 1e3, 5, 5},
+                     {}};
   table::Row failed{relu_key(8), 100.0, "own", table::Failed{"no"}, {}};
   table::Row stateless{relu_key(9), std::nullopt, "own", foreign.outcome, {}};
   for (const auto& row : {foreign, failed, stateless})
     ASSERT_TRUE(bench.table->put_row(1, 1, std::nullopt, row).has_value());
-  EXPECT_EQ(names(bench.choose(100)), (std::set<std::string>{"hot " + relu_key(0), "hot " + relu_key(1)}));
+  EXPECT_EQ(names(bench.choose(100)),
+            (std::set<std::string>{"hot " + relu_key(0), "hot " + relu_key(1)}));
 }
 
 TEST(ChooseRows, LongKernelsComeLast) {
   VerifyBench bench(3, 0);
   const double bytes = 2 * 4 * 109;
-  const table::Row slow{relu_key(9), bytes, "own", table::Timing{2e8, 0.01, 2e8, 2e8, 0.95, 2e8, 2e8, 2e8, 5, 5}, {}};
+  const table::Row slow{
+      relu_key(9), bytes, "own", table::Timing{2e8, 0.01, 2e8, 2e8, 0.95, 2e8, 2e8, 2e8, 5, 5}, {}};
   ASSERT_TRUE(bench.table->put_row(1, 1, std::nullopt, slow).has_value());
   EXPECT_EQ(names(bench.choose(3)).count("hot " + relu_key(9)), 0U);
   EXPECT_EQ(names(bench.choose(4)).count("hot " + relu_key(9)), 1U);
@@ -148,7 +155,8 @@ TEST(Verify, AnUnchangedMachineIsTheSame) {
   EXPECT_EQ(result.judgement.compared, 8);
   EXPECT_NEAR(*result.judgement.ratio, 1.0, 0.02);
   EXPECT_GE(result.blocks, 40);
-  for (const auto& check : result.rows) EXPECT_GE(std::get<table::Timing>(*check.after).processes, 5);
+  for (const auto& check : result.rows)
+    EXPECT_GE(std::get<table::Timing>(*check.after).processes, 5);
 }
 
 TEST(Verify, MeasuresTheChosenStatesAlone) {
@@ -195,7 +203,8 @@ TEST(Verify, ABudgetThatEndsEarlyLeavesRowsUnmeasured) {
   EXPECT_TRUE(result.budget_ended);
   EXPECT_GE(result.judgement.left, 1);
   EXPECT_LT(result.judgement.compared, 8);
-  for (const auto& check : result.rows) EXPECT_EQ(check.after.has_value(), check.comparison.has_value());
+  for (const auto& check : result.rows)
+    EXPECT_EQ(check.after.has_value(), check.comparison.has_value());
 }
 
 TEST(Verify, AnInterruptionIsTold) {

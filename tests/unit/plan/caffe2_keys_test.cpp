@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A Caffe2 net's kernels have the keys that its queries have: tables filled by either answer the other.
+/// A Caffe2 net's kernels have the keys that its queries have: tables filled by either answer the
+/// other.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,7 +12,8 @@
 namespace oplat::plan {
 namespace {
 
-void expect_same_keys(const std::filesystem::path& net, const formats::ShapeOptions& options, std::size_t operators) {
+void expect_same_keys(const std::filesystem::path& net, const formats::ShapeOptions& options,
+                      std::size_t operators) {
   const auto source = base::Source::open(net);
   ASSERT_TRUE(source) << source.error().message;
   const auto graph = formats::caffe2::reader().read(*source, options);
@@ -45,12 +47,14 @@ void expect_same_keys(const std::filesystem::path& net, const formats::ShapeOpti
 }
 
 TEST(Caffe2Keys, OfTheOwnNet) {
-  const auto net = std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "data/caffe2/tiny-int8/model.pbtxt";
+  const auto net = std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() /
+                   "data/caffe2/tiny-int8/model.pbtxt";
   expect_same_keys(net, {.shapes = {{"data", {1, 3, 32, 32}}}, .batch = {}}, 18);
 }
 
 TEST(Caffe2Keys, OfThePublishedNet) {
-  const auto net = std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision/ChamNet-A/model.pbtxt";
+  const auto net =
+      std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision/ChamNet-A/model.pbtxt";
   if (!std::filesystem::exists(net)) GTEST_SKIP() << "the published net is not at " << net;
   expect_same_keys(net, {.shapes = {{"data", {1, 3, 224, 224}}}, .batch = {}}, 69);
 }

@@ -42,27 +42,31 @@ TEST(Footprint, ViewsMoveNothing) {
   Net net;
   net.input("x");
   net.node("Reshape", {"x", "s"}, {"y"});
-  EXPECT_EQ(footprint(net.graph, std::vector<NodeRun>{{"Reshape", {}, {seen({1000})}, {}}}).activation_bytes, 0);
+  EXPECT_EQ(footprint(net.graph, std::vector<NodeRun>{{"Reshape", {}, {seen({1000})}, {}}})
+                .activation_bytes,
+            0);
 }
 
 TEST(Footprint, TypesHaveTheirSizes) {
   Net net;
   net.input("x");
   net.node("Foo", {"x"}, {"a", "b", "c"});
-  const NodeRun run{
-      "Foo",
-      {},
-      {seen({10}, ir::Dtype::F16), seen({10}, ir::Dtype::I4), {ir::Dtype::F32, {.ranked = false, .dims = {}}}},
-      {}};
+  const NodeRun run{"Foo",
+                    {},
+                    {seen({10}, ir::Dtype::F16),
+                     seen({10}, ir::Dtype::I4),
+                     {ir::Dtype::F32, {.ranked = false, .dims = {}}}},
+                    {}};
   EXPECT_EQ(footprint(net.graph, std::vector<NodeRun>{run}).activation_bytes, 20 + 5);
 }
 
 TEST(Footprint, ControlNodesAndUnknownNodesCountNothing) {
   Net net;
   net.constant("w", {4});
-  net.node("If", {"w"}, {"y"}).bodies.emplace_back("then_branch", std::make_shared<const ir::Graph>());
-  const Footprint bytes =
-      footprint(net.graph, std::vector<NodeRun>{{"If", {}, {seen({4})}, {}}, {"other", {}, {seen({4})}, {}}});
+  net.node("If", {"w"}, {"y"})
+      .bodies.emplace_back("then_branch", std::make_shared<const ir::Graph>());
+  const Footprint bytes = footprint(
+      net.graph, std::vector<NodeRun>{{"If", {}, {seen({4})}, {}}, {"other", {}, {seen({4})}, {}}});
   EXPECT_EQ(bytes.weight_bytes, 0);
   EXPECT_EQ(bytes.activation_bytes, 0);
 }

@@ -20,7 +20,9 @@ Net begun() {
   return net;
 }
 
-void relu(Net& net, const std::string& from, const std::string& to) { net.node("Relu", {from}, {to}).since = 14; }
+void relu(Net& net, const std::string& from, const std::string& to) {
+  net.node("Relu", {from}, {to}).since = 14;
+}
 
 void end(Net& net, const std::vector<std::string>& from) {
   net.node("Bar", from, {"y"});

@@ -23,16 +23,20 @@ Net matmul() {
 }
 
 TEST(Kernels, KeysHoldTheShapesThatTheRunSaw) {
-  const auto kernels =
-      kernels_of(matmul().graph, std::vector<NodeRun>{{"MatMul", {seen({3, 4}), seen({4, 2})}, {seen({3, 2})}, {}}});
+  const auto kernels = kernels_of(
+      matmul().graph,
+      std::vector<NodeRun>{{"MatMul", {seen({3, 4}), seen({4, 2})}, {seen({3, 2})}, {}}});
   ASSERT_TRUE(kernels) << kernels.error().message;
-  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{{"MatMul", "MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])", 1}}));
+  EXPECT_EQ(
+      *kernels,
+      (std::vector<PlanKernel>{{"MatMul", "MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])", 1}}));
 }
 
 // A runtime that packs weights for its own use shows other dimensions; the model's are the key's.
 TEST(Kernels, ConstantsKeepTheModelsShape) {
-  EXPECT_EQ(keys(matmul(), {{"MatMul", {seen({3, 4}), seen({1024}, ir::Dtype::U8)}, {seen({3, 2})}, {}}}),
-            Texts{"MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])"});
+  EXPECT_EQ(
+      keys(matmul(), {{"MatMul", {seen({3, 4}), seen({1024}, ir::Dtype::U8)}, {seen({3, 2})}, {}}}),
+      Texts{"MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])"});
 }
 
 TEST(Kernels, TagsOfTheRunAndAttributesOfTheNode) {
@@ -73,9 +77,9 @@ TEST(Kernels, FloatsArePrintedOnlyWhereTheCatalogueSaysSo) {
   net.node("Pow", {"x", "e"}, {"p"}).since = 15;
   net.node("Add", {"p", "e"}, {"y"}).since = 14;
   net.output("y");
-  EXPECT_EQ(
-      keys(net, {{"Pow", {seen({3}), seen({})}, {seen({3})}, {}}, {"Add", {seen({3}), seen({})}, {seen({3})}, {}}}),
-      (Texts{"Pow/15{}(f32[3],f32c[]=2.0)->(f32[3])", "Add/14{}(f32[3],f32c[])->(f32[3])"}));
+  EXPECT_EQ(keys(net, {{"Pow", {seen({3}), seen({})}, {seen({3})}, {}},
+                       {"Add", {seen({3}), seen({})}, {seen({3})}, {}}}),
+            (Texts{"Pow/15{}(f32[3],f32c[]=2.0)->(f32[3])", "Add/14{}(f32[3],f32c[])->(f32[3])"}));
 }
 
 TEST(Kernels, RepeatedOperandsAreAliasesConstantsAreNot) {
@@ -104,7 +108,8 @@ TEST(Kernels, OtherNumbersOfTensorsFallBackOnTheGraph) {
   net.tensor("x").shape = ir::Shape::of({7, 4});
   EXPECT_EQ(keys(net, {{"MatMul", {seen({3, 4})}, {seen({3, 2})}, {}}}),
             Texts{"MatMul/13{}(f32[7,4],f32c[4,2])->(f32[3,2])"});
-  EXPECT_EQ(keys(net, {{"MatMul", {}, {}, {}}}), Texts{"MatMul/13{}(f32[7,4],f32c[4,2])->(any[*])"});
+  EXPECT_EQ(keys(net, {{"MatMul", {}, {}, {}}}),
+            Texts{"MatMul/13{}(f32[7,4],f32c[4,2])->(any[*])"});
 }
 
 TEST(Kernels, UnknownNodesAreADefect) {
@@ -154,8 +159,9 @@ TEST(Kernels, EqualKeysOfTwoNodesAreTwoEntries) {
   net.node("Foo", {"x"}, {"a"}, "first");
   net.node("Foo", {"a"}, {"b"}, "second");
   net.output("b");
-  const auto kernels = kernels_of(net.graph, std::vector<NodeRun>{{"first", {seen({2})}, {seen({2})}, {}},
-                                                                  {"second", {seen({2})}, {seen({2})}, {}}});
+  const auto kernels =
+      kernels_of(net.graph, std::vector<NodeRun>{{"first", {seen({2})}, {seen({2})}, {}},
+                                                 {"second", {seen({2})}, {seen({2})}, {}}});
   ASSERT_TRUE(kernels);
   EXPECT_EQ(*kernels, (std::vector<PlanKernel>{{"first", "Foo{}(f32[2])->(f32[2])", 1},
                                                {"second", "Foo{}(f32[2])->(f32[2])", 1}}));

@@ -25,7 +25,8 @@ class PaddleNet : public Net {
     tensor(name).shape = ir::Shape::of(dims);
   }
 
-  ir::Node& op(const std::string& type, const Slots& in, const Slots& out, const Attributes& attributes = {}) {
+  ir::Node& op(const std::string& type, const Slots& in, const Slots& out,
+               const Attributes& attributes = {}) {
     std::vector<std::string> inputs, outputs;
     for (const auto& [slot, name] : in) inputs.push_back(name);
     for (const auto& [slot, name] : out) outputs.push_back(name);
@@ -39,26 +40,40 @@ class PaddleNet : public Net {
     return made;
   }
 
-  /// A convolution of `to` filters of kernel x kernel from `x`, whose channels it takes; result [1,to,size,size].
-  void conv(const std::string& x, const std::string& y, const Dims& filter, std::int64_t size, std::int64_t stride = 1, std::int64_t groups = 1) {
+  /// A convolution of `to` filters of kernel x kernel from `x`, whose channels it takes; result
+  /// [1,to,size,size].
+  void conv(const std::string& x, const std::string& y, const Dims& filter, std::int64_t size,
+            std::int64_t stride = 1, std::int64_t groups = 1) {
     constant(y + ".w", filter);
     const std::int64_t pad = filter[2] / 2;
-    op(groups > 1 ? "depthwise_conv2d" : "conv2d", {{"Filter", y + ".w"}, {"Input", x}}, {{"Output", y}},
-       {{"strides", ints({stride, stride})}, {"paddings", ints({pad, pad})}, {"dilations", ints({1, 1})}, {"groups", ir::Value(groups)}});
+    op(groups > 1 ? "depthwise_conv2d" : "conv2d", {{"Filter", y + ".w"}, {"Input", x}},
+       {{"Output", y}},
+       {{"strides", ints({stride, stride})},
+        {"paddings", ints({pad, pad})},
+        {"dilations", ints({1, 1})},
+        {"groups", ir::Value(groups)}});
     activation(y, {1, filter[0], size, size});
   }
   void batch_norm(const std::string& x, const std::string& y) {
     const std::int64_t channels = *tensor(x).shape.dims[1];
     for (const char* one : {".b", ".m", ".s", ".v"}) constant(y + one, {channels});
-    op("batch_norm", {{"Bias", y + ".b"}, {"Mean", y + ".m"}, {"Scale", y + ".s"}, {"Variance", y + ".v"}, {"X", x}}, {{"Y", y}});
+    op("batch_norm",
+       {{"Bias", y + ".b"},
+        {"Mean", y + ".m"},
+        {"Scale", y + ".s"},
+        {"Variance", y + ".v"},
+        {"X", x}},
+       {{"Y", y}});
     tensor(y).shape = tensor(x).shape;
   }
   /// An operator from X to Out that keeps the shape.
-  void unary(const std::string& type, const std::string& x, const std::string& y, const Attributes& attributes = {}) {
+  void unary(const std::string& type, const std::string& x, const std::string& y,
+             const Attributes& attributes = {}) {
     op(type, {{"X", x}}, {{"Out", y}}, attributes);
     tensor(y).shape = tensor(x).shape;
   }
-  void binary(const std::string& type, const std::string& x, const std::string& y, const std::string& out) {
+  void binary(const std::string& type, const std::string& x, const std::string& y,
+              const std::string& out) {
     op(type, {{"X", x}, {"Y", y}}, {{"Out", out}}, {{"axis", ir::Value(-1)}});
     tensor(out).shape = tensor(x).shape;
   }
@@ -66,14 +81,17 @@ class PaddleNet : public Net {
   void linear(const std::string& x, const std::string& y, std::int64_t from, std::int64_t to) {
     constant(y + ".w", {from, to});
     constant(y + ".b", {to});
-    op("matmul_v2", {{"X", x}, {"Y", y + ".w"}}, {{"Out", y + ".product"}}, {{"trans_x", ir::Value("false")}, {"trans_y", ir::Value("false")}});
+    op("matmul_v2", {{"X", x}, {"Y", y + ".w"}}, {{"Out", y + ".product"}},
+       {{"trans_x", ir::Value("false")}, {"trans_y", ir::Value("false")}});
     activation(y + ".product", {1, to});
     binary("elementwise_add", y + ".product", y + ".b", y);
   }
 };
 
 /// Operators of the fused graph, each with its filter and attributes; or the error's message.
-inline std::vector<std::string> fused(const PaddleNet& net, const std::string& rules = "paddle-lite", const RuleOptions& options = {}) {
+inline std::vector<std::string> fused(const PaddleNet& net,
+                                      const std::string& rules = "paddle-lite",
+                                      const RuleOptions& options = {}) {
   const auto set = built_in_rules(rules);
   if (!set) return {set.error().message};
   const auto graph = fuse(net.graph, *set, options);
@@ -90,7 +108,9 @@ inline std::vector<std::string> fused(const PaddleNet& net, const std::string& r
 }
 
 /// Keys of the plan, or the error's message.
-inline std::vector<std::string> rule_keys(const PaddleNet& net, const std::string& rules = "paddle-lite", const RuleOptions& options = {}) {
+inline std::vector<std::string> rule_keys(const PaddleNet& net,
+                                          const std::string& rules = "paddle-lite",
+                                          const RuleOptions& options = {}) {
   const auto set = built_in_rules(rules);
   if (!set) return {set.error().message};
   const auto plan = plan_by_rules(net.graph, *set, options);

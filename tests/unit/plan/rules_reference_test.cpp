@@ -22,7 +22,9 @@ Result<ir::Graph> graph_of(const fs::path& file) {
   return reader->read(source, {});
 }
 
-fs::path exported(const std::string& name, const std::string& file) { return fs::path(OPLAT_TEST_SOURCE_DIR) / "../models/paddle" / name / file; }
+fs::path exported(const std::string& name, const std::string& file) {
+  return fs::path(OPLAT_TEST_SOURCE_DIR) / "../models/paddle" / name / file;
+}
 
 bool is_required() {
   const char* required = std::getenv("OPLAT_TEST_REQUIRE");
@@ -47,7 +49,8 @@ class PaddleLiteReference : public ::testing::TestWithParam<const char*> {
       const FusedWords words = fused_words(*fused, node);
       lines += words.op + (words.filter.empty() ? "" : "\tfilter=" + words.filter);
       if (!words.attributes.empty()) {
-        for (const std::string& attribute : base::split(words.attributes, ' ')) lines += "\t" + attribute;
+        for (const std::string& attribute : base::split(words.attributes, ' '))
+          lines += "\t" + attribute;
       }
       lines += "\n";
     }
@@ -67,7 +70,8 @@ TEST_P(PaddleLiteReference, IsWhatIsLeftOfAProgramInJson) {
   expect_same(name, exported(name, "pir/" + name + ".json"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference, ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
+INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference,
+                         ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace

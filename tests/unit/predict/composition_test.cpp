@@ -24,7 +24,8 @@ constexpr double kNormal95 = 1.6448536270;
 
 class CompositionTest : public ::testing::Test {
  protected:
-  void row(const char* key, double ns, double sd = 0.02, std::optional<double> reuse = std::nullopt) {
+  void row(const char* key, double ns, double sd = 0.02,
+           std::optional<double> reuse = std::nullopt) {
     small_.row(device_, setting_, key, reuse, timing(ns, sd));
   }
   static table::Plan plan(std::vector<table::PlanKernel> kernels) {
@@ -37,8 +38,8 @@ class CompositionTest : public ::testing::Test {
     p.kernels = std::move(kernels);
     return p;
   }
-  Result<Prediction> ask(const table::Plan& p, MissingPolicy missing = MissingPolicy::Error, Question question = {},
-                         double level = 0.9) {
+  Result<Prediction> ask(const table::Plan& p, MissingPolicy missing = MissingPolicy::Error,
+                         Question question = {}, double level = 0.9) {
     OPLAT_TRY(selection, select(small_.table(), question));
     return predict(small_.table(), selection, p, {level, missing});
   }
@@ -53,7 +54,8 @@ TEST_F(CompositionTest, IsTheEmptyCallAndCountedKernels) {
   row(test::kCopy1000, 3000);
   for (const double call : {900.0, 500.0, 40000.0}) small_.empty_call(device_, setting_, call);
   small_.empty_call(device_, setting_, std::nullopt);
-  const Prediction p = must(ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
+  const Prediction p = must(
+      ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
   ASSERT_TRUE(p.latency_ns);
   EXPECT_DOUBLE_EQ(*p.latency_ns, 900 + 3 * 1000 + 2 * 3000);
   EXPECT_EQ(p.composition.c0_ns, 900);
@@ -72,8 +74,10 @@ TEST_F(CompositionTest, IsTheEmptyCallAndCountedKernels) {
 }
 
 TEST_F(CompositionTest, ViewsThatAForeignTableTimesAreMeasured) {
-  constexpr const char* kFlatten = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=3}(f32[1,8,1,1])->(f32[1,8])";
-  constexpr const char* kRow = "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=None}(f32[1,8,1,1])->(f32[1,8])";
+  constexpr const char* kFlatten =
+      "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=3}(f32[1,8,1,1])->(f32[1,8])";
+  constexpr const char* kRow =
+      "paddle_lite:flatten_contiguous_range{start_axis=1,stop_axis=None}(f32[1,8,1,1])->(f32[1,8])";
   constexpr const char* kDropout = "paddle_lite:dropout{}(f32[1,8])->(f32[1,8])";
   row(kRow, 4000);
   const Prediction p = must(ask(plan({{"a", kFlatten, 1}, {"b", kDropout, 1}})));
@@ -86,7 +90,8 @@ TEST_F(CompositionTest, CoverageSharesSumToOne) {
   row(test::kCopy250, 1000);
   row(test::kCopy1000, 3000);
   small_.empty_call(device_, setting_, 900);
-  const Prediction p = must(ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
+  const Prediction p = must(
+      ask(plan({{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 2}, {"v", test::kReshape, 5}})));
   EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Measured), 9000.0 / 9900.0);
   EXPECT_DOUBLE_EQ(p.coverage.time.at(Source::Free), 0);
   EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 900.0 / 9900.0);
@@ -99,7 +104,8 @@ TEST_F(CompositionTest, IntervalOfTwoKernels) {
   row(test::kCopy250, 60000, 0.1);
   row(test::kCopy1000, 40000, 0.2);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
-  const double sd = std::sqrt(0.3 * 0.14 * 0.14 + 0.7 * 0.01 + kCompositionSd * kCompositionSd);  // as in spread_test
+  const double sd = std::sqrt(0.3 * 0.14 * 0.14 + 0.7 * 0.01 +
+                              kCompositionSd * kCompositionSd);  // as in spread_test
   ASSERT_TRUE(p.sd_log && p.interval);
   EXPECT_NEAR(*p.sd_log, sd, 1e-9);
   EXPECT_NEAR(p.interval->lo_ns, 100000 * std::exp(-kNormal95 * sd), 1e-3);
@@ -117,7 +123,8 @@ TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
 TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
   row(test::kCopy250, 1000, 0.1);
   small_.empty_call(device_, setting_, 1000);
-  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, kCompositionSd), 1e-9);
+  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, kCompositionSd),
+              1e-9);
 }
 
 TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
@@ -134,8 +141,8 @@ TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {
 TEST_F(CompositionTest, AMissingKernelLeavesNoLatency) {
   row(test::kCopy250, 1000);
   small_.empty_call(device_, setting_, 1000);
-  const Prediction p =
-      must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}, {"c", test::kCopy1000, 1}})));
+  const Prediction p = must(
+      ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}, {"c", test::kCopy1000, 1}})));
   EXPECT_FALSE(p.latency_ns);
   EXPECT_FALSE(p.interval);
   EXPECT_THAT(p.missing, ElementsAre(test::kCopy1000));
@@ -155,7 +162,8 @@ TEST_F(CompositionTest, AMissingKernelLeavesNoLatency) {
 
 TEST_F(CompositionTest, MissingZeroLeavesThemOutAndSaysSo) {
   row(test::kCopy250, 1000);
-  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}}), MissingPolicy::Zero));
+  const Prediction p =
+      must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 2}}), MissingPolicy::Zero));
   EXPECT_DOUBLE_EQ(p.latency_ns.value(), 1000);
   EXPECT_TRUE(p.interval);
   EXPECT_THAT(p.missing, ElementsAre(test::kCopy1000));
@@ -166,9 +174,10 @@ TEST_F(CompositionTest, MissingZeroLeavesThemOutAndSaysSo) {
 
 TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
   row(test::kCopy250, 1000);
-  const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
-  // One row of 2000 bytes in 1000 ns: overhead 1000 ns, 2 bytes/ns, bound 2000 ns, scale 1/2; so 8000 bytes take
-  // (1000 + 4000) / 2.
+  const Prediction p = must(
+      ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
+  // One row of 2000 bytes in 1000 ns: overhead 1000 ns, 2 bytes/ns, bound 2000 ns, scale 1/2; so
+  // 8000 bytes take (1000 + 4000) / 2.
   EXPECT_NEAR(p.kernels[1].latency_ns.value(), 2500, 1e-6);
   EXPECT_EQ(p.kernels[1].source, Source::Physics);
   EXPECT_EQ(p.kernels[1].sd_log, 1.0);
@@ -178,7 +187,9 @@ TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
 }
 
 TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
-  const auto predicted = [&] { return must(ask(plan({{"b", test::kCopy1000, 1}}), MissingPolicy::Physics)); };
+  const auto predicted = [&] {
+    return must(ask(plan({{"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
+  };
   for (const char* quiet : {test::kCopy250, test::kCopy4000}) row(quiet, 1000);
   table::Row loaded;
   loaded.key = test::kMatMul;
@@ -190,8 +201,11 @@ TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
   must(small_.table().put_row(device_, setting_, std::nullopt, loaded));
   const Prediction p = predicted();
   EXPECT_TRUE(p.kernels[0].under_load);
-  EXPECT_THAT(p.kernels[0].why, HasSubstr("from rows of which many were measured while the machine was busy"));
-  EXPECT_THAT(p.warnings, Contains(HasSubstr("1 of its kernels are estimated from rows of which more than a third")));
+  EXPECT_THAT(p.kernels[0].why,
+              HasSubstr("from rows of which many were measured while the machine was busy"));
+  EXPECT_THAT(
+      p.warnings,
+      Contains(HasSubstr("1 of its kernels are estimated from rows of which more than a third")));
 }
 
 TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {
@@ -219,9 +233,11 @@ TEST_F(CompositionTest, EmptyCallsOfOtherSettingsDoNotCount) {
 TEST_F(CompositionTest, AMismatchWidensTheInterval) {
   row(test::kCopy250, 1000, 0.1);
   const table::Plan p = plan({{"a", test::kCopy250, 1}});
-  const Prediction other = must(ask(p, MissingPolicy::Error, {.threads = 2, .allow_setting_mismatch = true}));
+  const Prediction other =
+      must(ask(p, MissingPolicy::Error, {.threads = 2, .allow_setting_mismatch = true}));
   EXPECT_DOUBLE_EQ(other.latency_ns.value(), 1000);
-  EXPECT_NEAR(*other.sd_log, std::sqrt(0.01 + kCompositionSd * kCompositionSd + std::pow(std::log(2.0), 2)), 1e-9);
+  EXPECT_NEAR(*other.sd_log,
+              std::sqrt(0.01 + kCompositionSd * kCompositionSd + std::pow(std::log(2.0), 2)), 1e-9);
   ASSERT_EQ(other.mismatch.size(), 1U);
 }
 
@@ -246,7 +262,8 @@ TEST_F(CompositionTest, NonsenseFromAStrangersPlanIsRefused) {
   row(test::kCopy250, 1e300);
   EXPECT_EQ(ask(plan({{"a", test::kCopy250, -1}})).error().code, Code::Input);
   const auto most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(ask(plan({{"a", test::kCopy250, most}, {"b", test::kCopy250, 1}})).error().code, Code::Input);
+  EXPECT_EQ(ask(plan({{"a", test::kCopy250, most}, {"b", test::kCopy250, 1}})).error().code,
+            Code::Input);
   EXPECT_EQ(ask(plan({{"a", test::kCopy250, most / 4}})).error().code, Code::Input);
   table::Plan p = plan({{"a", test::kCopy250, 1}});
   p.weight_bytes = std::nan("");
@@ -261,7 +278,8 @@ TEST_F(CompositionTest, ALevelBeyondAShareIsUsage) {
 TEST_F(CompositionTest, TheLevelSetsTheQuantile) {
   row(test::kCopy250, 1000, 0.04);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}}), MissingPolicy::Error, {}, 0.95));
-  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * std::hypot(0.04, kCompositionSd)), 1e-6);
+  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * std::hypot(0.04, kCompositionSd)),
+              1e-6);
 }
 
 TEST(MissingPolicy, Words) {

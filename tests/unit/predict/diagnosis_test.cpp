@@ -21,7 +21,9 @@ constexpr double kMebibyte = 1024.0 * 1024.0;
 /// 8,388,608 operations; 65,536 bytes in, 65,536 out, 262,144 of weights.
 constexpr const char* kSquare = "MatMul/13{}(f32[64,256],f32c[256,256])->(f32[64,256])";
 
-std::string copy_of(int elements) { return fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", elements); }
+std::string copy_of(int elements) {
+  return fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", elements);
+}
 
 table::Device device_of(std::int64_t l2_bytes, std::int64_t llc_bytes) {
   table::Device device;
@@ -39,7 +41,8 @@ Ceilings round_ceilings() {
   return ceilings;
 }
 
-KernelPrediction kernel_of(const std::string& key, double ns, double sd_log = 0.02, std::int64_t count = 1) {
+KernelPrediction kernel_of(const std::string& key, double ns, double sd_log = 0.02,
+                           std::int64_t count = 1) {
   return {"n", key, count, ns, sd_log, Source::Measured, "measured", "row 1"};
 }
 
@@ -70,22 +73,25 @@ TEST(Ceilings, ANodeTakesTheLowerQuartileOfTinyRows) {
 
 TEST(Ceilings, TheLeastKernelsOwnRowsTellWhatANodeTakes) {
   const std::string least(plan::kDispatchKey);
-  const std::vector<TimedKey> rows = {{copy_of(100), {}, 200}, {least, {}, 350}, {least, 128, 340}, {least, 1e8, 900}};
+  const std::vector<TimedKey> rows = {
+      {copy_of(100), {}, 200}, {least, {}, 350}, {least, 128, 340}, {least, 1e8, 900}};
   EXPECT_EQ(ceilings_of(rows, {}).node_ns, 350);
 }
 
 TEST(Ceilings, MemoryHasALevelWhereRowsStand) {
   const std::vector<TimedKey> rows = {
-      {copy_of(100), {}, 300},                          // the node
-      {copy_of(12500), 100e3, 2000},                    // 50 bytes a ns
-      {copy_of(25000), 200e3, 5000},                    // 40
-      {copy_of(12500), 100e3, 1000},                    // 100, but in less than five nodes' time
-      {copy_of(250000), std::nullopt, 100e3},           // no state: its own 2 MB, 20 bytes a ns
-      {test::kMatMul, 24 * kMebibyte, 100e3},                // 1 MiB of weights from memory, not what else it moves
+      {copy_of(100), {}, 300},                 // the node
+      {copy_of(12500), 100e3, 2000},           // 50 bytes a ns
+      {copy_of(25000), 200e3, 5000},           // 40
+      {copy_of(12500), 100e3, 1000},           // 100, but in less than five nodes' time
+      {copy_of(250000), std::nullopt, 100e3},  // no state: its own 2 MB, 20 bytes a ns
+      {test::kMatMul, 24 * kMebibyte,
+       100e3},  // 1 MiB of weights from memory, not what else it moves
   };
   const auto levels = ceilings_of(rows, device_of(1 << 20, 8 << 20)).memory;
-  EXPECT_THAT(levels, ::testing::ElementsAre(MemoryLevel{kMebibyte, 50}, MemoryLevel{8 * kMebibyte, 20},
-                                             MemoryLevel{std::nullopt, 10.48576}));
+  EXPECT_THAT(levels,
+              ::testing::ElementsAre(MemoryLevel{kMebibyte, 50}, MemoryLevel{8 * kMebibyte, 20},
+                                     MemoryLevel{std::nullopt, 10.48576}));
   const Ceilings flat = ceilings_of(rows, {});
   ASSERT_EQ(flat.memory.size(), 1U);
   EXPECT_EQ(flat.bytes_per_ns(1e12), 50);
@@ -99,8 +105,8 @@ TEST(Ceilings, WhatIsFurtherAwayIsNoFaster) {
 }
 
 TEST(Ceilings, OperationsByTheTypeOfTheWeights) {
-  const std::vector<TimedKey> rows = {{kSquare, {}, 10000},
-                                      {"MatMulInteger/10{}(u8[1,512],i8c[512,512])->(i32[1,512])", {}, 1000}};
+  const std::vector<TimedKey> rows = {
+      {kSquare, {}, 10000}, {"MatMulInteger/10{}(u8[1,512],i8c[512,512])->(i32[1,512])", {}, 1000}};
   const auto rates = ceilings_of(rows, {}).flops_per_ns;
   ASSERT_EQ(rates.size(), 2U);
   EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::F32), 838.8608);
@@ -108,8 +114,9 @@ TEST(Ceilings, OperationsByTheTypeOfTheWeights) {
 }
 
 TEST(Ceilings, RowsOfHardlyAnyOperationsSayNothingOfArithmetic) {
-  const std::vector<TimedKey> rows = {{"Relu/14{}(f32[100000])->(f32[100000])", {}, 10000},
-                                      {"MatMul/13{}(f32[1,512],f32c[512,512])->(f32[1,512])", {}, 10000}};
+  const std::vector<TimedKey> rows = {
+      {"Relu/14{}(f32[100000])->(f32[100000])", {}, 10000},
+      {"MatMul/13{}(f32[1,512],f32c[512,512])->(f32[1,512])", {}, 10000}};
   const Ceilings ceilings = ceilings_of(rows, {});
   EXPECT_TRUE(ceilings.flops_per_ns.empty());
   EXPECT_EQ(ceilings.memory.size(), 1U);
@@ -140,10 +147,12 @@ TEST(Ceilings, RowsOfStrangersThatSayNothingArePassedOver) {
 class FindCeilings : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (int i = 0; i < 30; ++i) small_.row(device_, setting_, copy_of(12500 + i), {}, test::timing(10000));
+    for (int i = 0; i < 30; ++i)
+      small_.row(device_, setting_, copy_of(12500 + i), {}, test::timing(10000));
     // The only other device holds rows that are ten times as fast.
     const auto other = small_.device("other");
-    for (int i = 0; i < 30; ++i) small_.row(other, setting_, copy_of(12500 + i), {}, test::timing(1000));
+    for (int i = 0; i < 30; ++i)
+      small_.row(other, setting_, copy_of(12500 + i), {}, test::timing(1000));
     small_.row(device_, setting_, kSquare, {}, test::timing(10000));
     small_.row(device_, setting_, test::kCopy250, {}, table::Failed{"crash"});
     small_.row(device_, setting_, std::string(plan::kDispatchKey), {}, test::timing(321));
@@ -166,8 +175,8 @@ TEST_F(FindCeilings, ReadsTheWholeOfASmallTableOfThisDeviceOnly) {
 }
 
 TEST_F(FindCeilings, SamplesALargeOneEvenlyAndNeverLeavesOutItsOwnKernels) {
-  // 63 rows in 6 steps, 1 + the whole part of i * 63 / 6: ids 1, 11, 22, 32, 43, 53, of which the first three are of
-  // this device.
+  // 63 rows in 6 steps, 1 + the whole part of i * 63 / 6: ids 1, 11, 22, 32, 43, 53, of which the
+  // first three are of this device.
   const Ceilings few = find(6);
   EXPECT_EQ(few.rows, 4);  // and the least kernel's
   EXPECT_EQ(few.node_ns, 321);
@@ -186,7 +195,8 @@ TEST(WorkDtype, IsThatOfTheWeights) {
 }
 
 TEST(MovedWork, OfATableOnlyWhatIsPicked) {
-  const ir::Work w = ir::moved_work(must(ir::parse("Gather/13{axis=0}(f32c[30000,128],i64[1,16])->(f32[1,16,128])")));
+  const ir::Work w = ir::moved_work(
+      must(ir::parse("Gather/13{axis=0}(f32c[30000,128],i64[1,16])->(f32[1,16,128])")));
   EXPECT_EQ(w.bytes_out, 8192);
   EXPECT_EQ(w.bytes_weights, 8192);  // of 15 MB
   EXPECT_EQ(w.bytes_in, 128);
@@ -204,7 +214,8 @@ TEST(Diagnosis, TheSlowerOfOperationsAndBytesIsTheBound) {
   const KernelDiagnosis compute = diagnosis_of(kSquare, 167772.16);
   EXPECT_EQ(compute.bound, Bound::Compute);
   EXPECT_DOUBLE_EQ(compute.bound_share.value(), 0.5);  // 83,886.08 ns at 100 operations a ns
-  // One row instead of 64: 1310.72 ns of operations; bytes 2048 / 50 + 262,144 / 10 if the model drives weights out.
+  // One row instead of 64: 1310.72 ns of operations; bytes 2048 / 50 + 262,144 / 10 if the model
+  // drives weights out.
   const char* thin = "MatMul/13{}(f32[1,256],f32c[256,256])->(f32[1,256])";
   const KernelDiagnosis cold = diagnosis_of(thin, 52510.72, 100 * kMebibyte);
   EXPECT_EQ(cold.bound, Bound::Memory);
@@ -246,11 +257,13 @@ TEST(Diagnosis, NothingIsSaidOfWhatIsNotKnown) {
   };
   const KernelDiagnosis untimed = of(missing, round_ceilings());
   EXPECT_EQ(untimed.flops, 8388608);
-  EXPECT_FALSE(untimed.gflops_per_s || untimed.gbytes_per_s || untimed.bound || untimed.uncertainty_share);
+  EXPECT_FALSE(untimed.gflops_per_s || untimed.gbytes_per_s || untimed.bound ||
+               untimed.uncertainty_share);
   const KernelDiagnosis unbounded = of(kernel_of(kSquare, 1000), {});
   EXPECT_TRUE(unbounded.gflops_per_s);
   EXPECT_FALSE(unbounded.bound);
-  const KernelDiagnosis unsized = of(kernel_of("test:copy{}(f32[?])->(f32[?])", 1000), round_ceilings());
+  const KernelDiagnosis unsized =
+      of(kernel_of("test:copy{}(f32[?])->(f32[?])", 1000), round_ceilings());
   EXPECT_FALSE(unsized.bytes || unsized.gbytes_per_s || unsized.bound);
   EXPECT_FALSE(of(kernel_of("no key", 1000), round_ceilings()).bytes);
   KernelPrediction view = kernel_of(test::kReshape, 0, 0);
@@ -262,7 +275,8 @@ TEST(Diagnosis, NothingIsSaidOfWhatIsNotKnown) {
 }
 
 TEST(Uncertainty, SharesAreTheTermsOfTheSpread) {
-  Prediction p = prediction_of({kernel_of(test::kCopy250, 60000, 0.1), kernel_of(test::kCopy1000, 40000, 0.2)});
+  Prediction p = prediction_of(
+      {kernel_of(test::kCopy250, 60000, 0.1), kernel_of(test::kCopy1000, 40000, 0.2)});
   const double rho = correlation("measured");
   const double both = rho * 0.14 * 0.14 + (1 - rho) * (0.06 * 0.06 + 0.08 * 0.08);
   const double variance = both + kCompositionSd * kCompositionSd;
@@ -291,8 +305,12 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
   const Prediction p = must(predict(small.table(), selection, plan, {}));
   EXPECT_DOUBLE_EQ(p.latency_ns.value(), 500 + 1.5 * 6000);
   EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 3500.0 / 9500.0);
-  const double a = 4500 * 0.1 / 9500, b = 4500 * 0.3 / 9500, rho = p.composition.measured_correlation;
-  EXPECT_NEAR(p.sd_log.value(), std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) + kCompositionSd * kCompositionSd), 1e-12);
+  const double a = 4500 * 0.1 / 9500, b = 4500 * 0.3 / 9500,
+               rho = p.composition.measured_correlation;
+  EXPECT_NEAR(p.sd_log.value(),
+              std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) +
+                        kCompositionSd * kCompositionSd),
+              1e-12);
   const Uncertainty u = diagnose(p, {}).uncertainty.value();
   EXPECT_NEAR(u.composition, kCompositionSd * kCompositionSd / std::pow(*p.sd_log, 2), 1e-12);
   EXPECT_NEAR(u.kernels + u.composition, 1, 1e-12);
@@ -306,14 +324,19 @@ TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
   small.row(device, setting, test::kCopy1000, {}, test::timing(3000, 0.3));
   small.empty_call(device, setting, 700);
   table::Plan plan;
-  plan.kernels = {{"a", test::kCopy250, 3}, {"b", test::kCopy1000, 1}, {"c", test::kCopy4000, 2},
-                  {"d", test::kCopy250, 1}, {"v", test::kReshape, 1}};
-  const Selection selection = must(select(small.table(), {.threads = 2, .allow_setting_mismatch = true}));
+  plan.kernels = {{"a", test::kCopy250, 3},
+                  {"b", test::kCopy1000, 1},
+                  {"c", test::kCopy4000, 2},
+                  {"d", test::kCopy250, 1},
+                  {"v", test::kReshape, 1}};
+  const Selection selection =
+      must(select(small.table(), {.threads = 2, .allow_setting_mismatch = true}));
   const Prediction p = must(predict(small.table(), selection, plan, {0.9, MissingPolicy::Physics}));
   const Diagnosis d = diagnose(p, must(find_ceilings(small.table(), selection, p)));
   const Uncertainty u = d.uncertainty.value();
   EXPECT_NEAR(u.kernels + u.composition + u.mismatch, 1, 1e-12);
-  // One part is known by itself, which fixes the whole: it must be the spread that the prediction states.
+  // One part is known by itself, which fixes the whole: it must be the spread that the prediction
+  // states.
   EXPECT_NEAR(p.composition.sd_log / std::sqrt(u.composition), p.sd_log.value(), 1e-12);
   EXPECT_NEAR(u.mismatch, std::pow(std::log(2.0) / *p.sd_log, 2), 1e-12);
   double sum = 0;
@@ -331,7 +354,8 @@ TEST(Uncertainty, RemedyDependsOnSourceAndPrecision) {
   KernelPrediction guessed = kernel_of(test::kCopy4000, 1000, 0.01);
   guessed.source = Source::Physics;
   const Uncertainty u = diagnose(prediction_of({kernel_of(test::kCopy250, 1000, 0.03), guessed,
-                                                kernel_of(test::kCopy1000, 1000, 0.02)}), {})
+                                                kernel_of(test::kCopy1000, 1000, 0.02)}),
+                                 {})
                             .uncertainty.value();
   ASSERT_EQ(u.most.size(), 3U);
   EXPECT_EQ(u.most[0].remedy, Remedy::MoreBlocks);
@@ -350,7 +374,8 @@ TEST(Uncertainty, IsNothingWithoutALatency) {
 TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
   const char* reorder = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
   Prediction p = prediction_of({kernel_of(reorder, 1000, 0.02, 3), kernel_of(test::kCopy250, 5000),
-                                kernel_of("Cast/13{to=10}(f32[1])->(f16[1])", 500, 0.02, 2), kernel_of(reorder, 1000)});
+                                kernel_of("Cast/13{to=10}(f32[1])->(f16[1])", 500, 0.02, 2),
+                                kernel_of(reorder, 1000)});
   const auto sums = diagnose(p, {}).movement;
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].movement, ir::Movement::Reorder);
@@ -368,7 +393,8 @@ TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
 
 TEST(Movement, SumsAreApartByWhoseTheKernelsAre) {
   const char* cast = "Cast/13{to=10}(f32[1])->(f16[1])";
-  Prediction p = prediction_of({kernel_of(cast, 500), kernel_of(cast, 500, 0.02, 2), kernel_of(cast, 500, 0.02, 3)});
+  Prediction p = prediction_of(
+      {kernel_of(cast, 500), kernel_of(cast, 500, 0.02, 2), kernel_of(cast, 500, 0.02, 3)});
   p.kernels[0].put_in = true;
   p.kernels[1].put_in = false;
   const Diagnosis diagnosis = diagnose(p, {});

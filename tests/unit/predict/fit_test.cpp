@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "predict/prediction.hpp"
 #include "predict/fit_sums.hpp"
+#include "predict/prediction.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {
@@ -83,7 +83,8 @@ TEST(FitSums, TellsAFactorOfKernelsInEightBitsFromThatOfTheOthers) {
   EXPECT_NEAR(fitted.scale, 1.02, 0.004);
   EXPECT_NEAR(fitted.scale_int8, 1.06, 0.008);
   // Models without such kernels say nothing of them: they are taken as the others.
-  const Coefficients without = fit_sums(made_models(1.02).sums, made_models(1.02).measured, {1500, 0}).coefficients;
+  const Coefficients without =
+      fit_sums(made_models(1.02).sums, made_models(1.02).measured, {1500, 0}).coefficients;
   EXPECT_DOUBLE_EQ(without.scale_int8, without.scale);
 }
 
@@ -117,7 +118,8 @@ TEST(FitSums, NoTimesMakeAScaleThatARecordCannotHold) {
   sum.n = 5;
   const std::vector<KernelSum> sums(40, sum);
   for (const double measured : {1e3, 1e10}) {
-    const Coefficients fitted = fit_sums(sums, std::vector<double>(40, measured), {0, 0}).coefficients;
+    const Coefficients fitted =
+        fit_sums(sums, std::vector<double>(40, measured), {0, 0}).coefficients;
     EXPECT_GE(fitted.scale, kMinScale);
     EXPECT_LE(fitted.scale, kMaxScale);
     EXPECT_GE(fitted.c0_ns, 0);
@@ -129,7 +131,8 @@ TEST(FitSums, AFewModelsStayNearTheMeasuredEmptyCall) {
   sum.ns = 10e6;
   sum.n = 50;
   const FittedSums fitted = fit_sums(std::vector{sum}, std::vector{10.2e6}, {1300, 0});
-  // 200 us too little over 50 kernels would be 4 us each; one model of 10 ms says little about either coefficient.
+  // 200 us too little over 50 kernels would be 4 us each; one model of 10 ms says little about
+  // either coefficient.
   EXPECT_LT(fitted.coefficients.c1_ns, 4000);
   EXPECT_LT(fitted.coefficients.scale, 1.02);
   EXPECT_GE(fitted.coefficients.c0_ns, 0);
@@ -169,8 +172,8 @@ TEST(CompositionRecord, SurvivesItsText) {
 }
 
 TEST(CompositionRecord, OneOfTheTimeBeforeScaleIsRead) {
-  const CompositionFit fit =
-      must(decode_composition(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})"));
+  const CompositionFit fit = must(decode_composition(
+      R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})"));
   EXPECT_EQ(fit.scale, 1);
   EXPECT_EQ(fit.scale_int8, 1);
   EXPECT_EQ(fit.c1_ns, 2);
@@ -195,17 +198,28 @@ TEST(CompositionRecord, OneOfTheTimeBeforeBytesOfResultsIsRead) {
 TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
   CompositionFit fit;
   const std::string good = encode(fit);
-  for (const std::string& text :
-       {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2), std::string("{\"schema\":\"oplat.composition/3\"}"),
-        std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"scale":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/3","c0_ns":1,"c1_ns":0,"scale":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":-1,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":{"own":null,"last":{"lo_bytes":9,"hi_bytes":9}},"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":3,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
-        std::string(R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":["a"]})")}) {
+  for (
+      const std::string& text :
+      {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2),
+       std::string("{\"schema\":\"oplat.composition/3\"}"),
+       std::string(
+           R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"scale":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/3","c0_ns":1,"c1_ns":0,"scale":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/4","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":-1,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":{"own":null,"last":{"lo_bytes":9,"hi_bytes":9}},"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":3,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":["a"]})")}) {
     const auto decoded = decode_composition(text);
     ASSERT_FALSE(decoded) << text;
     EXPECT_THAT(decoded.error().message, HasSubstr("oplat fit"));
@@ -220,11 +234,14 @@ class FitTest : public ::testing::Test {
   static constexpr double kShort = 2e3;
   static constexpr double kLong = 50e3;
 
-  static std::string key(int size) { return fmt::format("test:copy{{}}(f32[{}])->(f32[{}])", size, size); }
+  static std::string key(int size) {
+    return fmt::format("test:copy{{}}(f32[{}])->(f32[{}])", size, size);
+  }
 
-  /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all of them differ; measured
-  /// at what the formula says times `factor`.
-  void model(const std::string& name, int n, double factor = 1, double ci = 0.002, bool under_load = false) {
+  /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all
+  /// of them differ; measured at what the formula says times `factor`.
+  void model(const std::string& name, int n, double factor = 1, double ci = 0.002,
+             bool under_load = false) {
     table::Plan plan;
     plan.model = name;
     plan.identity = "plan of " + name;
@@ -301,12 +318,14 @@ TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
   const FitResult result = must(fit());
   ASSERT_TRUE(result.fit.curve);
   EXPECT_EQ(result.fit.curve->last, truth);
-  for (const LeftOutModel& left : result.left_out) EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
+  for (const LeftOutModel& left : result.left_out)
+    EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
 }
 
 TEST_F(FitTest, AGroupIsLeftOutTogether) {
   for (int i = 0; i < 10; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
-  // Two of one family, 20 % slower than their kernels: each alone would teach the fit about the other.
+  // Two of one family, 20 % slower than their kernels: each alone would teach the fit about the
+  // other.
   model("twin_a.onnx", 12, 1.2);
   model("twin_b.onnx", 14, 1.2);
   FitRequest request;
@@ -324,7 +343,8 @@ TEST_F(FitTest, WidelyMeasuredModelsArePredictedButTeachNothing) {
   const FitResult result = must(fit());
   EXPECT_EQ(result.fit.scores.size(), 8U);
   EXPECT_NEAR(result.fit.c1_ns, kC1, 80) << "the noisy one would call for more";
-  const auto noisy = std::find_if(result.left_out.begin(), result.left_out.end(), [](const auto& m) { return m.name == "noisy.onnx"; });
+  const auto noisy = std::find_if(result.left_out.begin(), result.left_out.end(),
+                                  [](const auto& m) { return m.name == "noisy.onnx"; });
   ASSERT_NE(noisy, result.left_out.end());
   EXPECT_FALSE(noisy->calibrates);
 }
@@ -361,7 +381,8 @@ TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereTooFewAreLeft) {
   const auto result = fit();
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("wide0.onnx (+-5.2 %), wide1.onnx (+-5.2 %), "));
-  EXPECT_THAT(result.error().message, HasSubstr("wide4.onnx (+-5.2 %) and 2 more count for nothing"));
+  EXPECT_THAT(result.error().message,
+              HasSubstr("wide4.onnx (+-5.2 %) and 2 more count for nothing"));
   EXPECT_THAT(result.error().message, HasSubstr("within +-3 % (--most-half-width 0.03)"));
   FitRequest request;
   request.most_half_width = 0.06;
@@ -371,7 +392,8 @@ TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereTooFewAreLeft) {
 TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
   const FitResult result = must(fit());
-  must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(result.fit)}));
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(kCompositionFormat), 0, encode(result.fit)}));
   table::Plan plan;
   plan.model = "new.onnx";
   plan.kernels = {{"a", key(100), 30}};
@@ -383,8 +405,13 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   EXPECT_NEAR(prediction.composition.scale, kScale, 0.005);
   EXPECT_NEAR(*prediction.latency_ns, kC0 + 30 * (kScale * kShort + kC1), 1000);
   const double kernels = 30 * kShort;
-  EXPECT_NEAR(*prediction.latency_ns, kernels + prediction.composition.overhead_ns({kernels, prediction.composition.scale * kernels}), 1e-6);
-  EXPECT_NEAR(prediction.coverage.time.at(estimate::Source::Measured) + prediction.coverage.overhead.value(), 1, 1e-12);
+  EXPECT_NEAR(*prediction.latency_ns,
+              kernels + prediction.composition.overhead_ns(
+                            {kernels, prediction.composition.scale * kernels}),
+              1e-6);
+  EXPECT_NEAR(prediction.coverage.time.at(estimate::Source::Measured) +
+                  prediction.coverage.overhead.value(),
+              1, 1e-12);
 
   small_.empty_call(device_, setting_, kC0);  // a further campaign
   selection = must(select(small_.table(), {}));
@@ -400,7 +427,8 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   plan.model = "new.onnx";
   plan.kernels = {{"a", key(100), 30}};
   const auto predicted = [&] {
-    must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(must(fit()).fit)}));
+    must(small_.table().put_fit(device_, setting_,
+                                {std::string(kCompositionFormat), 0, encode(must(fit()).fit)}));
     return must(predict(small_.table(), must(select(small_.table(), {})), plan, {}));
   };
   for (int i = 0; i < 9; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i, 1, 0.002, i < 3);
@@ -408,19 +436,24 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   EXPECT_THAT(predicted().warnings, IsEmpty()) << "a third does not decide over the others";
   model("net9.onnx", 55, 1, 0.002, true);
   EXPECT_EQ(must(fit()).under_load, 4);
-  EXPECT_THAT(predicted().warnings, ElementsAre(HasSubstr("4 of the 10 whole models behind the fit of the composition were measured while")));
+  EXPECT_THAT(
+      predicted().warnings,
+      ElementsAre(HasSubstr(
+          "4 of the 10 whole models behind the fit of the composition were measured while")));
 }
 
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   const std::string record =
       R"({"schema":"oplat.composition/1","c0_ns":700,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})";
-  must(small_.table().put_fit(device_, setting_, {std::string(kFormerCompositionFormats.back()), 0, record}));
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(kFormerCompositionFormats.back()), 0, record}));
   table::Plan plan;
   plan.model = "old.onnx";
   plan.kernels = {{"a", key(100), 3}};
   const auto selection = must(select(small_.table(), {}));
   ASSERT_TRUE(selection.fit);
-  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns, 700 + 3 * (2 + kShort));
+  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns,
+                   700 + 3 * (2 + kShort));
   // A new one goes before it, and knows of bytes.
   CompositionFit scaled;
   scaled.c0_ns = 700;
@@ -428,23 +461,27 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   scaled.scale_int8 = 1.25;
   scaled.c2_ns_per_byte = 0.5;
   plan.activation_bytes = 400;
-  must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, encode(scaled)}));
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(kCompositionFormat), 0, encode(scaled)}));
   const auto newer = must(select(small_.table(), {}));
-  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns, 700 + 0.5 * 400 + 3 * 1.5 * kShort);
+  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns,
+                   700 + 0.5 * 400 + 3 * 1.5 * kShort);
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {
   for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   const FitResult result = must(fit());
   const table::SettingId other = small_.setting(test::setting_of(2));
-  must(small_.table().put_fit(device_, other, {std::string(kCompositionFormat), 0, encode(result.fit)}));
+  must(small_.table().put_fit(device_, other,
+                              {std::string(kCompositionFormat), 0, encode(result.fit)}));
   EXPECT_FALSE(must(select(small_.table(), {.threads = 1})).fit);
 }
 
 TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {
   std::vector<double> scores;
   for (int i = 1; i <= 19; ++i) scores.push_back(0.1 * i);
-  // 20 * 0.9 = 18th smallest; 20 * 0.83 = 16.6: between the 16th and the 17th; 20 * 0.03 = 0.6: there is none before the first.
+  // 20 * 0.9 = 18th smallest; 20 * 0.83 = 16.6: between the 16th and the 17th; 20 * 0.03 = 0.6:
+  // there is none before the first.
   EXPECT_NEAR(interval_quantile(0.9, {19, scores}), 1.8, 1e-12);
   EXPECT_NEAR(interval_quantile(0.83, {19, scores}), 1.66, 1e-12);
   EXPECT_NEAR(interval_quantile(0.03, {19, scores}), 0.1, 1e-12);

@@ -63,7 +63,13 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   table::Setting half = setting_of();
   half.precision = "f16";
   const Ambiguity cases[] = {
-      {"device is one of desk, lap", "--device", setting_of(), setting_of(), "desk", "lap", {.device = "desk"}},
+      {"device is one of desk, lap",
+       "--device",
+       setting_of(),
+       setting_of(),
+       "desk",
+       "lap",
+       {.device = "desk"}},
       {"runtime is one of mnn, replay",
        "--runtime",
        setting_of(),
@@ -78,8 +84,20 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
        "desk",
        "desk",
        {.version = "1.0"}},
-      {"precision is one of f16, model", "--precision", setting_of(), half, "desk", "desk", {.precision = "model"}},
-      {"threads is one of 1, 4", "--threads", setting_of(), setting_of(4), "desk", "desk", {.threads = 1}},
+      {"precision is one of f16, model",
+       "--precision",
+       setting_of(),
+       half,
+       "desk",
+       "desk",
+       {.precision = "model"}},
+      {"threads is one of 1, 4",
+       "--threads",
+       setting_of(),
+       setting_of(4),
+       "desk",
+       "desk",
+       {.threads = 1}},
   };
   const Ambiguity& one = cases[GetParam()];
   add(one.a, one.device_a);
@@ -87,7 +105,8 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   const auto open = select(small_.table(), {});
   ASSERT_FALSE(open);
   EXPECT_EQ(open.error().code, Code::Usage);
-  EXPECT_THAT(open.error().message, HasSubstr(std::string(one.name) + " (choose with " + one.flag + ")"));
+  EXPECT_THAT(open.error().message,
+              HasSubstr(std::string(one.name) + " (choose with " + one.flag + ")"));
   const Selection chosen = must(select(small_.table(), one.a_is));
   EXPECT_EQ(chosen.setting, one.a);
   EXPECT_EQ(chosen.device.name, one.device_a);
@@ -124,7 +143,8 @@ TEST_F(PopulationTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
 
 TEST_F(PopulationTest, AMismatchIsAnsweredWhenAllowedAndListed) {
   add(setting_of(4));
-  const Selection selection = must(select(small_.table(), {.threads = 2, .allow_setting_mismatch = true}));
+  const Selection selection =
+      must(select(small_.table(), {.threads = 2, .allow_setting_mismatch = true}));
   EXPECT_EQ(selection.setting.threads, 4);
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "threads");
@@ -136,7 +156,8 @@ TEST_F(PopulationTest, AMismatchIsAnsweredWhenAllowedAndListed) {
 TEST_F(PopulationTest, AnotherVersionIsAMismatch) {
   add(setting_of(1, "replay", "1.0"));
   EXPECT_EQ(select(small_.table(), {.version = "1.1"}).error().code, Code::Refused);
-  const Selection selection = must(select(small_.table(), {.version = "1.1", .allow_setting_mismatch = true}));
+  const Selection selection =
+      must(select(small_.table(), {.version = "1.1", .allow_setting_mismatch = true}));
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "version");
 }
@@ -144,7 +165,8 @@ TEST_F(PopulationTest, AnotherVersionIsAMismatch) {
 TEST_F(PopulationTest, AllowingAMismatchDoesNotChangeAnExactAnswer) {
   add(setting_of(1));
   add(setting_of(4));
-  const Selection selection = must(select(small_.table(), {.threads = 4, .allow_setting_mismatch = true}));
+  const Selection selection =
+      must(select(small_.table(), {.threads = 4, .allow_setting_mismatch = true}));
   EXPECT_EQ(selection.setting.threads, 4);
   EXPECT_THAT(selection.mismatch, IsEmpty());
 }
@@ -153,7 +175,8 @@ TEST_F(PopulationTest, AnotherBuildIsAWarning) {
   add(setting_of(1, "replay", "1.0", "b1"));
   const Selection selection = must(select(small_.table(), {.build = "b2"}));
   EXPECT_THAT(selection.mismatch, IsEmpty());
-  EXPECT_THAT(selection.warnings, ElementsAre(HasSubstr("rows are of build b1 of replay 1.0, asked was build b2")));
+  EXPECT_THAT(selection.warnings,
+              ElementsAre(HasSubstr("rows are of build b1 of replay 1.0, asked was build b2")));
 }
 
 TEST_F(PopulationTest, OfSeveralBuildsTheAskedOneComesFirst) {
@@ -178,7 +201,8 @@ TEST_F(PopulationTest, AnEmptyOptionAsksForRowsWithoutIt) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
-  EXPECT_THAT(select(small_.table(), {.options = {{"spinning", ""}}}).error().message, HasSubstr("no row for option spinning (not set)"));
+  EXPECT_THAT(select(small_.table(), {.options = {{"spinning", ""}}}).error().message,
+              HasSubstr("no row for option spinning (not set)"));
   add(setting_of());
   const Selection selection = must(select(small_.table(), {.options = {{"spinning", ""}}}));
   EXPECT_EQ(selection.setting, setting_of());
@@ -194,12 +218,15 @@ TEST_F(PopulationTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarnin
   const Selection selection = must(select(small_.table(), {}));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_EQ(selection.setting_ids.size(), 1U);
-  EXPECT_THAT(selection.warnings, ElementsAre(HasSubstr("1 further settings differ only in runtime options (theirs: spinning=1)")));
+  EXPECT_THAT(selection.warnings,
+              ElementsAre(HasSubstr(
+                  "1 further settings differ only in runtime options (theirs: spinning=1)")));
 }
 
 TEST_F(PopulationTest, SettingsWithoutATimeAreNoChoice) {
   add(setting_of(1));
-  small_.row(small_.device(), small_.setting(setting_of(8)), test::kCopy250, std::nullopt, table::Failed{"crash"});
+  small_.row(small_.device(), small_.setting(setting_of(8)), test::kCopy250, std::nullopt,
+             table::Failed{"crash"});
   EXPECT_EQ(must(select(small_.table(), {})).setting.threads, 1);
   EXPECT_EQ(must(select(small_.table(), {.threads = 8})).setting.threads, 8);
 }

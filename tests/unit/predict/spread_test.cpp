@@ -10,7 +10,8 @@ namespace oplat::predict {
 namespace {
 
 TEST(Spread, TwoMeasuredKernels) {
-  // Parts 0.06 and 0.08: 0.3 * 0.14^2 + 0.7 * (0.0036 + 0.0064) + 0.03^2 = 0.00588 + 0.007 + 0.0009.
+  // Parts 0.06 and 0.08: 0.3 * 0.14^2 + 0.7 * (0.0036 + 0.0064) + 0.03^2 = 0.00588 + 0.007 +
+  // 0.0009.
   const std::vector<Term> terms = {{0.6, 0.1, "measured"}, {0.4, 0.2, "measured"}};
   EXPECT_NEAR(total_spread(terms, 0.03), std::sqrt(0.01378), 1e-12);
 }

@@ -25,11 +25,14 @@ TEST(Csv, PredictionHasOneLinePerKernel) {
   p.sd_log.reset();
   p.kernels[2].key = "Transpose/13{perm=[1,0]}(f32[2,3])->(f32[3,2])";
   EXPECT_EQ(rendered("csv", p),
-            "name,key,count,latency_ns,sd_log,source,why,flops,bytes,gflops_per_s,gbytes_per_s,bound,bound_share,"
+            "name,key,count,latency_ns,sd_log,source,why,flops,bytes,gflops_per_s,gbytes_per_s,"
+            "bound,bound_share,"
             "uncertainty_share,movement\n"
-            "\"conv, \"\"first\"\"\",test:copy{}(f32[250])->(f32[250]),3,2e+06,0.02,measured,row 1,,2000.0,,0.001,memory,"
+            "\"conv, \"\"first\"\"\",test:copy{}(f32[250])->(f32[250]),3,2e+06,0.02,measured,row "
+            "1,,2000.0,,0.001,memory,"
             "1.0,,\n"
-            "gemm,test:copy{}(f32[1000])->(f32[1000]),1,5e+06,1.0,physics,\"roofline of 2 rows, bytes only\",,8000.0,,"
+            "gemm,test:copy{}(f32[1000])->(f32[1000]),1,5e+06,1.0,physics,\"roofline of 2 rows, "
+            "bytes only\",,8000.0,,"
             "0.0016,memory,1.6,,\n"
             "view,\"Transpose/13{perm=[1,0]}(f32[2,3])->(f32[3,2])\",1,0.0,0.0,free,"
             "a view: the runtime moves nothing,0.0,48.0,,,,,,transpose\n");
@@ -49,22 +52,28 @@ TEST(Csv, ComparisonAndMeasurement) {
             "net.onnx,1.2e+07,11500000.0,12600000.0\n"
             "big.onnx,1.8e+07,1.7e+07,1.9e+07\n");
   EXPECT_EQ(rendered("csv", test::sample_measurement()),
-            "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_log,blocks,processes,"
+            "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_"
+            "log,blocks,processes,"
             "flags\n"
-            "models/a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;disturbed\n");
+            "models/"
+            "a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;"
+            "disturbed\n");
 }
 
 TEST(Csv, AMissingNumberIsAnEmptyField) {
   EXPECT_THAT(rendered("csv", test::sample_missing()),
-              ::testing::HasSubstr("\ngemm,test:copy{}(f32[1000])->(f32[1000]),1,,,missing,no row,,8000.0,,,,,,\n"));
+              ::testing::HasSubstr(
+                  "\ngemm,test:copy{}(f32[1000])->(f32[1000]),1,,,missing,no row,,8000.0,,,,,,\n"));
 }
 
 TEST(Csv, Validation) {
-  EXPECT_EQ(rendered("csv", test::sample_validation()),
-            "name,predicted_ns,interval_lo_ns,interval_hi_ns,measured_ns,measured_ci_lo_ns,measured_ci_hi_ns,"
-            "signed_error,inside_interval\n"
-            "a.onnx,1040000.0,950000.0,1100000.0,1e+06,980000.0,1020000.0,0.040000000000000036,true\n"
-            "b.onnx,,,,2e+06,1960000.0,2040000.0,,\n");
+  EXPECT_EQ(
+      rendered("csv", test::sample_validation()),
+      "name,predicted_ns,interval_lo_ns,interval_hi_ns,measured_ns,measured_ci_lo_ns,measured_ci_"
+      "hi_ns,"
+      "signed_error,inside_interval\n"
+      "a.onnx,1040000.0,950000.0,1100000.0,1e+06,980000.0,1020000.0,0.040000000000000036,true\n"
+      "b.onnx,,,,2e+06,1960000.0,2040000.0,,\n");
 }
 
 TEST(Csv, Plan) {
@@ -75,14 +84,18 @@ TEST(Csv, Plan) {
 
 TEST(Csv, RowsOfATable) {
   test::SmallTable small;
-  small.row(small.device(), small.setting(), test::kCopy250, 1024.0, test::round_timing(1500, 0.25));
-  small.row(small.device(), small.setting(), test::kCopy1000, std::nullopt, table::Failed{"crash, twice"});
-  EXPECT_EQ(
-      rendered("csv", test::must(table_rows(small.table()))),
-      "id,device,runtime,version,precision,threads,options,key,reuse_bytes,origin,outcome,median_ns,sd_log,"
-      "ci_low_ns,ci_high_ns,blocks,reason\n"
-      "1,desk,replay,1.0,model,1,,test:copy{}(f32[250])->(f32[250]),1024.0,own,timing,1500.0,0.25,1470.0,1530.0,5,\n"
-      "2,desk,replay,1.0,model,1,,test:copy{}(f32[1000])->(f32[1000]),,own,failed,,,,,,\"crash, twice\"\n");
+  small.row(small.device(), small.setting(), test::kCopy250, 1024.0,
+            test::round_timing(1500, 0.25));
+  small.row(small.device(), small.setting(), test::kCopy1000, std::nullopt,
+            table::Failed{"crash, twice"});
+  EXPECT_EQ(rendered("csv", test::must(table_rows(small.table()))),
+            "id,device,runtime,version,precision,threads,options,key,reuse_bytes,origin,outcome,"
+            "median_ns,sd_log,"
+            "ci_low_ns,ci_high_ns,blocks,reason\n"
+            "1,desk,replay,1.0,model,1,,test:copy{}(f32[250])->(f32[250]),1024.0,own,timing,1500.0,"
+            "0.25,1470.0,1530.0,5,\n"
+            "2,desk,replay,1.0,model,1,,test:copy{}(f32[1000])->(f32[1000]),,own,failed,,,,,,"
+            "\"crash, twice\"\n");
 }
 
 }  // namespace

@@ -21,10 +21,11 @@ std::set<std::string> names(const json& object) {
 
 TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
-  EXPECT_EQ(names(doc), (std::set<std::string>{"schema", "latency_ns", "interval_ns", "level", "statistic", "batch",
-                                               "composition", "coverage", "missing", "kernels", "device", "setting",
-                                               "mismatch", "warnings", "table", "plan", "uncertainty", "inserted",
-                                               "ceilings"}));
+  EXPECT_EQ(names(doc),
+            (std::set<std::string>{"schema", "latency_ns", "interval_ns", "level", "statistic",
+                                   "batch", "composition", "coverage", "missing", "kernels",
+                                   "device", "setting", "mismatch", "warnings", "table", "plan",
+                                   "uncertainty", "inserted", "ceilings"}));
   EXPECT_EQ(doc["schema"], "oplat.prediction/1");
   EXPECT_TRUE(doc["latency_ns"].is_number());
   EXPECT_EQ(doc["latency_ns"], 12e6);
@@ -33,11 +34,13 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_EQ(doc["statistic"], "median");
   EXPECT_TRUE(doc["batch"].is_number_integer());
   EXPECT_EQ(names(doc["composition"]),
-            (std::set<std::string>{"c0_ns", "c1_ns", "c2_ns_per_byte", "scale", "scale_int8", "n_kernels", "result_bytes", "fitted", "calibration_models"}));
+            (std::set<std::string>{"c0_ns", "c1_ns", "c2_ns_per_byte", "scale", "scale_int8",
+                                   "n_kernels", "result_bytes", "fitted", "calibration_models"}));
   EXPECT_TRUE(doc["composition"]["fitted"].is_boolean());
   EXPECT_EQ(doc["composition"]["n_kernels"], 4);
   EXPECT_EQ(names(doc["coverage"]), (std::set<std::string>{"time", "count"}));
-  EXPECT_EQ(names(doc["coverage"]["time"]), (std::set<std::string>{"measured", "physics", "free", "overhead"}));
+  EXPECT_EQ(names(doc["coverage"]["time"]),
+            (std::set<std::string>{"measured", "physics", "free", "overhead"}));
   double sum = 0;
   for (const auto& share : doc["coverage"]["time"]) sum += share.get<double>();
   EXPECT_NEAR(sum, 1, 1e-12);
@@ -45,9 +48,9 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_TRUE(doc["missing"].is_array() && doc["missing"].empty());
   ASSERT_EQ(doc["kernels"].size(), 3U);
   EXPECT_EQ(names(doc["kernels"][0]),
-            (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why", "flops", "bytes",
-                                   "gflops_per_s", "gbytes_per_s", "bound", "bound_share", "uncertainty_share",
-                                   "movement", "by_runtime"}));
+            (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why",
+                                   "flops", "bytes", "gflops_per_s", "gbytes_per_s", "bound",
+                                   "bound_share", "uncertainty_share", "movement", "by_runtime"}));
   EXPECT_EQ(doc["kernels"][0]["name"], "conv, \"first\"");
   EXPECT_EQ(doc["kernels"][0]["source"], "measured");
   EXPECT_EQ(doc["device"]["name"], "desk");
@@ -63,25 +66,29 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
 TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
   const json& conv = doc["kernels"][0];
-  EXPECT_TRUE(conv["flops"].is_null() && conv["gflops_per_s"].is_null() && conv["movement"].is_null() && conv["by_runtime"].is_null());
+  EXPECT_TRUE(conv["flops"].is_null() && conv["gflops_per_s"].is_null() &&
+              conv["movement"].is_null() && conv["by_runtime"].is_null());
   EXPECT_EQ(conv["bytes"], 2000);
   EXPECT_EQ(conv["gbytes_per_s"], 0.001);
   EXPECT_EQ(conv["bound"], "memory");
   EXPECT_NEAR(conv["bound_share"].get<double>(), 1, 1e-12);
-  // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.05 of the composition.
+  // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.05 of the
+  // composition.
   const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.05 * 0.05;
   EXPECT_NEAR(conv["uncertainty_share"].get<double>(), 0.0001 / variance, 1e-12);
-  EXPECT_EQ(names(doc["uncertainty"]), (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
+  EXPECT_EQ(names(doc["uncertainty"]),
+            (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
   EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0025 / variance, 1e-12);
   EXPECT_EQ(doc["uncertainty"]["mismatch"], 0);
   ASSERT_EQ(doc["uncertainty"]["most"].size(), 2U);
   EXPECT_EQ(doc["uncertainty"]["most"][0]["key"], test::kCopy1000);
   EXPECT_EQ(doc["uncertainty"]["most"][0]["remedy"], "measure");
   EXPECT_NEAR(doc["uncertainty"]["most"][0]["share"].get<double>(), 25.0 / 144 / variance, 1e-12);
-  EXPECT_EQ(doc["ceilings"], (json{{"node_ns", nullptr},
-                                   {"gflops_per_s", json::object()},
-                                   {"memory", json::array({{{"up_to_bytes", nullptr}, {"gbytes_per_s", 0.001}}})},
-                                   {"rows", 7}}));
+  EXPECT_EQ(doc["ceilings"],
+            (json{{"node_ns", nullptr},
+                  {"gflops_per_s", json::object()},
+                  {"memory", json::array({{{"up_to_bytes", nullptr}, {"gbytes_per_s", 0.001}}})},
+                  {"rows", 7}}));
 }
 
 TEST(PredictionJson, InsertedTellsWhatOnlyARuntimePutsIn) {
@@ -91,7 +98,11 @@ TEST(PredictionJson, InsertedTellsWhatOnlyARuntimePutsIn) {
   p.kernels[1].key = "Cast/13{to=10}(f32[1])->(f16[1])";
   const json inserted = json::parse(rendered("json", p))["inserted"];
   ASSERT_EQ(inserted.size(), 2U);
-  EXPECT_EQ(inserted[0], (json{{"kind", "reorder"}, {"by_runtime", true}, {"kernels", 3}, {"time_ns", 6e6}, {"time_share", 0.5}}));
+  EXPECT_EQ(inserted[0], (json{{"kind", "reorder"},
+                               {"by_runtime", true},
+                               {"kernels", 3},
+                               {"time_ns", 6e6},
+                               {"time_share", 0.5}}));
   EXPECT_EQ(inserted[1]["kind"], "cast");
   EXPECT_TRUE(inserted[1]["by_runtime"].is_null());
   p.kernels[1].put_in = false;
@@ -109,7 +120,8 @@ TEST(PredictionJson, MissingKernelsGiveNulls) {
   EXPECT_TRUE(doc["kernels"][1]["latency_ns"].is_null());
   EXPECT_TRUE(doc["kernels"][1]["sd_log"].is_null());
   EXPECT_EQ(doc["kernels"][1]["source"], "missing");
-  EXPECT_TRUE(doc["kernels"][1]["gbytes_per_s"].is_null() && doc["kernels"][1]["uncertainty_share"].is_null());
+  EXPECT_TRUE(doc["kernels"][1]["gbytes_per_s"].is_null() &&
+              doc["kernels"][1]["uncertainty_share"].is_null());
   EXPECT_EQ(doc["kernels"][1]["bytes"], 8000);
   EXPECT_TRUE(doc["uncertainty"].is_null());
   EXPECT_FALSE(doc["coverage"]["time"].contains("missing"));
@@ -120,7 +132,8 @@ TEST(PredictionJson, MismatchNamesFieldAskedAndUsed) {
   predict::Prediction p = test::sample_prediction();
   p.mismatch = {{"threads", "2", "4", 0.7}};
   const json doc = json::parse(rendered("json", p));
-  EXPECT_EQ(doc["mismatch"], (json::array({{{"field", "threads"}, {"asked", "2"}, {"used", "4"}}})));
+  EXPECT_EQ(doc["mismatch"],
+            (json::array({{{"field", "threads"}, {"asked", "2"}, {"used", "4"}}})));
 }
 
 TEST(PredictionJson, NamesThatAreNoUtf8StayADocument) {
@@ -185,8 +198,13 @@ TEST(OtherJson, PlanEstimatesAndTable) {
   plan.kernels = {{"n1", test::kCopy250, 2}, {"n2", "Cast/13{to=10}(f32[1])->(f16[1])", 1, true}};
   const json p = json::parse(rendered("json", plan));
   EXPECT_EQ(p["schema"], "oplat.plan/1");
-  EXPECT_EQ(p["kernels"], (json::array({{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}, {"by_runtime", nullptr}},
-                                          {{"name", "n2"}, {"key", "Cast/13{to=10}(f32[1])->(f16[1])"}, {"count", 1}, {"by_runtime", true}}})));
+  EXPECT_EQ(p["kernels"],
+            (json::array(
+                {{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}, {"by_runtime", nullptr}},
+                 {{"name", "n2"},
+                  {"key", "Cast/13{to=10}(f32[1])->(f16[1])"},
+                  {"count", 1},
+                  {"by_runtime", true}}})));
 
   EstimateListing listing;
   listing.kernels = test::sample_prediction().kernels;

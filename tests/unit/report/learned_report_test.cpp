@@ -52,7 +52,8 @@ TEST(FitReportTest, SaysWhatWasLearnedAndWhatWasNot) {
   const std::string text = rendered("text", sample_fit());
   EXPECT_THAT(text, HasSubstr("not fitted: 0 groups of whole models"));
   EXPECT_THAT(text, HasSubstr("learned from 240 rows in 2.50 s, 3.00 MiB"));
-  EXPECT_THAT(text, HasSubstr("12 of the rows were measured while other programs kept the machine busy"));
+  EXPECT_THAT(text,
+              HasSubstr("12 of the rows were measured while other programs kept the machine busy"));
   EXPECT_THAT(text, Not(HasSubstr("not stored")));
   const auto doc = nlohmann::json::parse(rendered("json", sample_fit()));
   EXPECT_EQ(doc["schema"], "oplat.fit/1");
@@ -80,10 +81,8 @@ TEST(FitReportTest, AReasonStandsInPlaceOfWhatWasNotLearned) {
 
 TEST(AccuracyReportTest, EveryFormHasTheSameNumbers) {
   const std::string text = rendered("text", sample_accuracy());
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "split level:in_h=20, profile fast: 192 rows learned from in 1.50 s, 48 asked for (2 without an answer)"));
+  EXPECT_THAT(text, HasSubstr("split level:in_h=20, profile fast: 192 rows learned from in 1.50 s, "
+                              "48 asked for (2 without an answer)"));
   EXPECT_THAT(text, HasSubstr("1.23 %"));
   EXPECT_THAT(text, HasSubstr("-0.40 %"));
   EXPECT_THAT(text, HasSubstr("91.5 %"));

@@ -27,7 +27,8 @@ inline predict::Prediction sample_prediction() {
   p.coverage.count = {{Source::Measured, 3}, {Source::Physics, 1}, {Source::Free, 1}};
   p.kernels = {
       {"conv, \"first\"", kCopy250, 3, 2e6, 0.02, Source::Measured, "measured", "row 1"},
-      {"gemm", kCopy1000, 1, 5e6, 1.0, Source::Physics, "physics", "roofline of 2 rows, bytes only"},
+      {"gemm", kCopy1000, 1, 5e6, 1.0, Source::Physics, "physics",
+       "roofline of 2 rows, bytes only"},
       {"view", kReshape, 1, 0, 0, Source::Free, "free", "a view: the runtime moves nothing"},
   };
   p.device.name = "desk";
@@ -45,10 +46,12 @@ inline predict::Prediction sample_missing() {
   p.latency_ns.reset();
   p.interval.reset();
   p.sd_log.reset();
-  p.kernels[1] = {"gemm", kCopy1000, 1, std::nullopt, std::nullopt, estimate::Source::Missing, "", "no row"};
+  p.kernels[1] = {"gemm", kCopy1000, 1, std::nullopt, std::nullopt, estimate::Source::Missing,
+                  "",     "no row"};
   p.coverage.time = {{estimate::Source::Measured, 6.0 / 7}, {estimate::Source::Free, 0}};
   p.coverage.overhead = 1.0 / 7;
-  p.coverage.count = {{estimate::Source::Measured, 3}, {estimate::Source::Missing, 1}, {estimate::Source::Free, 1}};
+  p.coverage.count = {
+      {estimate::Source::Measured, 3}, {estimate::Source::Missing, 1}, {estimate::Source::Free, 1}};
   p.missing = {kCopy1000};
   return p;
 }
@@ -62,7 +65,8 @@ inline predict::Validation sample_validation() {
   return v;
 }
 
-/// As `oplat predict` reports it, held against memory that gives one byte in 1000 ns and no other ceiling.
+/// As `oplat predict` reports it, held against memory that gives one byte in 1000 ns and no other
+/// ceiling.
 inline report::PredictionReport report_of(predict::Prediction p) {
   predict::Ceilings ceilings;
   ceilings.memory = {{std::nullopt, 0.001}};
@@ -99,7 +103,8 @@ std::string rendered(const char* form, Subject subject, report::Options options 
   must(report::render(form, {std::move(subject), options}, out));
   return out.str();
 }
-inline std::string rendered(const char* form, const predict::Prediction& p, report::Options options = {}) {
+inline std::string rendered(const char* form, const predict::Prediction& p,
+                            report::Options options = {}) {
   return rendered(form, report_of(p), options);
 }
 

@@ -27,8 +27,10 @@ TEST(TextTable, AlignsColumnsAndLeavesNoBlanksAtLineEnds) {
 }
 
 TEST(TextValues, LatencyWithItsInterval) {
-  EXPECT_EQ(latency_text(12.3e6, predict::Interval{11.9e6, 12.8e6}, 0.9), "12.3 ms (11.9 to 12.8 ms, 90 %)");
-  EXPECT_EQ(latency_text(1e6, predict::Interval{0.95e6, 1.1e6}, 0.995), "1.00 ms (950 us to 1.10 ms, 99.5 %)");
+  EXPECT_EQ(latency_text(12.3e6, predict::Interval{11.9e6, 12.8e6}, 0.9),
+            "12.3 ms (11.9 to 12.8 ms, 90 %)");
+  EXPECT_EQ(latency_text(1e6, predict::Interval{0.95e6, 1.1e6}, 0.995),
+            "1.00 ms (950 us to 1.10 ms, 99.5 %)");
   EXPECT_EQ(latency_text(812, std::nullopt, 0.9), "812 ns");
 }
 
@@ -37,9 +39,12 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   EXPECT_THAT(text, HasSubstr("\n12.0 ms (11.5 to 12.6 ms, 90 %)\n"));
   EXPECT_THAT(text, HasSubstr("measured        3  6.00 ms  50.0 %\n"));
   EXPECT_THAT(text, HasSubstr("overhead           1.00 ms   8.3 %\n"));
-  // 2000 bytes in 2 ms; no formula for the operations of an operator that the catalogue does not know.
-  EXPECT_THAT(text, HasSubstr("50.0 %  6.00 ms      3        -   0.001  memory 100 %  measured  conv, \"first\"  "
-                              "test:copy{}(f32[250])->"));
+  // 2000 bytes in 2 ms; no formula for the operations of an operator that the catalogue does not
+  // know.
+  EXPECT_THAT(
+      text,
+      HasSubstr("50.0 %  6.00 ms      3        -   0.001  memory 100 %  measured  conv, \"first\"  "
+                "test:copy{}(f32[250])->"));
   EXPECT_THAT(text, HasSubstr("not fitted"));
   EXPECT_THAT(text, Not(HasSubstr("kernels in order of execution")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
@@ -47,11 +52,15 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
 
 TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
   const std::string text = rendered("text", test::sample_prediction());
-  // Parts of the spread: 0.01 of the measured kernel, 0.41667 of the guessed one, 0.05 of the composition.
-  EXPECT_THAT(text, HasSubstr("most uncertain, as shares of the variance: kernels 98.6 %, composition 1.4 %\n"));
+  // Parts of the spread: 0.01 of the measured kernel, 0.41667 of the guessed one, 0.05 of the
+  // composition.
+  EXPECT_THAT(
+      text,
+      HasSubstr("most uncertain, as shares of the variance: kernels 98.6 %, composition 1.4 %\n"));
   EXPECT_THAT(text, HasSubstr("98.5 %  100.0 %      1  physics   measure  gemm"));
   EXPECT_THAT(text, HasSubstr(" 0.1 %    2.0 %      3  measured  nothing  conv, \"first\""));
-  EXPECT_THAT(text, HasSubstr("oplat profile --keys FILE --table t.oplat --runtime replay --threads 1\n"));
+  EXPECT_THAT(
+      text, HasSubstr("oplat profile --keys FILE --table t.oplat --runtime replay --threads 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("whole models: oplat profile")));
   EXPECT_THAT(rendered("text", test::sample_missing()), Not(HasSubstr("most uncertain")));
 }
@@ -72,12 +81,19 @@ TEST(Text, WhoseDataMovementIsIsSaidWhereItIsKnown) {
   p.kernels[0].key = "com.microsoft.nchwc:ReorderInput/1{}(f32[1,3,8,8])->(f32[1,16,8,8])";
   p.kernels[1].key = "Cast/13{to=10}(f32[1])->(f16[1])";
   const std::string text = rendered("text", p);
-  EXPECT_THAT(text, HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %)\n"));
-  EXPECT_THAT(text, HasSubstr("\nthe model's own or put in, which its plan does not tell: 1 casts (41.7 %)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %)\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\nthe model's own or put in, which its plan does not tell: 1 casts (41.7 %)\n"));
   p.kernels[1].put_in = true;
-  EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement put in by the runtime: 3 layout reorders (50.0 %), 1 casts (41.7 %)\n"));
+  EXPECT_THAT(
+      rendered("text", p),
+      HasSubstr(
+          "\ndata movement put in by the runtime: 3 layout reorders (50.0 %), 1 casts (41.7 %)\n"));
   p.kernels[1].put_in = false;
-  EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement of the model itself: 1 casts (41.7 %)\n"));
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("\ndata movement of the model itself: 1 casts (41.7 %)\n"));
 }
 
 TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
@@ -87,29 +103,35 @@ TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
             "B  big.onnx  18.0 ms (17.0 to 19.0 ms, 90 %)\n"
             "B takes 1.500 times as long as A\n");
   comparison.models[1].interval->lo_ns = 12e6;
-  EXPECT_THAT(rendered("text", comparison), HasSubstr("as A; the intervals overlap, so the order is not sure\n"));
+  EXPECT_THAT(rendered("text", comparison),
+              HasSubstr("as A; the intervals overlap, so the order is not sure\n"));
   comparison.models[0].latency_ns.reset();
   EXPECT_THAT(rendered("text", comparison), HasSubstr("A  net.onnx  no latency\n"));
 }
 
 TEST(Text, MeasurementSaysThatItsQuantilesAreOfBlocks) {
-  EXPECT_EQ(rendered("text", test::sample_measurement()),
-            "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the lower quartile of its "
-            "runs\n"
-            "model    median                  interval  best block  p90 block  blocks  processes\n"
-            "a.onnx  1.00 ms  980 us to 1.02 ms (95 %)      900 us    1.10 ms       5          1\n");
+  EXPECT_EQ(
+      rendered("text", test::sample_measurement()),
+      "times of one run of the whole batch; all of them, quantiles too, are over blocks, each the "
+      "lower quartile of its "
+      "runs\n"
+      "model    median                  interval  best block  p90 block  blocks  processes\n"
+      "a.onnx  1.00 ms  980 us to 1.02 ms (95 %)      900 us    1.10 ms       5          1\n");
 }
 
 TEST(Text, PerOpListsEveryKernel) {
   const std::string text = rendered("text", test::sample_prediction(), {.per_op = true});
   EXPECT_THAT(text, HasSubstr("kernels in order of execution"));
   EXPECT_THAT(text, HasSubstr("a view: the runtime moves nothing"));
-  EXPECT_THAT(text, HasSubstr("name           count     each       +-   share  GFLOP/s    GB/s  bound         of variance"));
-  EXPECT_THAT(text, HasSubstr("gemm               1  5.00 ms  100.0 %  41.7 %        -  0.0016  memory 160 %       98.5 %"));
+  EXPECT_THAT(text, HasSubstr("name           count     each       +-   share  GFLOP/s    GB/s  "
+                              "bound         of variance"));
+  EXPECT_THAT(text, HasSubstr("gemm               1  5.00 ms  100.0 %  41.7 %        -  0.0016  "
+                              "memory 160 %       98.5 %"));
 }
 
 TEST(Text, ColourOnlyIfAsked) {
-  EXPECT_THAT(rendered("text", test::sample_prediction(), {.colour = true}), HasSubstr("\x1b[1m12.0 ms"));
+  EXPECT_THAT(rendered("text", test::sample_prediction(), {.colour = true}),
+              HasSubstr("\x1b[1m12.0 ms"));
 }
 
 TEST(Text, MissingKernelsAreNamed) {
@@ -129,7 +151,8 @@ TEST(Text, ControlCharactersOfAStrangerDoNotReachTheTerminal) {
 TEST(Text, ValidationSaysErrorsAndSummary) {
   const std::string text = rendered("text", test::sample_validation());
   EXPECT_THAT(text, HasSubstr("+4.0 %  yes\n"));
-  EXPECT_THAT(text, HasSubstr("1 of 2 models predicted: MAPE 4.0 %, bias +4.0 %, within 5 % 100.0 %"));
+  EXPECT_THAT(text,
+              HasSubstr("1 of 2 models predicted: MAPE 4.0 %, bias +4.0 %, within 5 % 100.0 %"));
   EXPECT_THAT(text, HasSubstr("rank correlation -\n"));
 }
 
@@ -172,7 +195,8 @@ TEST(Renderers, AreListedAndUnknownOnesRefused) {
 TEST(Renderers, AStreamThatFailsIsAWriteError) {
   std::ostringstream out;
   out.setstate(std::ios::badbit);
-  EXPECT_EQ(render("json", {test::report_of(test::sample_prediction()), {}}, out).error().code, Code::Write);
+  EXPECT_EQ(render("json", {test::report_of(test::sample_prediction()), {}}, out).error().code,
+            Code::Write);
 }
 
 }  // namespace

@@ -70,9 +70,14 @@ TEST(VerificationText, VerdictReasonsWhatMovedAndRows) {
       << text;
   EXPECT_THAT(text, HasSubstr("now / table: median 1.200 (1.180 to 1.220)"));
   EXPECT_THAT(text, HasSubstr("moved: Conv cold 1.20x (1 row)\n"));
-  EXPECT_THAT(text, HasSubstr("compute reference 1.200, 1 of 1 rows measured while other programs kept it busy\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "compute reference 1.200, 1 of 1 rows measured while other programs kept it busy\n"));
   EXPECT_THAT(text, Not(HasSubstr("memory reference")));
-  EXPECT_THAT(text, HasSubstr("1 of 3 rows measured again, 5 blocks in 5 processes, 1:01, the budget ended\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1 of 3 rows measured again, 5 blocks in 5 processes, 1:01, the budget ended\n"));
   EXPECT_THAT(text, HasSubstr("1.200  1.00 ms  1.20 ms  slower"));
   EXPECT_THAT(text, HasSubstr("-  1.00 ms        -  failed"));
   EXPECT_THAT(text, HasSubstr("not measured"));
@@ -83,18 +88,26 @@ TEST(VerificationJson, HoldsEveryFieldOfTheContract) {
   const json doc = json::parse(test::rendered("json", sample()));
   std::set<std::string> names;
   for (const auto& [name, value] : doc.items()) names.insert(name);
-  EXPECT_EQ(names, (std::set<std::string>{"schema",       "verdict",   "reasons", "ratio",     "ratio_interval",
-                                          "scatter_log",  "noise_log", "counts",  "classes",   "facts",
-                                          "references",   "rows",      "blocks",  "processes", "seconds",
-                                          "budget_ended", "device",    "setting", "warnings",  "table"}));
+  EXPECT_EQ(names, (std::set<std::string>{
+                       "schema",       "verdict",   "reasons", "ratio",     "ratio_interval",
+                       "scatter_log",  "noise_log", "counts",  "classes",   "facts",
+                       "references",   "rows",      "blocks",  "processes", "seconds",
+                       "budget_ended", "device",    "setting", "warnings",  "table"}));
   EXPECT_EQ(doc["schema"], "oplat.verify/1");
   EXPECT_EQ(doc["ratio_interval"], json::array({1.18, 1.22}));
-  EXPECT_EQ(doc["counts"],
-            (json{{"chosen", 3}, {"compared", 1}, {"refused", 1}, {"left", 1}, {"outlying", 0}, {"under_load", 1}}));
-  EXPECT_EQ(doc["classes"][0],
-            (json{{"operator", "Conv"}, {"state", "cold"}, {"rows", 1}, {"ratio", 1.2}, {"moved", true}}));
-  EXPECT_EQ(doc["facts"][0],
-            (json{{"fact", "memory"}, {"table", "16.0 GiB"}, {"here", "32.0 GiB"}, {"decides", false}}));
+  EXPECT_EQ(doc["counts"], (json{{"chosen", 3},
+                                 {"compared", 1},
+                                 {"refused", 1},
+                                 {"left", 1},
+                                 {"outlying", 0},
+                                 {"under_load", 1}}));
+  EXPECT_EQ(
+      doc["classes"][0],
+      (json{
+          {"operator", "Conv"}, {"state", "cold"}, {"rows", 1}, {"ratio", 1.2}, {"moved", true}}));
+  EXPECT_EQ(
+      doc["facts"][0],
+      (json{{"fact", "memory"}, {"table", "16.0 GiB"}, {"here", "32.0 GiB"}, {"decides", false}}));
   EXPECT_EQ(doc["references"]["compute"], (json{{"table_ns", 50e3}, {"now_ns", 60e3}}));
   EXPECT_TRUE(doc["references"]["memory"]["table_ns"].is_null());
   ASSERT_EQ(doc["rows"].size(), 3U);
@@ -110,7 +123,10 @@ TEST(VerificationJson, HoldsEveryFieldOfTheContract) {
 
 TEST(VerificationCsv, OneLinePerRow) {
   const std::string text = test::rendered("csv", sample());
-  EXPECT_THAT(text, HasSubstr("key,state,reuse_bytes,table_ns,now_ns,ratio,ratio_low,ratio_high,verdict,outcome\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "key,state,reuse_bytes,table_ns,now_ns,ratio,ratio_low,ratio_high,verdict,outcome\n"));
   EXPECT_THAT(text, HasSubstr(",cold,1e+08,1e+06,1200000.0,1.2,1.1,1.3,slower,timing\n"));
   EXPECT_THAT(text, HasSubstr(",cold,1e+08,1e+06,,,,,,failed\n"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);

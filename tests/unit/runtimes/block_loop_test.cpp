@@ -23,7 +23,9 @@ class NotingWorker final : public Worker {
   explicit NotingWorker(bool is_virtual) : is_virtual_(is_virtual) {}
   Result<Hello> hello() override { return Hello{}; }
   Result<table::Plan> plan(const PlanRequest&) override { return table::Plan{}; }
-  Result<measure::OpenOutcome> open(const measure::OpenRequest&) override { return table::Unsupported{"nothing"}; }
+  Result<measure::OpenOutcome> open(const measure::OpenRequest&) override {
+    return table::Unsupported{"nothing"};
+  }
   Result<double> run(Handle handle) override {
     calls.push_back(handle);
     if (calls.size() == fails_at) return fail(Code::Runtime, "kernel returned error 7");
@@ -79,7 +81,8 @@ TEST(BlockLoopTest, ABlockCountsAsStolenWhereAnotherProgramHasOneOfItsCores) {
   std::optional<measure::BlockOutcome> outcome;
   {
     const BusyCpu busy;
-    if (!busy.works()) GTEST_SKIP() << "made for two cores and a user who may run real-time threads";
+    if (!busy.works())
+      GTEST_SKIP() << "made for two cores and a user who may run real-time threads";
     NotingWorker worker(false);
     outcome = *run_block(worker, request);
   }
@@ -166,7 +169,8 @@ TEST(BlockLoopTest, AFailingRunIsAFailedBlock) {
 }
 
 TEST(BlockLoopTest, ATimeThatIsNoneIsAFailedBlock) {
-  for (const double time : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double time :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     NotingWorker worker(false);
     worker.time = time;
     const auto outcome = run_block(worker, rounds({1}, 1));

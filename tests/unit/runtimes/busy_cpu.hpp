@@ -13,7 +13,8 @@
 
 namespace oplat::runtimes {
 
-/// Keeps the caller on one of two CPUs and the other busy with a real-time thread for half a second at most, until it is destroyed.
+/// Keeps the caller on one of two CPUs and the other busy with a real-time thread for half a second
+/// at most, until it is destroyed.
 class BusyCpu {
  public:
   BusyCpu() {
@@ -45,7 +46,8 @@ class BusyCpu {
   void keep_busy(int cpu) {
     // First where it is to run, before it lets nobody else run.
     const sched_param highest{.sched_priority = ::sched_get_priority_max(SCHED_FIFO)};
-    if (oplat_probe_pin(cpu) != 0 || ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &highest) != 0) {
+    if (oplat_probe_pin(cpu) != 0 ||
+        ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &highest) != 0) {
       state_ = State::Refused;
       return;
     }

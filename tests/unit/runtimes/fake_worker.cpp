@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A worker whose first argument says how it misbehaves. All but the mode "good" write their messages by hand, so that
-/// the client is not tested against its own encoder.
+/// A worker whose first argument says how it misbehaves. All but the mode "good" write their
+/// messages by hand, so that the client is not tested against its own encoder.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ class GoodWorker final : public runtimes::Worker {
     // For the test of the environment.
     const char* telemetry = std::getenv("ORT_DISABLE_TELEMETRY");
     const char* threads = std::getenv("OMP_NUM_THREADS");
-    hello.build = std::string(telemetry == nullptr ? "-" : telemetry) + (threads == nullptr ? "-" : threads);
+    hello.build =
+        std::string(telemetry == nullptr ? "-" : telemetry) + (threads == nullptr ? "-" : threads);
     return hello;
   }
   Result<table::Plan> plan(const runtimes::PlanRequest& request) override {
@@ -95,7 +96,8 @@ void answer(const std::string& id, const std::string& result) {
 
 std::string hello_text(const char* protocol = "1") {
   return std::string("{\"protocol\":") + protocol +
-         ",\"runtime\":\"fake\",\"version\":\"1\",\"device\":{\"name\":\"bench\"},\"later_addition\":[1]}";
+         ",\"runtime\":\"fake\",\"version\":\"1\",\"device\":{\"name\":\"bench\"},\"later_"
+         "addition\":[1]}";
 }
 
 [[noreturn]] void crash() {
@@ -129,7 +131,8 @@ void misbehave_at_open(const std::string& mode, const std::string& id, const cha
     std::abort();
   }
   if (mode == "rubbish") put("loading kernels... done\n");
-  if (mode == "wrong-id") answer("999999", "{\"opened\":{\"handle\":1,\"bytes\":1,\"topology\":\"single\"}}");
+  if (mode == "wrong-id")
+    answer("999999", "{\"opened\":{\"handle\":1,\"bytes\":1,\"topology\":\"single\"}}");
   if (mode == "nul")
     put(std::string("{\"jsonrpc\":\"2.0\",\"id\":") + id + ",\"result\":{\"unsupported\":\"x\"}}" +
         std::string(1, '\0') + "\n");
@@ -138,8 +141,10 @@ void misbehave_at_open(const std::string& mode, const std::string& id, const cha
   if (mode == "endless-line") {
     while (true) put(std::string(1 << 20, 'x'));
   }
-  if (mode == "wrong-type") answer(id, "{\"opened\":{\"handle\":\"one\",\"bytes\":1,\"topology\":\"single\"}}");
-  if (mode == "negative-handle") answer(id, "{\"opened\":{\"handle\":-1,\"bytes\":1,\"topology\":\"single\"}}");
+  if (mode == "wrong-type")
+    answer(id, "{\"opened\":{\"handle\":\"one\",\"bytes\":1,\"topology\":\"single\"}}");
+  if (mode == "negative-handle")
+    answer(id, "{\"opened\":{\"handle\":-1,\"bytes\":1,\"topology\":\"single\"}}");
   if (mode == "close-output") {
     ::close(1);
     hang();
@@ -158,7 +163,8 @@ void misbehave_at_open(const std::string& mode, const std::string& id, const cha
     // More than a pipe holds: a client that does not read it would wait for ever.
     for (int i = 0; i < 4096; ++i) std::fprintf(stderr, "%064d\n", i);
   }
-  if (mode == "twice") answer(id, "{\"opened\":{\"handle\":1,\"bytes\":1,\"topology\":\"single\"}}");
+  if (mode == "twice")
+    answer(id, "{\"opened\":{\"handle\":1,\"bytes\":1,\"topology\":\"single\"}}");
   answer(id, "{\"opened\":{\"handle\":1,\"bytes\":1,\"topology\":\"single\"}}");
 }
 

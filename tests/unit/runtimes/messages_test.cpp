@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every value of the protocol comes back from its text; what is no such text is refused, never misread.
+/// Every value of the protocol comes back from its text; what is no such text is refused, never
+/// misread.
 #include "runtimes/messages.hpp"
 
 #include <gmock/gmock.h>
@@ -26,16 +27,19 @@ std::int64_t any_integer(std::int64_t low, std::int64_t high) {
 bool any_bool() { return any_integer(0, 2) == 1; }
 /// Any bytes but NUL that are UTF-8, those that JSON escapes among them.
 std::string any_text() {
-  static const std::vector<std::string> pieces{"a",    "=",      "\"",     "\\",         "\n", "\t",   "\x01",
-                                               "\x7f", "\u00e9", "\u20ac", "\U0001f600", "/",  "[0.5]"};
+  static const std::vector<std::string> pieces{"a",          "=",    "\"",   "\\",     "\n",
+                                               "\t",         "\x01", "\x7f", "\u00e9", "\u20ac",
+                                               "\U0001f600", "/",    "[0.5]"};
   std::string text;
-  for (std::int64_t i = any_integer(0, 6); i > 0; --i) text += pieces[static_cast<std::size_t>(any_integer(0, 13))];
+  for (std::int64_t i = any_integer(0, 6); i > 0; --i)
+    text += pieces[static_cast<std::size_t>(any_integer(0, 13))];
   return text;
 }
 std::string some_text() { return any_text().append("t"); }
 std::string any_bytes() {
   std::string bytes;
-  for (std::int64_t i = any_integer(0, 9); i > 0; --i) bytes += static_cast<char>(any_integer(0, 256));
+  for (std::int64_t i = any_integer(0, 9); i > 0; --i)
+    bytes += static_cast<char>(any_integer(0, 256));
   return bytes;
 }
 std::int64_t any_size() { return any_integer(0, std::int64_t{1} << 40); }
@@ -90,7 +94,8 @@ TEST(MessagesTest, HelloRoundTrip) {
     hello.options[any_text()] = SettingOption{{any_text(), any_text()}, any_text()};
     hello.precisions = {any_text(), any_text()};
     hello.most_threads = any_integer(1, 256);
-    hello.device = {any_text(), any_text(), any_text(), 8, any_size(), any_size(), any_size(), any_size(), any_text()};
+    hello.device = {any_text(), any_text(), any_text(), 8,         any_size(),
+                    any_size(), any_size(), any_size(), any_text()};
     hello.shared_file_system = any_bool();
     const auto back = decode_hello(wire(encode(hello)));
     ASSERT_TRUE(back) << back.error().message;
@@ -105,7 +110,8 @@ TEST(MessagesTest, HelloRoundTrip) {
     EXPECT_EQ(back->options.size(), 1U);
     EXPECT_EQ(back->options.begin()->first, hello.options.begin()->first);
     EXPECT_EQ(back->options.begin()->second.values, hello.options.begin()->second.values);
-    EXPECT_EQ(back->options.begin()->second.default_value, hello.options.begin()->second.default_value);
+    EXPECT_EQ(back->options.begin()->second.default_value,
+              hello.options.begin()->second.default_value);
   });
 }
 
@@ -133,7 +139,8 @@ TEST(MessagesTest, PlanRoundTrip) {
     plan.activation_bytes = any_time();
     const auto count = any_integer(0, 5);
     for (std::int64_t i = 0; i < count; ++i) {
-      plan.kernels.push_back({any_text(), "Mul/14{}(f32[1,64,56,56],&0)->(&0)", any_integer(1, 99)});
+      plan.kernels.push_back(
+          {any_text(), "Mul/14{}(f32[1,64,56,56],&0)->(&0)", any_integer(1, 99)});
       if (i > 0) plan.kernels.back().put_in = i % 2 == 0;
     }
     const auto back = decode_plan(wire(encode(plan)));
@@ -226,7 +233,8 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
     samples.waited_ns = any_size();
     samples.best_cores = {any_time(), any_time()};
     samples.other_load = 0.25;
-    const auto back = decode_block_outcome(wire(encode(measure::BlockOutcome(samples))), samples.ns.size());
+    const auto back =
+        decode_block_outcome(wire(encode(measure::BlockOutcome(samples))), samples.ns.size());
     ASSERT_TRUE(back) << back.error().message;
     const auto& found = std::get<measure::BlockSamples>(*back);
     EXPECT_EQ(found.ns, samples.ns);
@@ -242,7 +250,9 @@ TEST(MessagesTest, BlockSamplesRoundTrip) {
 }
 
 TEST(MessagesTest, OpenOutcomesRoundTrip) {
-  const auto back = [](measure::OpenOutcome outcome) { return decode_open_outcome(wire(encode(outcome))); };
+  const auto back = [](measure::OpenOutcome outcome) {
+    return decode_open_outcome(wire(encode(outcome)));
+  };
   const auto opened = back(measure::Opened{5, 1024, "chain"});
   ASSERT_TRUE(opened);
   EXPECT_EQ(std::get<measure::Opened>(*opened).handle, 5);
@@ -280,29 +290,30 @@ Json open_with(const char* field, const Json& value) {
 
 TEST(MessagesTest, WrongTypesAndRangesAreNamed) {
   EXPECT_TRUE(decode_open_request(open_with("unknown_field", Json{{"of", "later"}})));
-  const std::vector<std::pair<const char*, Json>> wrong{{"key", 5},
-                                                        {"key", ""},
-                                                        {"copies", 0},
-                                                        {"copies", -1},
-                                                        {"copies", 1.5},
-                                                        {"copies", "1"},
-                                                        {"copies", 1e30},
-                                                        {"topology", "ring"},
-                                                        {"topology", 1},
-                                                        {"seed", -1},
-                                                        {"seed", "1"},
-                                                        {"distinct_weights", 1},
-                                                        {"setting", "x"},
-                                                        {"setting", {{"threads", 0}}},
-                                                        {"setting", {{"options", {{"a", 1}}}}},
-                                                        {"batch", 0},
-                                                        {"batch", "two"},
-                                                        {"shapes", {{"x", "1x3"}}},
-                                                        {"shapes", {{"x", {-1}}}},
-                                                        {"shapes", {{"x", std::vector<int>(65, 1)}}},
-                                                        {"inputs", Json::array({1})},
-                                                        {"model", "a.onnx"},
-                                                        {"key", std::string("Relu\0{}", 7)}};
+  const std::vector<std::pair<const char*, Json>> wrong{
+      {"key", 5},
+      {"key", ""},
+      {"copies", 0},
+      {"copies", -1},
+      {"copies", 1.5},
+      {"copies", "1"},
+      {"copies", 1e30},
+      {"topology", "ring"},
+      {"topology", 1},
+      {"seed", -1},
+      {"seed", "1"},
+      {"distinct_weights", 1},
+      {"setting", "x"},
+      {"setting", {{"threads", 0}}},
+      {"setting", {{"options", {{"a", 1}}}}},
+      {"batch", 0},
+      {"batch", "two"},
+      {"shapes", {{"x", "1x3"}}},
+      {"shapes", {{"x", {-1}}}},
+      {"shapes", {{"x", std::vector<int>(65, 1)}}},
+      {"inputs", Json::array({1})},
+      {"model", "a.onnx"},
+      {"key", std::string("Relu\0{}", 7)}};
   for (const auto& [field, value] : wrong) {
     const auto decoded = decode_open_request(open_with(field, value));
     ASSERT_FALSE(decoded) << field << " " << value;
@@ -315,7 +326,9 @@ TEST(MessagesTest, WrongTypesAndRangesAreNamed) {
 }
 
 TEST(MessagesTest, PlansHoldOnlyKeysThatParse) {
-  const auto plan = [](const Json& kernel) { return decode_plan(Json{{"kernels", Json::array({kernel})}}); };
+  const auto plan = [](const Json& kernel) {
+    return decode_plan(Json{{"kernels", Json::array({kernel})}});
+  };
   EXPECT_TRUE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}}));
   const auto broken = plan({{"key", "Relu/14{(f32[1])->(f32[1])"}});
   ASSERT_FALSE(broken);
@@ -362,12 +375,13 @@ TEST(MessagesTest, PutRequestsAreChecked) {
                      {"size", 3},
                      {"data", "Zm9v"}};
   ASSERT_TRUE(decode_put_request(good));
-  for (const auto& [field, value] : std::vector<std::pair<const char*, Json>>{{"folder", "../../etc"},
-                                                                              {"folder", std::string(32, 'A')},
-                                                                              {"hash", "ab"},
-                                                                              {"size", 2},
-                                                                              {"offset", 1},
-                                                                              {"data", "Zm9"}}) {
+  for (const auto& [field, value] :
+       std::vector<std::pair<const char*, Json>>{{"folder", "../../etc"},
+                                                 {"folder", std::string(32, 'A')},
+                                                 {"hash", "ab"},
+                                                 {"size", 2},
+                                                 {"offset", 1},
+                                                 {"data", "Zm9"}}) {
     Json bad = good;
     bad[field] = value;
     EXPECT_FALSE(decode_put_request(bad)) << field << " " << value;
@@ -376,11 +390,13 @@ TEST(MessagesTest, PutRequestsAreChecked) {
 
 TEST(MessagesTest, NoReplacementOfAFieldIsMisread) {
   often([] {
-    // Whatever stands in a field, the decoder either refuses it or gives a value that encodes to what stood there.
+    // Whatever stands in a field, the decoder either refuses it or gives a value that encodes to
+    // what stood there.
     measure::OpenRequest request;
     request.key = "Relu{}()->()";
     Json json = encode(request);
-    static const std::vector<const char*> fields{"copies", "seed", "topology", "distinct_weights", "batch"};
+    static const std::vector<const char*> fields{"copies", "seed", "topology", "distinct_weights",
+                                                 "batch"};
     static const std::vector<Json> values{nullptr,
                                           true,
                                           -1,

@@ -43,7 +43,8 @@ TEST(ProbeTest, ReferencesCheckTheirArguments) {
 }
 
 TEST(ProbeTest, ACoreIsAloneAtTheMomentOfItsLeastTime) {
-  // However busy the machine is, some of many looks come near the best of them: at once on a quiet one, within seconds beside others.
+  // However busy the machine is, some of many looks come near the best of them: at once on a quiet
+  // one, within seconds beside others.
   constexpr int kLooks = 1'000'000;
   int alone = 0;
   for (int i = 0; i < kLooks && alone == 0; ++i) alone += oplat_probe_alone();
@@ -59,8 +60,11 @@ TEST(ProbeTest, ALookAtSeveralCoresLeavesNothingBehind) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
   // A thread is joined a moment before it is gone.
-  const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
-  for (int i = 0; i < 100 && threads() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  for (int i = 0; i < 100 && threads() > 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(threads(), 1) << "threads that are left behind";
 }
 
@@ -69,7 +73,8 @@ TEST(ProbeTest, CoresThatNobodyKnowsTheThreadsOfAreNotAskedFor) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
   const int cpus = CPU_COUNT(&whole);
   oplat_probe_cores best{};
-  for (const int threads : {-1, 0, 1, cpus + 1, 1000}) EXPECT_EQ(oplat_probe_apart(threads, &best), 1) << threads;
+  for (const int threads : {-1, 0, 1, cpus + 1, 1000})
+    EXPECT_EQ(oplat_probe_apart(threads, &best), 1) << threads;
   EXPECT_EQ(oplat_probe_apart(cpus, nullptr), 1);
   EXPECT_EQ(best.look_ns, 0);
 }
@@ -191,7 +196,8 @@ TEST(ProbeTest, TheSharedLibraryCanBeLoadedByName) {
   ASSERT_NE(abi, nullptr);
   EXPECT_EQ(abi(), OPLAT_PROBE_ABI);
   EXPECT_NE(::dlsym(library, "oplat_probe_reference_memory"), nullptr);
-  EXPECT_EQ(::dlsym(library, "oplat_probe_kernel_stream"), nullptr) << "internal names must stay inside";
+  EXPECT_EQ(::dlsym(library, "oplat_probe_kernel_stream"), nullptr)
+      << "internal names must stay inside";
   ::dlclose(library);
 }
 

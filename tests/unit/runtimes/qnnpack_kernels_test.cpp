@@ -20,7 +20,8 @@ Spec spec_of(const std::string& text) {
   const auto key = ir::parse(text);
   EXPECT_TRUE(key) << text;
   auto read = read_spec(*key);
-  if (auto* unsupported = std::get_if<table::Unsupported>(&read)) ADD_FAILURE() << unsupported->reason;
+  if (auto* unsupported = std::get_if<table::Unsupported>(&read))
+    ADD_FAILURE() << unsupported->reason;
   if (auto* failed = std::get_if<table::Failed>(&read)) ADD_FAILURE() << failed->reason;
   return std::get<Spec>(read);
 }
@@ -34,7 +35,8 @@ Bytes bytes_of(const std::string& text) {
 /// One kernel of a key, run once.
 class Kernel {
  public:
-  explicit Kernel(const std::string& text) : spec(spec_of(text)), constants(make_constants(spec, kSeed)) {
+  explicit Kernel(const std::string& text)
+      : spec(spec_of(text)), constants(make_constants(spec, kSeed)) {
     static const auto engine = start_engine();
     EXPECT_TRUE(engine) << engine.error().message;
     StepOptions step;
@@ -83,7 +85,8 @@ void expect_near(const Bytes& expected, const std::string& found) {
   // Halves are rounded in another way here and there, no more.
   EXPECT_LE(off, static_cast<int>(bytes.size() / 20 + 1));
   // A kernel that gives the same everywhere would pass where the loops do too.
-  EXPECT_NE(*std::min_element(bytes.begin(), bytes.end()), *std::max_element(bytes.begin(), bytes.end()));
+  EXPECT_NE(*std::min_element(bytes.begin(), bytes.end()),
+            *std::max_element(bytes.begin(), bytes.end()));
 }
 
 Bytes conv_loops(const Kernel& kernel) {
@@ -101,16 +104,22 @@ Bytes conv_loops(const Kernel& kernel) {
           const std::int64_t first = o / (w[0] / spec.group) * w[3];  // input channel of the group
           for (std::int64_t kh = 0; kh < w[1]; ++kh)
             for (std::int64_t kw = 0; kw < w[2]; ++kw) {
-              const std::int64_t h = oh * spec.window.strides[0] + kh * spec.window.dilations[0] - spec.window.pads[0];
-              const std::int64_t v = ow * spec.window.strides[1] + kw * spec.window.dilations[1] - spec.window.pads[1];
+              const std::int64_t h =
+                  oh * spec.window.strides[0] + kh * spec.window.dilations[0] - spec.window.pads[0];
+              const std::int64_t v =
+                  ow * spec.window.strides[1] + kw * spec.window.dilations[1] - spec.window.pads[1];
               if (h < 0 || h >= in[1] || v < 0 || v >= in[2]) continue;
               for (std::int64_t c = 0; c < w[3]; ++c) {
-                const auto at = static_cast<std::size_t>(((n * in[1] + h) * in[2] + v) * in[3] + first + c);
-                const auto weight = static_cast<std::size_t>(((o * w[1] + kh) * w[2] + kw) * w[3] + c);
-                sum += std::int64_t{x[at] - static_cast<int>(kZeroPoint)} * kernel.constants.filter[weight];
+                const auto at =
+                    static_cast<std::size_t>(((n * in[1] + h) * in[2] + v) * in[3] + first + c);
+                const auto weight =
+                    static_cast<std::size_t>(((o * w[1] + kh) * w[2] + kw) * w[3] + c);
+                sum += std::int64_t{x[at] - static_cast<int>(kZeroPoint)} *
+                       kernel.constants.filter[weight];
               }
             }
-          y.push_back(quantised(static_cast<double>(sum), kernel.constants.filter_scale, spec.relu));
+          y.push_back(
+              quantised(static_cast<double>(sum), kernel.constants.filter_scale, spec.relu));
         }
   return y;
 }
@@ -124,34 +133,45 @@ TEST_P(ConvTest, EqualsPlainLoops) {
 
 INSTANTIATE_TEST_SUITE_P(
     QnnpackKernels, ConvTest,
-    ::testing::Values("caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}("
+    ::testing::Values("caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,"
+                      "1,1],strides=[1,1]}("
                       "u8[1,9,11,6],u8c[10,3,3,6],i32c[10])->(u8[1,9,11,10])",
-                      "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[1,"
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=["
+                      "0,0,0,0],strides=[1,"
                       "1]}(u8[2,5,7,16],u8c[12,1,1,16],i32c[12])->(u8[2,5,7,12])",
-                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,0,0],strides=[2,2]}("
+                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,1],order=NHWC,pads=[0,0,"
+                      "0,0],strides=[2,2]}("
                       "u8[1,8,8,8],u8c[16,1,1,8],i32c[16])->(u8[1,4,4,16])",
-                      "caffe2:Int8ConvRelu{dilations=[1,1],group=4,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,"
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=4,kernels=[3,3],order=NHWC,pads=["
+                      "1,1,1,1],strides=[2,"
                       "2]}(u8[1,10,10,16],u8c[24,3,3,4],i32c[24])->(u8[1,5,5,24])",
-                      "caffe2:Int8Conv{dilations=[1,1],group=24,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[1,1]}("
+                      "caffe2:Int8Conv{dilations=[1,1],group=24,kernels=[3,3],order=NHWC,pads=[1,1,"
+                      "1,1],strides=[1,1]}("
                       "u8[1,7,6,24],u8c[24,3,3,1],i32c[24])->(u8[1,7,6,24])",
-                      "caffe2:Int8ConvRelu{dilations=[1,1],group=16,kernels=[5,5],order=NHWC,pads=[2,2,2,2],strides=[2,"
+                      "caffe2:Int8ConvRelu{dilations=[1,1],group=16,kernels=[5,5],order=NHWC,pads=["
+                      "2,2,2,2],strides=[2,"
                       "2]}(u8[1,12,12,16],u8c[16,5,5,1],i32c[16])->(u8[1,6,6,16])",
-                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,7],order=NHWC,pads=[0,3,0,3],strides=[1,2]}("
+                      "caffe2:Int8Conv{dilations=[1,1],group=1,kernels=[1,7],order=NHWC,pads=[0,3,"
+                      "0,3],strides=[1,2]}("
                       "u8[1,4,16,5],u8c[6,1,7,5],i32c[6])->(u8[1,4,8,6])",
-                      "caffe2:Int8Conv{dilations=[2,2],group=1,kernels=[3,3],order=NHWC,pads=[2,2,2,2],strides=[1,1]}("
+                      "caffe2:Int8Conv{dilations=[2,2],group=1,kernels=[3,3],order=NHWC,pads=[2,2,"
+                      "2,2],strides=[1,1]}("
                       "u8[1,8,8,4],u8c[8,3,3,4],i32c[8])->(u8[1,8,8,8])"));
 
 TEST(QnnpackKernels, FullyConnectedEqualsPlainLoops) {
   for (const char* shape : {"u8[3,40]", "u8[3,2,2,10]"}) {
-    const Kernel kernel(fmt::format("caffe2:Int8FC{{order=NHWC}}({},u8c[17,40],i32c[17])->(u8[3,17])", shape));
+    const Kernel kernel(
+        fmt::format("caffe2:Int8FC{{order=NHWC}}({},u8c[17,40],i32c[17])->(u8[3,17])", shape));
     const Bytes x = bytes_of(kernel.inputs[0]);
     Bytes expected;
     for (std::size_t row = 0; row < 3; ++row)
       for (std::size_t o = 0; o < 17; ++o) {
         std::int64_t sum = kernel.constants.bias[o];
         for (std::size_t i = 0; i < 40; ++i)
-          sum += std::int64_t{x[row * 40 + i] - static_cast<int>(kZeroPoint)} * kernel.constants.filter[o * 40 + i];
-        expected.push_back(quantised(static_cast<double>(sum), kernel.constants.filter_scale, false));
+          sum += std::int64_t{x[row * 40 + i] - static_cast<int>(kZeroPoint)} *
+                 kernel.constants.filter[o * 40 + i];
+        expected.push_back(
+            quantised(static_cast<double>(sum), kernel.constants.filter_scale, false));
       }
     expect_near(expected, kernel.output);
   }
@@ -160,7 +180,8 @@ TEST(QnnpackKernels, FullyConnectedEqualsPlainLoops) {
 TEST(QnnpackKernels, SumEqualsPlainLoops) {
   for (const bool relu : {false, true}) {
     const Kernel kernel(
-        fmt::format("caffe2:Int8Sum{}{{order=NHWC}}(u8[1,6,5,20],u8[1,6,5,20])->(u8[1,6,5,20])", relu ? "Relu" : ""));
+        fmt::format("caffe2:Int8Sum{}{{order=NHWC}}(u8[1,6,5,20],u8[1,6,5,20])->(u8[1,6,5,20])",
+                    relu ? "Relu" : ""));
     const Bytes a = bytes_of(kernel.inputs[0]);
     const Bytes b = bytes_of(kernel.inputs[1]);
     Bytes expected;
@@ -193,33 +214,41 @@ Bytes pool_loops(const Kernel& kernel, bool mean) {
           sum += value - static_cast<int>(kZeroPoint);
           most = std::max(most, value);
         }
-      y.push_back(mean ? quantised(sum, 1.0 / static_cast<double>(spec.window.kernel[0] * spec.window.kernel[1]), false)
-                       : most);
+      y.push_back(
+          mean ? quantised(sum,
+                           1.0 / static_cast<double>(spec.window.kernel[0] * spec.window.kernel[1]),
+                           false)
+               : most);
     }
   return y;
 }
 
 TEST(QnnpackKernels, PoolsEqualPlainLoops) {
-  for (const char* key :
-       {"caffe2:Int8AveragePool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])",
-        "caffe2:Int8AveragePool{kernels=[7,7],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[1,7,7,30])->(u8[1,1,1,30])",
-        "caffe2:Int8AveragePool{kernels=[4,6],order=NHWC,pads=[0,0,0,0],strides=[1,1]}(u8[2,4,6,40])->(u8[2,1,1,40]"
-        ")"}) {
+  for (const char* key : {"caffe2:Int8AveragePool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=["
+                          "2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])",
+                          "caffe2:Int8AveragePool{kernels=[7,7],order=NHWC,pads=[0,0,0,0],strides=["
+                          "1,1]}(u8[1,7,7,30])->(u8[1,1,1,30])",
+                          "caffe2:Int8AveragePool{kernels=[4,6],order=NHWC,pads=[0,0,0,0],strides=["
+                          "1,1]}(u8[2,4,6,40])->(u8[2,1,1,40]"
+                          ")"}) {
     const Kernel kernel(key);
     expect_near(pool_loops(kernel, true), kernel.output);
   }
   const Kernel kernel(
-      "caffe2:Int8MaxPool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->(u8[1,5,5,12])");
+      "caffe2:Int8MaxPool{kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,9,9,12])->("
+      "u8[1,5,5,12])");
   expect_near(pool_loops(kernel, false), kernel.output);
 }
 
 TEST(QnnpackKernels, ChannelShuffleTransposesGroups) {
-  const Kernel kernel("caffe2:Int8ChannelShuffle{group=3,order=NHWC}(u8[1,4,5,12])->(u8[1,4,5,12])");
+  const Kernel kernel(
+      "caffe2:Int8ChannelShuffle{group=3,order=NHWC}(u8[1,4,5,12])->(u8[1,4,5,12])");
   const Bytes x = bytes_of(kernel.inputs[0]);
   Bytes expected(x.size());
   for (std::size_t pixel = 0; pixel < 20; ++pixel)
     for (std::size_t g = 0; g < 3; ++g)
-      for (std::size_t c = 0; c < 4; ++c) expected[pixel * 12 + c * 3 + g] = x[pixel * 12 + g * 4 + c];
+      for (std::size_t c = 0; c < 4; ++c)
+        expected[pixel * 12 + c * 3 + g] = x[pixel * 12 + g * 4 + c];
   EXPECT_EQ(bytes_of(kernel.output), expected);
 }
 
@@ -234,8 +263,8 @@ TEST(QnnpackKernels, SoftmaxSumsUpToOne) {
     for (const int byte : x) sum += std::exp(byte * kScale);
     Bytes expected;
     for (const int byte : x)
-      expected.push_back(
-          static_cast<int>(std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
+      expected.push_back(static_cast<int>(
+          std::min(255.0, std::nearbyint(std::exp(byte * kScale) / sum / kSoftmaxScale))));
     expect_near(expected, kernel.output);
   }
 }
@@ -248,7 +277,8 @@ TEST(QnnpackKernels, ReluClampsAtZero) {
 }
 
 TEST(QnnpackKernels, ConcatAlongTheChannelsOfTheKey) {
-  const Kernel kernel("caffe2:Int8Concat{axis=3,order=NHWC}(u8[1,2,3,4],u8[1,2,3,5])->(u8[1,2,3,9])");
+  const Kernel kernel(
+      "caffe2:Int8Concat{axis=3,order=NHWC}(u8[1,2,3,4],u8[1,2,3,5])->(u8[1,2,3,9])");
   const Bytes a = bytes_of(kernel.inputs[0]);
   const Bytes b = bytes_of(kernel.inputs[1]);
   Bytes expected;

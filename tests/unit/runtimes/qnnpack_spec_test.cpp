@@ -14,11 +14,13 @@ Read read(const std::string& text) {
   return read_spec(*key);
 }
 
-std::string conv(const std::string& attributes, const std::string& operands, const std::string& result) {
+std::string conv(const std::string& attributes, const std::string& operands,
+                 const std::string& result) {
   return "caffe2:Int8Conv{" + attributes + "}(" + operands + ")->(" + result + ")";
 }
 
-const std::string kAttributes = "dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]";
+const std::string kAttributes =
+    "dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]";
 const std::string kOperands = "u8[1,8,8,4],u8c[6,3,3,4],i32c[6]";
 
 TEST(QnnpackSpec, ReadsWhatAConvolutionNeeds) {
@@ -46,7 +48,8 @@ TEST(QnnpackSpec, ContradictionsFail) {
            conv(kAttributes, "u8[1,8,8,4],u8c[6,3,3,5],i32c[6]", "u8[1,4,4,6]"),
            conv(kAttributes, "u8[1,8,8,4],u8c[6,3,3,4],i32c[7]", "u8[1,4,4,6]"),
            conv(kAttributes, "u8[1,8,8,4],u8c[6,5,3,4],i32c[6]", "u8[1,4,4,6]"),
-           conv("dilations=[1,1],group=0,kernels=[3,3],pads=[1,1,1,1],strides=[2,2]", kOperands, "u8[1,4,4,6]"),
+           conv("dilations=[1,1],group=0,kernels=[3,3],pads=[1,1,1,1],strides=[2,2]", kOperands,
+                "u8[1,4,4,6]"),
            conv("kernels=[3,3],pads=[1,1,1,1],strides=[0,2]", kOperands, "u8[1,4,4,6]"),
            conv("kernels=[99999999999,3]", kOperands, "u8[1,4,4,6]"),
            conv(kAttributes, "-", "u8[1,4,4,6]"),
@@ -62,8 +65,10 @@ TEST(QnnpackSpec, ContradictionsFail) {
 
 TEST(QnnpackSpec, WhatHasNoKernelIsUnsupportedWithAReason) {
   for (const auto& [key, reason] : std::vector<std::pair<std::string, std::string>>{
-           {conv("kernels=[3,3],pads=[0,0,1,1],strides=[2,2]", kOperands, "u8[1,4,4,6]"), "differ at the two ends"},
-           {conv("kernels=[3,3],order=NCHW,pads=[1,1,1,1],strides=[2,2]", kOperands, "u8[1,4,4,6]"), "order"},
+           {conv("kernels=[3,3],pads=[0,0,1,1],strides=[2,2]", kOperands, "u8[1,4,4,6]"),
+            "differ at the two ends"},
+           {conv("kernels=[3,3],order=NCHW,pads=[1,1,1,1],strides=[2,2]", kOperands, "u8[1,4,4,6]"),
+            "order"},
            {conv(kAttributes, "f32[1,8,8,4],f32c[6,3,3,4],f32c[6]", "u8[1,4,4,6]"), "f32"},
            {conv(kAttributes, "u8[?,8,8,4],u8c[6,3,3,4],i32c[6]", "u8[?,4,4,6]"), "not known"},
            {conv(kAttributes, "u8[0,8,8,4],u8c[6,3,3,4],i32c[6]", "u8[0,4,4,6]"), "0 elements"},

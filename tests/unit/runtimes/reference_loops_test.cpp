@@ -69,7 +69,8 @@ TEST(LoopsTest, ConvOverBatchAndChannels) {
   shape.channels = 2;
   shape.filters = 2;
   auto y = zeros(4);
-  conv(shape, std::vector<float>{1, 2, 3, 4}, std::vector<float>{1, 10, 100, 1000}, std::vector<float>{0.5, 0.25}, y);
+  conv(shape, std::vector<float>{1, 2, 3, 4}, std::vector<float>{1, 10, 100, 1000},
+       std::vector<float>{0.5, 0.25}, y);
   EXPECT_THAT(y, ElementsAre(21.5F, 2100.25F, 43.5F, 4300.25F));
 }
 
@@ -90,7 +91,8 @@ TEST(LoopsTest, WindowStepsRoundDownOrUp) {
   EXPECT_EQ(window_steps(window, 1, 5), 2);
   window.ceil_mode = true;
   EXPECT_EQ(window_steps(window, 1, 5), 3);
-  // A window that would begin in the padding behind the input is dropped: 4 + 1 pad, kernel 1, stride 4.
+  // A window that would begin in the padding behind the input is dropped: 4 + 1 pad, kernel 1,
+  // stride 4.
   window.kernel = {1, 1};
   window.strides = {1, 4};
   window.pads_end = {0, 1};
@@ -173,7 +175,8 @@ TEST(LoopsTest, GemmScalesAndBroadcastsC) {
 TEST(LoopsTest, MatmulBroadcastsItsOuterDimensions) {
   // a: [2,1,1,2], b: [3,2,1] -> [2,3,1,1]
   auto y = zeros(6);
-  matmul({2, 1, 1, 2}, {3, 2, 1}, std::vector<float>{1, 2, 3, 4}, std::vector<float>{1, 0, 0, 1, 1, 1}, y);
+  matmul({2, 1, 1, 2}, {3, 2, 1}, std::vector<float>{1, 2, 3, 4},
+         std::vector<float>{1, 0, 0, 1, 1, 1}, y);
   EXPECT_THAT(y, ElementsAre(1, 2, 3, 3, 4, 7));
 }
 

@@ -30,8 +30,10 @@ class ReferenceWorkerTest : public testing::Test {
   std::unique_ptr<Worker> worker_;
 };
 
-constexpr const char* kSame = "Conv/11{kernel_shape=[1,1]}(f32[1,4,8,8],f32c[4,4,1,1])->(f32[1,4,8,8])";
-constexpr const char* kOther = "Conv/11{kernel_shape=[1,1]}(f32[1,4,8,8],f32c[2,4,1,1])->(f32[1,2,8,8])";
+constexpr const char* kSame =
+    "Conv/11{kernel_shape=[1,1]}(f32[1,4,8,8],f32c[4,4,1,1])->(f32[1,4,8,8])";
+constexpr const char* kOther =
+    "Conv/11{kernel_shape=[1,1]}(f32[1,4,8,8],f32c[2,4,1,1])->(f32[1,2,8,8])";
 
 TEST_F(ReferenceWorkerTest, SaysWhatItIs) {
   const auto hello = worker_->hello();
@@ -87,7 +89,8 @@ TEST_F(ReferenceWorkerTest, RefusesWhatItCannotDo) {
   measure::OpenRequest model;
   model.model = "net.onnx";
   EXPECT_THAT(std::get<table::Unsupported>(open(model)).reason, HasSubstr("keys"));
-  EXPECT_THAT(std::get<table::Skipped>(open(request("Relu/14{}(f32[1000000000])->(&0)"))).reason, HasSubstr("GiB"));
+  EXPECT_THAT(std::get<table::Skipped>(open(request("Relu/14{}(f32[1000000000])->(&0)"))).reason,
+              HasSubstr("GiB"));
   const auto broken = worker_->open(request("Relu/14{"));
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, Code::Input);

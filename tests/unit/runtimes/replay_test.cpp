@@ -23,7 +23,8 @@ constexpr const char* kNoisy = "Sigmoid/13{}(f32[9])->(&0)";
 
 table::Timing timing(double median_ns, double sd_log = 0) {
   table::Timing value;
-  value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns = value.p90_ns = median_ns;
+  value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns =
+      value.p90_ns = median_ns;
   value.sd_log = sd_log;
   value.blocks = 5;
   value.processes = 5;
@@ -109,8 +110,8 @@ class ReplayTest : public testing::Test {
     ASSERT_TRUE(model_row) << model_row.error().message;
   }
 
-  measure::OpenOutcome open(const char* key, std::int64_t copies = 1, bool cold = false, std::int64_t threads = 1,
-                            std::uint64_t seed = 1) {
+  measure::OpenOutcome open(const char* key, std::int64_t copies = 1, bool cold = false,
+                            std::int64_t threads = 1, std::uint64_t seed = 1) {
     measure::OpenRequest request;
     request.key = key;
     request.copies = copies;
@@ -164,10 +165,13 @@ TEST_F(ReplayTest, TheSlopeOverColdCopiesIsTheColdTime) {
   EXPECT_DOUBLE_EQ((time_of(open(kGemm, 8, false)) - time_of(open(kGemm, 1, false))) / 7, 11'000);
 }
 
-TEST_F(ReplayTest, SettingsAreKeptApart) { EXPECT_DOUBLE_EQ(time_of(open(kRelu, 1, false, 2)), 1300); }
+TEST_F(ReplayTest, SettingsAreKeptApart) {
+  EXPECT_DOUBLE_EQ(time_of(open(kRelu, 1, false, 2)), 1300);
+}
 
 TEST_F(ReplayTest, NeverInvents) {
-  EXPECT_THAT(std::get<table::Unsupported>(open("Tanh/13{}(f32[1])->(&0)")).reason, HasSubstr("no row"));
+  EXPECT_THAT(std::get<table::Unsupported>(open("Tanh/13{}(f32[1])->(&0)")).reason,
+              HasSubstr("no row"));
   EXPECT_EQ(std::get<table::Unsupported>(open(kLstm)).reason, "LSTM is not built");
   EXPECT_THAT(std::get<table::Unsupported>(open(kRelu, 1, false, 4)).reason, HasSubstr("nothing"));
   EXPECT_TRUE(std::holds_alternative<table::Unsupported>(open(kGemm, 1, false, 2)));
@@ -178,7 +182,8 @@ TEST_F(ReplayTest, NoiseIsThatOfTheRowAndOfTheSeed) {
   const auto times = [&](std::uint64_t seed) {
     const auto opened = std::get<measure::Opened>(open(kNoisy, 1, false, 1, seed));
     std::vector<double> values;
-    for (int i = 0; i < 4001; ++i) values.push_back(std::log(worker_->run(opened.handle).value_or(-1)));
+    for (int i = 0; i < 4001; ++i)
+      values.push_back(std::log(worker_->run(opened.handle).value_or(-1)));
     return values;
   };
   const auto first = times(1);

@@ -63,7 +63,8 @@ TEST(RoundsAloneTest, WhereHardlyAnyAreAloneTheLeastDisturbedCountAndTheirShareI
   EXPECT_FALSE(rounds.enough(3.9 * kDuration));
   EXPECT_TRUE(rounds.enough(4 * kDuration)) << "patience has an end";
   auto samples = samples_of(40);
-  EXPECT_THAT(rounds.keep(samples), DoubleEq(10 * 0.3 / 12)) << "two rounds alone and ten a little disturbed";
+  EXPECT_THAT(rounds.keep(samples), DoubleEq(10 * 0.3 / 12))
+      << "two rounds alone and ten a little disturbed";
   EXPECT_EQ(samples.ns[0].size(), 12U);
   EXPECT_EQ(samples.ns[1].back(), 110);
 }

@@ -22,8 +22,8 @@ TEST(RpcTest, LinesHoldNoLineEnd) {
 }
 
 TEST(RpcTest, EveryCodeTravelsByName) {
-  for (const Code code : {Code::Usage, Code::Input, Code::Missing, Code::Runtime, Code::Refused, Code::GateNotMet,
-                          Code::Write, Code::Interrupted, Code::Internal}) {
+  for (const Code code : {Code::Usage, Code::Input, Code::Missing, Code::Runtime, Code::Refused,
+                          Code::GateNotMet, Code::Write, Code::Interrupted, Code::Internal}) {
     const auto reply = parse_reply(error_line(3, RpcError::Ours, Error{code, "what happened"}), 3);
     ASSERT_TRUE(reply);
     const auto& error = std::get<Error>(*reply);
@@ -33,21 +33,24 @@ TEST(RpcTest, EveryCodeTravelsByName) {
 }
 
 TEST(RpcTest, AnErrorOfAnotherImplementationIsARuntimeError) {
-  const auto reply = parse_reply(R"({"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no such method"}})", 3);
+  const auto reply = parse_reply(
+      R"({"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"no such method"}})", 3);
   ASSERT_TRUE(reply);
   EXPECT_EQ(std::get<Error>(*reply).code, Code::Runtime);
 }
 
 TEST(RpcTest, RepliesThatAreNone) {
   for (const std::string& line :
-       {std::string(""), std::string("null"), std::string("[]"), std::string("{}"), std::string("hello"),
-        std::string(R"({"jsonrpc":"2.0","id":4,"result":{}})"),
+       {std::string(""), std::string("null"), std::string("[]"), std::string("{}"),
+        std::string("hello"), std::string(R"({"jsonrpc":"2.0","id":4,"result":{}})"),
         std::string(R"({"jsonrpc":"2.0","id":"3","result":{}})"),
-        std::string(R"({"jsonrpc":"1.0","id":3,"result":{}})"), std::string(R"({"id":3,"result":{}})"),
-        std::string(R"({"jsonrpc":"2.0","id":3})"), std::string(R"({"jsonrpc":"2.0","id":null,"result":{}})"),
+        std::string(R"({"jsonrpc":"1.0","id":3,"result":{}})"),
+        std::string(R"({"id":3,"result":{}})"), std::string(R"({"jsonrpc":"2.0","id":3})"),
+        std::string(R"({"jsonrpc":"2.0","id":null,"result":{}})"),
         std::string(R"({"jsonrpc":"2.0","id":3,"result":1,"error":{"message":"both"}})"),
         R"({"jsonrpc":"2.0","id":3,"result":{}})" + std::string(1, '\0') + "more",
-        std::string("{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"\xff\"}"), std::string(1000, '[')}) {
+        std::string("{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"\xff\"}"),
+        std::string(1000, '[')}) {
     EXPECT_FALSE(parse_reply(line, 3)) << line;
   }
 }
@@ -55,8 +58,10 @@ TEST(RpcTest, RepliesThatAreNone) {
 TEST(RpcTest, BadRequestsKeepTheirIdWhereTheyHaveOne) {
   EXPECT_EQ(std::get<BadRequest>(parse_request("{")).number, RpcError::Parse);
   EXPECT_EQ(std::get<BadRequest>(parse_request(R"({"jsonrpc":"2.0","id":5})")).id, Json(5));
-  EXPECT_EQ(std::get<BadRequest>(parse_request(R"({"jsonrpc":"2.0","method":"hello"})")).id, Json(nullptr));
-  EXPECT_EQ(std::get<BadRequest>(parse_request(R"({"id":5,"method":"hello"})")).number, RpcError::InvalidRequest);
+  EXPECT_EQ(std::get<BadRequest>(parse_request(R"({"jsonrpc":"2.0","method":"hello"})")).id,
+            Json(nullptr));
+  EXPECT_EQ(std::get<BadRequest>(parse_request(R"({"id":5,"method":"hello"})")).number,
+            RpcError::InvalidRequest);
 }
 
 TEST(Base64Test, VectorsOfTheRfc) {
@@ -75,8 +80,8 @@ TEST(Base64Test, VectorsOfTheRfc) {
 }
 
 TEST(Base64Test, RefusesWhatItWouldNotWrite) {
-  for (const char* text :
-       {"Z", "Zg", "Zg=", "Zg===", "====", "Z===", "Zm9v\n", "Zm-v", "Zh==", "Zm9=", "=m9v", "Zg==Zg=="}) {
+  for (const char* text : {"Z", "Zg", "Zg=", "Zg===", "====", "Z===", "Zm9v\n", "Zm-v",
+                           "Zh==", "Zm9=", "=m9v", "Zg==Zg=="}) {
     EXPECT_FALSE(base64_decode(text)) << text;
   }
 }

@@ -17,7 +17,8 @@ class UploadsTest : public testing::Test {
   UploadsTest() : folder_(base::TemporaryFolder::create("oplat-test")) {}
 
   PutRequest piece(std::int64_t offset, std::string bytes) const {
-    return {std::string(32, 'a'), "net.onnx", base::hash128("hello world").hex(), offset, 11, std::move(bytes)};
+    return {std::string(32, 'a'), "net.onnx", base::hash128("hello world").hex(), offset, 11,
+            std::move(bytes)};
   }
   fs::path root() const { return folder_->path() / "cache"; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The client against workers that crash, hang and talk rubbish: it must say what happened, leave no process behind and
-/// go on after restart().
+/// The client against workers that crash, hang and talk rubbish: it must say what happened, leave
+/// no process behind and go on after restart().
 #include "runtimes/worker_client.hpp"
 
 #include <fcntl.h>
@@ -79,7 +79,8 @@ std::string failure_of(const Result<measure::OpenOutcome>& outcome) {
   return failed == nullptr ? "no failure" : failed->reason;
 }
 
-/// Opens with a worker of this mode; expects the failure, the death, and a working client after restart().
+/// Opens with a worker of this mode; expects the failure, the death, and a working client after
+/// restart().
 void expect_lost_at_open(const std::string& mode, const testing::Matcher<std::string>& reason) {
   auto client = WorkerClient::start("fake", fake({mode}));
   ASSERT_TRUE(client) << client.error().message;
@@ -167,9 +168,9 @@ TEST_F(WorkerClientTest, ACrashNamesItsSignal) {
 }
 
 TEST_F(WorkerClientTest, AnExitNamesItsStatusAndLastWords) {
-  expect_lost_at_open("exit",
-                      testing::AllOf(HasSubstr("worker ended: exit status 3"), HasSubstr("cannot map the library"),
-                                     testing::Not(HasSubstr("first line"))));
+  expect_lost_at_open("exit", testing::AllOf(HasSubstr("worker ended: exit status 3"),
+                                             HasSubstr("cannot map the library"),
+                                             testing::Not(HasSubstr("first line"))));
 }
 
 TEST_F(WorkerClientTest, HalfALineThenAnAbortIsACrash) {
@@ -183,7 +184,9 @@ TEST_F(WorkerClientTest, WhatIsNoAnswerIsRubbish) {
   }
 }
 
-TEST_F(WorkerClientTest, RubbishIsQuoted) { expect_lost_at_open("rubbish", HasSubstr("loading kernels... done")); }
+TEST_F(WorkerClientTest, RubbishIsQuoted) {
+  expect_lost_at_open("rubbish", HasSubstr("loading kernels... done"));
+}
 
 TEST_F(WorkerClientTest, LinesBeyondTheBoundAreRubbish) {
   expect_lost_at_open("long-line", HasSubstr("a line longer than 16777216 bytes"));
@@ -265,7 +268,9 @@ TEST_F(WorkerClientTest, WhatKilledProcessesLeftIsSweptAfterADay) {
     const std::filesystem::path path = folder->path() / name;
     std::filesystem::create_directory(path);
     std::ofstream(path / "left") << "of a model";
-    if (old) std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+    if (old)
+      std::filesystem::last_write_time(
+          path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
     return path;
   };
   // No process has the largest number.
@@ -276,7 +281,8 @@ TEST_F(WorkerClientTest, WhatKilledProcessesLeftIsSweptAfterADay) {
   const auto other = make("oplat-worker.abcdef", true);
   sweep_temporary(folder->path());
   EXPECT_FALSE(std::filesystem::exists(gone));
-  EXPECT_TRUE(std::filesystem::exists(young) && std::filesystem::exists(living) && std::filesystem::exists(other));
+  EXPECT_TRUE(std::filesystem::exists(young) && std::filesystem::exists(living) &&
+              std::filesystem::exists(other));
   sweep_temporary(folder->path() / "none");
 }
 
@@ -326,7 +332,8 @@ TEST_F(WorkerClientTest, StartFailures) {
   const auto exits = start({"exit-at-start"});
   ASSERT_FALSE(exits);
   EXPECT_EQ(exits.error().code, Code::Runtime);
-  EXPECT_THAT(exits.error().message, testing::AllOf(HasSubstr("exit status 3"), HasSubstr("libfake.so.7")));
+  EXPECT_THAT(exits.error().message,
+              testing::AllOf(HasSubstr("exit status 3"), HasSubstr("libfake.so.7")));
   const auto slow = start({"slow-start"});
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().code, Code::Runtime);
@@ -357,7 +364,8 @@ TEST_F(WorkerClientTest, AnUnknownRuntimeNamesTheKnownOnes) {
   const auto client = WorkerClient::start("refrence");
   ASSERT_FALSE(client);
   EXPECT_EQ(client.error().code, Code::Runtime);
-  EXPECT_THAT(client.error().message, testing::AllOf(HasSubstr("did you mean reference"), HasSubstr("replay")));
+  EXPECT_THAT(client.error().message,
+              testing::AllOf(HasSubstr("did you mean reference"), HasSubstr("replay")));
 }
 
 TEST_F(WorkerClientTest, AWorkerThatIgnoresShutdownIsKilledByTheDestructor) {
@@ -380,7 +388,8 @@ TEST_F(WorkerClientTest, TheEnvironmentIsScrubbed) {
 }
 
 TEST_F(WorkerClientTest, MemoryIsBoundedAndTheProcessPinned) {
-  // A shell says what it was given: programs under a sanitizer cannot live within an address space this small.
+  // A shell says what it was given: programs under a sanitizer cannot live within an address space
+  // this small.
   WorkerOptions options;
   options.command = {"/bin/sh", "-c", "echo limit $(ulimit -v) >&2; exit 1"};
   options.memory_limit_bytes = std::int64_t{1} << 30;
@@ -388,7 +397,8 @@ TEST_F(WorkerClientTest, MemoryIsBoundedAndTheProcessPinned) {
   ASSERT_FALSE(limited);
   EXPECT_THAT(limited.error().message, HasSubstr("limit 1048576"));
   options = {};
-  options.command = {"/bin/sh", "-c", "echo pinned $(grep Cpus_allowed_list /proc/self/status) >&2; exit 1"};
+  options.command = {"/bin/sh", "-c",
+                     "echo pinned $(grep Cpus_allowed_list /proc/self/status) >&2; exit 1"};
   options.cpu = 0;
   const auto pinned = WorkerClient::start("fake", options);
   ASSERT_FALSE(pinned);
@@ -403,9 +413,9 @@ TEST_F(WorkerClientTest, NoDescriptorOfOursReachesTheWorker) {
   const int leak = ::fcntl(2, F_DUPFD, 100);  // without close-on-exec
   ASSERT_GE(leak, 100);
   WorkerOptions options;
-  options.command = {
-      "/bin/sh", "-c",
-      "[ -e /proc/$$/fd/" + std::to_string(leak) + " ] && echo inherited >&2 || echo closed >&2; exit 1"};
+  options.command = {"/bin/sh", "-c",
+                     "[ -e /proc/$$/fd/" + std::to_string(leak) +
+                         " ] && echo inherited >&2 || echo closed >&2; exit 1"};
   const auto client = WorkerClient::start("fake", options);
   ::close(leak);
   ASSERT_FALSE(client);
@@ -421,7 +431,8 @@ TEST_F(WorkerClientTest, CtrlCKillsTheWorkerAndSaysSo) {
     const auto opened = (*client)->open(open_request());
     if (!opened) std::_Exit(3);
     std::raise(SIGINT);
-    const auto outcome = (*client)->block(block_request({std::get<measure::Opened>(*opened).handle}));
+    const auto outcome =
+        (*client)->block(block_request({std::get<measure::Opened>(*opened).handle}));
     if (outcome || outcome.error().code != Code::Interrupted) std::_Exit(4);
     if (!(*client)->dead() || exists(*process)) std::_Exit(5);
     std::_Exit(0);

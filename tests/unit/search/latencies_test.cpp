@@ -29,7 +29,8 @@ using ::testing::SizeIs;
 
 constexpr double kCallNs = 5000;
 
-/// Every kernel of a space has a row of its own time: 1000 ns for the first key, 1010 for the next ...
+/// Every kernel of a space has a row of its own time: 1000 ns for the first key, 1010 for the next
+/// ...
 class LatenciesTest : public ::testing::Test {
  protected:
   LatenciesTest() { small_.empty_call(device_, setting_, kCallNs); }
@@ -97,7 +98,8 @@ TEST_F(LatenciesTest, ANetworkOfOneChoiceEachIsWhatPredictSaysOfIt) {
     for (const std::size_t kernel : timed.expansion.layers[layer].cells[0].kernels)
       plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
   }
-  const auto whole = must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
+  const auto whole =
+      must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
   ASSERT_TRUE(whole.latency_ns);
   EXPECT_NEAR(sum, *whole.latency_ns, 1e-6);
 }
@@ -109,7 +111,8 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
   fit.c1_ns = 7;
   fit.c2_ns_per_byte = 0.25;
   fit.scale = fit.scale_int8 = 1.5;
-  must(small_.table().put_fit(device_, setting_, {std::string(predict::kCompositionFormat), 0, predict::encode(fit)}));
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(predict::kCompositionFormat), 0, predict::encode(fit)}));
   const SpaceLatencies all = time();
   EXPECT_TRUE(all.composition.fitted);
   const ResolutionLatencies& timed = all.resolutions[0];
@@ -122,12 +125,15 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
       plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
       bytes += ir::work(must(ir::parse(timed.expansion.keys[kernel]))).bytes_out;
     }
-    EXPECT_NEAR(*timed.cells[layer][0].ns, 1.5 * sum(cell) + 7 * static_cast<double>(cell.kernels.size()) + 0.25 * bytes, 1e-6);
+    EXPECT_NEAR(*timed.cells[layer][0].ns,
+                1.5 * sum(cell) + 7 * static_cast<double>(cell.kernels.size()) + 0.25 * bytes,
+                1e-6);
     blocks += *timed.cells[layer][0].ns;
     plan.activation_bytes += bytes;
   }
   EXPECT_GT(plan.activation_bytes, 0);
-  const auto whole = must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
+  const auto whole =
+      must(predict::predict(small_.table(), must(predict::select(small_.table(), {})), plan, {}));
   EXPECT_NEAR(blocks, *whole.latency_ns, 1e-6);
 }
 
@@ -141,8 +147,8 @@ TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   EXPECT_LT(one.interval->hi_ns, other.interval->hi_ns);
   // A single kernel: its own spread and that of the composition, by the normal quantile at 50 %.
   const CellLatency& pool = narrow.resolutions[0].cells[4][0];
-  EXPECT_NEAR(std::log(pool.interval->hi_ns / *pool.ns), 0.6744897502 * std::hypot(0.02, predict::kCompositionSd),
-              1e-4);
+  EXPECT_NEAR(std::log(pool.interval->hi_ns / *pool.ns),
+              0.6744897502 * std::hypot(0.02, predict::kCompositionSd), 1e-4);
 }
 
 TEST_F(LatenciesTest, MissingKernelsLeaveTheirBlocksOpen) {
@@ -165,7 +171,8 @@ TEST_F(LatenciesTest, RowsOfInt8ConvReluStandForInt8ConvToo) {
   const Expansion all = must(expand(space_, resolution_));
   for (std::size_t i = 0; i < all.keys.size(); ++i) {
     std::string key = all.keys[i];
-    if (key.starts_with("caffe2:Int8Conv{")) key.insert(std::string("caffe2:Int8Conv").size(), "Relu");
+    if (key.starts_with("caffe2:Int8Conv{"))
+      key.insert(std::string("caffe2:Int8Conv").size(), "Relu");
     small_.row(device_, setting_, key, std::nullopt, test::timing(ns_of(i)));
   }
   const SpaceLatencies answered = time();
@@ -186,10 +193,13 @@ TEST_F(LatenciesTest, TheFootprintIsThatOfAMeanNetworkUnlessGiven) {
   space_ = test::space_of(
       "format: oplat.space/1\nname: tiny\nfamily: caffe2-int8\nresolutions: 8\n"
       "blocks: {point: {kind: conv, kernel: 1}, skip: {kind: skip}}\n"
-      "layers:\n  - {block: {kind: input}}\n  - {block: {kind: conv}, channels: 4, stride: 2}\n  - {choices: all}\n");
+      "layers:\n  - {block: {kind: input}}\n  - {block: {kind: conv}, channels: 4, stride: 2}\n  - "
+      "{choices: all}\n");
   measure();
-  // Floats and bytes of the image; weights, biases of four bytes and results of the stem; half of those of the point.
-  const double expected = 192 * 4 + 192 + (4 * 27 + 4 * 4 + 4 * 16) + 0.5 * (4 * 4 + 4 * 4 + 4 * 16);
+  // Floats and bytes of the image; weights, biases of four bytes and results of the stem; half of
+  // those of the point.
+  const double expected =
+      192 * 4 + 192 + (4 * 27 + 4 * 4 + 4 * 16) + 0.5 * (4 * 4 + 4 * 4 + 4 * 16);
   EXPECT_DOUBLE_EQ(time().resolutions[0].reuse_bytes, expected);
   EXPECT_EQ(time({.reuse_bytes = 12345}).resolutions[0].reuse_bytes, 12345);
 }
@@ -234,7 +244,8 @@ TEST_F(LatenciesTest, JsonKeepsWhereEveryNumberComesFrom) {
 
 TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
   measure();
-  if (::access(OPLAT_PYTHON, X_OK) != 0) GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
+  if (::access(OPLAT_PYTHON, X_OK) != 0)
+    GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
   const SpaceLatencies all = time();
   const auto& cells = all.resolutions[0].cells;
   const auto folder = must(base::TemporaryFolder::create("oplat-space"));
@@ -242,38 +253,45 @@ TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
   const std::string code = fmt::format(
       "import sys, numpy as np\n"
       "f = np.load(sys.argv[1], allow_pickle=False)\n"
-      "assert f['axes'].tolist() == ['layer', 'choice'] and f['layers'].tolist() == ['one', 'two']\n"
-      "assert f['choices'].tolist() == ['wide', 'grouped', 'skip'] and f['resolutions'].tolist() == [8]\n"
+      "assert f['axes'].tolist() == ['layer', 'choice'] and f['layers'].tolist() == ['one', "
+      "'two']\n"
+      "assert f['choices'].tolist() == ['wide', 'grouped', 'skip'] and f['resolutions'].tolist() "
+      "== [8]\n"
       "want = [[{}, {}, np.nan], [{}, {}, 0]]\n"
       "assert np.allclose(f['latency_us'], want, rtol=1e-12, equal_nan=True), f['latency_us']\n"
       "assert f['mask'].tolist() == [[True, True, False], [True, True, True]]\n"
-      "assert np.all((f['lo_us'] <= f['latency_us']) & (f['latency_us'] <= f['hi_us']) == f['mask'])\n"
+      "assert np.all((f['lo_us'] <= f['latency_us']) & (f['latency_us'] <= f['hi_us']) == "
+      "f['mask'])\n"
       "assert np.nanmin(f['measured_share']) == 1\n"
       "assert f['fixed_layers'].tolist() == ['image', 'stem', 'pool', 'classes', 'softmax']\n"
       "assert np.isclose(f['fixed_us'][1], {}) and float(f['overhead_us']) == 5\n"
-      "assert f['in_channels'].tolist() == [[4], [8]] and f['out_channels'].tolist() == [[8], [8]]\n"
+      "assert f['in_channels'].tolist() == [[4], [8]] and f['out_channels'].tolist() == [[8], "
+      "[8]]\n"
       "p = np.exp([[1, 2, 0], [0, 1, 1]]) * f['mask']\n"
       "p /= p.sum(1, keepdims=True)\n"
       "loss = float(f['overhead_us'] + f['fixed_us'].sum() + np.nansum(p * f['latency_us']))\n"
-      "assert f['fixed_us'].sum() + 5 < loss < f['fixed_us'].sum() + 5 + np.nansum(f['latency_us'])\n",
-      *cells[2][0].ns / 1000, *cells[2][1].ns / 1000, *cells[3][0].ns / 1000, *cells[3][1].ns / 1000,
-      *cells[1][0].ns / 1000);
+      "assert f['fixed_us'].sum() + 5 < loss < f['fixed_us'].sum() + 5 + "
+      "np.nansum(f['latency_us'])\n",
+      *cells[2][0].ns / 1000, *cells[2][1].ns / 1000, *cells[3][0].ns / 1000,
+      *cells[3][1].ns / 1000, *cells[1][0].ns / 1000);
   must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
-                                          (folder.path() / "a.npz").string());
+  const std::string command =
+      fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                  (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
-  if (::access(OPLAT_PYTHON, X_OK) != 0) GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
+  if (::access(OPLAT_PYTHON, X_OK) != 0)
+    GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
   space_ = test::space_of(test::with(test::kSmallSpace, "choices: all, channels: 8, stride: 2",
                                      "choices: [wide, skip], channels: [4, 6], repeat: 2"));
   const std::vector<std::int64_t> resolutions = {8, 16};
   const auto keys = must(keys_of(space_, resolutions));
   for (std::size_t i = 0; i < keys.size(); ++i)
     small_.row(device_, setting_, keys[i], std::nullopt, test::timing(ns_of(i)));
-  const SpaceLatencies all =
-      must(time_space(small_.table(), must(predict::select(small_.table(), {})), space_, resolutions, {}));
+  const SpaceLatencies all = must(time_space(
+      small_.table(), must(predict::select(small_.table(), {})), space_, resolutions, {}));
   const ResolutionLatencies& large = all.resolutions[1];
   // The second layer of the stage at 16, its first choice, with 6 channels on either side.
   const Cell& cell = large.expansion.layers[3].cells[1];
@@ -285,28 +303,32 @@ TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
       "import sys, numpy as np\n"
       "f = np.load(sys.argv[1], allow_pickle=False)\n"
       "t = f['latency_us']\n"
-      "assert f['axes'].tolist() == ['resolution', 'layer', 'choice', 'in', 'out'] and f['resolutions'].tolist() == "
+      "assert f['axes'].tolist() == ['resolution', 'layer', 'choice', 'in', 'out'] and "
+      "f['resolutions'].tolist() == "
       "[8, 16]\n"
       "assert f['layers'].tolist() == ['one_1', 'one_2', 'two', 'pool', 'classes'], f['layers']\n"
-      "assert f['choices'].tolist() == ['wide', 'grouped', 'skip', 'pool', 'classes'] and t.shape == (2, 5, 5, 2, 2)\n"
+      "assert f['choices'].tolist() == ['wide', 'grouped', 'skip', 'pool', 'classes'] and t.shape "
+      "== (2, 5, 5, 2, 2)\n"
       "assert abs(t[1, 1, 0, 1, 1] - {}) < 1e-9 and np.isnan(t[1, 1, 0, 0, 1])\n"
       "assert f['mask'][:, 0].sum() == 2 * (2 + 1) and f['mask'][:, 1].sum() == 2 * 2 * 2\n"
       "assert t[0, 0, 2, 0, 0] == 0 and not f['mask'][0, 0, 2, 0, 1]\n"
       "assert f['in_channels'].tolist() == [[4, 0], [4, 6], [4, 6], [4, 6], [4, 6]]\n"
-      "assert f['out_channels'].tolist()[-1] == [10, 0] and f['fixed_us'].shape == (2, 3) and f['overhead_us'].shape "
+      "assert f['out_channels'].tolist()[-1] == [10, 0] and f['fixed_us'].shape == (2, 3) and "
+      "f['overhead_us'].shape "
       "== (2,)\n",
       *large.cells[3][1].ns / 1000);
   must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
-                                          (folder.path() / "a.npz").string());
+  const std::string command =
+      fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                  (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST_F(LatenciesTest, ArraysTooLargeAreRefused) {
   std::string options = "[1";
   for (int i = 2; i <= 32; ++i) options += fmt::format(", {}", i);
-  std::string yaml =
-      test::with(test::kSmallSpace, "channels: 8, stride: 2", fmt::format("channels: {}], stride: 2", options));
+  std::string yaml = test::with(test::kSmallSpace, "channels: 8, stride: 2",
+                                fmt::format("channels: {}], stride: 2", options));
   yaml = test::with(yaml, "group: 2, ", "");
   SpaceLatencies all;
   all.space = test::space_of(yaml);

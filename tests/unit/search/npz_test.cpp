@@ -53,7 +53,8 @@ TEST(Npz, IsAZipWhoseDirectoryPointsAtEveryArray) {
     ASSERT_EQ(bytes.substr(local, 4), "PK\3\4");
     EXPECT_EQ(bytes.substr(local + 30, name), bytes.substr(at + 46, name));
     EXPECT_EQ(bytes.substr(local + 30 + name, 6), "\x93NUMPY");
-    EXPECT_EQ(number(bytes, local + 30 + name + 8, 2) % 64, 54U) << "data begin at a multiple of 64";
+    EXPECT_EQ(number(bytes, local + 30 + name + 8, 2) % 64, 54U)
+        << "data begin at a multiple of 64";
     EXPECT_EQ(number(bytes, local + 18, 4), size);
     at += 46 + name;
   }
@@ -64,22 +65,26 @@ TEST(Npz, TheSameArraysGiveTheSameBytes) { EXPECT_EQ(sample().bytes(), sample().
 
 /// numpy itself, which also checks the sums of the zip.
 TEST(Npz, LoadsInNumpy) {
-  if (::access(OPLAT_PYTHON, X_OK) != 0) GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
+  if (::access(OPLAT_PYTHON, X_OK) != 0)
+    GTEST_SKIP() << "no " << OPLAT_PYTHON << "; make it with scripts/setup";
   const auto folder = test::must(base::TemporaryFolder::create("oplat-npz"));
   test::must(base::write_file(folder.path() / "a.npz", sample().bytes()));
   const std::string code =
       "import sys, zipfile, numpy as np\n"
       "assert zipfile.ZipFile(sys.argv[1]).testzip() is None\n"
       "f = np.load(sys.argv[1], allow_pickle=False)\n"
-      "assert np.array_equal(f['times'], [[1.5, np.nan, -2], [0, 3e9, .25]], equal_nan=True) and f['times'].dtype == "
+      "assert np.array_equal(f['times'], [[1.5, np.nan, -2], [0, 3e9, .25]], equal_nan=True) and "
+      "f['times'].dtype == "
       "np.float64\n"
       "assert f['sizes'].tolist() == [224, -1] and f['sizes'].dtype == np.int64\n"
-      "assert f['mask'].tolist() == [[True, False, True], [True, True, True]] and f['mask'].dtype == bool\n"
+      "assert f['mask'].tolist() == [[True, False, True], [True, True, True]] and f['mask'].dtype "
+      "== bool\n"
       "assert f['names'].tolist() == ['k3_e1', 'skip', '']\n"
       "assert f['level'].shape == () and float(f['level']) == .9 and f['none'].shape == (0,)\n";
   test::must(base::write_file(folder.path() / "check.py", code));
-  const std::string command = fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
-                                          (folder.path() / "a.npz").string());
+  const std::string command =
+      fmt::format("'{}' -I '{}' '{}'", OPLAT_PYTHON, (folder.path() / "check.py").string(),
+                  (folder.path() / "a.npz").string());
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

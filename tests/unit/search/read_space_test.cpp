@@ -39,8 +39,8 @@ TEST(ReadSpace, FillsInWhatTheFileLeavesOut) {
 }
 
 TEST(ReadSpace, RepeatsALayerWithTheStrideOfTheFirst) {
-  const SearchSpace space = test::space_of(
-      test::with(test::kSmallSpace, "channels: 8, stride: 2", "channels: [8, 12], stride: 2, repeat: 3"));
+  const SearchSpace space = test::space_of(test::with(test::kSmallSpace, "channels: 8, stride: 2",
+                                                      "channels: [8, 12], stride: 2, repeat: 3"));
   ASSERT_EQ(space.layers.size(), 9U);
   EXPECT_EQ(space.layers[2].name, "one_1");
   EXPECT_EQ(space.layers[2].stride, 2);
@@ -54,19 +54,25 @@ TEST(ReadSpace, RepeatsALayerWithTheStrideOfTheFirst) {
 TEST(ReadSpace, NamesLineAndEntry) {
   EXPECT_THAT(changed("oplat.space/1", "oplat.space/2"),
               HasSubstr("s.yaml:1: 'format' is 'oplat.space/2'; expected oplat.space/1"));
-  EXPECT_THAT(changed("family: caffe2-int8", "family: tflite"),
-              HasSubstr("s.yaml:3: 'family' is 'tflite'; expected one of caffe2-int8, caffe2-fp32"));
-  EXPECT_THAT(changed("resolutions: 8", "resolutions: []"), HasSubstr("s.yaml:4: 'resolutions' is an empty list"));
+  EXPECT_THAT(
+      changed("family: caffe2-int8", "family: tflite"),
+      HasSubstr("s.yaml:3: 'family' is 'tflite'; expected one of caffe2-int8, caffe2-fp32"));
+  EXPECT_THAT(changed("resolutions: 8", "resolutions: []"),
+              HasSubstr("s.yaml:4: 'resolutions' is an empty list"));
   EXPECT_THAT(changed("resolutions: 8", "resolutions: [8, 16, 8]"), HasSubstr("lists 8 twice"));
-  EXPECT_THAT(changed("resolutions: 8", "resolutions: 20000"), HasSubstr("expected a number from 1 to 16384"));
+  EXPECT_THAT(changed("resolutions: 8", "resolutions: 20000"),
+              HasSubstr("expected a number from 1 to 16384"));
   EXPECT_THAT(changed("resolutions: 8", "resolution: 8"),
               HasSubstr("a space has no 'resolution' (do you mean resolutions?)"));
   EXPECT_THAT(changed("expansion: 2", "expansion: two"),
               HasSubstr("s.yaml:6: 'expansion' of block wide (inverted_residual) is 'two'"));
-  EXPECT_THAT(changed("expansion: 2", "expand: 2"), HasSubstr("block wide (inverted_residual) has no 'expand'"));
+  EXPECT_THAT(changed("expansion: 2", "expand: 2"),
+              HasSubstr("block wide (inverted_residual) has no 'expand'"));
   EXPECT_THAT(changed("kernel: 5", "kernel: 4"), HasSubstr("expected an odd number"));
-  EXPECT_THAT(changed("kind: skip", "kind: hop"), HasSubstr("s.yaml:8: 'kind' of block skip is 'hop'"));
-  EXPECT_THAT(changed("kind: skip", "kind: skip, projection: maybe"), HasSubstr("expected true or false"));
+  EXPECT_THAT(changed("kind: skip", "kind: hop"),
+              HasSubstr("s.yaml:8: 'kind' of block skip is 'hop'"));
+  EXPECT_THAT(changed("kind: skip", "kind: skip, projection: maybe"),
+              HasSubstr("expected true or false"));
   EXPECT_THAT(changed("expansion: 2", "shuffle: true"), HasSubstr("of one group"));
   EXPECT_THAT(changed("skip: {", "fixed: {"), HasSubstr("'fixed' is a column"));
   EXPECT_THAT(changed("  skip: {kind: skip}\n", "  \"a,b\": {kind: skip}\n"),
@@ -76,10 +82,12 @@ TEST(ReadSpace, NamesLineAndEntry) {
   EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, wide], channels: 8"),
               HasSubstr("block wide is listed twice"));
   EXPECT_THAT(changed("choices: all, channels: 8", "channels: 8"), HasSubstr("neither 'choices'"));
-  EXPECT_THAT(changed("choices: all, channels: 8", "choices: all, block: skip"), HasSubstr("both 'choices'"));
+  EXPECT_THAT(changed("choices: all, channels: 8", "choices: all, block: skip"),
+              HasSubstr("both 'choices'"));
   EXPECT_THAT(changed("name: two", "name: one"), HasSubstr("a second layer one"));
   EXPECT_THAT(changed("name: stem", "name: skip"), HasSubstr("a second block skip"));
-  EXPECT_THAT(changed("channels: 4, stride: 2", "channels: 4, stride: 0"), HasSubstr("'stride' of layer 2 is '0'"));
+  EXPECT_THAT(changed("channels: 4, stride: 2", "channels: 4, stride: 0"),
+              HasSubstr("'stride' of layer 2 is '0'"));
 }
 
 TEST(ReadSpace, RefusesWhatIsNoPlainYaml) {
@@ -91,7 +99,8 @@ TEST(ReadSpace, RefusesWhatIsNoPlainYaml) {
   EXPECT_THAT(error("a: 1\na: 2\n"), HasSubstr("s.yaml:2: 'a' is given twice"));
   EXPECT_THAT(error("a: 1\n---\nb: 2\n"), HasSubstr("a second document"));
   EXPECT_THAT(error("? [1, 2]\n: 3\n"), HasSubstr("the name of an entry is a list"));
-  EXPECT_THAT(error(std::string("a: ") + std::string(3000, '[')), HasSubstr("nested more than 16 deep"));
+  EXPECT_THAT(error(std::string("a: ") + std::string(3000, '[')),
+              HasSubstr("nested more than 16 deep"));
   std::string many = "a: [0";
   for (int i = 0; i < 30'000; ++i) many += ",0";
   EXPECT_THAT(error(many + "]"), HasSubstr("more than 20000 entries"));

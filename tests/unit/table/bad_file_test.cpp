@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that is no table of ours is refused with the right code and a message that says what it is.
+/// Everything that is no table of ours is refused with the right code and a message that says what
+/// it is.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,13 +18,15 @@ TEST_F(BadFile, Absent) {
     expect_error(Table::open(file() / "deeper", mode), Code::Input, "no table at");
   }
   EXPECT_FALSE(std::filesystem::exists(file()));
-  expect_error(Table::open(folder_.path() / "none" / "t.oplat", Mode::Create), Code::Write, "no folder");
+  expect_error(Table::open(folder_.path() / "none" / "t.oplat", Mode::Create), Code::Write,
+               "no folder");
 }
 
 TEST_F(BadFile, NoName) {
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
     expect_error(Table::open("", mode), Code::Input, "no name");
-    expect_error(Table::open(file().string() + std::string("\0x", 2), mode), Code::Input, "no name");
+    expect_error(Table::open(file().string() + std::string("\0x", 2), mode), Code::Input,
+                 "no name");
   }
 }
 
@@ -51,10 +54,12 @@ TEST_F(BadFile, EmptyIsATableOnlyForCreate) {
 }
 
 TEST_F(BadFile, NoDatabase) {
-  for (const std::string& bytes : {std::string("x"), std::string(5000, 'a'), std::string("SQLite format 2\0", 16)}) {
+  for (const std::string& bytes :
+       {std::string("x"), std::string(5000, 'a'), std::string("SQLite format 2\0", 16)}) {
     write_bytes(file(), bytes);
     for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-      expect_error(Table::open(file(), mode), Code::Input, "not a table of oplat (no SQLite database)");
+      expect_error(Table::open(file(), mode), Code::Input,
+                   "not a table of oplat (no SQLite database)");
     }
     EXPECT_EQ(read_bytes(file()), bytes);
   }
@@ -73,7 +78,8 @@ TEST_F(BadFile, HeaderOnly) {
 TEST_F(BadFile, AnotherApplication) {
   raw(file(), "CREATE TABLE device(id INTEGER PRIMARY KEY); PRAGMA application_id = 252006674");
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-    expect_error(Table::open(file(), mode), Code::Input, "another application (application_id 252006674)");
+    expect_error(Table::open(file(), mode), Code::Input,
+                 "another application (application_id 252006674)");
   }
 }
 
@@ -105,11 +111,14 @@ TEST_F(BadFile, StrangeSchemas) {
       {"CREATE TRIGGER t AFTER INSERT ON row BEGIN DELETE FROM kernel; END", "the trigger t"},
       {"CREATE VIEW v AS SELECT 1", "the view v"},
       {"DROP TABLE fit; CREATE VIEW fit AS SELECT 1 AS id", "the view fit"},
-      {"DROP TABLE fit; CREATE VIRTUAL TABLE fit USING fts5(format, seed, rows_hash, blob)", "fit is a virtual table"},
+      {"DROP TABLE fit; CREATE VIRTUAL TABLE fit USING fts5(format, seed, rows_hash, blob)",
+       "fit is a virtual table"},
       {"ALTER TABLE block DROP COLUMN pass", "table block has no column pass"},
-      {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash BLOB, blob TEXT)",
+      {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash "
+       "BLOB, blob TEXT)",
        "column blob is declared TEXT, expected BLOB"},
-      {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash BLOB, "
+      {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash "
+       "BLOB, "
        "blob BLOB AS (zeroblob(900000000)))",
        "column blob is generated"},
       {"ALTER TABLE row ADD COLUMN extra AS (zeroblob(900000000))", "column extra is generated"},
@@ -152,7 +161,8 @@ TEST_F(BadFile, ALinkLeadsToItsTable) {
   std::filesystem::create_symlink(file(), file("link"));
   must(read_everything(must_open(file("link"), Mode::Read)));
   Table table = must_open(file("link"), Mode::Write);
-  EXPECT_FALSE(Table::open(file(), Mode::Write)) << "the lease is the table's, whatever name it goes by";
+  EXPECT_FALSE(Table::open(file(), Mode::Write))
+      << "the lease is the table's, whatever name it goes by";
   std::filesystem::remove(file("dangling"));
   std::filesystem::create_symlink(file("nowhere"), file("dangling"));
   expect_error(Table::open(file("dangling"), Mode::Read), Code::Input, "no table at");
@@ -189,7 +199,8 @@ TEST_F(BadFile, ReadOnlyFileAndFolder) {
     must(read_everything(must_open(file(), Mode::Read)));
     expect_error(Table::open(file(), Mode::Write), Code::Refused, "not writable");
     expect_error(Table::open(file(), Mode::Create), Code::Refused, "not writable");
-    expect_error(Table::open(file("new"), Mode::Create), Code::Refused, "cannot be opened for writing");
+    expect_error(Table::open(file("new"), Mode::Create), Code::Refused,
+                 "cannot be opened for writing");
   }
   // The file may be written, its folder not: there is no place for the journal.
   fs::permissions(file(), fs::perms(0666));
@@ -197,7 +208,8 @@ TEST_F(BadFile, ReadOnlyFileAndFolder) {
     const AsNobody nobody;
     const auto table = Table::open(file(), Mode::Write);
     ASSERT_FALSE(table);
-    EXPECT_EQ(static_cast<int>(table.error().code), static_cast<int>(Code::Refused)) << table.error().message;
+    EXPECT_EQ(static_cast<int>(table.error().code), static_cast<int>(Code::Refused))
+        << table.error().message;
     EXPECT_NE(table.error().message.find("folder"), std::string::npos) << table.error().message;
   }
   fs::permissions(file(), fs::perms(0000));

@@ -19,8 +19,11 @@ class DamageTest : public TableTest {
     Table table = must_open(file(), Mode::Write);
     must(table.transaction([&]() -> Status {
       for (int i = 0; i < 2000; ++i) {
-        OPLAT_TRY(row, table.put_row(1, 1, 1,
-                                     sample_row(fmt::format("Op{}{{pad=\"{}\"}}()->()", i, std::string(99, 'x')), 7)));
+        OPLAT_TRY(
+            row,
+            table.put_row(
+                1, 1, 1,
+                sample_row(fmt::format("Op{}{{pad=\"{}\"}}()->()", i, std::string(99, 'x')), 7)));
         OPLAT_CHECK(table.add_block(row, {0, 0, 7, {}, {}, 3, 0, 0}));
       }
       return {};
@@ -31,7 +34,8 @@ class DamageTest : public TableTest {
 TEST_F(DamageTest, CutOffAnywhere) {
   fill_much();
   const std::string whole = read_bytes(file());
-  std::vector<std::size_t> lengths = {1, 15, 16, 17, 99, 100, 101, 511, 512, 4095, 4096, 4097, 8192};
+  std::vector<std::size_t> lengths = {1,   15,  16,   17,   99,   100, 101,
+                                      511, 512, 4095, 4096, 4097, 8192};
   for (std::size_t i = 1; i < 20; ++i) lengths.push_back(whole.size() * i / 20);
   lengths.insert(lengths.end(), {whole.size() - 4096, whole.size() - 4095, whole.size() - 1});
   for (const std::size_t length : lengths) {
@@ -40,7 +44,8 @@ TEST_F(DamageTest, CutOffAnywhere) {
     for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
       const auto table = Table::open(file(), mode);
       ASSERT_FALSE(table);
-      EXPECT_EQ(static_cast<int>(table.error().code), static_cast<int>(Code::Input)) << table.error().message;
+      EXPECT_EQ(static_cast<int>(table.error().code), static_cast<int>(Code::Input))
+          << table.error().message;
     }
     EXPECT_EQ(std::filesystem::file_size(file()), length);
   }
@@ -54,13 +59,15 @@ TEST_F(DamageTest, OverwrittenBytesNeverCrash) {
   for (int round = 0; round < 250; ++round) {
     std::string bytes = whole;
     const auto changes = 1 + random() % 8;
-    for (std::uint32_t i = 0; i < changes; ++i) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (std::uint32_t i = 0; i < changes; ++i)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     write_bytes(file(), bytes);
     const auto table = Table::open(file(), Mode::Read);
     const Status read = table ? read_everything(*table) : Status(fail(table.error()));
     if (!read) {
       ++refused;
-      EXPECT_NE(static_cast<int>(read.error().code), static_cast<int>(Code::Internal)) << read.error().message;
+      EXPECT_NE(static_cast<int>(read.error().code), static_cast<int>(Code::Internal))
+          << read.error().message;
     }
     if (table) static_cast<void>(table->integrity());
   }
@@ -95,22 +102,24 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at, int size) {
 // The format of interior pages: fileformat2.html section 1.6.
 TEST_F(DamageTest, PagesThatNameOnePageAgainAndAgainAreRefused) {
   fill_much();
-  const auto root =
-      static_cast<std::size_t>(std::stoul(raw_value(file(), "SELECT rootpage FROM sqlite_master WHERE name = 'row'")));
+  const auto root = static_cast<std::size_t>(
+      std::stoul(raw_value(file(), "SELECT rootpage FROM sqlite_master WHERE name = 'row'")));
   std::string bytes = read_bytes(file());
   const std::size_t page = (root - 1) * 4096;
   ASSERT_EQ(bytes[page], 5) << "an interior page of a table";
   const std::uint32_t cells = big_endian(bytes, page + 3, 2);
   ASSERT_GT(cells, 2U);
   const std::string first = bytes.substr(page + big_endian(bytes, page + 12, 2), 4);
-  for (std::uint32_t i = 0; i < cells; ++i) bytes.replace(page + big_endian(bytes, page + 12 + 2 * i, 2), 4, first);
+  for (std::uint32_t i = 0; i < cells; ++i)
+    bytes.replace(page + big_endian(bytes, page + 12 + 2 * i, 2), 4, first);
   bytes.replace(page + 8, 4, first);
   write_bytes(file(), bytes);
   expect_error(read_everything(must_open(file(), Mode::Read)), Code::Input, "corrupt table");
   EXPECT_FALSE(must(must_open(file(), Mode::Read).integrity()).empty());
 }
 
-/// Leaves the file as a writer that was killed inside a commit leaves it: changed pages, and a journal to undo them.
+/// Leaves the file as a writer that was killed inside a commit leaves it: changed pages, and a
+/// journal to undo them.
 void kill_inside_commit(const std::filesystem::path& file) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -118,10 +127,11 @@ void kill_inside_commit(const std::filesystem::path& file) {
     sqlite3* handle = nullptr;
     sqlite3_open(file.c_str(), &handle);
     // A cache of one page makes SQLite write changed pages before the commit.
-    sqlite3_exec(handle,
-                 "PRAGMA cache_size = 1; PRAGMA synchronous = FULL; BEGIN; UPDATE row SET median_ns = 1; "
-                 "UPDATE block SET value_ns = 1; UPDATE kernel SET key = key || 'x'",
-                 nullptr, nullptr, nullptr);
+    sqlite3_exec(
+        handle,
+        "PRAGMA cache_size = 1; PRAGMA synchronous = FULL; BEGIN; UPDATE row SET median_ns = 1; "
+        "UPDATE block SET value_ns = 1; UPDATE kernel SET key = key || 'x'",
+        nullptr, nullptr, nullptr);
     kill(getpid(), SIGKILL);
   }
   int status = 0;
@@ -156,7 +166,8 @@ TEST_F(DamageTest, AReaderSeesTheStateBeforeAKilledCommitWithoutWriting) {
 TEST_F(DamageTest, AJournalThatNamesOtherFilesIsNotPlayedBack) {
   fill_much();
   kill_inside_commit(file());
-  // fileformat2.html section 3: after the records, the name of the super-journal, its length, its sum, the magic.
+  // fileformat2.html section 3: after the records, the name of the super-journal, its length, its
+  // sum, the magic.
   const std::string victim = file("victim").string();
   write_bytes(victim, "precious");
   std::string tail("\x40\x00\x00\x00", 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/format.md says what the file holds: its examples run, and it leaves out no table and no column.
+/// docs/format.md says what the file holds: its examples run, and it leaves out no table and no
+/// column.
 #include <regex>
 
 #include "table/schema.hpp"
@@ -8,7 +9,9 @@
 namespace oplat::table {
 namespace {
 
-std::string page() { return read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / ".." / "docs" / "format.md"); }
+std::string page() {
+  return read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / ".." / "docs" / "format.md");
+}
 
 /// The bodies of all fenced blocks of a language.
 std::vector<std::string> fenced(const std::string& text, const std::string& language) {
@@ -50,10 +53,11 @@ TEST_F(DocsTest, EveryColumnIsExplained) {
     ASSERT_TRUE(std::regex_search(text, match, heading)) << name;
     const auto begin = static_cast<std::size_t>(match.position(0) + match.length(0));
     const std::string section = text.substr(begin, text.find("\n### ", begin) - begin);
-    const int columns = std::stoi(raw_value(file(), fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name)));
+    const int columns = std::stoi(
+        raw_value(file(), fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name)));
     for (int i = 0; i < columns; ++i) {
-      const std::string column =
-          raw_value(file(), fmt::format("SELECT name FROM pragma_table_info('{}') WHERE cid = {}", name, i));
+      const std::string column = raw_value(
+          file(), fmt::format("SELECT name FROM pragma_table_info('{}') WHERE cid = {}", name, i));
       EXPECT_NE(section.find("`" + column + "`"), std::string::npos) << name << "." << column;
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fits are bytes of any kind and of many MiB; what tools or strangers put there is checked when it is read.
+/// Fits are bytes of any kind and of many MiB; what tools or strangers put there is checked when it
+/// is read.
 #include "table/limits.hpp"
 #include "table_fixture.hpp"
 
@@ -16,7 +17,9 @@ class FitTest : public TableTest {
     must(table.put_row(device_, setting_, std::nullopt, sample_row(kRelu, 1500)));
     must(table.put_fit(device_, setting_, {"some/1", ~std::uint64_t{0}, blob}));
   }
-  Result<std::optional<FoundFit>> find() { return must_open(file(), Mode::Read).find_fit("some/1", device_, setting_); }
+  Result<std::optional<FoundFit>> find() {
+    return must_open(file(), Mode::Read).find_fit("some/1", device_, setting_);
+  }
 
   DeviceId device_ = 0;
   SettingId setting_ = 0;
@@ -64,7 +67,8 @@ TEST_F(FitTest, TextThatAnOldTableOrAToolHoldsIsRead) {
 
 TEST_F(FitTest, MoreThanTheLimitIsRefusedBothWays) {
   fill_with("small");
-  expect_error(must_open(file(), Mode::Write).put_fit(device_, setting_, {"some/1", 0, std::string(kMaxFit + 1, 'x')}),
+  expect_error(must_open(file(), Mode::Write)
+                   .put_fit(device_, setting_, {"some/1", 0, std::string(kMaxFit + 1, 'x')}),
                Code::Input, "at most");
   EXPECT_EQ(must(find()).value().fit.blob, "small") << "the one that was there stays";
   raw(file(), "UPDATE fit SET blob = zeroblob(" + std::to_string(kMaxFit + 1) + ")");

@@ -20,21 +20,24 @@ class Foreign : public TableTest {
     static const std::unique_ptr<TableCodec> made = must(make_codec("tinynas"));
     return *made;
   }
-  static ImportRequest request(const std::string& bytes, const std::string& name = "conv_data.out") {
+  static ImportRequest request(const std::string& bytes,
+                               const std::string& name = "conv_data.out") {
     ImportRequest request;
     request.origin = {"tinynas", name, base::hash128(bytes)};
     request.device = "V100";
     request.setting = must(codec().setting("conv_data.out", ""));
     return request;
   }
-  static Result<ImportOutcome> put(Table& table, const std::string& bytes, const std::string& name = "conv_data.out",
-                                      bool replace = false) {
+  static Result<ImportOutcome> put(Table& table, const std::string& bytes,
+                                   const std::string& name = "conv_data.out",
+                                   bool replace = false) {
     ImportRequest asked = request(bytes, name);
     asked.replace = replace;
     return import_foreign(table, asked, read(bytes, true));
   }
   static std::pair<DeviceId, SettingId> pair(const Table& table) {
-    return {must(table.find_device("V100")).value(), must(table.find_setting(request("").setting)).value()};
+    return {must(table.find_device("V100")).value(),
+            must(table.find_setting(request("").setting)).value()};
   }
   static Exported exported(const Table& table) {
     const auto [device, setting] = pair(table);
@@ -47,9 +50,9 @@ TEST_F(Foreign, AFileComesBackWhole) {
   foreign.head = std::string("\0head\n", 6);
   foreign.tail = "tail";
   foreign.rows = {{kRelu, sample_timing(1500), "", {}},
-               {kAdd, Failed{"went wrong"}, "between", std::string("a\0b\xff", 4)},
-               {kRelu, sample_timing(1400), "", ""},
-               {kRelu, Unsupported{"cannot"}, "", {}}};
+                  {kAdd, Failed{"went wrong"}, "between", std::string("a\0b\xff", 4)},
+                  {kRelu, sample_timing(1400), "", ""},
+                  {kRelu, Unsupported{"cannot"}, "", {}}};
   FileId id = 0;
   const ForeignOrigin origin{"test", "dir name.txt", base::hash128("bytes")};
   {
@@ -59,7 +62,8 @@ TEST_F(Foreign, AFileComesBackWhole) {
     must(table.put_row(device, setting, std::nullopt, sample_row(kAdd, 7)));
     EXPECT_TRUE(must(table.rows_of(kRelu, device, setting)).empty());
     id = must(table.add_foreign(device, setting, origin, foreign));
-    EXPECT_EQ(must(table.rows_of(kRelu, device, setting)).size(), 3U) << "what was looked up before is looked up anew";
+    EXPECT_EQ(must(table.rows_of(kRelu, device, setting)).size(), 3U)
+        << "what was looked up before is looked up anew";
   }
   const Table table = must_open(file(), Mode::Read);
   EXPECT_EQ(must(table.foreign_file(id)), foreign);
@@ -75,7 +79,8 @@ TEST_F(Foreign, AFileComesBackWhole) {
   EXPECT_EQ(rows[1].row.reuse_bytes, std::nullopt);
   EXPECT_EQ(rows[1].row.outcome, Outcome(Failed{"went wrong"}));
   EXPECT_EQ(rows[1].row.method, Method{});
-  const auto beside = must(table.rows_beside(files[0].device, files[0].setting, files[0].origin.format));
+  const auto beside =
+      must(table.rows_beside(files[0].device, files[0].setting, files[0].origin.format));
   ASSERT_EQ(beside.size(), 1U);
   EXPECT_EQ(beside[0].row.key, kAdd);
   EXPECT_EQ(must(table.counts()).kernels, 2);
@@ -102,7 +107,8 @@ TEST_F(Foreign, WhatNoTableMayHoldIsRefused) {
   const DeviceId device = must(table.put_device(sample_device()));
   const SettingId setting = must(table.put_setting(sample_setting()));
   const auto add = [&](const std::string& format, const ForeignRow& row) {
-    return table.add_foreign(device, setting, {format, "n", {}}, {"", {{kRelu, sample_timing(1), "", {}}, row}, ""});
+    return table.add_foreign(device, setting, {format, "n", {}},
+                             {"", {{kRelu, sample_timing(1), "", {}}, row}, ""});
   };
   expect_error(add("own", {kAdd, sample_timing(1), "", {}}), Code::Input, "'own' is no format");
   expect_error(add("test", {"", sample_timing(1), "", {}}), Code::Input, "empty key");
@@ -116,7 +122,8 @@ TEST_F(Foreign, AnImportIsDoneOnce) {
   Table table = must_open(file(), Mode::Create);
   EXPECT_EQ(must(put(table, kLine)), ImportOutcome::Added);
   EXPECT_EQ(must(put(table, kLine)), ImportOutcome::Unchanged);
-  EXPECT_EQ(must(put(table, kLine, "copy.out")), ImportOutcome::Unchanged) << "the same bytes under another name";
+  EXPECT_EQ(must(put(table, kLine, "copy.out")), ImportOutcome::Unchanged)
+      << "the same bytes under another name";
   EXPECT_EQ(must(table.counts()).rows(), 1);
   expect_error(put(table, kOther), Code::Refused, "--replace");
   EXPECT_EQ(exported(table).bytes, kLine);
@@ -176,7 +183,9 @@ TEST_F(Foreign, MeasuredRowsFollowAtTheirHottestState) {
   row = sample_row(key, 750'000);
   row.reuse_bytes = 0;
   must(table.put_row(device, setting, std::nullopt, row));
-  must(table.put_row(device, setting, std::nullopt, {read(std::string(kLine) + kFailedLine).rows.at(1).key, 0.0, "own", Unsupported{"no"}, {}}));
+  must(table.put_row(
+      device, setting, std::nullopt,
+      {read(std::string(kLine) + kFailedLine).rows.at(1).key, 0.0, "own", Unsupported{"no"}, {}}));
   must(table.put_row(device, setting, std::nullopt, sample_row(kRelu, 5)));
   const Exported out = exported(table);
   EXPECT_EQ(out.bytes, unended + "\n{Regular,1,16,5,5,8,1,1,0} 0.75\n" + kFailedLine);
@@ -190,7 +199,8 @@ TEST_F(Foreign, NothingToExportIsRefused) {
   const DeviceId device = must(table.put_device(sample_device()));
   const SettingId setting = must(table.put_setting(sample_setting()));
   must(table.put_row(device, setting, std::nullopt, sample_row(kRelu, 5)));
-  expect_error(export_foreign(table, codec(), device, setting), Code::Refused, "the first of 1 is of Relu");
+  expect_error(export_foreign(table, codec(), device, setting), Code::Refused,
+               "the first of 1 is of Relu");
 }
 
 TEST_F(Foreign, CorruptCellsAreNamed) {
@@ -200,11 +210,14 @@ TEST_F(Foreign, CorruptCellsAreNamed) {
   }
   const std::string sound = read_bytes(file());
   const std::pair<std::string, std::string> cases[] = {
-      {"UPDATE native_file SET hash = x'00'", "native_file 1: hash holds 1 bytes where 16 are expected"},
+      {"UPDATE native_file SET hash = x'00'",
+       "native_file 1: hash holds 1 bytes where 16 are expected"},
       {"UPDATE native_file SET name = x'00'", "native_file 1: name holds a blob"},
-      {"UPDATE native_file SET head = 'text'", "native_file 1: head holds text where a blob is expected"},
+      {"UPDATE native_file SET head = 'text'",
+       "native_file 1: head holds text where a blob is expected"},
       {"UPDATE native_file SET device = 'x'", "native_file 1: device holds text"},
-      {"UPDATE native SET gap = 7", "native of row 2: gap holds an integer where a blob is expected"},
+      {"UPDATE native SET gap = 7",
+       "native of row 2: gap holds an integer where a blob is expected"},
       {"UPDATE native SET text = 'x'", "native of row 2: text holds text where a blob is expected"},
       {"UPDATE row SET median_ns = -1 WHERE id = 2", "row 2: median_ns holds -1.0"},
       {"UPDATE row SET kernel = 77 WHERE id = 1", "row 1: key holds null"},

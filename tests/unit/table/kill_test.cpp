@@ -18,13 +18,15 @@ using KillTest = TableTest;
   auto table = Table::open(file, Mode::Write);
   if (!table) _exit(3);
   for (std::int64_t pass = first;; ++pass) {
-    const auto put = table->put_row(1, 1, std::nullopt, sample_row(fmt::format("Op{}{{}}()->()", pass % 50), 5));
+    const auto put =
+        table->put_row(1, 1, std::nullopt, sample_row(fmt::format("Op{}{{}}()->()", pass % 50), 5));
     if (!put || !table->add_block(1, {pass, 0, 5, {}, {}, 1, 0, 0})) _exit(4);
     if (write(pipe, &pass, sizeof pass) != sizeof pass) _exit(5);
   }
 }
 
-/// Runs a writer and kills it after `delay_us`, counted from its first block; the last pass that it acknowledged.
+/// Runs a writer and kills it after `delay_us`, counted from its first block; the last pass that it
+/// acknowledged.
 std::int64_t run_and_kill(const std::filesystem::path& file, std::int64_t first, int delay_us) {
   int ends[2] = {};
   EXPECT_EQ(pipe(ends), 0);
@@ -36,7 +38,8 @@ std::int64_t run_and_kill(const std::filesystem::path& file, std::int64_t first,
   close(ends[1]);
   std::int64_t last = first - 1;
   std::int64_t pass = 0;
-  EXPECT_EQ(read(ends[0], &pass, sizeof pass), static_cast<ssize_t>(sizeof pass)) << "the writer did not start";
+  EXPECT_EQ(read(ends[0], &pass, sizeof pass), static_cast<ssize_t>(sizeof pass))
+      << "the writer did not start";
   last = pass;
   usleep(static_cast<useconds_t>(delay_us));
   kill(child, SIGKILL);
@@ -59,14 +62,16 @@ TEST_F(KillTest, EveryAcknowledgedBlockIsThere) {
   std::int64_t next = 0;
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
-    const std::int64_t acknowledged = run_and_kill(file(), next, static_cast<int>(random() % 60'000));
+    const std::int64_t acknowledged =
+        run_and_kill(file(), next, static_cast<int>(random() % 60'000));
     const Table table = must_open(file(), Mode::Read);
     EXPECT_TRUE(must(table.integrity()).empty());
     const auto blocks = must(table.blocks_of(1));
     // At most one more than was acknowledged: killed between the commit and the word.
     ASSERT_GE(static_cast<std::int64_t>(blocks.size()), acknowledged + 1);
     ASSERT_LE(static_cast<std::int64_t>(blocks.size()), acknowledged + 2);
-    for (std::size_t i = 0; i < blocks.size(); ++i) ASSERT_EQ(blocks[i].pass, static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      ASSERT_EQ(blocks[i].pass, static_cast<std::int64_t>(i));
     next = static_cast<std::int64_t>(blocks.size());
   }
   must_open(file(), Mode::Write);

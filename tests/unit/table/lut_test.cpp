@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tables of runtime_lut: what a line says, what is refused and why, look-ups by the original's rule, and that the same
-/// bytes come out again.
+/// Tables of runtime_lut: what a line says, what is refused and why, look-ups by the original's
+/// rule, and that the same bytes come out again.
 #include "table/lut.hpp"
 
 #include <gmock/gmock.h>
@@ -27,9 +27,12 @@ constexpr std::string_view kConv =
     "\n";
 
 /// A line of an operator of one operand.
-std::string line(std::string_view type, std::string_view time, std::string_view device = "phone", std::string_view args = "[]") {
-  return fmt::format(R"({{"op_type": "{}", "op_args": {}, "input_shapes": [[1, 1000]], "input_dtypes": [6], "runtime_us_p50": {}, "device": "{}"}})"
-                     "\n", type, args, time, device);
+std::string line(std::string_view type, std::string_view time, std::string_view device = "phone",
+                 std::string_view args = "[]") {
+  return fmt::format(
+      R"({{"op_type": "{}", "op_args": {}, "input_shapes": [[1, 1000]], "input_dtypes": [6], "runtime_us_p50": {}, "device": "{}"}})"
+      "\n",
+      type, args, time, device);
 }
 
 std::string error_of(std::string_view bytes) {
@@ -48,7 +51,8 @@ TEST(Lut, ALineSaysAnOperatorAndPercentiles) {
   const LutRecord& record = lut->records.front();
   EXPECT_EQ(record.query.op_type, "Int8ConvRelu");
   EXPECT_EQ(record.query.op_args.at(0), "name: \"kernel\"\ni: 3\n");
-  EXPECT_EQ(record.query.input_shapes, (std::vector<std::vector<std::int64_t>>{{1, 32, 32, 8}, {16, 3, 3, 8}, {16}}));
+  EXPECT_EQ(record.query.input_shapes,
+            (std::vector<std::vector<std::int64_t>>{{1, 32, 32, 8}, {16, 3, 3, 8}, {16}}));
   EXPECT_EQ(record.query.input_dtypes, (std::vector<int>{6, 6, 2}));
   EXPECT_EQ(record.device, "phone");
   EXPECT_EQ(record.p0, (LutTime{41.5, 41'500, false}));
@@ -69,23 +73,31 @@ TEST(Lut, WhatIsReadCanBeWritten) {
 
 TEST(Lut, BadLinesAreNamed) {
   const std::string good = line("Int8Softmax", "5.0");
-  EXPECT_THAT(error_of(good + "not json\n"), HasSubstr("t.json: line 2: no JSON object: 'not json'"));
+  EXPECT_THAT(error_of(good + "not json\n"),
+              HasSubstr("t.json: line 2: no JSON object: 'not json'"));
   EXPECT_THAT(error_of(good + "[1]\n"), HasSubstr("line 2: no JSON object: '[1]'"));
-  EXPECT_THAT(error_of("{}\n"), HasSubstr("line 1: lacks op_type, input_shapes, input_dtypes, runtime_us_p50, device"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"), HasSubstr("line 1: 'unit' is not in the schema"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "-3.0")), HasSubstr("runtime_us_p50 is '-3.0' where microseconds"));
+  EXPECT_THAT(
+      error_of("{}\n"),
+      HasSubstr("line 1: lacks op_type, input_shapes, input_dtypes, runtime_us_p50, device"));
+  EXPECT_THAT(error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"),
+              HasSubstr("line 1: 'unit' is not in the schema"));
+  EXPECT_THAT(error_of(line("Int8Softmax", "-3.0")),
+              HasSubstr("runtime_us_p50 is '-3.0' where microseconds"));
   EXPECT_THAT(error_of(line("Int8Softmax", "NaN")), HasSubstr("runtime_us_p50 is 'NaN'"));
   EXPECT_THAT(error_of(line("Int8Softmax", "Infinity")), HasSubstr("runtime_us_p50 is 'Infinity'"));
   EXPECT_THAT(error_of(line("Int8Softmax", "1e16")), HasSubstr("runtime_us_p50 is '1e16'"));
   EXPECT_THAT(error_of(line("Int8Softmax", "null")), HasSubstr("runtime_us_p50 is 'null'"));
   EXPECT_THAT(error_of(line("Int8Softmax", R"("5")")), HasSubstr("runtime_us_p50 is"));
   EXPECT_THAT(error_of(line("", "5")), HasSubstr("op_type is ''"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "5", "phone", R"([1])")), HasSubstr("op_args is no list"));
+  EXPECT_THAT(error_of(line("Int8Softmax", "5", "phone", R"([1])")),
+              HasSubstr("op_args is no list"));
   EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("no JSON object"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " {}\n"), HasSubstr("something follows the closing brace"));
+  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " {}\n"),
+              HasSubstr("something follows the closing brace"));
   std::string other_unit = good;
   other_unit.replace(other_unit.find("runtime_us"), 10, "runtime_ms");
-  EXPECT_THAT(error_of(other_unit), HasSubstr("'runtime_ms_p50' is not in the schema; times are microseconds"));
+  EXPECT_THAT(error_of(other_unit),
+              HasSubstr("'runtime_ms_p50' is not in the schema; times are microseconds"));
   std::string twice = good;
   twice.replace(twice.find("\"op_args\": []"), 13, "\"op_type\": \"Int8FC\"");
   EXPECT_THAT(error_of(twice), HasSubstr("op_type stands twice"));
@@ -104,7 +116,8 @@ TEST(Lut, ManyBadLinesAreCounted) {
   EXPECT_THAT(message, HasSubstr("12 malformed rows"));
   const auto none = read_lut("rubbish\n", "t.json", true);
   ASSERT_FALSE(none);
-  EXPECT_THAT(none.error().message, HasSubstr("t.json: no record (1 malformed, the first at line 1: "));
+  EXPECT_THAT(none.error().message,
+              HasSubstr("t.json: no record (1 malformed, the first at line 1: "));
   EXPECT_THAT(message, HasSubstr("and 2 more"));
   const auto lut = read_lut(bytes, "t.json", true);
   ASSERT_TRUE(lut.has_value());
@@ -118,13 +131,23 @@ TEST(Lut, ArgumentsAndOtherPercentilesMayBeAbsent) {
   ASSERT_TRUE(record.has_value()) << record.error().message;
   EXPECT_TRUE(record->query.op_args.empty());
   EXPECT_EQ(record->p90, std::nullopt);
-  EXPECT_EQ(lut_line(*record), R"({"op_type": "Relu", "op_args": [], "input_shapes": [[]], "input_dtypes": [1], "runtime_us_p50": 7, "device": "phone"})"
-                               "\n");
+  EXPECT_EQ(
+      lut_line(*record),
+      R"({"op_type": "Relu", "op_args": [], "input_shapes": [[]], "input_dtypes": [1], "runtime_us_p50": 7, "device": "phone"})"
+      "\n");
 }
 
 TEST(Lut, NumbersArePrintedAsPythonDoes) {
-  const std::pair<double, std::string> cases[] = {{960, "960.0"}, {25330, "25330.0"}, {0.1, "0.1"}, {1e-4, "0.0001"}, {1e-5, "1e-05"}, {1.5e-7, "1.5e-07"},
-                                                  {1e15, "1000000000000000.0"}, {1e16, "1e+16"}, {123456789012345680.0, "1.2345678901234568e+17"}, {0, "0.0"},
+  const std::pair<double, std::string> cases[] = {{960, "960.0"},
+                                                  {25330, "25330.0"},
+                                                  {0.1, "0.1"},
+                                                  {1e-4, "0.0001"},
+                                                  {1e-5, "1e-05"},
+                                                  {1.5e-7, "1.5e-07"},
+                                                  {1e15, "1000000000000000.0"},
+                                                  {1e16, "1e+16"},
+                                                  {123456789012345680.0, "1.2345678901234568e+17"},
+                                                  {0, "0.0"},
                                                   {1.0 / 3, "0.3333333333333333"}};
   for (const auto& [value, text] : cases) EXPECT_EQ(python_number(value), text);
   EXPECT_EQ(python_number(960, true), "960");
@@ -133,7 +156,8 @@ TEST(Lut, NumbersArePrintedAsPythonDoes) {
 }
 
 TEST(Lut, RecordsAreFoundByFiveFields) {
-  const std::string bytes = std::string(kConv) + line("Int8Softmax", "5.0") + line("Int8Softmax", "6.0", "other") + line("Int8Softmax", "7.0");
+  const std::string bytes = std::string(kConv) + line("Int8Softmax", "5.0") +
+                            line("Int8Softmax", "6.0", "other") + line("Int8Softmax", "7.0");
   const auto lut = read_lut(bytes, "t.json").value();
   const LutIndex index(lut.records);
   EXPECT_EQ(index.find(query_of(kConv), "phone"), (std::vector<std::uint32_t>{0}));
@@ -154,7 +178,9 @@ TEST(Lut, RecordsAreFoundByFiveFields) {
 }
 
 TEST(Lut, QuantisationDoesNotDecide) {
-  const std::string bytes = line("Int8FC", "9.0", "phone", R"(["name: \"Y_scale\"\nf: 0.5\n", "name: \"order\"\ns: \"NHWC\"\n", "name: \"ws_nbytes_limit\"\ni: 64\n"])");
+  const std::string bytes = line(
+      "Int8FC", "9.0", "phone",
+      R"(["name: \"Y_scale\"\nf: 0.5\n", "name: \"order\"\ns: \"NHWC\"\n", "name: \"ws_nbytes_limit\"\ni: 64\n"])");
   const auto lut = read_lut(bytes, "t.json").value();
   const LutIndex index(lut.records);
   ir::LutQuery query = lut.records[0].query;
@@ -172,16 +198,20 @@ TEST(Lut, ContradictionsNameTheirLines) {
   EXPECT_TRUE(of(line("Int8FC", "5.0") + line("Int8FC", "10.0")).empty());
   const auto told = of(line("Int8FC", "5.0") + line("Int8Sum", "1.0") + line("Int8FC", "10.5"));
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_THAT(told[0], HasSubstr("Int8FC with input [[1, 1000]] on phone: line 1: 5.0 us, line 3: 10.5 us"));
+  EXPECT_THAT(told[0],
+              HasSubstr("Int8FC with input [[1, 1000]] on phone: line 1: 5.0 us, line 3: 10.5 us"));
 }
 
 TEST(Lut, QueriesHaveNoTimes) {
-  const auto question = read_lut_question(R"({"op_type": "Relu", "op_args": [], "input_shapes": [[1, 4]], "input_dtypes": [1], "device": "phone"})");
+  const auto question = read_lut_question(
+      R"({"op_type": "Relu", "op_args": [], "input_shapes": [[1, 4]], "input_dtypes": [1], "device": "phone"})");
   ASSERT_TRUE(question.has_value()) << question.error().message;
-  EXPECT_EQ(lut_question_line(question->query, question->device),
-            R"({"op_type": "Relu", "op_args": [], "input_shapes": [[1, 4]], "input_dtypes": [1], "device": "phone"})"
-            "\n");
-  EXPECT_THAT(read_lut_question(kConv).error().message, HasSubstr("runtime_us_p0 stands in a query"));
+  EXPECT_EQ(
+      lut_question_line(question->query, question->device),
+      R"({"op_type": "Relu", "op_args": [], "input_shapes": [[1, 4]], "input_dtypes": [1], "device": "phone"})"
+      "\n");
+  EXPECT_THAT(read_lut_question(kConv).error().message,
+              HasSubstr("runtime_us_p0 stands in a query"));
 }
 
 TEST(Lut, AnOperatorThatNobodyKnowsKeepsAKey) {
@@ -229,14 +259,16 @@ class LutTable : public testing::Test {
 };
 
 TEST_F(LutTable, GivesTheSameBytesBack) {
-  const std::string bytes = "\n" + std::string(kConv) + "{\"broken\"\n \t\r\n" + line("Int8Softmax", "5") + line("Odd Type", "6.50");
+  const std::string bytes = "\n" + std::string(kConv) + "{\"broken\"\n \t\r\n" +
+                            line("Int8Softmax", "5") + line("Odd Type", "6.50");
   const std::string cut = bytes.substr(0, bytes.size() - 1);
   EXPECT_EQ(exported(imported(bytes, true), "phone"), bytes);
   EXPECT_EQ(exported(imported(cut, true), "phone"), cut);
 }
 
 TEST_F(LutTable, HoldsSeveralDevices) {
-  const std::string of_phone = line("Int8Softmax", "5.0"), of_pixel = line("Int8Softmax", "6.0", "pixel");
+  const std::string of_phone = line("Int8Softmax", "5.0"),
+                    of_pixel = line("Int8Softmax", "6.0", "pixel");
   const Table table = imported(of_phone + of_pixel);
   EXPECT_EQ(exported(table, "phone"), of_phone + of_pixel);
   EXPECT_EQ(exported(table, "pixel"), of_pixel);
@@ -249,7 +281,8 @@ TEST_F(LutTable, HoldsSeveralDevices) {
 }
 
 TEST_F(LutTable, AnswersByTheOriginalsRule) {
-  const Table table = imported(std::string(kConv) + line("Int8FC", "5") + line("Int8FC", "50.5") + line("Int8FC", "7", "pixel"));
+  const Table table = imported(std::string(kConv) + line("Int8FC", "5") + line("Int8FC", "50.5") +
+                               line("Int8FC", "7", "pixel"));
   const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
   LutRows rows(table, table.find_device("phone").value().value(), {setting});
   for (int i = 0; i < 2; ++i) {
@@ -270,9 +303,11 @@ TEST_F(LutTable, AnswersByTheOriginalsRule) {
 /// What the index is asked for, against the rows themselves.
 TEST_F(LutTable, TheIndexOfAnImportAnswersAsItsRowsDo) {
   const std::string fc = line("Int8FC", "5"), softmax = line("Int8Softmax", "6.5");
-  Table table = imported(std::string(kConv) + fc + line("Int8FC", "50.5") + softmax + line("Int8FC", "7", "pixel"));
+  Table table = imported(std::string(kConv) + fc + line("Int8FC", "50.5") + softmax +
+                         line("Int8FC", "7", "pixel"));
   const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
-  const auto phone = table.find_device("phone").value().value(), pixel = table.find_device("pixel").value().value();
+  const auto phone = table.find_device("phone").value().value(),
+             pixel = table.find_device("pixel").value().value();
   EXPECT_EQ(table.counts().value().fits, 2);
   const auto times = [&](DeviceId device, const std::string& asked) {
     std::vector<double> us;
@@ -286,7 +321,10 @@ TEST_F(LutTable, TheIndexOfAnImportAnswersAsItsRowsDo) {
   // Another file of the same device: the rows of both.
   const std::string more = line("Int8FC", "8");
   const auto read = codec_->read(more, {"more.json", "model", false}).value();
-  const ImportRequest request{{"lut", "more.json", base::hash128(more)}, "phone", codec_->setting("more.json", "").value(), false};
+  const ImportRequest request{{"lut", "more.json", base::hash128(more)},
+                              "phone",
+                              codec_->setting("more.json", "").value(),
+                              false};
   ASSERT_EQ(import_foreign(table, request, read.file).value(), ImportOutcome::Added);
   EXPECT_THAT(times(phone, fc), ElementsAre(5, 50.5, 8));
   // A row that oplat measured is no line: the index is void, and the rows answer, it among them.
@@ -301,11 +339,15 @@ TEST_F(LutTable, TheIndexOfAnImportAnswersAsItsRowsDo) {
 }
 
 TEST_F(LutTable, AReplacedFileTakesItsIndexWithIt) {
-  const std::string fc = line("Int8FC", "5"), of_pixel = line("Int8FC", "7", "pixel"), softmax = line("Int8Softmax", "6.5", "pixel");
+  const std::string fc = line("Int8FC", "5"), of_pixel = line("Int8FC", "7", "pixel"),
+                    softmax = line("Int8Softmax", "6.5", "pixel");
   Table table = imported(fc + of_pixel + softmax);
   const std::string fewer = line("Int8FC", "9");
   const auto read = codec_->read(fewer, {"t.json", "model", false}).value();
-  const ImportRequest request{{"lut", "t.json", base::hash128(fewer)}, "phone", codec_->setting("t.json", "").value(), true};
+  const ImportRequest request{{"lut", "t.json", base::hash128(fewer)},
+                              "phone",
+                              codec_->setting("t.json", "").value(),
+                              true};
   ASSERT_EQ(import_foreign(table, request, read.file).value(), ImportOutcome::Replaced);
   const auto setting = table.find_setting(request.setting).value().value();
   LutRows phone(table, table.find_device("phone").value().value(), {setting});
@@ -322,12 +364,15 @@ TEST_F(LutTable, ADamagedIndexIsLeftAlone) {
   const std::string blob = table.find_fit("oplat.lut-index/1", phone, setting).value()->fit.blob;
   constexpr std::size_t kHead = 8, kEntry = 40;
   ASSERT_EQ(blob.size(), kHead + 2 * kEntry);
-  const std::string swapped = blob.substr(0, kHead) + blob.substr(kHead + kEntry) + blob.substr(kHead, kEntry);
+  const std::string swapped =
+      blob.substr(0, kHead) + blob.substr(kHead + kEntry) + blob.substr(kHead, kEntry);
   const auto with = [&](std::size_t at) { return std::string(blob).replace(at, 8, 8, '\xff'); };
   const std::string nan = with(kHead + 16), many = with(0);
-  for (const std::string& damaged : {std::string(), blob.substr(0, 50), blob + "x", swapped, nan, many}) {
+  for (const std::string& damaged :
+       {std::string(), blob.substr(0, 50), blob + "x", swapped, nan, many}) {
     ASSERT_TRUE(table.put_fit(phone, setting, {"oplat.lut-index/1", 0, damaged}).has_value());
-    EXPECT_EQ(LutRows(table, phone, {setting}).find(query_of(fc)).value().times, std::vector<LutTime>({{5, 5000, true}}));
+    EXPECT_EQ(LutRows(table, phone, {setting}).find(query_of(fc)).value().times,
+              std::vector<LutTime>({{5, 5000, true}}));
   }
 }
 
@@ -377,7 +422,10 @@ TEST_F(LutTable, RowsThatOplatMeasuredAreLinesWithFivePercentiles) {
   ASSERT_TRUE(table.put_row(device, setting, std::nullopt, refused).has_value());
   const std::string out = exported(table, "phone");
   EXPECT_THAT(out, HasSubstr(R"("op_type": "Int8ConvRelu")"));
-  EXPECT_THAT(out, HasSubstr(R"("runtime_us_p0": 40.0, "runtime_us_p10": 41.0, "runtime_us_p50": 42.0004, "runtime_us_p90": 45.0, "runtime_us_p100": 47.0, "device": "phone"})"));
+  EXPECT_THAT(
+      out,
+      HasSubstr(
+          R"("runtime_us_p0": 40.0, "runtime_us_p10": 41.0, "runtime_us_p50": 42.0004, "runtime_us_p90": 45.0, "runtime_us_p100": 47.0, "device": "phone"})"));
   const auto lut = read_lut(out, "out.json");
   ASSERT_TRUE(lut.has_value()) << lut.error().message;
   ASSERT_EQ(lut->records.size(), 2U);
@@ -387,7 +435,8 @@ TEST_F(LutTable, RowsThatOplatMeasuredAreLinesWithFivePercentiles) {
 
 TEST_F(LutTable, ThePrecisionIsEachOperatorsOwn) {
   EXPECT_EQ(codec_->setting("t.json", "").value().runtime, "caffe2-qnnpack");
-  EXPECT_EQ(static_cast<int>(codec_->setting("t.json", "int8").error().code), static_cast<int>(Code::Usage));
+  EXPECT_EQ(static_cast<int>(codec_->setting("t.json", "int8").error().code),
+            static_cast<int>(Code::Usage));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The way from an older schema to this one: with steps made for the test, and from files that older releases wrote.
+/// The way from an older schema to this one: with steps made for the test, and from files that
+/// older releases wrote.
 #include "table/migrate.hpp"
 
 #include "table/opening.hpp"
@@ -12,11 +13,18 @@ namespace {
 /// A made-up predecessor: topology was called shape.
 constexpr std::int64_t kOld = kSchemaVersion - 1;
 void age(const std::filesystem::path& file) {
-  raw(file, fmt::format("ALTER TABLE row RENAME COLUMN topology TO shape; PRAGMA user_version = {}", kOld));
+  raw(file, fmt::format("ALTER TABLE row RENAME COLUMN topology TO shape; PRAGMA user_version = {}",
+                        kOld));
 }
-std::filesystem::path kept(const std::filesystem::path& file) { return fmt::format("{}.schema{}", file.string(), kOld); }
-Status rename_back(Database& database) { return database.execute("ALTER TABLE row RENAME COLUMN shape TO topology"); }
-Status fails(Database& database) { return database.execute("ALTER TABLE row RENAME COLUMN none TO nothing"); }
+std::filesystem::path kept(const std::filesystem::path& file) {
+  return fmt::format("{}.schema{}", file.string(), kOld);
+}
+Status rename_back(Database& database) {
+  return database.execute("ALTER TABLE row RENAME COLUMN shape TO topology");
+}
+Status fails(Database& database) {
+  return database.execute("ALTER TABLE row RENAME COLUMN none TO nothing");
+}
 
 using MigrationTest = TableTest;
 
@@ -60,7 +68,8 @@ TEST_F(MigrationTest, AResultThatIsNotThisSchemaIsRefused) {
   fill();
   age(file());
   const Migration steps[] = {{kOld, [](Database&) { return Status{}; }}};
-  expect_error(open_database(file(), Mode::Write, steps), Code::Input, "table row has no column topology");
+  expect_error(open_database(file(), Mode::Write, steps), Code::Input,
+               "table row has no column topology");
 }
 
 TEST_F(MigrationTest, AVersionThatNoStepLeadsFromIsRefused) {
@@ -113,7 +122,8 @@ TEST_F(Schema1Test, IsMigratedForWritingAndKept) {
     expect_content(table);
     const auto pair = must(table.population_outlines()).at(0);
     const ForeignFile foreign{"# head\n", {{kRelu, Failed{"-1"}, "\n", "text\n"}}, ""};
-    const FileId id = must(table.add_foreign(pair.device, pair.setting, {"test", "a.txt", base::hash128("a")}, foreign));
+    const FileId id = must(table.add_foreign(pair.device, pair.setting,
+                                             {"test", "a.txt", base::hash128("a")}, foreign));
     EXPECT_EQ(must(table.foreign_file(id)), foreign);
   }
   EXPECT_EQ(read_bytes(file().string() + ".schema1"), before);
@@ -164,7 +174,13 @@ TEST_F(Schema2Test, IsMigratedForWritingAndKept) {
     expect_content(table);
     must(table.add_block(1, {0, 1, 1501.5, 10.25, std::nullopt, 30, 2, 0, 0.5}));
     EXPECT_EQ(must(table.blocks_of(1)).back().other_load, 0.5);
-    must(table.put_plan({"net.onnx", "plan-1", "runtime", 1, 4096, 512, {{"a", kRelu, 1, true}, {"b", kAdd, 2, false}, {"c", kAdd, 1}}}));
+    must(table.put_plan({"net.onnx",
+                         "plan-1",
+                         "runtime",
+                         1,
+                         4096,
+                         512,
+                         {{"a", kRelu, 1, true}, {"b", kAdd, 2, false}, {"c", kAdd, 1}}}));
     const auto plan = must(table.find_plan("plan-1"));
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->kernels[0].put_in, true);

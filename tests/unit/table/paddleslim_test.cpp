@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// PaddleSlim's pickled tables: what of a pickle is read, what is refused and why, and that nothing is lost on the way.
+/// PaddleSlim's pickled tables: what of a pickle is read, what is refused and why, and that nothing
+/// is lost on the way.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -37,9 +38,11 @@ const TableCodec& codec() {
 }
 
 TEST(Pickle, EveryProtocolOfPythonIsRead) {
-  // What pickle.dumps() makes of {relu: 0.25, 'cast': 3, 'range': -70000, 'shape': True}, protocols 0, 1, 3 and 5.
+  // What pickle.dumps() makes of {relu: 0.25, 'cast': 3, 'range': -70000, 'shape': True}, protocols
+  // 0, 1, 3 and 5.
   const std::string pickles[] = {
-      "(dp0\nVrelu in=(1, 8) out=(1, 8)\np1\nF0.25\nsVcast\np2\nI3\nsVrange\np3\nI-70000\nsVshape\np4\nI01\ns.",
+      "(dp0\nVrelu in=(1, 8) out=(1, "
+      "8)\np1\nF0.25\nsVcast\np2\nI3\nsVrange\np3\nI-70000\nsVshape\np4\nI01\ns.",
       "}q\0(X\x19\0\0\0relu in=(1, 8) out=(1, 8)q\1G?\xd0\0\0\0\0\0\0X\4\0\0\0castq\2K\3X\5\0\0\0rangeq\3J\x90\xee\xfe\xffX\5\0\0\0shapeq\4I01\nu."s,
       "\x80\3}q\0(X\x19\0\0\0relu in=(1, 8) out=(1, 8)q\1G?\xd0\0\0\0\0\0\0X\4\0\0\0castq\2K\3X\5\0\0\0rangeq\3J\x90\xee\xfe\xffX\5\0\0\0shapeq\4\x88u."s,
       "\x80\5\x95I\0\0\0\0\0\0\0}\x94(\x8c\x19relu in=(1, 8) out=(1, 8)\x94G?\xd0\0\0\0\0\0\0\x8c\4cast\x94K\3\x8c\5range\x94J\x90\xee\xfe\xff\x8c\5shape\x94\x88u."s,
@@ -62,7 +65,8 @@ TEST(Pickle, RarerInstructionsAreRead) {
     std::vector<double> all;
     const auto read = read_pickled_dict(dict_of(items));
     EXPECT_TRUE(read.has_value()) << read.error().message;
-    for (const PickleEntry& entry : read.value_or(std::vector<PickleEntry>())) all.push_back(std::get<double>(entry.value));
+    for (const PickleEntry& entry : read.value_or(std::vector<PickleEntry>()))
+      all.push_back(std::get<double>(entry.value));
     return all;
   };
   EXPECT_EQ(values("U\1aM\1\2"s), std::vector<double>{513});
@@ -71,29 +75,43 @@ TEST(Pickle, RarerInstructionsAreRead) {
   EXPECT_EQ(values("S'a'\n\x8b\1\0\0\0\5"s), std::vector<double>{5});
   EXPECT_EQ(values("S\"b'\"\n\x8a\0"s), std::vector<double>{0});
   // A number remembered and taken twice, as equal objects are pickled.
-  EXPECT_EQ(values("Va\nF1.5\nr\1\1\0\0Vb\nj\1\1\0\0Vc\ng257\n"s), (std::vector<double>{1.5, 1.5, 1.5}));
+  EXPECT_EQ(values("Va\nF1.5\nr\1\1\0\0Vb\nj\1\1\0\0Vc\ng257\n"s),
+            (std::vector<double>{1.5, 1.5, 1.5}));
   EXPECT_EQ(values(""), std::vector<double>{});
   // A dict made of what lies above a mark.
   EXPECT_EQ(read_pickled_dict("(Va\nF1.5\nVb\nF2\nd.").value().size(), 2U);
 }
 
 TEST(Pickle, WhatCouldRunCodeIsRefusedByName) {
-  const std::pair<std::string, std::string> cases[] = {
-      {"cposix\nsystem\n", "GLOBAL"},  {"\x93", "STACK_GLOBAL"}, {"R", "REDUCE"},      {"b", "BUILD"},
-      {"iposix\nsystem\n", "INST"},    {"o", "OBJ"},             {"\x81", "NEWOBJ"},   {"\x92", "NEWOBJ_EX"},
-      {"Pname\n", "PERSID"},           {"Q", "BINPERSID"},       {"\x82\1"s, "EXT1"}, {"\x83\1\0"s, "EXT2"},
-      {"\x84\1\0\0\0"s, "EXT4"}};
+  const std::pair<std::string, std::string> cases[] = {{"cposix\nsystem\n", "GLOBAL"},
+                                                       {"\x93", "STACK_GLOBAL"},
+                                                       {"R", "REDUCE"},
+                                                       {"b", "BUILD"},
+                                                       {"iposix\nsystem\n", "INST"},
+                                                       {"o", "OBJ"},
+                                                       {"\x81", "NEWOBJ"},
+                                                       {"\x92", "NEWOBJ_EX"},
+                                                       {"Pname\n", "PERSID"},
+                                                       {"Q", "BINPERSID"},
+                                                       {"\x82\1"s, "EXT1"},
+                                                       {"\x83\1\0"s, "EXT2"},
+                                                       {"\x84\1\0\0\0"s, "EXT4"}};
   for (const auto& [code, name] : cases) {
-    EXPECT_NE(error_of(dict_of(code)).find("byte 4: " + name + " could run code"), std::string::npos) << error_of(dict_of(code));
+    EXPECT_NE(error_of(dict_of(code)).find("byte 4: " + name + " could run code"),
+              std::string::npos)
+        << error_of(dict_of(code));
   }
 }
 
 TEST(Pickle, OtherObjectsAreRefusedByName) {
   const std::pair<std::string, std::string> cases[] = {
-      {"]", "EMPTY_LIST"}, {"l", "LIST"}, {"a", "APPEND"}, {")", "EMPTY_TUPLE"}, {"\x85", "TUPLE1"}, {"C\1a", "SHORT_BINBYTES"},
-      {"\x8f", "EMPTY_SET"}, {"\x97", "NEXT_BUFFER"}, {"2", "DUP"}, {"0", "POP"}};
+      {"]", "EMPTY_LIST"},   {"l", "LIST"},           {"a", "APPEND"},
+      {")", "EMPTY_TUPLE"},  {"\x85", "TUPLE1"},      {"C\1a", "SHORT_BINBYTES"},
+      {"\x8f", "EMPTY_SET"}, {"\x97", "NEXT_BUFFER"}, {"2", "DUP"},
+      {"0", "POP"}};
   for (const auto& [code, name] : cases) {
-    EXPECT_EQ(error_of(dict_of(code)), "byte 4: " + name + " where a dict of str to float is expected");
+    EXPECT_EQ(error_of(dict_of(code)),
+              "byte 4: " + name + " where a dict of str to float is expected");
   }
   EXPECT_EQ(error_of(dict_of("!")), "byte 4: 0x21 is no instruction of a pickle");
 }
@@ -108,16 +126,19 @@ TEST(Pickle, MalformedOnesNameThePlace) {
       {"}.x", "1 bytes after the end"},
       {"\x95\xff\0\0\0\0\0\0\0}."s, "a frame of 255 bytes where 2 are left"},
       {dict_of("X\0\0\0\x40"s), "bytes are announced"},
-      {dict_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"s), "18446744073709551615 bytes are announced"},
+      {dict_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"s),
+       "18446744073709551615 bytes are announced"},
       {dict_of("X\1"), "bytes are announced where"},
       {dict_of("V" + std::string(70'000, 'a') + "\n"), "a line of more than 65536 bytes"},
-      {dict_of("X\x70\x11\1\0"s + std::string(70'000, 'a')), "a text of 70000 bytes; keys have at most 65536"},
+      {dict_of("X\x70\x11\1\0"s + std::string(70'000, 'a')),
+       "a text of 70000 bytes; keys have at most 65536"},
       {dict_of("\x8b\xff\xff\xff\x7f"s), "a whole number of 2147483647 bytes"},
       {dict_of("Va\nIx\n"), "'x' is no number"},
       {dict_of("Va\nI1.5\n"), "'1.5' is no number"},
       {dict_of("V\\u0041\nK\1"), "holds an escape"},
       {dict_of("Sabc\nK\1"), "between quotes"},
-      {dict_of(text_of("caf\xc3\xa9") + "K\1"), "holds byte 0xc3; keys of a latency table are printable ASCII"},
+      {dict_of(text_of("caf\xc3\xa9") + "K\1"),
+       "holds byte 0xc3; keys of a latency table are printable ASCII"},
       {dict_of(text_of("a\tb") + "K\1"), "holds byte 0x09"},
       {dict_of("K\1K\2"), "a key is a number where a text is expected"},
       {dict_of("NK\2"), "a key is None where a text is expected"},
@@ -138,19 +159,22 @@ TEST(Pickle, MalformedOnesNameThePlace) {
       {"}(.", "the pickle is a mark where a dict is expected"},
   };
   for (const auto& [bytes, expected] : cases) {
-    EXPECT_NE(error_of(bytes).find(expected), std::string::npos) << error_of(bytes) << "\nexpected: " << expected;
+    EXPECT_NE(error_of(bytes).find(expected), std::string::npos)
+        << error_of(bytes) << "\nexpected: " << expected;
   }
 }
 
 TEST(Pickle, CountsAreBounded) {
   std::string marks = "}";
   marks.append(2'100'000, '(');
-  EXPECT_NE(error_of(marks).find("more than 2001000 objects"), std::string::npos) << error_of(marks).substr(0, 200);
+  EXPECT_NE(error_of(marks).find("more than 2001000 objects"), std::string::npos)
+      << error_of(marks).substr(0, 200);
   // One long text, taken for every key.
   std::string again = "}(V" + std::string(60'000, 'a') + "\nq" + '\0';
   for (int i = 0; i < 10'000; ++i) again += "K\1h"s + '\0';
   again += "K\1u.";
-  EXPECT_NE(error_of(again).find("keys of more bytes than the file has"), std::string::npos) << error_of(again).substr(0, 200);
+  EXPECT_NE(error_of(again).find("keys of more bytes than the file has"), std::string::npos)
+      << error_of(again).substr(0, 200);
 }
 
 TEST(Pickle, EntriesAreWrittenInBatches) {
@@ -178,15 +202,17 @@ TEST(Paddleslim, TheNameTellsDeviceAndSetting) {
   EXPECT_FALSE(codec().setting("mine.pkl", "fp8").has_value());
   const auto device = [](const char* name) { return device_of_file("paddleslim", name); };
   EXPECT_EQ(device("folder/my_threads_phone_threads_4_power_mode_0.pkl"), "my_threads_phone");
-  for (const char* name : {"_threads_4_power_mode_0.pkl", "A_threads_0_power_mode_0.pkl", "A_threads_4_power_mode_0",
-                           "A_threads_4_power_mode_x.pkl", "A_threads_99999_power_mode_0.pkl", "a.pkl"}) {
+  for (const char* name :
+       {"_threads_4_power_mode_0.pkl", "A_threads_0_power_mode_0.pkl", "A_threads_4_power_mode_0",
+        "A_threads_4_power_mode_x.pkl", "A_threads_99999_power_mode_0.pkl", "a.pkl"}) {
     EXPECT_EQ(device(name), std::nullopt) << name;
   }
   EXPECT_EQ(device_of_file("tinynas", "A_threads_4_power_mode_0.pkl"), std::nullopt);
 }
 
 TEST(Paddleslim, RowsKeepTheirOwnTextAndNumber) {
-  const std::string bytes = dict_of(text_of(kRelu) + "G?\xd0\0\0\0\0\0\0"s + text_of("my_op in=3") + "F0.30000000000000004\n");
+  const std::string bytes = dict_of(text_of(kRelu) + "G?\xd0\0\0\0\0\0\0"s + text_of("my_op in=3") +
+                                    "F0.30000000000000004\n");
   const auto read = codec().read(bytes, {"a.pkl", "fp32", false});
   ASSERT_TRUE(read.has_value()) << read.error().message;
   ASSERT_EQ(read->file.rows.size(), 2U);
@@ -217,27 +243,33 @@ TEST(Paddleslim, MeasuredRowsAreSaidInTheFormatsOwnWords) {
 }
 
 TEST(Paddleslim, RowsWithoutATimeAreNamedOrLeftOut) {
-  const std::string bytes = dict_of(text_of("a") + "Fnan\n" + text_of("b") + "F-1.5\n" + text_of("c") + "K\1" + text_of("d") +
-                                    "N" + text_of("c") + "K\2" + text_of("e") + "K\0"s + text_of("") + "K\1" + text_of("f") +
-                                    "Finf\n" + text_of("g") + "F1e304\n");
+  const std::string bytes =
+      dict_of(text_of("a") + "Fnan\n" + text_of("b") + "F-1.5\n" + text_of("c") + "K\1" +
+              text_of("d") + "N" + text_of("c") + "K\2" + text_of("e") + "K\0"s + text_of("") +
+              "K\1" + text_of("f") + "Finf\n" + text_of("g") + "F1e304\n");
   const auto strict = codec().read(bytes, {"a.pkl", "fp32", false});
   ASSERT_FALSE(strict.has_value());
   for (const char* expected :
-       {"a.pkl: 8 malformed rows; --skip-bad-rows", "'a': the latency is nan; expected 1e-9 to 3.2e10 ms", "'b': the latency is -1.5",
-        "'d': the latency is None", "byte 27: 'c': the key stands there once more", "'e': the latency is 0.0", "'': an empty key",
-        "'f': the latency is inf", "'g': the latency is 1e+304"}) {
-    EXPECT_NE(strict.error().message.find(expected), std::string::npos) << strict.error().message << "\nexpected: " << expected;
+       {"a.pkl: 8 malformed rows; --skip-bad-rows",
+        "'a': the latency is nan; expected 1e-9 to 3.2e10 ms", "'b': the latency is -1.5",
+        "'d': the latency is None", "byte 27: 'c': the key stands there once more",
+        "'e': the latency is 0.0", "'': an empty key", "'f': the latency is inf",
+        "'g': the latency is 1e+304"}) {
+    EXPECT_NE(strict.error().message.find(expected), std::string::npos)
+        << strict.error().message << "\nexpected: " << expected;
   }
   const auto lenient = codec().read(bytes, {"a.pkl", "fp32", true});
   ASSERT_TRUE(lenient.has_value()) << lenient.error().message;
   EXPECT_EQ(lenient->skipped, 8U);
   ASSERT_EQ(lenient->file.rows.size(), 1U);
-  EXPECT_EQ(std::get<Timing>(lenient->file.rows[0].outcome).median_ns, 2'000'000) << "the last of equal keys, as in Python";
+  EXPECT_EQ(std::get<Timing>(lenient->file.rows[0].outcome).median_ns, 2'000'000)
+      << "the last of equal keys, as in Python";
   const auto before = read_pickled_dict(bytes).value();
   const auto after = read_pickled_dict(codec().write(lenient->file).value()).value();
   ASSERT_EQ(after.size(), before.size());
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(after[i].key, before[i].key);
-  EXPECT_FALSE(codec().read(dict_of(text_of("a") + "N"), {"a.pkl", "fp32", true}).has_value()) << "no row with a time";
+  EXPECT_FALSE(codec().read(dict_of(text_of("a") + "N"), {"a.pkl", "fp32", true}).has_value())
+      << "no row with a time";
 }
 
 TEST(Paddleslim, EveryTextOfARealTableComesBack) {

@@ -68,13 +68,15 @@ TEST_F(RoundTrip, SettingsAreOnePerSetOfFields) {
   ASSERT_EQ(settings.size(), 7U);
   EXPECT_EQ(settings[0].second, base);
   EXPECT_EQ(settings[6].second, others[5]);
-  EXPECT_EQ(raw_value(file(), "SELECT canonical FROM setting WHERE id = 1"),
-            R"({"build":"abc123","options":{"level":"99","spinning":"0"},"precision":"model","runtime":"onnxruntime",)"
-            R"("threads":4,"version":"1.31.1"})");
+  EXPECT_EQ(
+      raw_value(file(), "SELECT canonical FROM setting WHERE id = 1"),
+      R"({"build":"abc123","options":{"level":"99","spinning":"0"},"precision":"model","runtime":"onnxruntime",)"
+      R"("threads":4,"version":"1.31.1"})");
 }
 
 TEST_F(RoundTrip, SettingInWords) {
-  EXPECT_EQ(describe(sample_setting()), "onnxruntime 1.31.1, 4 threads, precision model, level=99 spinning=0");
+  EXPECT_EQ(describe(sample_setting()),
+            "onnxruntime 1.31.1, 4 threads, precision model, level=99 spinning=0");
   EXPECT_EQ(describe({"mnn", "", "", "f16", 1, {}}), "mnn, 1 thread, precision f16");
 }
 
@@ -87,8 +89,12 @@ TEST_F(RoundTrip, OutcomeNames) {
 
 TEST_F(RoundTrip, Campaign) {
   CampaignId id = 0;
-  Campaign campaign{
-      "oplat profile --seed 1", "c0ffee", std::numeric_limits<std::uint64_t>::max(), 10.5, std::nullopt, 800};
+  Campaign campaign{"oplat profile --seed 1",
+                    "c0ffee",
+                    std::numeric_limits<std::uint64_t>::max(),
+                    10.5,
+                    std::nullopt,
+                    800};
   const Environment environment{
       "6.1.0", "00ff", "2025-01-02T03:04:05Z", 0.25, {{"governor", "performance"}, {"a", ""}}};
   {
@@ -122,15 +128,16 @@ TEST_F(RoundTrip, Campaign) {
 }
 
 TEST_F(RoundTrip, EveryOutcome) {
-  const std::vector<Outcome> outcomes = {sample_timing(0.1 + 0.2), Unsupported{"no int4"}, Skipped{"view"},
-                                         Failed{"time limit"}};
+  const std::vector<Outcome> outcomes = {sample_timing(0.1 + 0.2), Unsupported{"no int4"},
+                                         Skipped{"view"}, Failed{"time limit"}};
   {
     Table table = must_open(file(), Mode::Create);
     const DeviceId device = must(table.put_device(sample_device()));
     const SettingId setting = must(table.put_setting(sample_setting()));
     double reuse = 1;
     for (const Outcome& outcome : outcomes) {
-      must(table.put_row(device, setting, std::nullopt, {kRelu, reuse++, "own", outcome, {3, "fan", {"x"}}}));
+      must(table.put_row(device, setting, std::nullopt,
+                         {kRelu, reuse++, "own", outcome, {3, "fan", {"x"}}}));
     }
   }
   const auto rows = must(must_open(file(), Mode::Read).rows_of(kRelu, 1, 1));
@@ -154,7 +161,8 @@ TEST_F(RoundTrip, OwnRowsAreReplacedForeignOnesAdded) {
   const CampaignId campaign = must(table.add_campaign(device, setting, {}, {}));
   Row row{kRelu, std::nullopt, "own", Failed{"once"}, {}};
   const RowId id = must(table.put_row(device, setting, std::nullopt, row));
-  EXPECT_TRUE(std::holds_alternative<Failed>(must(table.rows_of(kRelu, device, setting)).at(0).row.outcome));
+  EXPECT_TRUE(std::holds_alternative<Failed>(
+      must(table.rows_of(kRelu, device, setting)).at(0).row.outcome));
   row.outcome = sample_timing(12);
   row.method = {8, "chain", {}};
   EXPECT_EQ(must(table.put_row(device, setting, campaign, row)), id);
@@ -187,7 +195,8 @@ TEST_F(RoundTrip, LookUpsAskForKeyDeviceAndSetting) {
   const SettingId other = must(table.put_setting(one));
   EXPECT_TRUE(must(table.rows_of(kRelu, device, setting)).empty());
   must(table.put_row(device, setting, std::nullopt, sample_row(kRelu, 5)));
-  EXPECT_EQ(must(table.rows_of(kRelu, device, setting)).size(), 1U) << "a remembered absence must not outlive a write";
+  EXPECT_EQ(must(table.rows_of(kRelu, device, setting)).size(), 1U)
+      << "a remembered absence must not outlive a write";
   EXPECT_TRUE(must(table.rows_of(kRelu, device, other)).empty());
   EXPECT_TRUE(must(table.rows_of(kRelu, device + 1, setting)).empty());
   EXPECT_TRUE(must(table.rows_of(kAdd, device, setting)).empty());
@@ -199,7 +208,8 @@ TEST_F(RoundTrip, EachRowVisitsAllInOrderAndMayAskFurther) {
   const SettingId setting = must(table.put_setting(sample_setting()));
   must(table.transaction([&]() -> Status {
     for (int i = 0; i < 1300; ++i) {
-      OPLAT_CHECK(table.put_row(device, setting, std::nullopt, sample_row(fmt::format("Op{}{{}}()->()", i), i + 1)));
+      OPLAT_CHECK(table.put_row(device, setting, std::nullopt,
+                                sample_row(fmt::format("Op{}{{}}()->()", i), i + 1)));
     }
     return {};
   }));
@@ -242,7 +252,8 @@ TEST_F(RoundTrip, Blocks) {
   EXPECT_EQ(blocks[1].pass, 1);
   EXPECT_EQ(blocks[1].reference_compute_ns, std::nullopt);
   EXPECT_EQ(blocks[1].reference_memory_ns, std::optional(20.25));
-  EXPECT_EQ(raw_value(file(), "SELECT group_concat(coalesce(campaign, 'none')) FROM block"), "1,1,none");
+  EXPECT_EQ(raw_value(file(), "SELECT group_concat(coalesce(campaign, 'none')) FROM block"),
+            "1,1,none");
   expect_error(table.add_block(77, {}), Code::Internal, "no row 77");
   must(table.put_row(device, setting, campaign, sample_row(kRelu, 6)));
   EXPECT_EQ(must(table.blocks_of(row)).size(), 2U) << "a resumed campaign adds to the blocks";
@@ -255,9 +266,12 @@ TEST_F(RoundTrip, ModelRows) {
   fill();
   {
     Table table = must_open(file(), Mode::Write);
-    EXPECT_EQ(must(table.put_model_row(1, 1, std::nullopt, {"renamed.onnx", "plan-1", 8, Failed{"out of memory"}, {}})),
+    EXPECT_EQ(must(table.put_model_row(1, 1, std::nullopt,
+                                       {"renamed.onnx", "plan-1", 8, Failed{"out of memory"}, {}})),
               1);
-    EXPECT_EQ(must(table.put_model_row(1, 1, 1, {"other.onnx", "plan-2", 1, sample_timing(7), {2, "fan", {"f"}}})), 2);
+    EXPECT_EQ(must(table.put_model_row(
+                  1, 1, 1, {"other.onnx", "plan-2", 1, sample_timing(7), {2, "fan", {"f"}}})),
+              2);
   }
   const Table table = must_open(file(), Mode::Read);
   const auto rows = must(table.model_rows());
@@ -288,7 +302,8 @@ TEST_F(RoundTrip, PlansKeepOrderNamesAndCounts) {
                   {{"z", kAdd, 1}, {"a", kRelu, 80}, {"a", kAdd, 1}, {"", kAdd, 2}}};
   {
     Table table = must_open(file(), Mode::Create);
-    must(table.put_plan({"net.onnx", "id-1", "runtime", 1, 1, 1, {{"old", kRelu, 1}, {"older", kRelu, 1}}}));
+    must(table.put_plan(
+        {"net.onnx", "id-1", "runtime", 1, 1, 1, {{"old", kRelu, 1}, {"older", kRelu, 1}}}));
     must(table.put_plan(plan));
     must(table.put_plan({"empty.onnx", "id-0", "runtime", 1, 0, 0, {}}));
   }
@@ -337,7 +352,8 @@ TEST_F(RoundTrip, TextsOfEveryKind) {
     Table table = must_open(file(), Mode::Create);
     const DeviceId d = must(table.put_device(device));
     const SettingId s = must(table.put_setting(setting));
-    must(table.put_row(d, s, std::nullopt, {key, std::nullopt, "own", Failed{odd}, {1, odd, {odd, "", "a,b"}}}));
+    must(table.put_row(d, s, std::nullopt,
+                       {key, std::nullopt, "own", Failed{odd}, {1, odd, {odd, "", "a,b"}}}));
     must(table.put_plan({odd, odd, odd, 1, 0, 0, {{odd, key, 1}}}));
     must(table.remember_model_hash(odd, 1, 1, odd));
   }
@@ -358,7 +374,9 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   const SettingId setting = must(table.put_setting(sample_setting()));
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto put = [&](const Row& row) { return table.put_row(device, setting, std::nullopt, row); };
+  const auto put = [&](const Row& row) {
+    return table.put_row(device, setting, std::nullopt, row);
+  };
   Row row = sample_row(kRelu, 5);
   row.outcome = sample_timing(-1);
   expect_error(put(row), Code::Input, "median_ns: -1");
@@ -387,7 +405,8 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   expect_error(put(row), Code::Input, "UTF-8");
   expect_error(table.add_block(1, {0, 0, nan, {}, {}, 1, 0, 0}), Code::Input, "value_ns");
   expect_error(table.put_plan({"m", "", "runtime", 1, 0, 0, {}}), Code::Input, "identity");
-  expect_error(table.put_row(99, setting, std::nullopt, sample_row(kRelu, 5)), Code::Input, "FOREIGN KEY");
+  expect_error(table.put_row(99, setting, std::nullopt, sample_row(kRelu, 5)), Code::Input,
+               "FOREIGN KEY");
   EXPECT_EQ(must(table.counts()).rows(), 0);
 }
 
@@ -442,7 +461,8 @@ TEST_F(RoundTrip, OutlinesNameEveryPairWithRowsAndWhetherOneIsTimed) {
     setting.build = name;
     settings.push_back(must(table.put_setting(setting)));
   }
-  // Device b has no rows; a has two settings, the middle one without a time; c has the last setting only.
+  // Device b has no rows; a has two settings, the middle one without a time; c has the last setting
+  // only.
   must(table.put_row(devices[2], settings[2], std::nullopt, sample_row(kRelu, 3)));
   must(table.put_row(devices[0], settings[2], std::nullopt, sample_row(kRelu, 4)));
   must(table.put_row(devices[0], settings[2], std::nullopt, {kAdd, 1.0, "own", Failed{"f"}, {}}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS's libraries: what a line says, what is refused and why, and that the same bytes come out again.
+/// TinyNAS's libraries: what a line says, what is refused and why, and that the same bytes come out
+/// again.
 #include "table/tinynas_library.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using ir::ConvType;
 
 constexpr std::string_view kGood = "{Regular,1,16,5,5,8,1,1,0} 0.011776\n";
 
-ForeignRead must_read(std::string_view bytes, bool skip_bad_rows = false, const std::string& precision = "fp32") {
+ForeignRead must_read(std::string_view bytes, bool skip_bad_rows = false,
+                      const std::string& precision = "fp32") {
   auto read = make_codec("tinynas").value()->read(bytes, {"lib.out", precision, skip_bad_rows});
   if (!read) {
     ADD_FAILURE() << read.error().message;
@@ -28,7 +30,9 @@ ForeignRead must_read(std::string_view bytes, bool skip_bad_rows = false, const 
   return *std::move(read);
 }
 
-std::string written(const ForeignFile& file) { return make_codec("tinynas").value()->write(file).value(); }
+std::string written(const ForeignFile& file) {
+  return make_codec("tinynas").value()->write(file).value();
+}
 
 std::string error_of(std::string_view bytes, bool skip_bad_rows = false) {
   const auto read = make_codec("tinynas").value()->read(bytes, {"lib.out", "fp32", skip_bad_rows});
@@ -45,9 +49,11 @@ TEST(TinynasLibrary, ALineSaysATupleAndATime) {
   const auto library = read_tinynas_library(bytes, "lib.out");
   ASSERT_TRUE(library.has_value()) << library.error().message;
   ASSERT_EQ(library->rows.size(), 3U);
-  EXPECT_EQ(library->rows[0].conv, (ConvTuple{ConvType::Regular, 128, 3, 480, 480, 192, 7, 2, true, 1}));
+  EXPECT_EQ(library->rows[0].conv,
+            (ConvTuple{ConvType::Regular, 128, 3, 480, 480, 192, 7, 2, true, 1}));
   EXPECT_EQ(library->rows[0].ns, std::optional(30'988'100.0));
-  EXPECT_EQ(library->rows[1].conv, (ConvTuple{ConvType::Depthwise, 32, 24, 15, 16, 24, 5, 1, false, 1}));
+  EXPECT_EQ(library->rows[1].conv,
+            (ConvTuple{ConvType::Depthwise, 32, 24, 15, 16, 24, 5, 1, false, 1}));
   EXPECT_EQ(library->rows[1].ns, std::optional(29'344.0));
   EXPECT_EQ(library->rows[2].ns, std::nullopt);
   EXPECT_EQ(library->rows[2].line, 3U);
@@ -56,9 +62,9 @@ TEST(TinynasLibrary, ALineSaysATupleAndATime) {
 }
 
 TEST(TinynasLibrary, TimesAreTheNearestNumbersOfNs) {
-  const std::pair<std::string, double> cases[] = {{"0.0128856", 12885.6}, {"99.5", 99'500'000.0}, {"1e-3", 1'000.0},
-                                                  {"0.000001", 1.0},      {"5.", 5'000'000.0},
-                                                  {"1.5E2", 150'000'000.0}};
+  const std::pair<std::string, double> cases[] = {{"0.0128856", 12885.6}, {"99.5", 99'500'000.0},
+                                                  {"1e-3", 1'000.0},      {"0.000001", 1.0},
+                                                  {"5.", 5'000'000.0},    {"1.5E2", 150'000'000.0}};
   for (const auto& [text, ns] : cases) {
     const std::string bytes = "{Regular,1,16,5,5,8,1,1,0} " + text;
     const auto library = read_tinynas_library(bytes, "lib.out");
@@ -104,14 +110,19 @@ TEST(TinynasCodec, UnknownFormatsAreListed) {
   const auto codec = make_codec("pickle");
   ASSERT_FALSE(codec.has_value());
   EXPECT_EQ(static_cast<int>(codec.error().code), static_cast<int>(Code::Usage));
-  EXPECT_NE(codec.error().message.find("it knows lut, paddle-evaluator, paddle-lite-profile, paddle-lookup, paddleslim, tinynas"), std::string::npos) << codec.error().message;
+  EXPECT_NE(codec.error().message.find("it knows lut, paddle-evaluator, paddle-lite-profile, "
+                                       "paddle-lookup, paddleslim, tinynas"),
+            std::string::npos)
+      << codec.error().message;
 }
 
 TEST(TinynasCodec, RowsHaveKeysAndOneBlock) {
-  const ForeignRead read = must_read("{Regular,1,16,5,5,8,1,1,0} 0.011776\n{Regular,1,16,5,5,8,1,1,1} -1\n", false, "fp16");
+  const ForeignRead read = must_read(
+      "{Regular,1,16,5,5,8,1,1,0} 0.011776\n{Regular,1,16,5,5,8,1,1,1} -1\n", false, "fp16");
   ASSERT_EQ(read.file.rows.size(), 2U);
   EXPECT_EQ(read.file.rows[0].key,
-            "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f16[1,16,5,5],f16c[8,16,1,1])->(f16[1,8,5,5])");
+            "tinynas:Conv{group=1,kernel_shape=[1,1],strides=[1,1]}(f16[1,16,5,5],f16c[8,16,1,1])->"
+            "(f16[1,8,5,5])");
   const Timing& timing = std::get<Timing>(read.file.rows[0].outcome);
   EXPECT_EQ(timing.median_ns, 11'776.0);
   EXPECT_EQ(timing.min_ns, 11'776.0);
@@ -131,10 +142,12 @@ TEST(TinynasCodec, TheSameBytesComeOut) {
       "\n\n" + good + "\n" + good + "\n\n",
       "{Regular,1,16,5,5,8,1,1,0} 0.011776\r\n{Regular,1,16,5,5,8,1,1,0} -1\r\n",
       "  {Regular,1,16,5,5,8,1,1,0}\t 0.011776  \n",
-      "{Regular,1,16,5,5,8,1,1,0} 0.0117760\n{Regular,1,16,5,5,8,1,1,0} -1.0\n{Regular,1,16,5,5,8,1,1,0} 0.01177612345\n",
+      "{Regular,1,16,5,5,8,1,1,0} 0.0117760\n{Regular,1,16,5,5,8,1,1,0} "
+      "-1.0\n{Regular,1,16,5,5,8,1,1,0} 0.01177612345\n",
       "{Regular,01,16,5,5,8,1,1,0} 1e-2\n",
       // In_C of a depthwise convolution is ignored; of one channel it is the regular one.
-      "{Depthwise,1,3,5,5,8,3,1,0} 0.5\n{Depthwise,1,8,5,5,8,3,1,0} 0.5\n{Depthwise,1,1,5,5,1,3,1,0} 0.5\n",
+      "{Depthwise,1,3,5,5,8,3,1,0} 0.5\n{Depthwise,1,8,5,5,8,3,1,0} "
+      "0.5\n{Depthwise,1,1,5,5,1,3,1,0} 0.5\n",
       // Another height than width; a stride larger than the input.
       "{Regular,1,16,5,9,8,1,1,0} 0.5\n{Regular,1,16,5,5,8,1,7,1} 12345.6\n",
   };
@@ -151,10 +164,12 @@ TEST(TinynasCodec, MalformedRowsAreNamed) {
       {"Regular,1,16,5,5,8,1,1,0} 0.5", "begins with 'Regular"},
       {"# a comment", "begins with '# a comment' where '{' is expected"},
       {"{Regular,1,16,5,5,8,1,1,0 0.5", "no closing brace"},
-      {"{Regular,1,16,5,5,8,1,1} 0.5", "8 fields between the braces where 9 are expected (Conv_type,Batch,In_C"},
+      {"{Regular,1,16,5,5,8,1,1} 0.5",
+       "8 fields between the braces where 9 are expected (Conv_type,Batch,In_C"},
       {"{Regular,1,16,5,5,8,1,1,0,0} 0.5", "10 fields"},
       {"{} 0.5", "1 fields"},
-      {"{Dilated,1,16,5,5,8,1,1,0} 0.5", "Conv_type is 'Dilated' where Regular or Depthwise is expected"},
+      {"{Dilated,1,16,5,5,8,1,1,0} 0.5",
+       "Conv_type is 'Dilated' where Regular or Depthwise is expected"},
       {"{regular,1,16,5,5,8,1,1,0} 0.5", "Conv_type is 'regular'"},
       {"{Regular,x,16,5,5,8,1,1,0} 0.5", "Batch is 'x', no whole number"},
       {"{Regular,1,16.0,5,5,8,1,1,0} 0.5", "In_C is '16.0', no whole number"},
@@ -177,7 +192,8 @@ TEST(TinynasCodec, MalformedRowsAreNamed) {
       {"{Regular,1,16,5,5,8,1,1,0} -inf", "the latency is '-inf' where ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e999", "the latency is '1e999'"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e305", "the latency is '1e305'"},
-      {"{Regular,1,16,5,5,8,1,1,0} 5e-324", "the latency is '5e-324' ms; kernels take 1e-9 to 3.2e10 ms"},
+      {"{Regular,1,16,5,5,8,1,1,0} 5e-324",
+       "the latency is '5e-324' ms; kernels take 1e-9 to 3.2e10 ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 0.0000000009", "the latency is '0.0000000009' ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e12", "the latency is '1e12' ms"},
       {"{Regular,1,16,5,5,8,1,1,0} -2", "the latency is '-2' where ms, or -1"},
@@ -223,15 +239,20 @@ TEST(TinynasCodec, TheFirstTenAreNamedAndAllAreCounted) {
 TEST(TinynasCodec, AByteOrderMarkIsNamed) {
   for (const bool skip_bad_rows : {false, true}) {
     const std::string message = error_of("\xEF\xBB\xBF" + std::string(kGood), skip_bad_rows);
-    EXPECT_NE(message.find("lib.out: begins with a byte order mark"), std::string::npos) << message << ": its first row must not be left out";
+    EXPECT_NE(message.find("lib.out: begins with a byte order mark"), std::string::npos)
+        << message << ": its first row must not be left out";
   }
 }
 
 TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
-  EXPECT_NE(error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"), std::string::npos);
+  EXPECT_NE(error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"),
+            std::string::npos);
   EXPECT_NE(error_of("\n\n").find("no row with a latency"), std::string::npos);
-  EXPECT_NE(error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"), std::string::npos);
-  EXPECT_NE(error_of("rubbish\n", true).find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish' where"), std::string::npos);
+  EXPECT_NE(error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"),
+            std::string::npos);
+  EXPECT_NE(error_of("rubbish\n", true)
+                .find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish' where"),
+            std::string::npos);
 }
 
 TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
@@ -243,13 +264,16 @@ TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
   EXPECT_FALSE(codec->accepts(ir::key_text_of(grouped, ir::Dtype::F32)));
   EXPECT_FALSE(codec->accepts("Relu/14{}(f32[1,64])->(f32[1,64])"));
   EXPECT_FALSE(codec->accepts("tinynas:Conv{"));
-  EXPECT_FALSE(codec->write({"", {{"Relu/14{}(f32[1,64])->(f32[1,64])", Timing{}, "", {}}}, ""}).has_value());
+  EXPECT_FALSE(codec->write({"", {{"Relu/14{}(f32[1,64])->(f32[1,64])", Timing{}, "", {}}}, ""})
+                   .has_value());
 }
 
 TEST(TinynasCodec, TellsRowsApartByTheirLines) {
   const auto codec = make_codec("tinynas").value();
   const std::string with_relu =
-      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[1,1],pads=[0,0,0,0],strides=[1,1]}"
+      "com.microsoft.nchwc:Conv/"
+      "1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[1,1],pads=[0,0,0,0],"
+      "strides=[1,1]}"
       "(f32[1,16,5,5],f32c[32,16,1,1],f32c[32])->(f32[1,32,5,5])";
   std::string without = with_relu;
   without.replace(without.find("activation=Relu,"), 16, "");
@@ -257,16 +281,19 @@ TEST(TinynasCodec, TellsRowsApartByTheirLines) {
   ASSERT_TRUE(codec->accepts(without));
   EXPECT_EQ(codec->identity(with_relu), codec->identity(without));
   std::string wider = without;
-  wider.replace(wider.find("f32[1,16,5,5]"), 13, "f32[2,16,5,5]").replace(wider.find("f32[1,32,5,5]"), 13, "f32[2,32,5,5]");
+  wider.replace(wider.find("f32[1,16,5,5]"), 13, "f32[2,16,5,5]")
+      .replace(wider.find("f32[1,32,5,5]"), 13, "f32[2,32,5,5]");
   ASSERT_TRUE(codec->accepts(wider));
   EXPECT_NE(codec->identity(wider), codec->identity(without));
-  EXPECT_EQ(codec->identity("Relu/14{}(f32[1,100])->(f32[1,100])"), "Relu/14{}(f32[1,100])->(f32[1,100])");
+  EXPECT_EQ(codec->identity("Relu/14{}(f32[1,100])->(f32[1,100])"),
+            "Relu/14{}(f32[1,100])->(f32[1,100])");
 }
 
 TEST(TinynasCodec, SaysConvolutionsThatOnnxRuntimeExecuted) {
   const auto codec = make_codec("tinynas").value();
   const std::string key =
-      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
+      "com.microsoft.nchwc:Conv/"
+      "1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
       "strides=[2,2]}(f32[8,64,15,15],f32c[128,64,3,3],f32c[128],f32[8,128,8,8])->(&3)";
   EXPECT_TRUE(codec->accepts(key));
   Timing timing;
@@ -274,14 +301,16 @@ TEST(TinynasCodec, SaysConvolutionsThatOnnxRuntimeExecuted) {
   const auto written = codec->write({"", {{key, timing, "", {}}}, ""});
   ASSERT_TRUE(written.has_value());
   EXPECT_EQ(*written, "{Regular,8,64,15,15,128,3,2,1} 1.5\n");
-  EXPECT_FALSE(codec->accepts("com.microsoft.nchwc:Conv/1@block=16{group=1}(f32[8,64,15,15])->(f32[8,64,15,15])"));
+  EXPECT_FALSE(codec->accepts(
+      "com.microsoft.nchwc:Conv/1@block=16{group=1}(f32[8,64,15,15])->(f32[8,64,15,15])"));
 }
 
 class RealLibrary : public ::testing::TestWithParam<std::pair<const char*, std::size_t>> {};
 
 TEST_P(RealLibrary, TheSameBytesComeOutAndNoRowNeedsItsText) {
   const auto& [name, rows] = GetParam();
-  const std::filesystem::path path = std::filesystem::path(OPLAT_SHARED_DIR) / "data/tinynas" / name;
+  const std::filesystem::path path =
+      std::filesystem::path(OPLAT_SHARED_DIR) / "data/tinynas" / name;
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   std::ifstream stream(path, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
@@ -291,13 +320,15 @@ TEST_P(RealLibrary, TheSameBytesComeOutAndNoRowNeedsItsText) {
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(read->file.rows.size(), rows);
   std::size_t with_text = 0;
-  for (const ForeignRow& row : read->file.rows) with_text += row.text || !row.before.empty() ? 1U : 0U;
+  for (const ForeignRow& row : read->file.rows)
+    with_text += row.text || !row.before.empty() ? 1U : 0U;
   EXPECT_EQ(with_text, 0U);
   EXPECT_TRUE(codec->write(read->file).value() == bytes);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, RealLibrary,
-                         ::testing::Values(std::pair("conv_data.out", 101'240U), std::pair("conv_data.out.fp16.damoyolo", 13'364U)));
+                         ::testing::Values(std::pair("conv_data.out", 101'240U),
+                                           std::pair("conv_data.out.fp16.damoyolo", 13'364U)));
 
 }  // namespace
 }  // namespace oplat::table

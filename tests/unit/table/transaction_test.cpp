@@ -48,7 +48,8 @@ TEST_F(TransactionTest, AReaderThatStaysOnlyDelaysACommit) {
   must(put(kAdd));
   sqlite3* reader = nullptr;
   ASSERT_EQ(sqlite3_open(file().c_str(), &reader), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT * FROM kernel", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "BEGIN; SELECT * FROM kernel", nullptr, nullptr, nullptr),
+            SQLITE_OK);
   // Longer than a connection waits by itself.
   std::thread leaves([reader] {
     std::this_thread::sleep_for(std::chrono::milliseconds(3500));
@@ -159,7 +160,8 @@ TEST_F(TransactionTest, ADiskWithoutSpaceIsAWriteErrorAndKeepsWhatWasCommitted) 
     });
   }
   ASSERT_FALSE(status);
-  EXPECT_EQ(static_cast<int>(status.error().code), static_cast<int>(Code::Write)) << status.error().message;
+  EXPECT_EQ(static_cast<int>(status.error().code), static_cast<int>(Code::Write))
+      << status.error().message;
   EXPECT_EQ(rows(kRelu), 1U);
   EXPECT_EQ(must(table_->counts()).timings, 1);
   EXPECT_TRUE(must(table_->integrity()).empty());

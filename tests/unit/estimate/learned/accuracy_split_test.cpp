@@ -18,7 +18,8 @@ using test::must;
 
 std::vector<DescribedRow> rows() {
   std::vector<DescribedRow> all;
-  for (const test::SyntheticRow& row : test::synthetic_rows()) all.push_back({row.key, row.description, row.log_ns});
+  for (const test::SyntheticRow& row : test::synthetic_rows())
+    all.push_back({row.key, row.description, row.log_ns});
   return all;
 }
 
@@ -30,7 +31,9 @@ std::vector<Role> roles(const char* split, std::uint64_t seed = 1) {
   return must(roles_of(rows(), must(parse_split(split)), 0, request));
 }
 
-std::int64_t count(const std::vector<Role>& all, Role role) { return std::count(all.begin(), all.end(), role); }
+std::int64_t count(const std::vector<Role>& all, Role role) {
+  return std::count(all.begin(), all.end(), role);
+}
 
 TEST(SplitTest, TwinsAreHeldOutTogether) {
   const auto all = test::synthetic_rows();
@@ -94,7 +97,8 @@ TEST(SplitTest, FoldsAskForEveryRowOnce) {
   }
   ASSERT_EQ(asked.size(), rows().size());
   for (const auto& [row, times] : asked) EXPECT_EQ(times, 1) << row;
-  for (const char* wrong : {"folds:", "folds:1", "folds:x", "folds:1001"}) EXPECT_FALSE(parse_split(wrong).has_value()) << wrong;
+  for (const char* wrong : {"folds:", "folds:1", "folds:x", "folds:1001"})
+    EXPECT_FALSE(parse_split(wrong).has_value()) << wrong;
 }
 
 TEST(NetworksTest, ErrorsAreThoseOfSums) {
@@ -103,7 +107,8 @@ TEST(NetworksTest, ErrorsAreThoseOfSums) {
   for (const std::int64_t batch : {1, 8, 9}) {
     for (const auto& [height, channels] : {std::pair{56, 64}, {28, 256}, {14, 512}, {7, 1024}}) {
       if (batch != 9 || height != 7)
-        kept.push_back(test::synthetic_row(test::square(batch, channels, height, channels, 3, false)));
+        kept.push_back(
+            test::synthetic_row(test::square(batch, channels, height, channels, 3, false)));
     }
   }
   std::vector<NetworkRow> networks;

@@ -26,7 +26,8 @@ Data random_data(std::uint64_t seed) {
   base::Random random(seed);
   Data data{Matrix(120, 3), {}};
   for (std::size_t i = 0; i < data.x.rows; ++i) {
-    for (float& value : data.x.row(i)) value = random.below(6) == 0 ? kNone : static_cast<float>(random.below(20));
+    for (float& value : data.x.row(i))
+      value = random.below(6) == 0 ? kNone : static_cast<float>(random.below(20));
     data.y.push_back(static_cast<float>(random.normal()) + (data.x.row(i)[1] > 11 ? 1.5F : 0.0F));
   }
   return data;
@@ -40,7 +41,8 @@ double squares(const std::vector<double>& values) {
   return sum;
 }
 
-/// Least sum of squares of two leaves of at least `least` rows, over all splits and both ways for what is missing.
+/// Least sum of squares of two leaves of at least `least` rows, over all splits and both ways for
+/// what is missing.
 double best_of_all(const Data& data, std::size_t least) {
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t column = 0; column < data.x.columns; ++column) {
@@ -53,9 +55,11 @@ double best_of_all(const Data& data, std::size_t least) {
         std::vector<double> left, right;
         for (std::size_t i = 0; i < data.x.rows; ++i) {
           const float value = data.x.row(i)[column];
-          (std::isnan(value) ? missing_left : value < cut) ? left.push_back(data.y[i]) : right.push_back(data.y[i]);
+          (std::isnan(value) ? missing_left : value < cut) ? left.push_back(data.y[i])
+                                                           : right.push_back(data.y[i]);
         }
-        if (left.size() >= least && right.size() >= least) best = std::min(best, squares(left) + squares(right));
+        if (left.size() >= least && right.size() >= least)
+          best = std::min(best, squares(left) + squares(right));
       }
     }
   }
@@ -76,7 +80,8 @@ BoostOptions one_split() {
 
 double error_of(const Forest& forest, const Data& data) {
   double sum = 0;
-  for (std::size_t i = 0; i < data.x.rows; ++i) sum += std::pow(forest.value(data.x.row(i)) - data.y[i], 2);
+  for (std::size_t i = 0; i < data.x.rows; ++i)
+    sum += std::pow(forest.value(data.x.row(i)) - data.y[i], 2);
   return sum;
 }
 
@@ -86,7 +91,8 @@ TEST(Booster, TheFirstSplitIsTheBestOfAll) {
     BoostOptions options = one_split();
     options.least_rows = 7;
     const Forest forest = test::must(boost(data.x, data.y, options));
-    EXPECT_NEAR(error_of(forest, data), best_of_all(data, options.least_rows), 1e-3) << "seed " << seed;
+    EXPECT_NEAR(error_of(forest, data), best_of_all(data, options.least_rows), 1e-3)
+        << "seed " << seed;
   }
 }
 
@@ -114,7 +120,8 @@ TEST(Booster, ALeafHasTheLeastWeightWhateverItsRows) {
   }
   const Forest forest = test::must(boost(data.x, data.y, options));
   EXPECT_GT(forest.value(std::vector<float>{0}), 0.7F);
-  EXPECT_LT(forest.value(std::vector<float>{0}), 0.9F) << "eight rows weigh 4: one or two more came to them";
+  EXPECT_LT(forest.value(std::vector<float>{0}), 0.9F)
+      << "eight rows weigh 4: one or two more came to them";
 }
 
 TEST(Booster, WhatIsMissingMayBeAllThatTells) {

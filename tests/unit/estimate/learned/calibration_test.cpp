@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What errors of rows held out come to: the share of the shape model, and the factor of the spread.
+/// What errors of rows held out come to: the share of the shape model, and the factor of the
+/// spread.
 #include "estimate/learned/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -29,8 +30,10 @@ ShapeShare share_of(const std::vector<Trial>& trials, float before) {
 }
 
 TEST(ShapeShareTest, IsTheBestOfTheTrialsDrawnToWhatWasThoughtBefore) {
-  EXPECT_NEAR(share_of({trial_at(0.6F, 0), trial_at(0.6F, 0)}, 0).share, 0.3, 1e-6) << "one hold-out against the prior";
-  EXPECT_NEAR(share_of({trial_at(0.6F, 0), trial_at(0.6F, 1), trial_at(0.6F, 2)}, 0.2F).share, 0.5, 1e-6);
+  EXPECT_NEAR(share_of({trial_at(0.6F, 0), trial_at(0.6F, 0)}, 0).share, 0.3, 1e-6)
+      << "one hold-out against the prior";
+  EXPECT_NEAR(share_of({trial_at(0.6F, 0), trial_at(0.6F, 1), trial_at(0.6F, 2)}, 0.2F).share, 0.5,
+              1e-6);
   EXPECT_EQ(share_of({trial_at(0.6F, 0)}, 0).gap, 0) << "no trial had two neighbours";
 }
 
@@ -48,7 +51,8 @@ TEST(ShapeShareTest, GrowsWithTheGap) {
 
 TEST(SpreadFactorTest, NineInTenErrorsAreInside) {
   std::vector<float> errors;
-  for (int i = 1; i <= 1000; ++i) errors.push_back(0.001F * static_cast<float>(i) * (i % 2 == 0 ? 1 : -1));
+  for (int i = 1; i <= 1000; ++i)
+    errors.push_back(0.001F * static_cast<float>(i) * (i % 2 == 0 ? 1 : -1));
   const std::vector<float> scales(errors.size(), 2);
   const float factor = spread_factor(errors, scales);
   int inside = 0;
@@ -57,7 +61,8 @@ TEST(SpreadFactorTest, NineInTenErrorsAreInside) {
 }
 
 TEST(SpreadFactorTest, IsNoMoreThanAFitMayHold) {
-  EXPECT_EQ(spread_factor(std::vector<float>{30, 30}, std::vector<float>{1e-9F, 1e-9F}), kMaxSpreadFactor);
+  EXPECT_EQ(spread_factor(std::vector<float>{30, 30}, std::vector<float>{1e-9F, 1e-9F}),
+            kMaxSpreadFactor);
 }
 
 TEST(SpreadFactorTest, TheWorstHoldOutCounts) {
@@ -66,14 +71,16 @@ TEST(SpreadFactorTest, TheWorstHoldOutCounts) {
   const std::vector<float> scales(errors.size(), 1);
   std::vector<std::size_t> hold_outs(100, 0);
   hold_outs.resize(200, 1);
-  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4) << "nine tenths of all are 0.03 already";
+  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4)
+      << "nine tenths of all are 0.03 already";
   errors.assign(200, 0.01F);
   for (std::size_t i = 195; i < 200; ++i) errors[i] = 0.03F;
   hold_outs.assign(200, 0);
   for (std::size_t i = 190; i < 200; ++i) hold_outs[i] = 1;
   EXPECT_NEAR(spread_factor(errors, scales), 0.01 / 1.645, 1e-4);
   EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs), 0.03 / 1.645, 1e-4);
-  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs, 0.4), 0.01 / 1.645, 1e-4) << "six tenths may lie outside";
+  EXPECT_NEAR(worst_spread_factor(errors, scales, hold_outs, 0.4), 0.01 / 1.645, 1e-4)
+      << "six tenths may lie outside";
 }
 
 }  // namespace

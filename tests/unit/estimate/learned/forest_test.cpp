@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Forests: what they answer, that they come back as they were, and that no bytes make them misbehave.
+/// Forests: what they answer, that they come back as they were, and that no bytes make them
+/// misbehave.
 #include "estimate/learned/forest.hpp"
 
 #include <gtest/gtest.h>
@@ -26,8 +27,11 @@ TrainedTree::Node split(std::int32_t left, std::int32_t right, std::uint32_t fea
   return {left, right, feature, at, missing_left};
 }
 
-/// Below 2 in feature 0: 1, else by feature 1 at 5: 10 or 20; what is missing goes left, then right.
-TrainedTree small_tree() { return {{split(1, 2, 0, 2, true), leaf(1), split(3, 4, 1, 5), leaf(10), leaf(20)}}; }
+/// Below 2 in feature 0: 1, else by feature 1 at 5: 10 or 20; what is missing goes left, then
+/// right.
+TrainedTree small_tree() {
+  return {{split(1, 2, 0, 2, true), leaf(1), split(3, 4, 1, 5), leaf(10), leaf(20)}};
+}
 
 TrainedTree random_tree(base::Random& random, std::size_t features, int splits) {
   TrainedTree tree{{leaf(static_cast<float>(random.normal()))}};
@@ -100,11 +104,13 @@ TEST(ForestTest, RefusesTreesThatAreNone) {
   };
   EXPECT_EQ(code(small_tree()), std::nullopt);
   EXPECT_EQ(code({{}}), Code::Input);
-  EXPECT_EQ(code({{split(1, 5, 0, 0), leaf(1), leaf(2)}}), Code::Input) << "a child that is not there";
+  EXPECT_EQ(code({{split(1, 5, 0, 0), leaf(1), leaf(2)}}), Code::Input)
+      << "a child that is not there";
   EXPECT_EQ(code({{split(1, -1, 0, 0), leaf(1), leaf(2)}}), Code::Input) << "one child";
   EXPECT_EQ(code({{split(0, 1, 0, 0), leaf(1)}}), Code::Input) << "a root below itself";
   EXPECT_EQ(code({{split(1, 1, 0, 0), leaf(1)}}), Code::Input) << "one child twice";
-  EXPECT_EQ(code({{split(1, 2, 2, 0), leaf(1), leaf(2)}}), Code::Input) << "a feature that is not there";
+  EXPECT_EQ(code({{split(1, 2, 2, 0), leaf(1), leaf(2)}}), Code::Input)
+      << "a feature that is not there";
   EXPECT_EQ(code({{leaf(kNone)}}), Code::Input);
   EXPECT_EQ(code({{leaf(1)}}, 1 << 20), Code::Input) << "more features than a node can name";
 }
@@ -112,7 +118,8 @@ TEST(ForestTest, RefusesTreesThatAreNone) {
 TEST(ForestTest, BytesThatAreCutOffOrLongerAreRefused) {
   const std::vector<TrainedTree> trees{small_tree(), small_tree()};
   const std::string bytes = must(Forest::make(trees, 1, 2)).save();
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(Forest::load(bytes.substr(0, size))) << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(Forest::load(bytes.substr(0, size))) << size;
   EXPECT_FALSE(Forest::load(bytes + '\0'));
 }
 

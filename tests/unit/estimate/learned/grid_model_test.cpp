@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Training and the model of a grid: what it learns, that it comes back as it was, and that no bytes make it misbehave.
+/// Training and the model of a grid: what it learns, that it comes back as it was, and that no
+/// bytes make it misbehave.
 #include "estimate/learned/grid_model.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,9 @@ struct Rows {
   }
 };
 
-bool asked(const test::SyntheticRow& row) { return row.conv.in_h == 20 && row.conv.out_c == 64 && row.conv.batch == 8; }
+bool asked(const test::SyntheticRow& row) {
+  return row.conv.in_h == 20 && row.conv.out_c == 64 && row.conv.batch == 8;
+}
 
 const Rows& all_but_asked() {
   static const Rows rows = [] {
@@ -50,7 +53,8 @@ const Rows& all_but_asked() {
 }
 
 const std::string& fitted_bytes() {
-  static const std::string bytes = must(GridModel::fit(all_but_asked().descriptions, all_but_asked().log_ns, quick())).save();
+  static const std::string bytes =
+      must(GridModel::fit(all_but_asked().descriptions, all_but_asked().log_ns, quick())).save();
   return bytes;
 }
 
@@ -71,7 +75,9 @@ TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
   EXPECT_NEAR(forest.value(std::vector<float>{20, 3}), 1, 0.02);
   EXPECT_NEAR(forest.value(std::vector<float>{180, 3}), 2, 0.02);
   EXPECT_EQ(must(boost(x, y, options)).save(), forest.save());
-  EXPECT_NEAR(must(boost(Matrix(3, 1), std::vector<float>{1, 2, 6}, options)).value(std::vector<float>{0}), 3, 1e-6)
+  EXPECT_NEAR(
+      must(boost(Matrix(3, 1), std::vector<float>{1, 2, 6}, options)).value(std::vector<float>{0}),
+      3, 1e-6)
       << "nothing varies: the mean";
 }
 
@@ -107,7 +113,9 @@ TEST(GridModelTest, AnswersBetweenTheRowsAndComesBackAsItWas) {
 }
 
 /// A launch of 40 us and so high a rate that the largest of the rows adds 7 us to it.
-double mostly_launch_ns(const ir::Description& description) { return 4e4 + *description.work.flops / 4e6; }
+double mostly_launch_ns(const ir::Description& description) {
+  return 4e4 + *description.work.flops / 4e6;
+}
 
 TEST(GridModelTest, TimesThatAreMostlyLaunchesTellOfLargerOnes) {
   Rows rows;
@@ -117,31 +125,40 @@ TEST(GridModelTest, TimesThatAreMostlyLaunchesTellOfLargerOnes) {
   }
   const GridModel model = must(GridModel::fit(rows.descriptions, rows.log_ns, quick()));
   for (const std::int64_t channels : {256, 512}) {
-    const auto larger = test::synthetic_row(test::square(32, channels, 56, channels, 3, false)).description;
+    const auto larger =
+        test::synthetic_row(test::square(32, channels, 56, channels, 3, false)).description;
     const auto answer = model.answer(larger, Profile::Accurate);
     ASSERT_TRUE(answer);
-    EXPECT_NEAR(answer->log_ns, std::log(mostly_launch_ns(larger)), 0.3) << channels << ": relative to a roofline it would come out eleven times too long and more";
+    EXPECT_NEAR(answer->log_ns, std::log(mostly_launch_ns(larger)), 0.3)
+        << channels << ": relative to a roofline it would come out eleven times too long and more";
   }
 }
 
 TEST(GridModelTest, AFitOfBeforeIsRelativeToTheBoundAndStaysSo) {
   const GridModel now = must(GridModel::load(fitted_bytes()));
-  const GridModel before = must(GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 3, test::kReferenceBytes)));
+  const GridModel before = must(
+      GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 3, test::kReferenceBytes)));
   const auto question = test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
   const auto answer = before.answer(question, Profile::Accurate);
   ASSERT_TRUE(answer);
-  const double reference = std::log(learn_reference(all_but_asked().descriptions, all_but_asked().log_ns).ns(question));
+  const double reference =
+      std::log(learn_reference(all_but_asked().descriptions, all_but_asked().log_ns).ns(question));
   const double bound = std::log(before.machine().bound_ns(question.work));
   EXPECT_GT(std::abs(reference - bound), 0.3) << "else the test cannot tell them apart";
-  EXPECT_NEAR(answer->log_ns - bound, now.answer(question, Profile::Accurate)->log_ns - reference, 0.15);
-  EXPECT_EQ(must(GridModel::load(before.save())).answer(question, Profile::Accurate)->log_ns, answer->log_ns);
+  EXPECT_NEAR(answer->log_ns - bound, now.answer(question, Profile::Accurate)->log_ns - reference,
+              0.15);
+  EXPECT_EQ(must(GridModel::load(before.save())).answer(question, Profile::Accurate)->log_ns,
+            answer->log_ns);
 }
 
 TEST(GridModelTest, AFitWhoseReferenceStandsForAllWorkStaysSo) {
   const GridModel now = must(GridModel::load(fitted_bytes()));
-  const GridModel before = must(GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 4, 4)));
-  ir::Description question = test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
-  EXPECT_EQ(before.answer(question, Profile::Accurate)->log_ns, now.answer(question, Profile::Accurate)->log_ns);
+  const GridModel before =
+      must(GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 4, 4)));
+  ir::Description question =
+      test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
+  EXPECT_EQ(before.answer(question, Profile::Accurate)->log_ns,
+            now.answer(question, Profile::Accurate)->log_ns);
   // The same bytes moved without a product.
   question.contraction.reset();
   question.work.flops.reset();
@@ -149,16 +166,19 @@ TEST(GridModelTest, AFitWhoseReferenceStandsForAllWorkStaysSo) {
   const double moved = std::log(std::max(reference.ns(question), before.machine().overhead_ns));
   const double bound = std::log(before.machine().bound_ns(question.work));
   EXPECT_GT(std::abs(moved - bound), 0.3) << "else the test cannot tell them apart";
-  EXPECT_NEAR(before.answer(question, Profile::Accurate)->log_ns - moved, now.answer(question, Profile::Accurate)->log_ns - bound, 0.15);
+  EXPECT_NEAR(before.answer(question, Profile::Accurate)->log_ns - moved,
+              now.answer(question, Profile::Accurate)->log_ns - bound, 0.15);
   const GridModel again = must(GridModel::load(before.save()));
-  EXPECT_EQ(again.answer(question, Profile::Accurate)->log_ns, before.answer(question, Profile::Accurate)->log_ns);
+  EXPECT_EQ(again.answer(question, Profile::Accurate)->log_ns,
+            before.answer(question, Profile::Accurate)->log_ns);
 }
 
 TEST(GridModelTest, AFlagStaysATwinThoughNoQuestionLacksIt) {
   Rows rows;
   std::vector<ir::Description> corner;
   for (const test::SyntheticRow& row : test::synthetic_rows()) {
-    const bool largest = row.conv.batch == 8 && row.conv.in_h == 56 && row.conv.out_c == 256 && row.conv.in_c == 256 && row.conv.kernel == 3;
+    const bool largest = row.conv.batch == 8 && row.conv.in_h == 56 && row.conv.out_c == 256 &&
+                         row.conv.in_c == 256 && row.conv.kernel == 3;
     if (largest && !row.conv.fused) {
       corner.push_back(row.description);
     } else {
@@ -168,17 +188,19 @@ TEST(GridModelTest, AFlagStaysATwinThoughNoQuestionLacksIt) {
   ASSERT_EQ(corner.size(), 1U);
   LearnRequest request = quick();
   request.questions = corner;
-  const auto answer = must(GridModel::fit(rows.descriptions, rows.log_ns, request)).answer(corner.front(), Profile::Accurate);
+  const auto answer = must(GridModel::fit(rows.descriptions, rows.log_ns, request))
+                          .answer(corner.front(), Profile::Accurate);
   ASSERT_TRUE(answer);
   EXPECT_EQ(name(answer->pattern.kind), "grid");
 }
 
 TEST(GridModelTest, IsLessSureFarFromTheRows) {
   const GridModel model = must(GridModel::load(fitted_bytes()));
-  const auto near =
-      model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
+  const auto near = model.answer(
+      test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
   const auto beyond =
-      model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Accurate);
+      model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description,
+                   Profile::Accurate);
   ASSERT_TRUE(near && beyond);
   EXPECT_GT(beyond->sd_log, near->sd_log);
   EXPECT_TRUE(std::isfinite(beyond->log_ns));
@@ -186,14 +208,17 @@ TEST(GridModelTest, IsLessSureFarFromTheRows) {
 
 TEST(GridModelTest, OnlyBeyondTheRowsAnAnswerHasAFloor) {
   const GridModel model = must(GridModel::load(fitted_bytes()));
-  const auto near = model.answer(test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
+  const auto near = model.answer(
+      test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description, Profile::Accurate);
   ASSERT_TRUE(near);
   EXPECT_FALSE(near->floor_ns);
   // Towards nothing the overhead stays; towards more work the floor rises.
-  const auto least = model.answer(test::synthetic_row(test::square(1, 1, 1, 1, 1, false)).description, Profile::Fast);
+  const auto least = model.answer(
+      test::synthetic_row(test::square(1, 1, 1, 1, 1, false)).description, Profile::Fast);
   ASSERT_TRUE(least && least->floor_ns);
   EXPECT_GE(*least->floor_ns, model.machine().overhead_ns);
-  const auto most = model.answer(test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Fast);
+  const auto most = model.answer(
+      test::synthetic_row(test::square(64, 1024, 112, 1024, 3, false)).description, Profile::Fast);
   ASSERT_TRUE(most && most->floor_ns);
   EXPECT_GT(*most->floor_ns, 10 * *least->floor_ns);
 }
@@ -244,7 +269,8 @@ TEST(GridModelTest, CalibrationReplacesTheGuess) {
   request.calibrate = true;
   const GridModel calibrated = must(GridModel::fit(rows.descriptions, rows.log_ns, request));
   const auto question = test::synthetic_row(test::square(8, 64, 24, 64, 3, false)).description;
-  const auto a = guess.answer(question, Profile::Accurate), b = calibrated.answer(question, Profile::Accurate);
+  const auto a = guess.answer(question, Profile::Accurate),
+             b = calibrated.answer(question, Profile::Accurate);
   ASSERT_TRUE(a && b);
   EXPECT_NE(a->sd_log, b->sd_log);
   EXPECT_TRUE(std::isfinite(b->sd_log) && b->sd_log > 0);
@@ -254,7 +280,8 @@ TEST(GridModelTest, CalibrationReplacesTheGuess) {
   EXPECT_NE(fast->sd_log, b->sd_log) << "each profile has a spread of its own";
 }
 
-/// Times that nothing but the same kernel at another batch tells: of heights and channels no neighbour knows anything.
+/// Times that nothing but the same kernel at another batch tells: of heights and channels no
+/// neighbour knows anything.
 Rows rows_known_by_batch_alone() {
   Rows rows;
   base::Random random(1);
@@ -262,7 +289,8 @@ Rows rows_known_by_batch_alone() {
     for (const std::int64_t channels : {32, 48, 64, 96, 128, 192, 256, 384}) {
       const double own = random.uniform();
       for (const std::int64_t batch : {16, 32, 64}) {
-        test::SyntheticRow row = test::synthetic_row(test::square(batch, channels, height, channels, 3, false));
+        test::SyntheticRow row =
+            test::synthetic_row(test::square(batch, channels, height, channels, 3, false));
         row.log_ns = std::log(row.description.work.flops.value()) + own;
         rows.add(row);
       }
@@ -279,25 +307,32 @@ TEST(GridModelTest, ARowLeftOutAtRandomIsAskedWithAllItsNeighbours) {
   ASSERT_GT(model.left_out().size(), 200U);
   double most = 0;
   for (const LeftOutRow& row : model.left_out()) most = std::max(most, std::abs(row.error));
-  EXPECT_LT(most, 0.05) << "a fold of a tenth would hide both other batches of one row in a hundred: it would err by 0.16";
+  EXPECT_LT(most, 0.05) << "a fold of a tenth would hide both other batches of one row in a "
+                           "hundred: it would err by 0.16";
 }
 
 TEST(GridModelTest, ASpreadOfMoreNumbersThanAnAnswerHasIsRefused) {
-  ASSERT_EQ(test::with_last_spread(fitted_bytes(), 0.3F, Forest()), fitted_bytes()) << "else the bytes below are of nothing";
+  ASSERT_EQ(test::with_last_spread(fitted_bytes(), 0.3F, Forest()), fitted_bytes())
+      << "else the bytes below are of nothing";
   const std::size_t features = must(GridModel::load(fitted_bytes())).features();
   for (const std::size_t asked : {std::size_t{9}, features + 1}) {
-    const auto loaded = GridModel::load(test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, asked))));
+    const auto loaded = GridModel::load(
+        test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, asked))));
     ASSERT_FALSE(loaded) << asked;
     EXPECT_EQ(loaded.error().code, Code::Input);
   }
-  EXPECT_TRUE(GridModel::load(test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, 8)))));
+  EXPECT_TRUE(
+      GridModel::load(test::with_last_spread(fitted_bytes(), 0.3F, must(Forest::make({}, 0, 8)))));
 }
 
 TEST(GridModelTest, SaysHowOldItsBytesAre) {
   EXPECT_EQ(must(GridModel::age_of(fitted_bytes())), FitAge::Current);
-  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 4, 4))), FitAge::Older);
-  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 6, 0))), FitAge::Newer);
-  EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 2, 0))) << "too old to be read";
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 4, 4))),
+            FitAge::Older);
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 6, 0))),
+            FitAge::Newer);
+  EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 2, 0)))
+      << "too old to be read";
   std::string changed = fitted_bytes();
   changed[changed.size() / 2] ^= 1;
   EXPECT_FALSE(GridModel::age_of(changed));

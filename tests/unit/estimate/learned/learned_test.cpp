@@ -23,12 +23,15 @@ class LearnedTest : public ::testing::Test {
     must(small_.table().transaction([&]() -> Status {
       for (const test::SyntheticRow& row : test::synthetic_rows()) {
         if (row.conv.in_h != 20)
-          small_.row(device_, setting_, row.key, std::nullopt, test::timing(std::exp(row.log_ns)), "tinynas");
+          small_.row(device_, setting_, row.key, std::nullopt, test::timing(std::exp(row.log_ns)),
+                     "tinynas");
       }
       return {};
     }));
   }
-  [[nodiscard]] RowSource source() const { return {&small_.table(), device_, {setting_}, std::nullopt}; }
+  [[nodiscard]] RowSource source() const {
+    return {&small_.table(), device_, {setting_}, std::nullopt};
+  }
   static LearnRequest quick() {
     LearnRequest request;
     request.threads = 1;
@@ -42,7 +45,8 @@ class LearnedTest : public ::testing::Test {
     return std::move(fit.fits.front().blob);
   }
   void store(std::string blob) {
-    must(small_.table().put_fit(device_, setting_, {std::string(kLearnedFormat), 1, std::move(blob)}));
+    must(small_.table().put_fit(device_, setting_,
+                                {std::string(kLearnedFormat), 1, std::move(blob)}));
   }
   std::optional<Estimate> ask(const std::string& key, const ChainOptions& options = {}) const {
     const Query query{key, nullptr, std::nullopt, {}};
@@ -99,7 +103,8 @@ TEST_F(LearnedTest, ADamagedFitStaysAnError) {
   const Query query{between_.key, nullptr, std::nullopt, {}};
   std::optional<Estimate> answer;
   EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1}));
-  EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1})) << "asked again, it must not be silent";
+  EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1}))
+      << "asked again, it must not be silent";
 }
 
 TEST_F(LearnedTest, AFitOfANewerFormatAnswersNothing) {
@@ -107,7 +112,8 @@ TEST_F(LearnedTest, AFitOfANewerFormatAnswersNothing) {
   const std::string blob = learned();
   const std::size_t head = 8 * 3 + 4;
   const bool grid = blob.substr(head + 8, 13) == "oplat.learned";
-  store(blob.substr(0, head) + test::of_format(std::string_view(blob).substr(head), grid ? "oplat.learned" : "oplat.sparse", 99, 0));
+  store(blob.substr(0, head) + test::of_format(std::string_view(blob).substr(head),
+                                               grid ? "oplat.learned" : "oplat.sparse", 99, 0));
   EXPECT_FALSE(ask(between_.key));
   EXPECT_TRUE(ask(measured_));
 }
@@ -116,14 +122,16 @@ TEST_F(LearnedTest, ASpreadThatIsNoNumberIsNoAnswer) {
   const std::string blob = learned();
   const std::size_t head = 8 * 3 + 4;
   ASSERT_EQ(blob.substr(head + 8, 13), "oplat.learned") << "a grid";
-  // Of another stride than all rows: from its shape alone. Its spread is 0 * e^100, too much for a float.
+  // Of another stride than all rows: from its shape alone. Its spread is 0 * e^100, too much for a
+  // float.
   ir::ConvTuple strange = test::square(8, 64, 28, 64, 3, false);
   strange.stride = 2;
   store(blob);
   const std::string key = test::synthetic_row(strange).key;
   ASSERT_TRUE(ask(key));
   const TrainedTree leaf{{{}}};
-  store(blob.substr(0, head) + test::with_last_spread(std::string_view(blob).substr(head), 0, must(Forest::make({&leaf, 1}, 100, 0))));
+  store(blob.substr(0, head) + test::with_last_spread(std::string_view(blob).substr(head), 0,
+                                                      must(Forest::make({&leaf, 1}, 100, 0))));
   EXPECT_FALSE(ask(key));
 }
 
@@ -155,7 +163,8 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   EXPECT_EQ(pair.learned_from, 240 - 48 - 60 + 12) << "of neither";
   EXPECT_TRUE(pair.networks.empty()) << "nobody asked for them";
   request.split = must(parse_split("level:in_h=21"));
-  EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused) << "no row is of that level";
+  EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused)
+      << "no row is of that level";
 }
 
 TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
@@ -170,15 +179,16 @@ TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
   const Accuracy random = must(measure_accuracy(samples, request));
   EXPECT_EQ(random.asked % 2, 0) << "states of one kernel are held out together";
   EXPECT_EQ(random.unanswered, 0);
-  EXPECT_LT(random.lines.front().mape, 0.4) << "taken for one row, hot would come out 73 % too long and cold 42 % too short";
+  EXPECT_LT(random.lines.front().mape, 0.4)
+      << "taken for one row, hot would come out 73 % too long and cold 42 % too short";
 }
 
 TEST(SplitTest, WordsAreChecked) {
   EXPECT_EQ(must(parse_split("twin")).kind, Split::Kind::Twin);
   EXPECT_EQ(must(parse_split("level:In_H=66,Out_C=160")).levels.size(), 2U);
   EXPECT_EQ(must(parse_split("keep:5%")).percent, 5.0);
-  for (const char* text :
-       {"", "half", "keep:0", "keep:100", "keep:x", "level:", "level:in_h", "level:colour=3", "level:in_h=x"}) {
+  for (const char* text : {"", "half", "keep:0", "keep:100", "keep:x", "level:", "level:in_h",
+                           "level:colour=3", "level:in_h=x"}) {
     const auto split = parse_split(text);
     ASSERT_FALSE(split) << text;
     EXPECT_EQ(split.error().code, Code::Usage);

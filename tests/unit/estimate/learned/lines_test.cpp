@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "estimate/learned/patterns.hpp"
 #include "base/random.hpp"
+#include "estimate/learned/patterns.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -43,7 +43,8 @@ std::vector<Point> some_points(std::uint64_t seed) {
 }
 
 /// Of the sites that differ from the point along one axis alone, by their coordinate.
-std::map<double, Site> line_through(const std::vector<Point>& points, const Point& point, std::size_t axis) {
+std::map<double, Site> line_through(const std::vector<Point>& points, const Point& point,
+                                    std::size_t axis) {
   std::map<double, Site> line;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Point moved = points[i];
@@ -54,7 +55,8 @@ std::map<double, Site> line_through(const std::vector<Point>& points, const Poin
   return line;
 }
 
-void expect_neighbours(const Lines& lines, const std::vector<Point>& points, const Point& point, std::size_t axis) {
+void expect_neighbours(const Lines& lines, const std::vector<Point>& points, const Point& point,
+                       std::size_t axis) {
   const auto line = line_through(points, point, axis);
   auto at = line.lower_bound(point.at[axis]);
   const auto take = [&](int steps) {
@@ -84,7 +86,8 @@ TEST(LinesTest, NeighboursAreThoseThatASearchFinds) {
   for (const std::uint32_t slice : {0U, 1U}) {
     for (const double a : {-1.0, 0.0, 2.0, 2.5, 5.0, 9.0}) {
       for (int b = 0; b < 5; ++b) {
-        for (std::size_t axis = 0; axis < 3; ++axis) expect_neighbours(lines, points, point_at(slice, a, b, 1), axis);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          expect_neighbours(lines, points, point_at(slice, a, b, 1), axis);
       }
     }
   }
@@ -120,8 +123,8 @@ struct Grid {
   [[nodiscard]] SiteValues values() const {
     SiteValues values;
     for (const Point& p : lines.sites()) {
-      values.u.push_back(
-          static_cast<float>(0.1 * p.at[0] - 0.2 * p.at[1] + 0.01 * p.at[2] + 0.02 * std::sin(7 * p.at[0] * p.at[1])));
+      values.u.push_back(static_cast<float>(0.1 * p.at[0] - 0.2 * p.at[1] + 0.01 * p.at[2] +
+                                            0.02 * std::sin(7 * p.at[0] * p.at[1])));
       values.waves.insert(values.waves.end(), kTileCount, 0.0F);
     }
     return values;
@@ -145,8 +148,10 @@ TEST(PatternTest, AQuestionIsNamedByWhatWasMeasuredAroundIt) {
   EXPECT_EQ(no_cross.pattern(point_at(0, 3, 3, 0)).kind, PatternKind::Pair);
   const Grid no_corner([](double a, double b, double) { return !(a == 5 && b == 5); });
   EXPECT_EQ(no_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Beyond);
-  const Grid twin_at_corner([](double a, double b, double c) { return !(a == 5 && b == 5 && c == 0); });
-  EXPECT_EQ(twin_at_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Grid) << "its twin was measured";
+  const Grid twin_at_corner(
+      [](double a, double b, double c) { return !(a == 5 && b == 5 && c == 0); });
+  EXPECT_EQ(twin_at_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Grid)
+      << "its twin was measured";
   EXPECT_EQ(hole.pattern(point_at(1, 3, 3, 0)).kind, PatternKind::Shape) << "a slice without rows";
 }
 
@@ -155,18 +160,22 @@ TEST(PatternTest, ABlindfoldHidesWhatTheQuestionsOfThePatternCannotSee) {
   const NeighbourLayout layout = grid.features.layout();
   const auto seen = [&](const Blindfold& blindfold) {
     std::vector<float> out(layout.count());
-    grid.features.write(point_at(0, 3, 3, 0), grid.lines.around(point_at(0, 3, 3, 0)), {}, blindfold, out);
+    grid.features.write(point_at(0, 3, 3, 0), grid.lines.around(point_at(0, 3, 3, 0)), {},
+                        blindfold, out);
     std::set<std::size_t> axes;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (!std::isnan(out[layout.around(axis) + NeighbourLayout::kEstimate])) axes.insert(axis);
     }
     // Learning leaves out the rows that see nothing, and knows them by this.
-    const bool nothing = std::all_of(out.begin() + 1, out.end(), [](float value) { return std::isnan(value); });
+    const bool nothing =
+        std::all_of(out.begin() + 1, out.end(), [](float value) { return std::isnan(value); });
     EXPECT_EQ(nothing, blindfold.levels == ~0U);
     return axes;
   };
-  EXPECT_EQ(seen(blindfold_of({PatternKind::Grid, 0}, grid.lines, 0)), (std::set<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(seen(blindfold_of({PatternKind::NoTwin, 2}, grid.lines, 0)), (std::set<std::size_t>{0, 1}));
+  EXPECT_EQ(seen(blindfold_of({PatternKind::Grid, 0}, grid.lines, 0)),
+            (std::set<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(seen(blindfold_of({PatternKind::NoTwin, 2}, grid.lines, 0)),
+            (std::set<std::size_t>{0, 1}));
   EXPECT_EQ(seen(blindfold_of({PatternKind::Level, 1}, grid.lines, 0)), (std::set<std::size_t>{1}));
   EXPECT_TRUE(seen(blindfold_of({PatternKind::Pair, 0}, grid.lines, 0)).empty());
   EXPECT_TRUE(seen(blindfold_of({PatternKind::Shape, 0}, grid.lines, 0)).empty());
@@ -190,14 +199,16 @@ TEST(NeighbourFeaturesTest, APlaneIsInterpolatedExactly) {
   features.write(point_at(0, 3, 3, 0), lines.around(point_at(0, 3, 3, 0)), {}, {}, out);
   EXPECT_NEAR(out[layout.base()], 0.75, 1e-6);
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    EXPECT_NEAR(out[layout.around(axis) + NeighbourLayout::kEstimate], 0, 1e-6) << "as a deviation from the base";
+    EXPECT_NEAR(out[layout.around(axis) + NeighbourLayout::kEstimate], 0, 1e-6)
+        << "as a deviation from the base";
     EXPECT_NEAR(out[layout.around(axis) + NeighbourLayout::kFromLow], 0, 1e-6);
     EXPECT_NEAR(out[layout.around(axis) + NeighbourLayout::kFromHigh], 0, 1e-6);
   }
 }
 
 /// Ten by ten points of u(a, b), but for the one in the middle; what is known of that one.
-std::vector<float> features_in_the_middle(const std::function<double(double, double)>& u, NeighbourLayout& layout) {
+std::vector<float> features_in_the_middle(const std::function<double(double, double)>& u,
+                                          NeighbourLayout& layout) {
   std::vector<Point> points;
   SiteValues values;
   for (int a = 1; a <= 10; ++a) {

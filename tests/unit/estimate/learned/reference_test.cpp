@@ -25,7 +25,8 @@ std::vector<double> log_times(const Reference& truth, const std::vector<ir::Desc
 }
 
 TEST(ReferenceTest, OverlappingPartsTakeLessThanTheirSumAndMoreThanTheLongest) {
-  const ir::Description row = test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description;
+  const ir::Description row =
+      test::synthetic_row(test::square(8, 64, 20, 64, 3, false)).description;
   Reference launch, flops, both;
   launch.ns_per_unit[kLaunch] = both.ns_per_unit[kLaunch] = 5e3;
   flops.ns_per_unit[kFlops] = both.ns_per_unit[kFlops] = 5e3 / *row.work.flops;
@@ -42,7 +43,8 @@ TEST(ReferenceTest, FindsThePartsThatTimesAreMadeOf) {
   const auto rows = descriptions();
   const Reference found = learn_reference(rows, log_times(truth, rows));
   ASSERT_TRUE(found.learned());
-  for (const ir::Description& row : rows) ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.01) << row.slice;
+  for (const ir::Description& row : rows)
+    ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.01) << row.slice;
   // Sixteen times the operations of the largest row.
   const auto larger = test::synthetic_row(test::square(32, 512, 56, 512, 3, false)).description;
   EXPECT_NEAR(found.ns(larger) / truth.ns(larger), 1, 0.03);
@@ -80,7 +82,8 @@ TEST(ReferenceTest, WorkWithoutProductsKeepsTheBoundAndTeachesNothing) {
   const Machine machine{1e3, 100, 10, 1};
   EXPECT_DOUBLE_EQ(log_reference(found, machine, rows.front()), std::log(found.ns(rows.front())));
   EXPECT_DOUBLE_EQ(log_reference(found, machine, copy), std::log(machine.bound_ns(copy.work)));
-  EXPECT_DOUBLE_EQ(log_reference({}, machine, rows.front()), std::log(machine.bound_ns(rows.front().work)));
+  EXPECT_DOUBLE_EQ(log_reference({}, machine, rows.front()),
+                   std::log(machine.bound_ns(rows.front().work)));
 }
 
 TEST(ReferenceTest, OfNoRowsNothingIsLearned) { EXPECT_FALSE(learn_reference({}, {}).learned()); }

@@ -25,7 +25,8 @@ TEST(RowWeightsTest, ARowWeighsOneOverTheSquaredDeviationOfItsBand) {
   ASSERT_EQ(weights.size(), log_ns.size());
   EXPECT_NEAR(std::accumulate(weights.begin(), weights.end(), 0.0), 4000, 0.5);
   double by_kind[2] = {0, 0};
-  for (std::size_t i = 0; i < weights.size(); ++i) by_kind[i % 2] += static_cast<double>(weights[i]) / 2000;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    by_kind[i % 2] += static_cast<double>(weights[i]) / 2000;
   EXPECT_NEAR(std::sqrt(by_kind[1] / by_kind[0]), 3, 0.2);
 }
 

@@ -19,8 +19,8 @@ ir::Description described(std::string slice, std::vector<double> numbers, bool a
 
 TEST(SpaceTest, ANumberThatVariesIsAnAxisUnlessItRepeatsAnother) {
   // The third number repeats the first, the second never varies.
-  const std::vector<ir::Description> rows{described("s", {1, 5, 1, 3}), described("s", {2, 5, 2, 4}),
-                                          described("s", {4, 5, 4, 3})};
+  const std::vector<ir::Description> rows{
+      described("s", {1, 5, 1, 3}), described("s", {2, 5, 2, 4}), described("s", {4, 5, 4, 3})};
   const Space space = Space::learn(rows);
   EXPECT_EQ(space.axes(), 2U);
   EXPECT_EQ(space.slices(), 1U);
@@ -31,8 +31,9 @@ TEST(SpaceTest, ANumberThatVariesIsAnAxisUnlessItRepeatsAnother) {
 }
 
 TEST(SpaceTest, AlignedSlicesShareTheirAxes) {
-  const std::vector<ir::Description> rows{described("a", {1, 5}, true), described("a", {2, 5}, true),
-                                          described("b", {3, 5}, true), described("b", {3, 6}, true)};
+  const std::vector<ir::Description> rows{
+      described("a", {1, 5}, true), described("a", {2, 5}, true), described("b", {3, 5}, true),
+      described("b", {3, 6}, true)};
   const Space space = Space::learn(rows);
   EXPECT_EQ(space.axes(), 2U) << "each varies in one of the slices";
   const Point a = space.place(rows[0]).value();
@@ -50,10 +51,12 @@ TEST(SpaceTest, WhatWasNeverSeenHasNoPlace) {
 }
 
 TEST(SpaceTest, WhatBreaksWithAllRowsIsStrange) {
-  const Space space = Space::learn(std::vector{described("s", {1, 5, 1}), described("s", {2, 5, 2})});
+  const Space space =
+      Space::learn(std::vector{described("s", {1, 5, 1}), described("s", {2, 5, 2})});
   EXPECT_FALSE(space.place(described("s", {4, 5, 4})).value().strange) << "new, but on the axis";
   EXPECT_TRUE(space.place(described("s", {1, 6, 1})).value().strange) << "all rows have 5 there";
-  EXPECT_TRUE(space.place(described("s", {4, 5, 3})).value().strange) << "all rows repeat the first number";
+  EXPECT_TRUE(space.place(described("s", {4, 5, 3})).value().strange)
+      << "all rows repeat the first number";
   const auto again = Space::load(space.save());
   ASSERT_TRUE(again);
   EXPECT_FALSE(again->place(described("s", {4, 5, 4})).value().strange);
@@ -61,8 +64,11 @@ TEST(SpaceTest, WhatBreaksWithAllRowsIsStrange) {
 }
 
 TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
-  const Space space = Space::learn(std::vector{described("s", {8, 1}), described("s", {32, 3}), described("s", {16, 3})});
-  const auto outside = [&](double first, double second) { return space.place(described("s", {first, second}))->outside; };
+  const Space space = Space::learn(
+      std::vector{described("s", {8, 1}), described("s", {32, 3}), described("s", {16, 3})});
+  const auto outside = [&](double first, double second) {
+    return space.place(described("s", {first, second}))->outside;
+  };
   EXPECT_EQ(outside(8, 1), 0);
   EXPECT_EQ(outside(20, 2), 0) << "between";
   EXPECT_NEAR(outside(64, 3), 1, 1e-12);
@@ -75,7 +81,8 @@ TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
 }
 
 TEST(SpaceTest, SaysWhichNumbersLieBeyond) {
-  const Space space = Space::learn(std::vector{described("s", {8, 1, 1, 0}), described("s", {32, 3, 1, 0}), described("s", {16, 3, 1, 0})});
+  const Space space = Space::learn(std::vector{
+      described("s", {8, 1, 1, 0}), described("s", {32, 3, 1, 0}), described("s", {16, 3, 1, 0})});
   EXPECT_TRUE(space.beyond(described("s", {20, 2, 1, 0})).empty());
   EXPECT_TRUE(space.beyond(described("t", {20, 2, 1, 0})).empty());
   const auto beyond = space.beyond(described("s", {64, 2, 4, 0}));
@@ -87,12 +94,16 @@ TEST(SpaceTest, SaysWhichNumbersLieBeyond) {
   EXPECT_EQ(beyond[1].number, 0U);
   EXPECT_EQ(beyond[1].value, 64);
   EXPECT_NEAR(beyond[1].high, 32, 1e-9);
-  EXPECT_EQ(space.beyond(described("s", {8, 1, 1, 2})).at(0).high, 0) << "the number of a zero's coordinate";
+  EXPECT_EQ(space.beyond(described("s", {8, 1, 1, 2})).at(0).high, 0)
+      << "the number of a zero's coordinate";
 }
 
 TEST(SpaceTest, AwayFromWhatAllRowsHaveInCommonTheSpreadGrowsToo) {
-  const Space space = Space::learn(std::vector{described("s", {1, 32, 1}), described("s", {2, 32, 2}), described("s", {4, 32, 4})});
-  const auto outside = [&](std::vector<double> numbers) { return space.place(described("s", std::move(numbers)))->outside; };
+  const Space space = Space::learn(std::vector{
+      described("s", {1, 32, 1}), described("s", {2, 32, 2}), described("s", {4, 32, 4})});
+  const auto outside = [&](std::vector<double> numbers) {
+    return space.place(described("s", std::move(numbers)))->outside;
+  };
   EXPECT_EQ(outside({3, 32, 3}), 0);
   EXPECT_NEAR(outside({2, 64, 2}), 1, 1e-12) << "all rows have 32";
   EXPECT_NEAR(outside({2, 8, 2}), 2, 1e-12);
@@ -101,7 +112,8 @@ TEST(SpaceTest, AwayFromWhatAllRowsHaveInCommonTheSpreadGrowsToo) {
 }
 
 TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
-  const std::vector<ir::Description> rows{described("op a", {1, 5}, true), described("op b", {2, 5}, true),
+  const std::vector<ir::Description> rows{described("op a", {1, 5}, true),
+                                          described("op b", {2, 5}, true),
                                           described("op b", {3, 6}, true)};
   const Space space = Space::learn(rows);
   const Point point = space.place(described("op c", {2, 5}, true)).value();
@@ -112,14 +124,16 @@ TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
 }
 
 TEST(SpaceTest, TheOrderOfTheRowsDoesNotMatter) {
-  std::vector<ir::Description> rows{described("b", {1, 5}), described("a", {2, 7}), described("a", {3, 7})};
+  std::vector<ir::Description> rows{described("b", {1, 5}), described("a", {2, 7}),
+                                    described("a", {3, 7})};
   const std::string text = Space::learn(rows).save();
   std::swap(rows[0], rows[2]);
   EXPECT_EQ(Space::learn(rows).save(), text);
 }
 
 TEST(SpaceTest, ComesBackFromItsText) {
-  const std::vector<ir::Description> rows{described(":Op a#b ~", {1, 5, 2}), described(":Op a#b ~", {2, 5, 1}),
+  const std::vector<ir::Description> rows{described(":Op a#b ~", {1, 5, 2}),
+                                          described(":Op a#b ~", {2, 5, 1}),
                                           described("b", {3, -4}), described("b", {3, 0})};
   const Space space = Space::learn(rows);
   const auto again = Space::load(space.save());
@@ -133,23 +147,24 @@ TEST(SpaceTest, ComesBackFromItsText) {
 
 TEST(SpaceTest, TextThatIsNoneIsRefused) {
   EXPECT_TRUE(Space::load("4 7 own 0:0:1 1:-2.5:1e3 2=5 3@0\ts\n"));
-  for (const char* text : {"2 7 own 0:0:1 1:0:1 s\n",                        // no tab
-                           "2 7 own x:0:1\ts\n",                            // no number
-                           "2 7 own 0\ts\n",                                // no range
-                           "2 7 own 0:1\ts\n",                              // half of one
-                           "2 7 own 0:2:1\ts\n",                            // that falls
-                           "2 7 own 0:nan:1\ts\n",                          // of no number
-                           "2 7 own 2:0:1\ts\n",                            // an axis beyond the numbers
-                           "2 7 own -1:0:1\ts\n",                           // a negative one
-                           "2 7 own 0:0:1 2=5\ts\n",                        // a constant beyond the numbers
-                           "2 7 own 0:0:1 1=x\ts\n",                        // of no value
-                           "2 7 own 0:0:1 1@2\ts\n",                        // like a number beyond
-                           "2 7 own 0@1 0@1 0@1\ts\n",                       // more words than numbers
-                           "2 7 lost 0:0:1 1:0:1\ts\n",                     // neither aligned nor not
-                           "2\ts\n",                                        // cut off
-                           "99999999999 7 own\ts\n",                        // more numbers than any key has
-                           "1 7 own 0:0:1\ts\n1 7 own 0:0:1\ts\n",         // a slice twice
-                           "2 7 own 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1\ts\n"}) {  // too many axes
+  for (const char* text : {"2 7 own 0:0:1 1:0:1 s\n",               // no tab
+                           "2 7 own x:0:1\ts\n",                    // no number
+                           "2 7 own 0\ts\n",                        // no range
+                           "2 7 own 0:1\ts\n",                      // half of one
+                           "2 7 own 0:2:1\ts\n",                    // that falls
+                           "2 7 own 0:nan:1\ts\n",                  // of no number
+                           "2 7 own 2:0:1\ts\n",                    // an axis beyond the numbers
+                           "2 7 own -1:0:1\ts\n",                   // a negative one
+                           "2 7 own 0:0:1 2=5\ts\n",                // a constant beyond the numbers
+                           "2 7 own 0:0:1 1=x\ts\n",                // of no value
+                           "2 7 own 0:0:1 1@2\ts\n",                // like a number beyond
+                           "2 7 own 0@1 0@1 0@1\ts\n",              // more words than numbers
+                           "2 7 lost 0:0:1 1:0:1\ts\n",             // neither aligned nor not
+                           "2\ts\n",                                // cut off
+                           "99999999999 7 own\ts\n",                // more numbers than any key has
+                           "1 7 own 0:0:1\ts\n1 7 own 0:0:1\ts\n",  // a slice twice
+                           "2 7 own 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 "
+                           "0:0:1 1:0:1 0:0:1\ts\n"}) {  // too many axes
     EXPECT_FALSE(Space::load(text)) << text;
   }
 }

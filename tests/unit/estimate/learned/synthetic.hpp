@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Convolutions of a machine that we made up: its times follow a formula, so that a test knows the truth.
+/// Convolutions of a machine that we made up: its times follow a formula, so that a test knows the
+/// truth.
 #pragma once
 
 #include <cmath>
@@ -40,8 +41,8 @@ inline SyntheticRow synthetic_row(const ir::ConvTuple& conv) {
   return row;
 }
 
-inline ir::ConvTuple square(std::int64_t batch, std::int64_t in_c, std::int64_t in_h, std::int64_t out_c,
-                            std::int64_t kernel, bool fused) {
+inline ir::ConvTuple square(std::int64_t batch, std::int64_t in_c, std::int64_t in_h,
+                            std::int64_t out_c, std::int64_t kernel, bool fused) {
   ir::ConvTuple conv;
   conv.batch = batch;
   conv.in_c = in_c;
@@ -52,7 +53,8 @@ inline ir::ConvTuple square(std::int64_t batch, std::int64_t in_c, std::int64_t 
   return conv;
 }
 
-/// 5 heights, 4 widths, 2 ratios, 2 kernels, 2 batches, fused where as many channels come out as go in: 240 rows.
+/// 5 heights, 4 widths, 2 ratios, 2 kernels, 2 batches, fused where as many channels come out as go
+/// in: 240 rows.
 inline std::vector<SyntheticRow> synthetic_rows() {
   std::vector<SyntheticRow> rows;
   for (const std::int64_t batch : {1, 8}) {
@@ -61,7 +63,8 @@ inline std::vector<SyntheticRow> synthetic_rows() {
         for (const std::int64_t kernel : {1, 3}) {
           rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, false)));
           rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, true)));
-          rows.push_back(synthetic_row(square(batch, channels / 2, height, channels, kernel, false)));
+          rows.push_back(
+              synthetic_row(square(batch, channels / 2, height, channels, kernel, false)));
         }
       }
     }

@@ -21,25 +21,29 @@ std::string node(const std::string& title) {
 }
 
 TEST(Drawing, HoldsTheShapesInNodeTitles) {
-  const auto drawing =
-      read_drawing("d.svg", "<svg>" + node("Conv (op#0)") + node("x\\n[64, 3, 8, 8]0") + node("a&#45;&gt;b\\n[4]1") +
-                                "<g class=\"edge\"><title>x\\n[1, 1]0&#45;&gt;Conv (op#0)</title></g></svg>");
+  const auto drawing = read_drawing(
+      "d.svg", "<svg>" + node("Conv (op#0)") + node("x\\n[64, 3, 8, 8]0") +
+                   node("a&#45;&gt;b\\n[4]1") +
+                   "<g class=\"edge\"><title>x\\n[1, 1]0&#45;&gt;Conv (op#0)</title></g></svg>");
   ASSERT_TRUE(drawing) << drawing.error().message;
-  EXPECT_THAT(*drawing, UnorderedElementsAre(Pair(Pair("x", 0), Dims{64, 3, 8, 8}), Pair(Pair("a->b", 1), Dims{4})));
+  EXPECT_THAT(*drawing, UnorderedElementsAre(Pair(Pair("x", 0), Dims{64, 3, 8, 8}),
+                                             Pair(Pair("a->b", 1), Dims{4})));
 }
 
 TEST(Drawing, WhatIsNoShapeIsLeftOut) {
   const auto drawing = read_drawing(
       "d.svg", node("a\\n[]0") + node("b\\n[1, x]0") + node("c\\n[0]0") + node("d\\n[-1]0") +
-                   node("e\\n[99999999999]0") + node("f\\n[1]") + node("g\\n[1]-1") + node("h\\n1]0") + node("i\\n[1") +
-                   node(std::string(9999, 'j') + "\\n[1]0") + node("k\\n[1073741824, 1073741824, 1073741824]0") +
-                   node("good\\n[1]0") + "<g class=\"node\"><title>cut\\n[1]0");
+                   node("e\\n[99999999999]0") + node("f\\n[1]") + node("g\\n[1]-1") +
+                   node("h\\n1]0") + node("i\\n[1") + node(std::string(9999, 'j') + "\\n[1]0") +
+                   node("k\\n[1073741824, 1073741824, 1073741824]0") + node("good\\n[1]0") +
+                   "<g class=\"node\"><title>cut\\n[1]0");
   ASSERT_TRUE(drawing) << drawing.error().message;
   EXPECT_THAT(*drawing, UnorderedElementsAre(Pair(Pair("good", 0), Dims{1})));
 }
 
 TEST(Drawing, WithoutShapesIsNone) {
-  for (const std::string& svg : {std::string(), std::string("<html>not found</html>"), node("x"), node("x\\n[2]")}) {
+  for (const std::string& svg :
+       {std::string(), std::string("<html>not found</html>"), node("x"), node("x\\n[2]")}) {
     const auto drawing = read_drawing("d.svg", svg);
     ASSERT_FALSE(drawing) << svg;
     EXPECT_EQ(drawing.error().code, Code::Input);
@@ -49,10 +53,12 @@ TEST(Drawing, WithoutShapesIsNone) {
               HasSubstr("git lfs pull"));
 }
 
-const std::string kNet = inputs({"x", "w", "b"}) + op("Int8Conv", {"x", "w", "b"}, {"y"}, i("kernel", 1)) +
+const std::string kNet = inputs({"x", "w", "b"}) +
+                         op("Int8Conv", {"x", "w", "b"}, {"y"}, i("kernel", 1)) +
                          op("Mystery", {"y"}, {"y"}) + op("Int8Relu", {"y"}, {"z"});
-const std::string kDrawing = node("x\\n[64, 8, 8, 3]0") + node("w\\n[4, 1, 1, 3]0") + node("b\\n[4]0") +
-                             node("y\\n[64, 8, 8, 4]0") + node("y\\n[64, 2, 2, 4]1");
+const std::string kDrawing = node("x\\n[64, 8, 8, 3]0") + node("w\\n[4, 1, 1, 3]0") +
+                             node("b\\n[4]0") + node("y\\n[64, 8, 8, 4]0") +
+                             node("y\\n[64, 2, 2, 4]1");
 
 TEST(Drawing, GivesParametersAndResultsThatNobodyInfers) {
   const Folder folder({{"model.pbtxt", kNet}, {"model_def.svg", kDrawing}});
@@ -84,7 +90,8 @@ TEST(Drawing, ItsInputsNeedABatch) {
 }
 
 TEST(Published, EveryQueryIsTheOriginals) {
-  const std::filesystem::path folder = std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision";
+  const std::filesystem::path folder =
+      std::filesystem::path(OPLAT_SHARED_DIR) / "data/mobile-vision";
   if (!std::filesystem::exists(folder / "ChamNet-A/model.pbtxt"))
     GTEST_SKIP() << "the published net is not in " << folder;
   const auto source = base::Source::open(folder / "ChamNet-A/model.pbtxt");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is a Caffe2 net, its inputs and parameters, what is none, and what is said about the latter.
+/// What is a Caffe2 net, its inputs and parameters, what is none, and what is said about the
+/// latter.
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
@@ -18,10 +19,11 @@ std::string binary(const std::string& text) {
   return net.SerializeAsString();
 }
 
-const std::string kConv = "name: \"small\"\n" + op("Conv", {"x", "w", "b"}, {"y"}, i("kernel", 3) + i("pad", 1)) +
-                          op("Relu", {"y"}, {"y"}) + inputs({"x", "w", "b"}) + "external_output: \"y\"\n";
-const std::string kFills =
-    fill("GivenTensorFill", "w", "ints: 4 ints: 3 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4");
+const std::string kConv =
+    "name: \"small\"\n" + op("Conv", {"x", "w", "b"}, {"y"}, i("kernel", 3) + i("pad", 1)) +
+    op("Relu", {"y"}, {"y"}) + inputs({"x", "w", "b"}) + "external_output: \"y\"\n";
+const std::string kFills = fill("GivenTensorFill", "w", "ints: 4 ints: 3 ints: 3 ints: 3") +
+                           fill("GivenTensorFill", "b", "ints: 4");
 
 void expect_refused(const Result<ir::Graph>& graph, Code code, const std::string& why) {
   ASSERT_FALSE(graph);
@@ -57,7 +59,8 @@ TEST(Net, TextAndBinaryAreOne) {
     ASSERT_EQ(graph->nodes.size(), 2U);
     EXPECT_EQ(graph->name, "small");
     EXPECT_EQ(shown(*graph, graph->nodes[0].inputs[1]), "w f32c[4,3,3,3]");
-    EXPECT_EQ(graph->tensors[static_cast<std::size_t>(graph->nodes[0].inputs[1])].constant_bytes, 432U);
+    EXPECT_EQ(graph->tensors[static_cast<std::size_t>(graph->nodes[0].inputs[1])].constant_bytes,
+              432U);
     // Written in place: a tensor of its own.
     EXPECT_EQ(shown(*graph, graph->nodes[0].outputs[0]), "y f32[1,4,8,8]");
     EXPECT_EQ(shown(*graph, graph->nodes[1].outputs[0]), "y.1 f32[1,4,8,8]");
@@ -87,11 +90,12 @@ TEST(Net, RefusesWhatIsNone) {
 TEST(Net, EveryPrefixIsRefusedOrANet) {
   const std::string bytes = binary(kConv);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const auto graph =
-        reader().read(base::Source::from_bytes("model.pb", bytes.substr(0, length)), shapes({{"x", {1, 3, 8, 8}}}));
+    const auto graph = reader().read(base::Source::from_bytes("model.pb", bytes.substr(0, length)),
+                                     shapes({{"x", {1, 3, 8, 8}}}));
     ASSERT_FALSE(graph) << length;
     // Cut between two fields it is a net that lacks inputs or outputs.
-    EXPECT_TRUE(graph.error().code == Code::Input || graph.error().code == Code::Usage) << graph.error().message;
+    EXPECT_TRUE(graph.error().code == Code::Input || graph.error().code == Code::Usage)
+        << graph.error().message;
   }
 }
 
@@ -108,18 +112,22 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   refuse(x + op("Foo", {"x"}, {"a", "a"}), "operator 0 (Foo) writes 'a' twice");
   refuse(x + op("Foo", {"x"}, {""}), "without a name");
   refuse(x + op("", {"x"}, {"a"}), "operator 0 has no type");
-  refuse(x + op("Sum", std::vector<std::string>(5000, "x"), {"a"}), "operator 0 (Sum) has 5000 operands");
-  refuse(x + op("Relu", {"x"}, {"a"}) + "external_output: \"z\"\n", "output 'z' is written by no operator");
-  refuse(x + op("Relu", {"x"}, {"a"}, "arg { name: \"k\" i: 1 s: \"a\" }"), "holds values of 2 kinds");
+  refuse(x + op("Sum", std::vector<std::string>(5000, "x"), {"a"}),
+         "operator 0 (Sum) has 5000 operands");
+  refuse(x + op("Relu", {"x"}, {"a"}) + "external_output: \"z\"\n",
+         "output 'z' is written by no operator");
+  refuse(x + op("Relu", {"x"}, {"a"}, "arg { name: \"k\" i: 1 s: \"a\" }"),
+         "holds values of 2 kinds");
   refuse(x + op("Relu", {"x"}, {"a"}, i("k", 1) + i("k", 2)), "argument 'k' stands twice");
   refuse(x + op("Relu", {"x"}, {"a"}) + op("FC", {"a", "a"}, {"f"}, i("axis", 9)),
          "operator 1, which writes 'f': FC: axis 9");
 }
 
 TEST(Net, ABlobMayBeWrittenAgain) {
-  const auto graph = Folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"x"}) + op("Flatten", {"x"}, {"x"}) +
-                                                 op("Sum", {"x", "x"}, {"x"})}})
-                         .read(shapes({{"x", {2, 3, 4}}}));
+  const auto graph =
+      Folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"x"}) +
+                                  op("Flatten", {"x"}, {"x"}) + op("Sum", {"x", "x"}, {"x"})}})
+          .read(shapes({{"x", {2, 3, 4}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->inputs[0]), "x f32[2,3,4]");
   EXPECT_EQ(shown(*graph, graph->nodes[2].inputs[1]), "x.2 f32[2,12]");
@@ -132,38 +140,47 @@ TEST(Parameters, WithoutShapesAreNamedWithTheFilesLookedFor) {
   const auto alone = Folder({{"model.pb", binary(kConv)}}).read(shapes({{"x", {1, 3, 8, 8}}}));
   expect_refused(alone, Code::Input, "2 parameters (w, b)");
   expect_refused(alone, Code::Input, "model_init.pb, model_init.pbtxt, model_def.svg");
-  const Folder half({{"model.pb", binary(kConv)}, {"model_init.pb", binary(fill("GivenTensorFill", "b", "ints: 4"))}});
+  const Folder half({{"model.pb", binary(kConv)},
+                     {"model_init.pb", binary(fill("GivenTensorFill", "b", "ints: 4"))}});
   expect_refused(half.read(shapes({{"x", {1, 3, 8, 8}}})), Code::Input,
                  "model_init.pb, which stands beside the net, says no shape of 1 parameters: w");
 }
 
 TEST(Parameters, OfADamagedInitNet) {
   const auto read = [](const std::string& init) {
-    return Folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", init}}).read(shapes({{"x", {1, 3, 8, 8}}}));
+    return Folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", init}})
+        .read(shapes({{"x", {1, 3, 8, 8}}}));
   };
   expect_refused(read("nonsense"), Code::Input, "model_init.pbtxt: no Caffe2 net");
   expect_refused(read("version https://git-lfs.github.com/spec/v1\n"), Code::Input,
                  "model_init.pbtxt: a Git LFS pointer");
-  expect_refused(read(fill("GivenTensorFill", "w", "ints: -4")), Code::Input, "fills 'w' with the shape [-4]");
+  expect_refused(read(fill("GivenTensorFill", "w", "ints: -4")), Code::Input,
+                 "fills 'w' with the shape [-4]");
   expect_refused(
-      read(fill("GivenTensorFill", "w", "ints: 4 ints: 2 ints: 3 ints: 3") + fill("GivenTensorFill", "b", "ints: 4")),
-      Code::Input, "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3], expected [4,3,3,3]");
+      read(fill("GivenTensorFill", "w", "ints: 4 ints: 2 ints: 3 ints: 3") +
+           fill("GivenTensorFill", "b", "ints: 4")),
+      Code::Input,
+      "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3], expected [4,3,3,3]");
 }
 
 TEST(Inputs, AreThoseThatAreNoParameters) {
   const Folder folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", kFills}});
   expect_refused(folder.read(), Code::Usage, "shape of its input 'x'; give --shape x=1x3x224x224");
-  expect_refused(folder.read(shapes({{"z", {1}}})), Code::Usage, "no input is called 'z'; its inputs are: x");
-  expect_refused(folder.read(shapes({{"w", {1}}})), Code::Usage, "no input is called 'w'; its inputs are: x");
+  expect_refused(folder.read(shapes({{"z", {1}}})), Code::Usage,
+                 "no input is called 'z'; its inputs are: x");
+  expect_refused(folder.read(shapes({{"w", {1}}})), Code::Usage,
+                 "no input is called 'w'; its inputs are: x");
   expect_refused(folder.read(shapes({{"x", {1, 0, 8, 8}}})), Code::Usage, "--shape x=1x0x8x8");
-  expect_refused(folder.read({.shapes = {{"x", {1, 3, 8, 8}}}, .batch = 2}), Code::Usage, "contradicts --batch 2");
+  expect_refused(folder.read({.shapes = {{"x", {1, 3, 8, 8}}}, .batch = 2}), Code::Usage,
+                 "contradicts --batch 2");
   expect_refused(folder.read(shapes({{"x", {1, 5, 8, 8}}})), Code::Input, "expected [4,5,3,3]");
 }
 
 /// Exporters let the init net fill the input too.
 TEST(Inputs, MayHaveAPlaceholderInTheInitNet) {
   const Folder folder({{"model.pbtxt", kConv},
-                       {"model_init.pbtxt", kFills + fill("ConstantFill", "x", "ints: 1 ints: 3 ints: 8 ints: 8")}});
+                       {"model_init.pbtxt",
+                        kFills + fill("ConstantFill", "x", "ints: 1 ints: 3 ints: 8 ints: 8")}});
   const auto usual = folder.read();
   ASSERT_TRUE(usual) << usual.error().message;
   EXPECT_EQ(shown(*usual, usual->inputs.at(0)), "x f32[1,3,8,8]");
@@ -176,20 +193,23 @@ TEST(Inputs, MayHaveAPlaceholderInTheInitNet) {
 }
 
 TEST(Inputs, MayBeSeveral) {
-  const Folder folder({{"model.pbtxt", inputs({"a", "b"}) + op("Concat", {"a", "b"}, {"c"}, i("axis", 1))}});
+  const Folder folder(
+      {{"model.pbtxt", inputs({"a", "b"}) + op("Concat", {"a", "b"}, {"c"}, i("axis", 1))}});
   const auto graph = folder.read(shapes({{"a", {3, 2, 5, 5}}, {"b", {3, 4, 5, 5}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->outputs.at(0)), "c f32[3,6,5,5]");
   expect_refused(folder.read(shapes({{"a", {3, 2, 5, 5}}})), Code::Usage, "'b'");
-  const auto resolved = reader().resolve(folder.source(), shapes({{"a", {1, 2, 5, 5}}, {"b", {1, 4, 5, 5}}}));
+  const auto resolved =
+      reader().resolve(folder.source(), shapes({{"a", {1, 2, 5, 5}}, {"b", {1, 4, 5, 5}}}));
   ASSERT_TRUE(resolved);
   EXPECT_EQ(resolved->shapes.at("b"), (std::vector<std::int64_t>{1, 4, 5, 5}));
 }
 
 TEST(Unknown, OperatorsStayWithResultsOfUnknownShape) {
   const Folder folder(
-      {{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) + op("Mystery", {"a"}, {"b"}, i("k", 7)) +
-                           op("Mystery", {"b"}, {"c"}) + op("Relu", {"c"}, {"d"})}});
+      {{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) +
+                           op("Mystery", {"a"}, {"b"}, i("k", 7)) + op("Mystery", {"b"}, {"c"}) +
+                           op("Relu", {"c"}, {"d"})}});
   const auto graph = folder.read(shapes({{"x", {2, 3}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->nodes[1].inputs[0]), "a f32[2,3]");
@@ -204,7 +224,8 @@ TEST(Unknown, OperatorsStayWithResultsOfUnknownShape) {
 }
 
 TEST(Unknown, ResultsThatNobodyReadsNeedNoShape) {
-  const Folder folder({{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) + op("Mystery", {"a"}, {"b"})}});
+  const Folder folder(
+      {{"model.pbtxt", inputs({"x"}) + op("Relu", {"x"}, {"a"}) + op("Mystery", {"a"}, {"b"})}});
   const auto list = queries(folder.source(), shapes({{"x", {2, 3}}}));
   ASSERT_TRUE(list) << list.error().message;
   EXPECT_EQ(list->at(1).op_type, "Mystery");
@@ -215,8 +236,9 @@ TEST(Reshape, ReadsItsShapeFromAnArgumentOrAConstant) {
   const std::string net = inputs({"x", "s"}) + op("Reshape", {"x", "s"}, {"y", "old"});
   const auto by_constant =
       Folder({{"model.pbtxt", net},
-              {"model_init.pbtxt", op("GivenTensorInt64Fill", {}, {"s"},
-                                      "arg { name: \"shape\" ints: 2 } arg { name: \"values\" ints: 0 ints: -1 }")}})
+              {"model_init.pbtxt",
+               op("GivenTensorInt64Fill", {}, {"s"},
+                  "arg { name: \"shape\" ints: 2 } arg { name: \"values\" ints: 0 ints: -1 }")}})
           .read(shapes({{"x", {2, 3, 4}}}));
   ASSERT_TRUE(by_constant) << by_constant.error().message;
   EXPECT_EQ(shown(*by_constant, by_constant->outputs.at(0)), "y f32[2,12]");
@@ -225,7 +247,8 @@ TEST(Reshape, ReadsItsShapeFromAnArgumentOrAConstant) {
 
 /// The nets that fuzzing begins with are read, so that what is damaged was sound.
 TEST(Corpus, TextAndBinaryAskTheSame) {
-  const auto corpus = std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz/corpus/netdef";
+  const auto corpus =
+      std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz/corpus/netdef";
   for (const auto& [name, operators] : {std::pair("int8", 38U), std::pair("fp32", 19U)}) {
     const auto list = [&](const std::string& ending) {
       const auto source = base::Source::open(corpus / (std::string(name) + ending));
@@ -241,10 +264,12 @@ TEST(Corpus, TextAndBinaryAskTheSame) {
 
 TEST(Text, MayHoldWhatOplatDoesNotRead) {
   const auto graph = Folder({{"model.pbtxt",
-                              "# a comment\ntype: \"dag\" num_workers: 4 device_option { device_type: 1 extra { a: 1 } "
+                              "# a comment\ntype: \"dag\" num_workers: 4 device_option { "
+                              "device_type: 1 extra { a: 1 } "
                               "} future_field: 3\n" +
                                   inputs({"x"}) +
-                                  op("Relu", {"x"}, {"a"}, "engine: \"QNNPACK\" device_option { } debug_info: \"?\"")}})
+                                  op("Relu", {"x"}, {"a"},
+                                     "engine: \"QNNPACK\" device_option { } debug_info: \"?\"")}})
                          .read(shapes({{"x", {2, 3}}}));
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(graph->nodes.size(), 1U);

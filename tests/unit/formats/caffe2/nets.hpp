@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "caffe2/caffe2.pb.h"
 #include "base/files.hpp"
+#include "caffe2/caffe2.pb.h"
 #include "formats/caffe2.hpp"
 
 namespace oplat::formats::caffe2::testing {
@@ -47,7 +47,8 @@ class Folder {
   explicit Folder(const std::vector<std::pair<std::string, std::string>>& files)
       : folder_(base::TemporaryFolder::create("caffe2")) {
     EXPECT_TRUE(folder_);
-    for (const auto& [name, bytes] : files) EXPECT_TRUE(base::write_file(folder_->path() / name, bytes));
+    for (const auto& [name, bytes] : files)
+      EXPECT_TRUE(base::write_file(folder_->path() / name, bytes));
     net_ = folder_->path() / files.front().first;
   }
   [[nodiscard]] base::Source source() const {
@@ -70,7 +71,8 @@ inline ShapeOptions shapes(std::map<std::string, std::vector<std::int64_t>> of) 
 
 /// The net of data/caffe2, a file of it.
 inline std::filesystem::path own_net(const std::string& name) {
-  return std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "data/caffe2/tiny-int8" / name;
+  return std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "data/caffe2/tiny-int8" /
+         name;
 }
 
 /// "name dtype[dims]" of a tensor, "?" for what is not known.
@@ -78,7 +80,8 @@ inline std::string shown(const ir::Graph& graph, ir::TensorId id) {
   const ir::TensorInfo& info = graph.tensors[static_cast<std::size_t>(id)];
   ir::Key key;
   key.op = "T";
-  key.operands.emplace_back(ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, {}});
+  key.operands.emplace_back(
+      ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, {}});
   const std::string printed = ir::print(key);  // T{}(f32[2,3])->()
   return info.name + " " + printed.substr(4, printed.size() - 9);
 }

@@ -9,7 +9,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace formats = oplat::formats;
-  const auto source = oplat::base::Source::from_bytes("fuzz", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source = oplat::base::Source::from_bytes(
+      "fuzz", std::string(reinterpret_cast<const char*>(data), size));
   (void)formats::reader_for(source);
   (void)formats::onnx::reader().siblings(source);
   auto model = formats::onnx::Model::load(source);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Thousands of damaged models through the fuzz entry: no crash, no sanitizer's report, no hang (CTest's time limit).
+/// Thousands of damaged models through the fuzz entry: no crash, no sanitizer's report, no hang
+/// (CTest's time limit).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +80,8 @@ class Mutator {
 };
 
 void run(const std::string& bytes) {
-  EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
+  EXPECT_EQ(
+      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
 }
 
 TEST(OnnxFuzz, SeedModelsAreValid) {

@@ -35,9 +35,12 @@ TEST(PaddleDesc, NodesHaveSlotsAndShapesAndTellingAttributes) {
 TEST(PaddleDesc, OpenDimensionsAreAskedForAndChecked) {
   const Maker maker = small();
   expect_refused(maker.read(), Code::Usage, "--batch N");
-  expect_refused(maker.read({.shapes = {{"y", {1}}}, .batch = {}}), Code::Usage, "its inputs are: x");
-  expect_refused(maker.read({.shapes = {{"x", {1, 4, 8, 8}}}, .batch = {}}), Code::Usage, "fixes dimension 1 to 3");
-  expect_refused(maker.read({.shapes = {{"x", {1, 3, 8}}}, .batch = {}}), Code::Usage, "has 4 dimensions");
+  expect_refused(maker.read({.shapes = {{"y", {1}}}, .batch = {}}), Code::Usage,
+                 "its inputs are: x");
+  expect_refused(maker.read({.shapes = {{"x", {1, 4, 8, 8}}}, .batch = {}}), Code::Usage,
+                 "fixes dimension 1 to 3");
+  expect_refused(maker.read({.shapes = {{"x", {1, 3, 8}}}, .batch = {}}), Code::Usage,
+                 "has 4 dimensions");
   expect_refused(maker.read(batch(0)), Code::Usage, "expected 1 to");
   const auto spelt = maker.read({.shapes = {{"x", {5, 3, 8, 8}}}, .batch = {}});
   ASSERT_TRUE(spelt) << spelt.error().message;
@@ -96,22 +99,27 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
     const auto source = base::Source::from_bytes("net.pdmodel", good.substr(0, length));
     expect_refused(reader().read(source, batch(1)), Code::Input, "stop making sense near offset");
   }
-  expect_refused(reader().read(base::Source::from_bytes("a", "version https://git-lfs.github.com/spec/v1\n"), {}),
-                 Code::Input, "git lfs pull");
+  expect_refused(
+      reader().read(base::Source::from_bytes("a", "version https://git-lfs.github.com/spec/v1\n"),
+                    {}),
+      Code::Input, "git lfs pull");
   {
     Maker maker = small();
     maker.program().mutable_blocks(0)->mutable_ops()->SwapElements(1, 2);
-    expect_refused(maker.read(batch(1)), Code::Input, "(relu) reads 'y', which only operator 2 writes");
+    expect_refused(maker.read(batch(1)), Code::Input,
+                   "(relu) reads 'y', which only operator 2 writes");
   }
   {
     Maker maker = small();
     maker.program().mutable_blocks(0)->mutable_vars(5)->set_name("q");
-    expect_refused(maker.read(batch(1)), Code::Input, "writes 'z', which the program does not describe");
+    expect_refused(maker.read(batch(1)), Code::Input,
+                   "writes 'z', which the program does not describe");
   }
   {
     Maker maker = small();
     maker.program().mutable_blocks(0)->mutable_ops(2)->mutable_inputs(0)->set_arguments(0, "lost");
-    expect_refused(maker.read(batch(1)), Code::Input, "reads 'lost', which the program does not describe");
+    expect_refused(maker.read(batch(1)), Code::Input,
+                   "reads 'lost', which the program does not describe");
   }
   {
     Maker maker = small();
@@ -120,9 +128,15 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
   }
   {
     Maker maker = small();
-    maker.program().mutable_blocks(0)->mutable_vars(3)->mutable_type()->mutable_dense()->mutable_tensor()->set_dims(1,
-                                                                                                                    5);
-    expect_refused(maker.read(batch(1)), Code::Input, "operator 1, which writes 'y': conv2d: a filter [4,5,3,3]");
+    maker.program()
+        .mutable_blocks(0)
+        ->mutable_vars(3)
+        ->mutable_type()
+        ->mutable_dense()
+        ->mutable_tensor()
+        ->set_dims(1, 5);
+    expect_refused(maker.read(batch(1)), Code::Input,
+                   "operator 1, which writes 'y': conv2d: a filter [4,5,3,3]");
   }
   {
     Maker maker = small();
@@ -137,8 +151,13 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
   }
   {
     Maker maker = small();
-    maker.program().mutable_blocks(0)->mutable_vars(3)->mutable_type()->mutable_dense()->mutable_tensor()->set_dims(
-        0, 1LL << 40);
+    maker.program()
+        .mutable_blocks(0)
+        ->mutable_vars(3)
+        ->mutable_type()
+        ->mutable_dense()
+        ->mutable_tensor()
+        ->set_dims(0, 1LL << 40);
     expect_refused(maker.read(batch(1)), Code::Input, "expected dimensions from 0 to");
   }
   {
@@ -177,8 +196,10 @@ TEST(PaddleDesc, UnknownOperatorsHaveTheProgramsOwnShapes) {
   open.feed("x", {-1, 3}).variable("y", {-1, 7});
   open.op("my_layer", {{"X", {"x"}}}, {{"Out", {"y"}}});
   open.fetch("y");
-  expect_refused(open.read(batch(2)), Code::Input, "operator 1 (my_layer) leaves the shape of 'y' open as [-1,7]");
-  expect_refused(open.read(batch(2)), Code::Input, "--shape does not help: export the model with fixed shapes");
+  expect_refused(open.read(batch(2)), Code::Input,
+                 "operator 1 (my_layer) leaves the shape of 'y' open as [-1,7]");
+  expect_refused(open.read(batch(2)), Code::Input,
+                 "--shape does not help: export the model with fixed shapes");
 }
 
 TEST(PaddleDesc, ControlFlowIsRefusedByName) {
@@ -188,7 +209,8 @@ TEST(PaddleDesc, ControlFlowIsRefusedByName) {
   body.set_name("sub_block");
   body.set_type(8);
   body.set_block_idx(1);
-  expect_refused(maker.read(batch(1)), Code::Input, "operator 4 (while) runs block 1 of the program");
+  expect_refused(maker.read(batch(1)), Code::Input,
+                 "operator 4 (while) runs block 1 of the program");
 }
 
 /// A folder with a program and its parameters.
@@ -197,7 +219,8 @@ class Files {
   explicit Files(const std::vector<std::pair<std::string, std::string>>& files)
       : folder_(base::TemporaryFolder::create("paddle")) {
     EXPECT_TRUE(folder_);
-    for (const auto& [name, bytes] : files) EXPECT_TRUE(base::write_file(folder_->path() / name, bytes));
+    for (const auto& [name, bytes] : files)
+      EXPECT_TRUE(base::write_file(folder_->path() / name, bytes));
     program_ = folder_->path() / files.front().first;
   }
   [[nodiscard]] base::Source source() const { return *base::Source::open(program_); }
@@ -209,7 +232,8 @@ class Files {
 
 TEST(PaddleDesc, ParametersAreAsLongAsTheProgramSays) {
   const std::string program = small().bytes();
-  // Version, levels, version, length, then two bytes of element type and two a dimension, then 108 floats.
+  // Version, levels, version, length, then two bytes of element type and two a dimension, then 108
+  // floats.
   const std::string parameters(4 + 8 + 4 + 4 + 2 + 8 + 432, '\0');
   const Files good({{"net.pdmodel", program}, {"net.pdiparams", parameters}});
   const auto graph = reader().read(good.source(), batch(1));
@@ -230,7 +254,8 @@ TEST(PaddleDesc, ParametersAreAsLongAsTheProgramSays) {
   expect_refused(reader().read(cut.source(), batch(1)), Code::Input,
                  "net.pdiparams: 461 bytes, but the 1 parameters of");
   expect_refused(reader().read(cut.source(), batch(1)), Code::Input, "take 462 with their headers");
-  const Files pointer({{"net.pdmodel", program}, {"net.pdiparams", "version https://git-lfs.github.com/spec/v1\n"}});
+  const Files pointer({{"net.pdmodel", program},
+                       {"net.pdiparams", "version https://git-lfs.github.com/spec/v1\n"}});
   expect_refused(reader().read(pointer.source(), batch(1)), Code::Input, "git lfs pull");
 }
 

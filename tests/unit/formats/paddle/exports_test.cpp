@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Networks as Paddle exports them (scripts/paddle_nets): both forms say the same, and shapes are inferred as Paddle
-/// has them.
+/// Networks as Paddle exports them (scripts/paddle_nets): both forms say the same, and shapes are
+/// inferred as Paddle has them.
 #include <algorithm>
 
 #include "unit/formats/paddle/programs.hpp"
@@ -21,17 +21,21 @@ std::vector<std::string> names() {
   return names;
 }
 
-/// They are made where Paddle's wheel can be had (scripts/setup); elsewhere nothing can be said of them.
+/// They are made where Paddle's wheel can be had (scripts/setup); elsewhere nothing can be said of
+/// them.
 class PaddleExports : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!names().empty()) return;
     const char* required = std::getenv("OPLAT_TEST_REQUIRE");
-    const bool can_be_made = std::filesystem::exists(exports().parent_path().parent_path() / ".venv-paddle");
+    const bool can_be_made =
+        std::filesystem::exists(exports().parent_path().parent_path() / ".venv-paddle");
     if (required != nullptr && std::string(required) == "1" && can_be_made) {
-      FAIL() << "OPLAT_TEST_REQUIRE is set, but no exports of Paddle are made: run scripts/models tests";
+      FAIL() << "OPLAT_TEST_REQUIRE is set, but no exports of Paddle are made: run scripts/models "
+                "tests";
     }
-    GTEST_SKIP() << "no exports of Paddle: scripts/models tests makes them where .venv-paddle is there";
+    GTEST_SKIP()
+        << "no exports of Paddle: scripts/models tests makes them where .venv-paddle is there";
   }
 };
 
@@ -41,10 +45,15 @@ Result<ir::Graph> read(const std::filesystem::path& path) {
   return graph ? std::move(graph) : reader().read(source, batch(3));
 }
 
-ir::Shape shape(const ir::Graph& graph, ir::TensorId id) { return graph.tensors[static_cast<std::size_t>(id)].shape; }
+ir::Shape shape(const ir::Graph& graph, ir::TensorId id) {
+  return graph.tensors[static_cast<std::size_t>(id)].shape;
+}
 
-/// ProgramDesc has the sizes in numbers where PIR keeps the -1 of the call; the results' shapes are compared anyway.
-bool is_spelling(const ir::Node& node, const std::string& name) { return node.op == "reshape2" && name == "shape"; }
+/// ProgramDesc has the sizes in numbers where PIR keeps the -1 of the call; the results' shapes are
+/// compared anyway.
+bool is_spelling(const ir::Node& node, const std::string& name) {
+  return node.op == "reshape2" && name == "shape";
+}
 
 TEST_F(PaddleExports, BothFormsSayTheSame) {
   for (const std::string& name : names()) {
@@ -61,12 +70,14 @@ TEST_F(PaddleExports, BothFormsSayTheSame) {
       ASSERT_EQ(a.op, b.op);
       ASSERT_EQ(a.input_slots, b.input_slots);
       ASSERT_EQ(a.output_slots, b.output_slots);
-      for (std::size_t j = 0; j < a.inputs.size(); ++j) EXPECT_EQ(shape(*desc, a.inputs[j]), shape(*pir, b.inputs[j]));
+      for (std::size_t j = 0; j < a.inputs.size(); ++j)
+        EXPECT_EQ(shape(*desc, a.inputs[j]), shape(*pir, b.inputs[j]));
       for (std::size_t j = 0; j < a.outputs.size(); ++j)
         EXPECT_EQ(shape(*desc, a.outputs[j]), shape(*pir, b.outputs[j]));
       for (const ir::NamedValue& attribute : a.attributes) {
-        const auto same = std::find_if(b.attributes.begin(), b.attributes.end(),
-                                       [&](const ir::NamedValue& other) { return other.first == attribute.first; });
+        const auto same = std::find_if(
+            b.attributes.begin(), b.attributes.end(),
+            [&](const ir::NamedValue& other) { return other.first == attribute.first; });
         ASSERT_NE(same, b.attributes.end()) << a.op << " " << attribute.first;
         if (is_spelling(a, attribute.first)) continue;
         EXPECT_EQ(attribute.second, same->second) << a.op << " " << attribute.first;
@@ -75,10 +86,11 @@ TEST_F(PaddleExports, BothFormsSayTheSame) {
   }
 }
 
-/// A small network of many operators, with a batch of its own and with an open one (fuzz/corpus): made of shapes at run
-/// time.
+/// A small network of many operators, with a batch of its own and with an open one (fuzz/corpus):
+/// made of shapes at run time.
 TEST(PaddleForms, SayTheSame) {
-  const auto corpus = std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz" / "corpus";
+  const auto corpus =
+      std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz" / "corpus";
   for (const std::string name : {"fixed", "open"}) {
     SCOPED_TRACE(name);
     const auto desc = read(corpus / "program_desc" / (name + ".pdmodel"));
@@ -118,7 +130,8 @@ TEST_F(PaddleExports, ShapesAreInferredAsPaddleHasThem) {
     }
     std::map<std::string, Numbers> stated;
     for (wire::Variable& variable : *block.mutable_vars()) {
-      if (variable.persistable() || variable.name() == fed || variable.type().type() != kDense) continue;
+      if (variable.persistable() || variable.name() == fed || variable.type().type() != kDense)
+        continue;
       wire::Tensor& tensor = *variable.mutable_type()->mutable_dense()->mutable_tensor();
       const Numbers dims(tensor.dims().begin(), tensor.dims().end());
       if (std::find(dims.begin(), dims.end(), -1) == dims.end()) stated[variable.name()] = dims;
@@ -134,7 +147,8 @@ TEST_F(PaddleExports, ShapesAreInferredAsPaddleHasThem) {
       for (const ir::TensorId id : node.outputs) {
         const auto before = stated.find(graph->tensors[static_cast<std::size_t>(id)].name);
         if (before == stated.end()) continue;
-        EXPECT_EQ(shape(*graph, id), ir::Shape::of(before->second)) << node.op << " " << before->first;
+        EXPECT_EQ(shape(*graph, id), ir::Shape::of(before->second))
+            << node.op << " " << before->first;
         ++compared;
       }
     }

@@ -13,19 +13,24 @@ using ::testing::ElementsAre;
 std::string type(const std::string& dims) {
   return R"({"#":"0.t_dtensor","D":[{"#":"0.t_f32"},[)" + dims + R"(],"NCHW",[],0]})";
 }
-std::string result(int id, const std::string& dims) { return fmt::format(R"({{"%":{},"TT":{}}})", id, type(dims)); }
-std::string op(const std::string& name, const std::vector<int>& operands, const std::string& results,
-               const std::string& attributes = "") {
+std::string result(int id, const std::string& dims) {
+  return fmt::format(R"({{"%":{},"TT":{}}})", id, type(dims));
+}
+std::string op(const std::string& name, const std::vector<int>& operands,
+               const std::string& results, const std::string& attributes = "") {
   std::string inputs;
-  for (const int id : operands) inputs += fmt::format(R"({}{{"%":{}}})", inputs.empty() ? "" : ",", id);
-  return fmt::format(R"({{"#":"{}","A":[{}],"I":[{}],"O":[{}],"OA":[]}})", name, attributes, inputs, results);
+  for (const int id : operands)
+    inputs += fmt::format(R"({}{{"%":{}}})", inputs.empty() ? "" : ",", id);
+  return fmt::format(R"({{"#":"{}","A":[{}],"I":[{}],"O":[{}],"OA":[]}})", name, attributes, inputs,
+                     results);
 }
 std::string program(const std::vector<std::string>& ops) {
   return fmt::format(
       R"({{"base_code":{{"magic":"pir","trainable":false,"version":1}},"program":{{"regions":[{{"#":"region_0","blocks":[{{"#":"block_0","args":[],"ops":[{}]}}]}}]}}}})",
       fmt::join(ops, ","));
 }
-const std::string kData = op("1.data", {}, result(1, "-1,8,4,4"), R"({"N":"name","AT":{"#":"0.a_str","D":"x"}})");
+const std::string kData =
+    op("1.data", {}, result(1, "-1,8,4,4"), R"({"N":"name","AT":{"#":"0.a_str","D":"x"}})");
 const std::string kParameter =
     R"({"#":"p","A":[0,1,0,"bias"],"DA":[],"O":)" + result(2, "8") + R"(,"OA":[1,0,1],"QA":[]})";
 const std::string kShape = op(
@@ -60,46 +65,55 @@ TEST(PaddlePir, OperatorsAreCalledAsInProgramDesc) {
 }
 
 TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
-  const std::string state = R"({"#":"p","A":[0,1,1,"state__non_persistable"],"DA":[],"O":{"%":7,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_ui8"},[],"NCHW",[],0]}},"OA":[0,1,0],"QA":[]})";
+  const std::string state =
+      R"({"#":"p","A":[0,1,1,"state__non_persistable"],"DA":[],"O":{"%":7,"TT":{"#":"0.t_dtensor","D":[{"#":"0.t_ui8"},[],"NCHW",[],0]}},"OA":[0,1,0],"QA":[]})";
   const auto folder = base::TemporaryFolder::create("oplat-test");
   ASSERT_TRUE(folder);
   const auto path = folder->path() / "net.json";
   // Twenty bytes before the element type's, four of that and the size, eight elements.
   ASSERT_TRUE(base::write_file(folder->path() / "net.pdiparams", std::string(24 + 32, '\0')));
-  ASSERT_TRUE(base::write_file(path, program({kData, kParameter, state, kShape, kReshape, kAdd, kFetch})));
+  ASSERT_TRUE(
+      base::write_file(path, program({kData, kParameter, state, kShape, kReshape, kAdd, kFetch})));
   const auto source = base::Source::open(path.string());
   ASSERT_TRUE(source);
   const auto graph = reader().read_pir(*source, batch(2));
   EXPECT_TRUE(graph) << graph.error().message;
   std::string stored = state;
   stored.replace(stored.find("[0,1,0]"), 7, "[1,1,0]");
-  ASSERT_TRUE(base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
+  ASSERT_TRUE(
+      base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
   const auto again = base::Source::open(path.string());
   ASSERT_TRUE(again);
-  expect_refused(reader().read_pir(*again, batch(2)), Code::Input, "56 bytes, but the 2 parameters of");
+  expect_refused(reader().read_pir(*again, batch(2)), Code::Input,
+                 "56 bytes, but the 2 parameters of");
 }
 
 TEST(PaddlePir, WhatIsBrokenIsNamed) {
   const std::string good = program({kData, kParameter, kShape, kReshape, kAdd, kFetch});
   expect_refused(read_pir(good.substr(0, good.size() - 3)), Code::Input, "truncated");
-  expect_refused(read_pir(program({kData, kParameter, kShape, kAdd, kReshape, kFetch})), Code::Input,
-                 "operator 3 (add_) reads value 4, which nothing before it makes");
-  expect_refused(read_pir(program({kData, kData, kFetch})), Code::Input, "input 'x' is there twice");
-  expect_refused(read_pir(program({kData, kParameter, kShape, kReshape, kReshape, kAdd, kFetch})), Code::Input,
+  expect_refused(read_pir(program({kData, kParameter, kShape, kAdd, kReshape, kFetch})),
+                 Code::Input, "operator 3 (add_) reads value 4, which nothing before it makes");
+  expect_refused(read_pir(program({kData, kData, kFetch})), Code::Input,
+                 "input 'x' is there twice");
+  expect_refused(read_pir(program({kData, kParameter, kShape, kReshape, kReshape, kAdd, kFetch})),
+                 Code::Input,
                  "operator 4 (reshape) makes value 4, which an operator before it makes too");
   expect_refused(read_pir(program({})), Code::Input, "holds no operators");
   expect_refused(read_pir(program({R"({"A":[]})"})), Code::Input, "operator 0 has no name");
   expect_refused(read_pir(program({op("1.relu", {}, R"({"%":1})")})), Code::Input, "a type \"TT\"");
   expect_refused(read_pir(R"({"base_code":{"magic":"pir"},"program":{"regions":[]}})"), Code::Input,
                  "without a first region");
-  expect_refused(read_pir(R"({"base_code":{"magic":"tar","x":"pir"},"program":{"regions":[]}})"), Code::Input, "magic");
+  expect_refused(read_pir(R"({"base_code":{"magic":"tar","x":"pir"},"program":{"regions":[]}})"),
+                 Code::Input, "magic");
   const std::string deep =
-      program({kData, op("1.relu", {1}, R"({"%":2,"TT":)" + std::string(500, '[') + std::string(500, ']') + "}")});
+      program({kData, op("1.relu", {1},
+                         R"({"%":2,"TT":)" + std::string(500, '[') + std::string(500, ']') + "}")});
   expect_refused(read_pir(deep), Code::Input, "truncated");
-  expect_refused(
-      read_pir(program({kData, op("1.mystery", {1}, result(9, "-1,3")), op("1.fetch", {9}, result(10, "-1,3"))})),
-      Code::Input, "operator 1 (mystery) leaves the shape of 'value_9' open as [-1,3]");
-  const std::string branch = R"({"#":"1.if","A":[],"I":[{"%":1}],"O":[],"regions":[{"#":"region_1","blocks":[]}]})";
+  expect_refused(read_pir(program({kData, op("1.mystery", {1}, result(9, "-1,3")),
+                                   op("1.fetch", {9}, result(10, "-1,3"))})),
+                 Code::Input, "operator 1 (mystery) leaves the shape of 'value_9' open as [-1,3]");
+  const std::string branch =
+      R"({"#":"1.if","A":[],"I":[{"%":1}],"O":[],"regions":[{"#":"region_1","blocks":[]}]})";
   expect_refused(read_pir(program({kData, branch})), Code::Input, "(if) runs block 1");
 }
 

@@ -38,7 +38,8 @@ class Maker {
     holder("fetch", kFetchList);
   }
 
-  Maker& variable(const std::string& name, const Numbers& dims, bool persistable = false, int type = kF32) {
+  Maker& variable(const std::string& name, const Numbers& dims, bool persistable = false,
+                  int type = kF32) {
     wire::Variable& variable = *block_->add_vars();
     variable.set_name(name);
     variable.set_persistable(persistable);
@@ -48,7 +49,9 @@ class Maker {
     for (const std::int64_t dim : dims) tensor.add_dims(dim);
     return *this;
   }
-  Maker& parameter(const std::string& name, const Numbers& dims) { return variable(name, dims, true); }
+  Maker& parameter(const std::string& name, const Numbers& dims) {
+    return variable(name, dims, true);
+  }
 
   wire::Operator& op(const std::string& type, const Slots& inputs, const Slots& outputs) {
     wire::Operator& op = *block_->add_ops();
@@ -112,8 +115,12 @@ class Maker {
 /// x [-1,3,8,8] through a convolution into y [-1,4,4,4], then relu into z.
 inline Maker small() {
   Maker maker;
-  maker.feed("x", {-1, 3, 8, 8}).parameter("w", {4, 3, 3, 3}).variable("y", {-1, 4, 4, 4}).variable("z", {-1, 4, 4, 4});
-  wire::Operator& conv = maker.op("conv2d", {{"Input", {"x"}}, {"Filter", {"w"}}, {"Bias", {}}}, {{"Output", {"y"}}});
+  maker.feed("x", {-1, 3, 8, 8})
+      .parameter("w", {4, 3, 3, 3})
+      .variable("y", {-1, 4, 4, 4})
+      .variable("z", {-1, 4, 4, 4});
+  wire::Operator& conv =
+      maker.op("conv2d", {{"Input", {"x"}}, {"Filter", {"w"}}, {"Bias", {}}}, {{"Output", {"y"}}});
   Maker::ints(conv, "strides", Numbers{2, 2});
   Maker::ints(conv, "paddings", Numbers{1, 1});
   Maker::ints(conv, "op_role", 0);
@@ -129,7 +136,8 @@ inline std::string shown(const ir::Graph& graph, ir::TensorId id) {
   const ir::TensorInfo& info = graph.tensors[static_cast<std::size_t>(id)];
   ir::Key key;
   key.op = "T";
-  key.operands.emplace_back(ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, {}});
+  key.operands.emplace_back(
+      ir::TensorEntry{info.dtype.value_or(ir::Dtype::Any), info.constant, info.shape, {}});
   const std::string printed = ir::print(key);  // T{}(f32[2,3])->()
   return info.name + " " + printed.substr(4, printed.size() - 9);
 }

@@ -25,7 +25,8 @@ std::string refused(std::string_view text) {
 
 TEST(Literal, Integers) {
   const std::pair<const char*, std::int64_t> cases[] = {
-      {"7", 7}, {"-3", -3}, {"+3", 3}, {"- 3", -3}, {"0x1F", 31}, {"0b101", 5}, {"0o17", 15}, {"1_000", 1000}, {"00", 0}, {" (7) ", 7}};
+      {"7", 7},     {"-3", -3},   {"+3", 3},       {"- 3", -3}, {"0x1F", 31},
+      {"0b101", 5}, {"0o17", 15}, {"1_000", 1000}, {"00", 0},   {" (7) ", 7}};
   for (const auto& [text, value] : cases) {
     const Literal literal = parsed(text);
     ASSERT_NE(literal.integer(), nullptr) << text;
@@ -34,7 +35,8 @@ TEST(Literal, Integers) {
 }
 
 TEST(Literal, Reals) {
-  const std::pair<const char*, double> cases[] = {{"0.5", 0.5}, {"1.", 1}, {".25", 0.25}, {"1e3", 1000}, {"-2.5E-1", -0.25}, {"1_0.5", 10.5}};
+  const std::pair<const char*, double> cases[] = {
+      {"0.5", 0.5}, {"1.", 1}, {".25", 0.25}, {"1e3", 1000}, {"-2.5E-1", -0.25}, {"1_0.5", 10.5}};
   for (const auto& [text, value] : cases) {
     const Literal literal = parsed(text);
     ASSERT_TRUE(std::holds_alternative<double>(literal.value)) << text;
@@ -43,9 +45,17 @@ TEST(Literal, Reals) {
 }
 
 TEST(Literal, Strings) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"'ab'", "ab"}, {"\"a'b\"", "a'b"}, {"'a' \"b\"\n", "ab"}, {"r'a\\n'", "a\\n"}, {"u'x'", "x"},
-      {"'\\x41\\u00e9\\101\\q'", "A\xC3\xA9" "A\\q"}, {"'''a\n'b'''", "a\n'b"}, {"'a\\\nb'", "ab"}, {"('a'\n # more\n 'b')", "ab"}};
+  const std::pair<const char*, const char*> cases[] = {{"'ab'", "ab"},
+                                                       {"\"a'b\"", "a'b"},
+                                                       {"'a' \"b\"\n", "ab"},
+                                                       {"r'a\\n'", "a\\n"},
+                                                       {"u'x'", "x"},
+                                                       {"'\\x41\\u00e9\\101\\q'",
+                                                        "A\xC3\xA9"
+                                                        "A\\q"},
+                                                       {"'''a\n'b'''", "a\n'b"},
+                                                       {"'a\\\nb'", "ab"},
+                                                       {"('a'\n # more\n 'b')", "ab"}};
   for (const auto& [text, value] : cases) {
     const Literal literal = parsed(text);
     ASSERT_NE(literal.text(), nullptr) << text;
@@ -54,7 +64,8 @@ TEST(Literal, Strings) {
 }
 
 TEST(Literal, Containers) {
-  const Literal literal = parsed("# a comment\n{'a': [1, 2,], 'b': (1,), 'c': (), 'd': {1, 2}, 'a': True, 'e': None,}");
+  const Literal literal =
+      parsed("# a comment\n{'a': [1, 2,], 'b': (1,), 'c': (), 'd': {1, 2}, 'a': True, 'e': None,}");
   const auto* dictionary = literal.dictionary();
   ASSERT_NE(dictionary, nullptr);
   ASSERT_NE(dictionary->find("a"), nullptr);
@@ -86,14 +97,14 @@ TEST(Literal, CodeIsRefusedWhereItStands) {
 
 TEST(Literal, MalformedTextIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
-      {"", "the text is empty"},           {"[1", "1:3: the text ends; expected ',' or ']'"},
-      {"[1 2]", "1:4: found '2'"},         {"{'a' 1}", "1:6: found '1'"},
-      {"{'a': }", "1:7: found '}'"},       {"'abc", "1:1: a string that does not end"},
-      {"'a\nb'", "does not end"},          {"{[1]: 2}", "1:2: a list cannot be a key"},
-      {"012", "begins with 0"},            {"99999999999999999999", "does not fit 64 bits"},
-      {"1__0", "within a number"},         {"0x", "without digits"},
-      {"'\\xg'", "hexadecimal"},           {"'a' b'b'", "1:5: found b', which begins a string of bytes"},
-      {"[,]", "1:2: found ','"},           {"{'a': 1, 2}", "expected ':'"}};
+      {"", "the text is empty"},     {"[1", "1:3: the text ends; expected ',' or ']'"},
+      {"[1 2]", "1:4: found '2'"},   {"{'a' 1}", "1:6: found '1'"},
+      {"{'a': }", "1:7: found '}'"}, {"'abc", "1:1: a string that does not end"},
+      {"'a\nb'", "does not end"},    {"{[1]: 2}", "1:2: a list cannot be a key"},
+      {"012", "begins with 0"},      {"99999999999999999999", "does not fit 64 bits"},
+      {"1__0", "within a number"},   {"0x", "without digits"},
+      {"'\\xg'", "hexadecimal"},     {"'a' b'b'", "1:5: found b', which begins a string of bytes"},
+      {"[,]", "1:2: found ','"},     {"{'a': 1, 2}", "expected ':'"}};
   for (const auto& [text, why] : cases) EXPECT_THAT(refused(text), HasSubstr(why)) << text;
   EXPECT_THAT(refused(std::string_view("[1, \0]", 6)), StartsWith("1:5: "));
 }
@@ -101,16 +112,21 @@ TEST(Literal, MalformedTextIsRefused) {
 TEST(Literal, BytesAreNoText) {
   for (const char* text : {"[b'x']", "[B\"x\"]", "[rb'x']", "[bR\"\"\"x\"\"\"]", "{b'k': 3}"}) {
     EXPECT_THAT(refused(text), StartsWith("1:2: found ")) << text;
-    EXPECT_THAT(refused(text), HasSubstr("which begins a string of bytes, no text; leave the b away")) << text;
+    EXPECT_THAT(refused(text),
+                HasSubstr("which begins a string of bytes, no text; leave the b away"))
+        << text;
   }
 }
 
 TEST(Literal, DepthAndSizeAreBounded) {
-  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
   EXPECT_TRUE(parse_literal(nested(64)));
   EXPECT_THAT(refused(nested(66)), HasSubstr("nested deeper than 64"));
   EXPECT_THAT(refused(std::string(1'000'000, '[')), HasSubstr("nested deeper than 64"));
-  EXPECT_THAT(refused(std::string((std::size_t{16} << 20) + 1, ' ')), HasSubstr("more than the 16 MiB"));
+  EXPECT_THAT(refused(std::string((std::size_t{16} << 20) + 1, ' ')),
+              HasSubstr("more than the 16 MiB"));
   std::string many = "[";
   for (int i = 0; i < 1'000'001; ++i) many += "1,";
   EXPECT_THAT(refused(many + "]"), HasSubstr("more than 1000000 values"));

@@ -55,21 +55,25 @@ TEST(StructureModel, HoldsTheConvolutionsThatAreCounted) {
   ASSERT_TRUE(bytes) << bytes.error().message;
   const Written model = read_back(*bytes);
   std::map<std::string, std::vector<std::int64_t>> weights;
-  for (const auto& tensor : model.wire.graph().initializer()) weights[tensor.name()] = {tensor.dims().begin(), tensor.dims().end()};
+  for (const auto& tensor : model.wire.graph().initializer())
+    weights[tensor.name()] = {tensor.dims().begin(), tensor.dims().end()};
   std::map<std::string, const onnx::wire::Node*> nodes;
   for (const auto& node : model.wire.graph().node()) nodes[node.name()] = &node;
   for (const NamedConv& one : *convs) {
     const ir::ConvTuple& conv = one.conv;
     ASSERT_TRUE(nodes.contains(one.name)) << one.name;
     const bool depthwise = conv.type == ir::ConvType::Depthwise;
-    const std::vector<std::int64_t> dims = {conv.out_c, depthwise ? 1 : conv.in_c / conv.group, conv.kernel, conv.kernel};
+    const std::vector<std::int64_t> dims = {conv.out_c, depthwise ? 1 : conv.in_c / conv.group,
+                                            conv.kernel, conv.kernel};
     EXPECT_EQ(weights[one.name + ".weight"], dims) << one.name;
-    EXPECT_EQ(ints(*nodes[one.name], "strides"), std::vector<std::int64_t>({conv.stride, conv.stride}));
+    EXPECT_EQ(ints(*nodes[one.name], "strides"),
+              std::vector<std::int64_t>({conv.stride, conv.stride}));
   }
   EXPECT_EQ(static_cast<std::size_t>(model.operators.at("Conv")), convs->size());
   EXPECT_EQ(model.operators.at("BatchNormalization"), model.operators.at("Conv"));
   // A sum for each fused convolution.
-  const auto fused = std::count_if(convs->begin(), convs->end(), [](const NamedConv& one) { return one.conv.fused; });
+  const auto fused = std::count_if(convs->begin(), convs->end(),
+                                   [](const NamedConv& one) { return one.conv.fused; });
   EXPECT_EQ(model.operators.at("Add"), fused);
   EXPECT_EQ(model.operators.at("AveragePool"), 3);
   EXPECT_EQ(model.operators.at("GlobalAveragePool"), 1);
@@ -91,7 +95,8 @@ TEST(StructureModel, IsTheSameInEveryRun) {
 }
 
 TEST(StructureModel, TooManyWeightsAreRefusedBeforeTheyAreMade) {
-  const auto structure = read_structure(base::Source::from_bytes("net.txt", "[{'class':'ConvKXBN','in':100000,'out':100000,'k':3}]"));
+  const auto structure = read_structure(
+      base::Source::from_bytes("net.txt", "[{'class':'ConvKXBN','in':100000,'out':100000,'k':3}]"));
   ASSERT_TRUE(structure);
   const auto bytes = structure_model(*structure, 8, 1);
   ASSERT_FALSE(bytes);
@@ -100,10 +105,12 @@ TEST(StructureModel, TooManyWeightsAreRefusedBeforeTheyAreMade) {
 
 TEST(SampleModel, FusedHasASecondInput) {
   ir::ConvTuple conv;
-  conv.batch = 8, conv.in_c = 16, conv.out_c = 32, conv.in_h = conv.in_w = 15, conv.kernel = 3, conv.stride = 2;
+  conv.batch = 8, conv.in_c = 16, conv.out_c = 32, conv.in_h = conv.in_w = 15, conv.kernel = 3,
+  conv.stride = 2;
   const auto plain = sample_model(conv);
   ASSERT_TRUE(plain);
-  EXPECT_EQ(read_back(*plain).operators, (std::map<std::string, int>{{"Conv", 1}, {"BatchNormalization", 1}, {"Relu", 1}}));
+  EXPECT_EQ(read_back(*plain).operators,
+            (std::map<std::string, int>{{"Conv", 1}, {"BatchNormalization", 1}, {"Relu", 1}}));
   conv.fused = true;
   const auto fused = sample_model(conv);
   ASSERT_TRUE(fused);
@@ -115,13 +122,16 @@ TEST(SampleModel, FusedHasASecondInput) {
   conv = {ir::ConvType::Depthwise, 1, 7, 8, 8, 32, 3, 1};
   const auto depthwise = sample_model(conv);
   ASSERT_TRUE(depthwise);
-  EXPECT_EQ(read_back(*depthwise).wire.graph().input(0).type().tensor_type().shape().dim(1).dim_value(), 32);
+  EXPECT_EQ(
+      read_back(*depthwise).wire.graph().input(0).type().tensor_type().shape().dim(1).dim_value(),
+      32);
   conv = {ir::ConvType::Regular, 1, 8, 1, 1, 8, 4, 1};
   EXPECT_FALSE(sample_model(conv));  // 4x4 on 1x1 with padding 1
   conv = {ir::ConvType::Regular, 1, 8, 16, 15, 8, 3, 1};
   const auto oblong = sample_model(conv);  // its log could not be collected
   ASSERT_FALSE(oblong);
-  EXPECT_THAT(oblong.error().message, HasSubstr("{Regular,1,8,16,15,8,3,1,0}: In_H differs from In_W"));
+  EXPECT_THAT(oblong.error().message,
+              HasSubstr("{Regular,1,8,16,15,8,3,1,0}: In_H differs from In_W"));
 }
 
 }  // namespace
