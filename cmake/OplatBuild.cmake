@@ -30,6 +30,10 @@ add_library(oplat_build_flags INTERFACE)
 target_compile_options(oplat_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual -Wnon-virtual-dtor>)
+if(OPLAT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes a source in a batch for a header, where a member of a file's own type would be a mistake.
+  target_compile_options(oplat_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
 if(OPLAT_WERROR)
   target_compile_options(oplat_build_flags INTERFACE -Werror)
 endif()

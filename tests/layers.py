@@ -9,13 +9,14 @@ COMMON = ["base", "ir", "formats", "plan", "table"]
 SEES = {layer: COMMON[: COMMON.index(layer)] for layer in COMMON}
 SEES["estimate"] = COMMON
 SEES["predict"] = COMMON + ["estimate"]
-SEES["space"] = COMMON + ["estimate", "predict"]
+SEES["search"] = COMMON + ["estimate", "predict"]
 SEES["measure"] = COMMON
 SEES["runtimes"] = COMMON + ["measure"]
-SEES["profile"] = COMMON + ["measure", "runtimes", "estimate"]  # active sampling will fit estimators
-SEES["report"] = COMMON + ["estimate", "predict"]
-SEES["cli"] = COMMON + ["estimate", "predict", "space", "measure", "runtimes", "profile", "report"]
-INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:oplat/)?(\w+)/')
+SEES["report"] = COMMON + ["estimate", "predict", "search", "measure"]
+SEES["compat"] = COMMON + ["estimate", "predict", "search"]
+SEES["app"] = COMMON + ["estimate", "predict", "search", "measure", "runtimes", "compat", "report"]
+SEES["cli"] = SEES["app"] + ["app"]
+INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/')
 
 
 def main():
@@ -23,7 +24,7 @@ def main():
     wrong = []
     seen = 0
     for layer, above in SEES.items():
-        for file in sorted([*(root / "src" / layer).rglob("*.[ch]pp"), *(root / "include/oplat" / layer).rglob("*.hpp")]):
+        for file in sorted((root / "src" / layer).rglob("*.[ch]pp")):
             for number, line in enumerate(file.read_text().splitlines(), 1):
                 found = INCLUDE.match(line)
                 if not found or found.group(1) not in SEES:

@@ -15,7 +15,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct AccuracyFlags {
   std::string table;
   predict::Question question = {.has_mismatch_flag = false};
   std::string split = "random";
@@ -51,7 +51,7 @@ Result<estimate::Split> split_of(const std::string& text) {
                                    : estimate::parse_split(text);
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_accuracy(const AccuracyFlags& flags) {
   estimate::AccuracyRequest request;
   OPLAT_TRY(split, split_of(flags.split));
   request.split = std::move(split);
@@ -97,7 +97,7 @@ Result<int> run(const Flags& flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kAccuracyFooter =
     "Some rows are held out, the rest is learned from as 'oplat fit' does, and those held out are "
     "asked for. The\n"
     "table is only read. --split says which rows are held out:\n"
@@ -146,7 +146,7 @@ constexpr const char* kFooter =
 void add_accuracy(const Command& app) {
   const Command command =
       app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<AccuracyFlags>();
   command.add_option("TABLE,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command
       .add_option("--split", flags->split,
@@ -173,8 +173,8 @@ void add_accuracy(const Command& app) {
   command.add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kAccuracyFooter);
+  command.runs([flags] { return run_accuracy(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct CheckFlags {
   std::string table;
   predict::Question question = {.has_mismatch_flag = false};
   std::optional<double> peak_gflops;
@@ -56,7 +56,7 @@ std::string rate(const std::optional<double>& value, std::string_view unit) {
   return value ? fmt::format("{:.4g} {}", *value, unit) : "no bound (too few rows)";
 }
 
-Json document_of(const Flags& flags, const predict::Selection& selection, const Rows& rows,
+Json document_of(const CheckFlags& flags, const predict::Selection& selection, const Rows& rows,
                  const estimate::Sanity& sanity) {
   Json list = Json::array();
   for (const estimate::SuspectRow& suspect : sanity.suspects) {
@@ -82,7 +82,7 @@ Json document_of(const Flags& flags, const predict::Selection& selection, const 
           {"suspects", std::move(list)}};
 }
 
-std::string text_of(const Flags& flags, const predict::Selection& selection, const Rows& rows,
+std::string text_of(const CheckFlags& flags, const predict::Selection& selection, const Rows& rows,
                     const estimate::Sanity& sanity) {
   std::string text = fmt::format("{}: {} on {}\n", base::printable(flags.table, 400),
                                  base::printable(table::describe(selection.setting), 400),
@@ -99,7 +99,7 @@ std::string text_of(const Flags& flags, const predict::Selection& selection, con
   return text + fmt::format("{} of {} rows cannot be\n", sanity.suspects.size(), rows.ids.size());
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_check(const CheckFlags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   OPLAT_TRY(rows, read_rows(table, selection));
@@ -120,7 +120,7 @@ Result<int> run(const Flags& flags) {
   return sanity.suspects.empty() ? kDone : kGateNotMet;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kCheckFooter =
     "Faults:\n"
     "  sizes     no kernel of the operator has these sizes: filters that do not fit the channels, "
     "a window that does not\n"
@@ -150,7 +150,7 @@ constexpr const char* kFooter =
 void add_check(const Command& app) {
   const Command command =
       app.add_subcommand("check", "rows of a table that cannot be, each with the reason");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<CheckFlags>();
   command.add_option("TABLE,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   add_population_options(command, flags->question);
   command
@@ -165,8 +165,8 @@ void add_check(const Command& app) {
       .capture_default_str();
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kCheckFooter);
+  command.runs([flags] { return run_check(*flags); });
 }
 
 }  // namespace oplat::cli

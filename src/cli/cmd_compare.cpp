@@ -12,7 +12,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct CompareFlags {
   std::array<std::string, 2> models;
   std::string table;
   ModelOptions model_options;
@@ -21,7 +21,7 @@ struct Flags {
   Loudness loudness;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_compare(const CompareFlags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
@@ -52,7 +52,7 @@ Result<int> run(const Flags& flags) {
 void add_compare(const Command& app) {
   const Command command =
       app.add_subcommand("compare", "predict two models and say which is faster");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<CompareFlags>();
   command.add_option("A", flags->models[0], "model file").required();
   command.add_option("B", flags->models[1], "model file").required();
   add_table(command, flags->table);
@@ -61,7 +61,7 @@ void add_compare(const Command& app) {
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_compare(*flags); });
 }
 
 }  // namespace oplat::cli

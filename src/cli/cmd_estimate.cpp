@@ -12,7 +12,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct EstimateFlags {
   std::vector<std::string> keys;
   std::string table;
   QuestionOptions question;
@@ -21,7 +21,7 @@ struct Flags {
   Loudness loudness;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_estimate(const EstimateFlags& flags) {
   std::vector<table::PlanKernel> kernels;
   for (const std::string& text : flags.keys) {
     auto key = ir::parse(text);
@@ -65,7 +65,7 @@ Result<int> run(const Flags& flags) {
 
 void add_estimate(const Command& app) {
   const Command command = app.add_subcommand("estimate", "estimate single kernels, given by key");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<EstimateFlags>();
   command.add_option("KEY", flags->keys, "keys, as 'oplat plan' prints them").required();
   add_table(command, flags->table);
   add_question_options(command, flags->question);
@@ -75,7 +75,7 @@ void add_estimate(const Command& app) {
       .not_negative();
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_estimate(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -17,7 +17,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct ExportFlags {
   std::string table;
   std::string format;
   std::string out;
@@ -62,7 +62,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
               table.path().string(), base::join(lines, "; "));
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_export(const ExportFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.table));
   OPLAT_TRY(codec, table::make_codec(flags.format));
   predict::Question question = flags.question;
@@ -106,7 +106,7 @@ Result<int> run(const Flags& flags) {
 void add_export(const Command& app) {
   const Command command =
       app.add_subcommand("export", "write rows as another system's latency table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ExportFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command
       .add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list()))
@@ -133,7 +133,7 @@ void add_export(const Command& app) {
       "can say; 8 could not write.\n"
       "Example: oplat export v100.oplat --format tinynas --precision FP16 --out "
       "conv_data.out.fp16");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_export(*flags); });
 }
 
 }  // namespace oplat::cli

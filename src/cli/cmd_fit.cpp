@@ -15,7 +15,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct FitFlags {
   std::string table;
   predict::Question question = {.has_mismatch_flag = false};
   std::string groups_file;
@@ -45,7 +45,7 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
 }
 
 /// What cannot be learned for want of rows leaves the rest of the work to be done.
-Status fit_kernels(table::Table& table, const predict::Selection& selection, const Flags& flags,
+Status fit_kernels(table::Table& table, const predict::Selection& selection, const FitFlags& flags,
                    report::FitReport& report, Fits& fits) {
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
   const auto start = std::chrono::steady_clock::now();
@@ -66,7 +66,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
   return {};
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_fit(const FitFlags& flags) {
   if (flags.only == "kernels" && !flags.groups_file.empty())
     return fail(Code::Usage, "--groups: concerns the composition, which --only kernels leaves out");
   predict::FitRequest request;
@@ -102,7 +102,7 @@ Result<int> run(const Flags& flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kFitFooter =
     "Two things are learned, each where the table holds enough for it:\n"
     "  composition  how kernels add up, from whole models ('oplat profile --model' measures them)\n"
     "  kernels      how long kernels take that were not measured, from the rows of all that were\n"
@@ -118,7 +118,7 @@ constexpr const char* kFooter =
 void add_fit(const Command& app) {
   const Command command = app.add_subcommand(
       "fit", "learn from a table how kernels add up, and how long unmeasured ones take");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<FitFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   add_population_options(command, flags->question);
   command.add_option("--only", flags->only, "fit but one of the two: composition, kernels")
@@ -142,8 +142,8 @@ void add_fit(const Command& app) {
   command.add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kFitFooter);
+  command.runs([flags] { return run_fit(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -19,7 +19,7 @@ namespace {
 /// A file of a few million rows; the largest library known has 100,000.
 constexpr std::uint64_t kMaxBytes = std::uint64_t{128} << 20;
 
-struct Flags {
+struct ImportFlags {
   std::string file;
   std::string format;
   std::string table;
@@ -57,7 +57,7 @@ std::vector<std::string> devices_of(const table::ForeignFile& file) {
 
 /// The device of the file: `told` by flag or name; or what its rows say, of which the flag then can
 /// only choose one.
-Result<std::string> device_of(const Flags& flags, const std::optional<std::string>& told,
+Result<std::string> device_of(const ImportFlags& flags, const std::optional<std::string>& told,
                               const table::ForeignFile& file) {
   const std::vector<std::string> devices = devices_of(file);
   if (devices.empty() && told) return *told;
@@ -78,7 +78,7 @@ std::string devices_text(const table::ForeignFile& file, const std::string& devi
   return base::printable(devices.empty() ? device : base::join(devices, ", "), 400);
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_import(const ImportFlags& flags) {
   OPLAT_TRY(codec, table::make_codec(flags.format));
   if (flags.device && flags.device->empty()) {
     return fail(Code::Usage,
@@ -141,7 +141,7 @@ Result<int> run(const Flags& flags) {
 void add_import(const Command& app) {
   const Command command =
       app.add_subcommand("import", "read another system's latency table into a table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ImportFlags>();
   command.add_option("FILE", flags->file, "what to read").required();
   command.add_option("--format", flags->format, fmt::format("its format: {}", table::codec_list()))
       .required();
@@ -186,7 +186,7 @@ void add_import(const Command& app) {
       "could not write.\n"
       "Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table "
       "v100.oplat");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_import(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kDevice = "SM-G950U-7.0-24";
 
-struct Flags {
+struct LutFlags {
   std::vector<std::string> model_paths = {
       "ChamNet/models/ChamNet-E/int8,ChamNet/models/ChamNet-E/fp32"};
   std::string db_dir = "runtime_lut/data";
@@ -49,11 +49,11 @@ struct Source {
   std::optional<predict::Predictor> predictor;  ///< with --estimate; points into one of the tables
 };
 
-estimate::Profile profile_of(const Flags& flags) {
+estimate::Profile profile_of(const LutFlags& flags) {
   return estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
 }
 
-Status from_table(const Flags& flags, Source& source, std::vector<std::string>& warnings) {
+Status from_table(const LutFlags& flags, Source& source, std::vector<std::string>& warnings) {
   OPLAT_TRY(opened, table::Table::open(flags.table, table::Mode::Read));
   source.table = std::make_shared<table::Table>(std::move(opened));
   predict::Question question = flags.question;
@@ -69,7 +69,7 @@ Status from_table(const Flags& flags, Source& source, std::vector<std::string>& 
   return {};
 }
 
-Status from_file(const Flags& flags, Source& source, std::vector<std::string>& warnings) {
+Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>& warnings) {
   source.device = flags.device.value_or(kDevice);
   OPLAT_TRY(path, find_lut(flags.db_dir, source.device));
   OPLAT_TRY(opened, open_lut(path, flags.skip_bad_rows));
@@ -90,7 +90,7 @@ Status from_file(const Flags& flags, Source& source, std::vector<std::string>& w
   return {};
 }
 
-void print(const Flags& flags, const Source& source,
+void print(const LutFlags& flags, const Source& source,
            const std::vector<LutPrediction>& predictions) {
   if (!flags.json) {
     for (const LutPrediction& prediction : predictions)
@@ -110,7 +110,7 @@ void print(const Flags& flags, const Source& source,
   print_json(document);
 }
 
-Status print_queries(const Flags& flags, const std::vector<LutNet>& nets) {
+Status print_queries(const LutFlags& flags, const std::vector<LutNet>& nets) {
   std::string lines;
   for (const LutNet& net : nets) {
     for (const ir::LutQuery& query : net.queries)
@@ -123,7 +123,7 @@ bool chooses_rows(const predict::Question& question) {
   return question.runtime || question.version || question.precision || question.threads;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_lut(const LutFlags& flags) {
   OPLAT_TRY(paths, parse_model_paths(flags.model_paths));
   OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
   const auto mode = parse_lut_mode(flags.mode);
@@ -160,7 +160,7 @@ Result<int> run(const Flags& flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kLutFooter =
     "A model is a folder with model.pb and model_init.pb, or with model.pbtxt and model_def.svg. "
     "The table is the first of\n"
     "<db_dir>/<device>-op_lut_database.json, ..._caffe2.json, and both zipped (.json.zip). An "
@@ -186,7 +186,7 @@ constexpr const char* kFooter =
 void add_lut_commands(const Command& app) {
   const Command group = app.add_subcommand(
       "lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<LutFlags>();
   group
       .add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
       .type_name("DIR[,DIR]")
@@ -233,11 +233,11 @@ void add_lut_commands(const Command& app) {
   group.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
   group.add_flag("--json", flags->json, "print JSON");
   add_loudness(group, flags->loudness);
-  group.footer(kFooter);
+  group.footer(kLutFooter);
   for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops})
     add(group);
   group.require_subcommand(0);
-  group.runs([flags] { return run(*flags); });
+  group.runs([flags] { return run_lut(*flags); });
 }
 
 }  // namespace oplat::cli

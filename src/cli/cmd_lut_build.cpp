@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 10;
 
-struct Flags {
+struct LutBuildFlags {
   std::vector<std::string> models;
   std::vector<std::string> spaces;
   std::string queries;
@@ -89,7 +89,7 @@ std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
   return wanted;
 }
 
-Result<std::vector<Wanted>> wanted_of(const Flags& flags) {
+Result<std::vector<Wanted>> wanted_of(const LutBuildFlags& flags) {
   OPLAT_TRY(paths, parse_model_paths(flags.models));
   OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
   std::vector<ir::LutQuery> all;
@@ -161,7 +161,7 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
   return lines;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_lut_build(const LutBuildFlags& flags) {
   if (flags.models.empty() && flags.queries.empty() && flags.spaces.empty()) {
     return fail(Code::Usage,
                 "nothing to measure: give --models DIR or --queries FILE or --space FILE");
@@ -202,7 +202,7 @@ Result<int> run(const Flags& flags) {
 void add_lut_build(const Command& group) {
   const Command command =
       group.add_subcommand("build", "measure the operators of Caffe2 nets into a look-up table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<LutBuildFlags>();
   command
       .add_option("--models,--model_path", flags->models,
                   "folders of Caffe2 nets, with commas between")
@@ -245,7 +245,7 @@ void add_lut_build(const Command& group) {
       "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device "
       "desk --runtime qnnpack --out\n"
       "desk-op_lut_database.json");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_lut_build(*flags); });
 }
 
 }  // namespace oplat::cli

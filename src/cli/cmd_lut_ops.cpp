@@ -20,7 +20,7 @@ using Answers = std::vector<std::optional<ModuleTable::Answer>>;
 
 constexpr std::size_t kMaxNamed = 5;
 
-struct Flags {
+struct LutOpsFlags {
   std::string file;
   std::string table;
   bool mirror_bias = false;
@@ -44,7 +44,7 @@ Totals totals_of(const std::vector<ModuleLine>& lines, const Answers& answers) {
 }
 
 std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers,
-                    const Flags& flags) {
+                    const LutOpsFlags& flags) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const ModuleLine& line = lines[i];
@@ -69,7 +69,8 @@ std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers
   return text + "\n";
 }
 
-Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const Flags& flags) {
+Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers,
+             const LutOpsFlags& flags) {
   Json json;
   json["schema"] = "oplat.lut.ops/1";
   json["operators"] = Json::array();
@@ -99,7 +100,7 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers, const
 }
 
 Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers,
-                     const Flags& flags) {
+                     const LutOpsFlags& flags) {
   std::set<std::string> seen;
   base::FewLines missing(kMaxNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -114,7 +115,7 @@ Status require_found(const std::vector<ModuleLine>& lines, const Answers& answer
       missing.text());
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_lut_ops(const LutOpsFlags& flags) {
   if (flags.mirror_bias && flags.table.empty())
     return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
   OPLAT_TRY(source, base::Source::open(flags.file));
@@ -143,7 +144,7 @@ Result<int> run(const Flags& flags) {
 void add_lut_ops(const Command& group) {
   const Command command = group.add_subcommand(
       "ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<LutOpsFlags>();
   command.add_option("FILE", flags->file, "JSON Lines, an operator a line").required();
   command.add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
       .type_name("FILE");
@@ -166,7 +167,7 @@ void add_lut_ops(const Command& group) {
       "operators that the\n"
       "table lacks.\n"
       "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_lut_ops(*flags); });
 }
 
 }  // namespace oplat::cli

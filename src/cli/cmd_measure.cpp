@@ -12,7 +12,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct MeasureFlags {
   std::vector<std::string> models;
   std::string table;
   RunOptions run;
@@ -37,7 +37,7 @@ report::Measurement measurement(const std::vector<PlannedModel>& models,
   return measurement;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -75,7 +75,7 @@ Result<int> run(const Flags& flags) {
 void add_measure(const Command& app) {
   const Command command =
       app.add_subcommand("measure", "measure whole models end to end, with a confidence interval");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<MeasureFlags>();
   command.add_option("MODEL", flags->models, "model files (ONNX)").required();
   add_run_options(command, flags->run);
   add_table(command, flags->table, false);
@@ -83,7 +83,7 @@ void add_measure(const Command& app) {
   add_campaign_options(command, flags->campaign);
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_measure(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -26,7 +26,7 @@ constexpr std::uint64_t kMaxTable = std::uint64_t{128} << 20;
 constexpr std::size_t kMaxNamed = 20;
 constexpr double kNsPerMs = 1e6;
 
-struct Flags {
+struct PaddleslimEvaluateFlags {
   std::string model;
   std::string table;
   std::string delimiter = ",";
@@ -39,7 +39,7 @@ struct Flags {
 
 using Times = std::unordered_map<std::string, double>;  ///< operator's text -> ns
 
-Result<Times> read_times(const Flags& flags, std::vector<std::string>& warnings) {
+Result<Times> read_times(const PaddleslimEvaluateFlags& flags, std::vector<std::string>& warnings) {
   OPLAT_TRY(bytes, base::read_file(flags.table, kMaxTable));
   OPLAT_TRY(codec, table::make_codec("paddle-evaluator"));
   OPLAT_TRY(read, codec->read(bytes, {flags.table, "fp32", flags.skip_bad_rows}));
@@ -88,7 +88,8 @@ std::optional<double> total_of(const Answers& answers) {
   return total;
 }
 
-Json document_of(const Flags& flags, const EvaluatorQuestions& questions, const Answers& answers) {
+Json document_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestions& questions,
+                 const Answers& answers) {
   Json json;
   const auto total = total_of(answers);
   json["schema"] = "oplat.paddleslim.evaluate/1";
@@ -108,7 +109,7 @@ Json document_of(const Flags& flags, const EvaluatorQuestions& questions, const 
   return json;
 }
 
-std::string text_of(const Flags& flags, const EvaluatorQuestions& questions,
+std::string text_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestions& questions,
                     const Answers& answers) {
   std::string text;
   for (const std::string& one : answers.order) {
@@ -129,7 +130,7 @@ std::string text_of(const Flags& flags, const EvaluatorQuestions& questions,
   return text + "\n";
 }
 
-Status require_answers(const Flags& flags, const Answers& answers) {
+Status require_answers(const PaddleslimEvaluateFlags& flags, const Answers& answers) {
   base::FewLines missing(kMaxNamed);
   for (const std::string& text : answers.order) {
     const Answer& answer = answers.of.at(text);
@@ -140,7 +141,7 @@ Status require_answers(const Flags& flags, const Answers& answers) {
               flags.table, missing.count(), missing.text());
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
   if (flags.delimiter.empty())
     return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
@@ -168,7 +169,7 @@ Result<int> run(const Flags& flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kPaddleslimEvaluateFooter =
     "The table: a head line of engine, device and time, then lines OPERATOR<tab>MS, where OPERATOR "
     "is such as\n"
     "conv,1,1,1,3,224,224,32,1,3,1,2,1 ('oplat import --format paddle-evaluator' reads it into a "
@@ -189,7 +190,7 @@ void add_paddleslim_evaluate(const Command& group) {
   const Command command = group.add_subcommand(
       "evaluate",
       "TableLatencyEvaluator: the sum of a text table's latencies over a model's operators");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PaddleslimEvaluateFlags>();
   command.add_option("MODEL", flags->model, "Paddle program (.pdmodel, __model__, .json)")
       .required();
   command.add_option("--table", flags->table, "text table of the evaluator")
@@ -204,8 +205,8 @@ void add_paddleslim_evaluate(const Command& group) {
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kPaddleslimEvaluateFooter);
+  command.runs([flags] { return run_paddleslim_evaluate(*flags); });
 }
 
 }  // namespace oplat::cli

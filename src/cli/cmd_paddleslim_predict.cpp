@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kPowerMode = "power_mode";
 
-struct Flags {
+struct PaddleslimPredictFlags {
   std::string model;
   std::string params;
   std::string table;
@@ -40,7 +40,7 @@ struct Flags {
   Loudness loudness;
 };
 
-Status check_flags(const Flags& flags) {
+Status check_flags(const PaddleslimPredictFlags& flags) {
   if (flags.table.empty() == flags.hardware.empty()) {
     return fail(Code::Usage, "say the table once: --table FILE or NAME, or --hardware NAME");
   }
@@ -54,7 +54,7 @@ Status check_flags(const Flags& flags) {
 }
 
 /// The asked precision; where none is, the model's own.
-Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
+Result<std::string> precision_of(const PaddleModel& model, const PaddleslimPredictFlags& flags) {
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_TRY(source, base::Source::open(model.path));
   OPLAT_TRY(reader, formats::reader_for(source));
@@ -65,7 +65,7 @@ Result<std::string> precision_of(const PaddleModel& model, const Flags& flags) {
 }
 
 /// Of a --hardware, whatever its name, or of a --table.
-Result<std::string> table_path(const Flags& flags) {
+Result<std::string> table_path(const PaddleslimPredictFlags& flags) {
   const std::int64_t power_mode = flags.power_mode.value_or(0);
   if (flags.hardware.empty())
     return paddle_table_path({flags.table, flags.threads, power_mode}, flags.table_dir);
@@ -81,8 +81,9 @@ Status drop_unsaid_power_mode(const table::Table& table, predict::Question& ques
   return {};
 }
 
-Result<report::PredictionReport> answer(const Flags& flags, const PaddleModel& model,
-                                        AnyTable& table, const AnyTableWish& wish,
+Result<report::PredictionReport> answer(const PaddleslimPredictFlags& flags,
+                                        const PaddleModel& model, AnyTable& table,
+                                        const AnyTableWish& wish,
                                         const std::vector<std::string>& warnings) {
   QuestionOptions question = flags.question;
   question.question = wish.question;
@@ -119,7 +120,7 @@ Error worded(const AnyTable& table, Error error) {
   return error;
 }
 
-Result<int> run(Flags flags) {
+Result<int> run_paddleslim_predict(PaddleslimPredictFlags flags) {
   if (!flags.hardware.empty()) drop_default_table(flags.table);
   OPLAT_CHECK(check_flags(flags));
   OPLAT_TRY(model, open_paddle_model(flags.model, flags.params));
@@ -148,7 +149,7 @@ Result<int> run(Flags flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kPaddleslimPredictFooter =
     "A table is a file, PaddleSlim's pickle or one of oplat, told apart by their bytes; or SD625, "
     "SD710, SD845, SD865 or RK3288,\n"
     "which like --hardware NAME mean NAME_threads_N_power_mode_M.pkl in the current folder, in "
@@ -171,7 +172,7 @@ constexpr const char* kFooter =
 void add_paddleslim_predict(const Command& group) {
   const Command command = group.add_subcommand(
       "predict", "a model's latency, summed over the operators that Paddle-Lite makes of it");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PaddleslimPredictFlags>();
   command
       .add_option("--model", flags->model,
                   "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3")
@@ -220,8 +221,8 @@ void add_paddleslim_predict(const Command& group) {
   command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
   add_foreign_options(command, flags->foreign);
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kPaddleslimPredictFooter);
+  command.runs([flags] { return run_paddleslim_predict(*flags); });
 }
 
 }  // namespace oplat::cli

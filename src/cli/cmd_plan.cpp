@@ -14,7 +14,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct PlanFlags {
   std::string model;
   std::string plan;
   RunOptions run;
@@ -38,7 +38,7 @@ void print_csv(const RulesPlan& made) {
   std::cout.flush();
 }
 
-Result<int> run_rules(const Flags& flags) {
+Result<int> run_rules(const PlanFlags& flags) {
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_TRY(rules, rules_asked(flags.plan, flags.run.precision));
   OPLAT_CHECK(check_model_file(flags.model));
@@ -53,7 +53,7 @@ Result<int> run_rules(const Flags& flags) {
   return kDone;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_plan(const PlanFlags& flags) {
   if (!flags.plan.empty()) {
     if (!flags.run.runtime.empty())
       return fail(Code::Usage,
@@ -86,7 +86,7 @@ Result<int> run(const Flags& flags) {
 void add_plan(const Command& app) {
   const Command command =
       app.add_subcommand("plan", "list the kernels that a runtime executes for a model");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PlanFlags>();
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
   add_run_options(command, flags->run, false);
   command.add_option("--plan", flags->plan,
@@ -95,7 +95,7 @@ void add_plan(const Command& app) {
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_plan(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -14,7 +14,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct PredictFlags {
   std::string model;
   std::string table;
   ModelOptions model_options;
@@ -26,7 +26,7 @@ struct Flags {
   AnyTableWish foreign;
 };
 
-Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table,
+Result<report::PredictionReport> answer(const PredictFlags& flags, AnyTable& table,
                                         const AnyTableWish& wish,
                                         const std::vector<std::string>& warnings) {
   OPLAT_TRY(selection, select_stated(table.table(), flags.question.question));
@@ -41,7 +41,7 @@ Result<report::PredictionReport> answer(const Flags& flags, AnyTable& table,
   return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_predict(const PredictFlags& flags) {
   double most_ns = 0;
   if (!flags.max_latency.empty()) {
     OPLAT_TRY(ns, base::parse_duration_ns(flags.max_latency));
@@ -79,7 +79,7 @@ Result<int> run(const Flags& flags) {
 
 void add_predict(const Command& app) {
   const Command command = app.add_subcommand("predict", "predict a model's latency from a table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PredictFlags>();
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
   add_table(command, flags->table);
   add_question_options(command, flags->question);
@@ -105,7 +105,7 @@ void add_predict(const Command& app) {
       "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above "
       "--max-latency.\n"
       "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_predict(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -17,7 +17,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct ProfileFlags {
   std::vector<std::string> models;
   std::string keys_file;
   std::string table;
@@ -69,7 +69,7 @@ nlohmann::ordered_json counts_json(const measure::Counts& c) {
           {"skipped", c.skipped}, {"left", c.left}};
 }
 
-void print_summary(const Flags& flags, const measure::Summary& s) {
+void print_summary(const ProfileFlags& flags, const measure::Summary& s) {
   if (flags.json) {
     nlohmann::ordered_json refusals = nlohmann::ordered_json::array();
     for (const auto& r : s.refusals)
@@ -101,7 +101,7 @@ void print_summary(const Flags& flags, const measure::Summary& s) {
   for (const auto& r : s.refusals) fmt::print("{}: {}\n  {}\n", r.outcome, r.reason, r.key);
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   if (flags.models.empty() && flags.keys_file.empty())
     return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
@@ -142,7 +142,7 @@ Result<int> run(const Flags& flags) {
 void add_profile(const Command& app) {
   const Command command =
       app.add_subcommand("profile", "measure the kernels of models into a table");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ProfileFlags>();
   command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")
       .type_name("FILE")
       .repeatable();
@@ -157,7 +157,7 @@ void add_profile(const Command& app) {
                    "and without it");
   command.add_flag("--json", flags->json, "print the summary as JSON");
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_profile(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -25,7 +25,7 @@ Result<std::vector<plan::RuleSet>> sets_of(const std::string& file) {
   return sets;
 }
 
-Result<int> run(const std::string& file, bool json) {
+Result<int> run_rules(const std::string& file, bool json) {
   OPLAT_TRY(sets, sets_of(file));
   if (json) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -49,17 +49,17 @@ Result<int> run(const std::string& file, bool json) {
 }  // namespace
 
 void add_rules(const Command& app) {
-  struct Flags {
+  struct RulesFlags {
     std::string file;
     bool json = false;
   };
   const Command command = app.add_subcommand(
       "rules",
       "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<RulesFlags>();
   command.add_option("FILE", flags->file, "rule file (docs/fusion-rules.md)");
   command.add_flag("--json", flags->json, "print JSON");
-  command.runs([flags] { return run(flags->file, flags->json); });
+  command.runs([flags] { return run_rules(flags->file, flags->json); });
 }
 
 }  // namespace oplat::cli

@@ -12,14 +12,14 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct SpaceExpandFlags {
   SpaceOptions space;
   bool queries = false;
   std::string out;
   Loudness loudness;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_space_expand(const SpaceExpandFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
@@ -46,7 +46,7 @@ Result<int> run(const Flags& flags) {
 void add_space_expand(const Command& group) {
   const Command command =
       group.add_subcommand("expand", "list the distinct kernels of a search space");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SpaceExpandFlags>();
   add_space_options(command, flags->space);
   command.add_flag("--queries", flags->queries,
                    "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
@@ -60,7 +60,7 @@ void add_space_expand(const Command& group) {
       "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
       "Example: oplat space expand data/spaces/fbnet.yaml --out keys.txt &&\n"
       "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_space_expand(*flags); });
 }
 
 }  // namespace oplat::cli

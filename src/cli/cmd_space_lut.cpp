@@ -22,7 +22,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kForms = {"csv", "json", "npz"};
 constexpr std::size_t kMaxNamedKeys = 5;
 
-struct Flags {
+struct SpaceLutFlags {
   SpaceOptions space;
   std::string table;
   predict::Question question;
@@ -36,7 +36,7 @@ struct Flags {
 };
 
 /// By the file's name, else by --json or --csv.
-Result<std::string_view> form_of(const Flags& flags) {
+Result<std::string_view> form_of(const SpaceLutFlags& flags) {
   if (flags.out.empty()) return flags.form.json ? kForms[1] : kForms[0];
   for (const std::string_view form : kForms) {
     if (!flags.out.ends_with(fmt::format(".{}", form))) continue;
@@ -88,7 +88,7 @@ void print_summary(const search::SpaceLatencies& latencies) {
   }
 }
 
-Status require_complete(const search::SpaceLatencies& latencies, const Flags& flags) {
+Status require_complete(const search::SpaceLatencies& latencies, const SpaceLutFlags& flags) {
   if (latencies.missing.empty()) return {};
   base::FewLines keys(kMaxNamedKeys);
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
@@ -100,7 +100,7 @@ Status require_complete(const search::SpaceLatencies& latencies, const Flags& fl
               flags.space.file, flags.table, keys.count(), keys.text());
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_space_lut(const SpaceLutFlags& flags) {
   OPLAT_TRY(form, form_of(flags));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
   if (flags.question.runtime) OPLAT_CHECK(check_runtime_name(*flags.question.runtime));
@@ -128,7 +128,7 @@ Result<int> run(const Flags& flags) {
 void add_space_lut(const Command& group) {
   const Command command = group.add_subcommand(
       "lut", "write the latency of every choice of every layer, ready for a latency loss");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<SpaceLutFlags>();
   add_space_options(command, flags->space);
   add_table(command, flags->table);
   add_population_options(command, flags->question);
@@ -163,7 +163,7 @@ void add_space_lut(const Command& group) {
       "without an estimate,\n"
       "written as empty, null or NaN; 6 refused; 8 could not write.\n"
       "Example: oplat space lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_space_lut(*flags); });
 }
 
 }  // namespace oplat::cli

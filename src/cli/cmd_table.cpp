@@ -10,19 +10,19 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct TableFlags {
   std::string table;
   FormOptions form;
 };
 
-Result<int> info(const Flags& flags) {
+Result<int> info(const TableFlags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(info, report::table_info(table));
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{info, {}}));
   return kDone;
 }
 
-Result<int> rows(const Flags& flags) {
+Result<int> rows(const TableFlags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
   OPLAT_TRY(rows, report::table_rows(table));
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{rows, {}}));
@@ -30,9 +30,9 @@ Result<int> rows(const Flags& flags) {
 }
 
 void add_one(const Command& parent, const char* name, const char* help,
-             Result<int> (*run)(const Flags&)) {
+             Result<int> (*run)(const TableFlags&)) {
   const Command command = parent.add_subcommand(name, help);
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TableFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   add_form(command, flags->form);
   command.runs([flags, run] { return run(*flags); });

@@ -21,7 +21,7 @@ namespace tinynas = formats::tinynas;
 
 constexpr double kOtherBytes = 4096;  // of a model beside its weights, generously
 
-struct Flags {
+struct TinynasBenchFlags {
   std::string samples;
   std::string folder;
   std::string precision = "FP32";
@@ -83,7 +83,8 @@ Status check_room(const std::filesystem::path& folder,
   return {};
 }
 
-Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& samples) {
+Status write_models(const TinynasBenchFlags& flags,
+                    const std::vector<tinynas::ListedConv>& samples) {
   const std::filesystem::path folder(flags.folder);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     auto bytes = tinynas::sample_model(samples[i].conv);
@@ -93,7 +94,7 @@ Status write_models(const Flags& flags, const std::vector<tinynas::ListedConv>& 
   return {};
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_bench(const TinynasBenchFlags& flags) {
   const auto precision_flags = tinynas::trtexec_flags(flags.precision);
   if (!precision_flags) {
     return fail(Code::Usage,
@@ -137,7 +138,7 @@ Result<int> run(const Flags& flags) {
 void add_tinynas_bench(const Command& group) {
   const Command command =
       group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasBenchFlags>();
   command
       .add_option("SAMPLES", flags->samples,
                   "samples, a library, or a list of tuples: one convolution a line")
@@ -163,7 +164,7 @@ void add_tinynas_bench(const Command& group) {
       "precision; 8 could not write.\n"
       "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && "
       "TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_bench(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -13,14 +13,14 @@ namespace {
 
 namespace tinynas = formats::tinynas;
 
-struct Flags {
+struct TinynasCollectFlags {
   std::string log;
   std::string out;
   bool skip_bad_lines = false;
   bool quiet = false;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_collect(const TinynasCollectFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.log));
   OPLAT_TRY(source, base::Source::open(flags.log));
   const tinynas::CollectedLog log = tinynas::collect_log(source);
@@ -50,7 +50,7 @@ Result<int> run(const Flags& flags) {
 
 void add_tinynas_collect(const Command& group) {
   const Command command = group.add_subcommand("collect", "read a device's log into a library");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasCollectFlags>();
   command.add_option("LOG", flags->log, "log with lines 'iter-N: SAMPLE' and 'run time_ms: X ms'")
       .required();
   command.add_option("--out", flags->out, "library to write (default: standard output)")
@@ -66,7 +66,7 @@ void add_tinynas_collect(const Command& group) {
       "Exit codes: 0 done; 2 usage; 3 the log is absent, malformed or holds no sample; 8 could not "
       "write.\n"
       "Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_collect(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -14,14 +14,15 @@ namespace {
 
 namespace tinynas = formats::tinynas;
 
-struct Flags {
+struct TinynasConvsFlags {
   std::string structure;
   std::int64_t resolution = 224;
   std::string rules = "corrected";
   bool json = false;
 };
 
-void print_json_document(const Flags& flags, const std::vector<tinynas::NamedConv>& convs) {
+void print_json_document(const TinynasConvsFlags& flags,
+                         const std::vector<tinynas::NamedConv>& convs) {
   nlohmann::ordered_json document;
   document["schema"] = "oplat.tinynas.convs/1";
   document["structure"] = flags.structure;
@@ -40,7 +41,7 @@ void print_json_document(const Flags& flags, const std::vector<tinynas::NamedCon
   print_json(document);
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_convs(const TinynasConvsFlags& flags) {
   OPLAT_TRY(source, base::Source::open(flags.structure));
   OPLAT_TRY(structure, tinynas::read_structure(source));
   OPLAT_TRY(convs,
@@ -60,7 +61,7 @@ Result<int> run(const Flags& flags) {
 void add_tinynas_convs(const Command& group) {
   const Command command =
       group.add_subcommand("convs", "list the convolutions of a network structure");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasConvsFlags>();
   command
       .add_option("STRUCTURE", flags->structure,
                   "structure file: a Python literal of block dictionaries")
@@ -86,7 +87,7 @@ void add_tinynas_convs(const Command& group) {
       "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a block that cannot be "
       "counted.\n"
       "Example: oplat tinynas convs R50.txt --resolution 224 --rules original");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_convs(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -18,7 +18,7 @@ namespace tinynas = formats::tinynas;
 constexpr std::int64_t kBlockWithAvx512 = 16;
 constexpr std::int64_t kBlockElse = 8;
 
-struct Flags {
+struct TinynasKeysFlags {
   std::string samples;
   std::string out;
   std::int64_t block = 0;  ///< 0: this machine's
@@ -37,7 +37,7 @@ Result<std::int64_t> block_of_this_machine(const Loudness& loudness) {
   return session->device.isa.find("avx512f") != std::string::npos ? kBlockWithAvx512 : kBlockElse;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.samples));
   OPLAT_TRY(source, base::Source::open(flags.samples));
   OPLAT_TRY(samples, tinynas::read_conv_list(source));
@@ -75,7 +75,7 @@ Result<int> run(const Flags& flags) {
 void add_tinynas_keys(const Command& group) {
   const Command command =
       group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasKeysFlags>();
   command
       .add_option("SAMPLES", flags->samples,
                   "samples, a library, or a list of tuples: one convolution a line")
@@ -100,7 +100,7 @@ void add_tinynas_keys(const Command& group) {
       "5 no ONNX Runtime here to ask for the size of blocks; 8 could not write.\n"
       "Example: oplat tinynas keys samples.txt --out keys.txt &&\n"
       "  oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_keys(*flags); });
 }
 
 }  // namespace oplat::cli

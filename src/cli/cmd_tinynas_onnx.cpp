@@ -14,14 +14,14 @@ namespace {
 
 namespace tinynas = formats::tinynas;
 
-struct Flags {
+struct TinynasOnnxFlags {
   std::string structure;
   std::int64_t resolution = 224;
   std::vector<std::int64_t> batches = {1};
   std::string folder;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_onnx(const TinynasOnnxFlags& flags) {
   OPLAT_TRY(source, base::Source::open(flags.structure));
   OPLAT_TRY(structure, tinynas::read_structure(source));
   const std::filesystem::path folder(flags.folder);
@@ -40,7 +40,7 @@ Result<int> run(const Flags& flags) {
 
 void add_tinynas_onnx(const Command& group) {
   const Command command = group.add_subcommand("onnx", "write a network structure as ONNX models");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasOnnxFlags>();
   command
       .add_option("STRUCTURE", flags->structure,
                   "structure file: a Python literal of block dictionaries")
@@ -63,7 +63,7 @@ void add_tinynas_onnx(const Command& group) {
       "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a network that cannot run; 8 "
       "could not write.\n"
       "Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_onnx(*flags); });
 }
 
 }  // namespace oplat::cli

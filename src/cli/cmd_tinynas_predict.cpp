@@ -25,7 +25,7 @@ namespace {
 /// A message names this many convolutions without an answer.
 constexpr std::size_t kMaxNamed = 5;
 
-struct Flags {
+struct TinynasPredictFlags {
   std::string structure;
   std::string tests;
   std::string library;
@@ -46,13 +46,13 @@ struct Flags {
   Loudness loudness;
 };
 
-bool original(const Flags& flags) { return flags.estimator == "original"; }
-estimate::Profile profile_of(const Flags& flags) {
+bool original(const TinynasPredictFlags& flags) { return flags.estimator == "original"; }
+estimate::Profile profile_of(const TinynasPredictFlags& flags) {
   return estimate::parse_profile(flags.profile).value_or(estimate::Profile::Accurate);
 }
 
 /// The flags after what they leave open is filled in.
-Result<Flags> checked(Flags flags) {
+Result<TinynasPredictFlags> checked(TinynasPredictFlags flags) {
   if (flags.structure.empty() == flags.tests.empty())
     return fail(Code::Usage, "give a STRUCTURE file or --tests FILE, one of the two");
   if (!flags.library.empty()) drop_default_table(flags.table);
@@ -82,7 +82,7 @@ Result<Flags> checked(Flags flags) {
   return flags;
 }
 
-Result<std::vector<ConvQuestion>> questions_of(const Flags& flags,
+Result<std::vector<ConvQuestion>> questions_of(const TinynasPredictFlags& flags,
                                                std::vector<std::string>& warnings) {
   if (!flags.tests.empty()) return listed_questions(flags.tests, warnings);
   const auto rules = formats::tinynas::parse_rules(flags.rules);
@@ -98,7 +98,7 @@ struct Answers {
   std::string precision;
 };
 
-Result<Answers> from_library(const Flags& flags, std::vector<std::string>& warnings) {
+Result<Answers> from_library(const TinynasPredictFlags& flags, std::vector<std::string>& warnings) {
   OPLAT_TRY(library, open_library(flags.library, flags.device, flags.precision, warnings));
   Answers answers{{}, library.path.string(), library.precision};
   if (original(flags)) {
@@ -121,7 +121,7 @@ std::optional<std::string> given(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warnings) {
+Result<Answers> from_table(const TinynasPredictFlags& flags, std::vector<std::string>& warnings) {
   std::error_code error;
   if (!std::filesystem::exists(flags.table, error)) {
     return fail(Code::Input,
@@ -151,7 +151,7 @@ Result<Answers> from_table(const Flags& flags, std::vector<std::string>& warning
   return answers;
 }
 
-nlohmann::ordered_json document_of(const Flags& flags, const Answers& answers,
+nlohmann::ordered_json document_of(const TinynasPredictFlags& flags, const Answers& answers,
                                    const std::vector<ConvPrediction>& predictions) {
   nlohmann::ordered_json document;
   document["schema"] = "oplat.tinynas/1";
@@ -176,7 +176,7 @@ nlohmann::ordered_json document_of(const Flags& flags, const Answers& answers,
   return document;
 }
 
-void print(const Flags& flags, const Answers& answers,
+void print(const TinynasPredictFlags& flags, const Answers& answers,
            const std::vector<ConvPrediction>& predictions) {
   if (flags.json) {
     print_json(document_of(flags, answers, predictions));
@@ -235,7 +235,7 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
               missing.text());
 }
 
-Result<int> run(const Flags& given_flags) {
+Result<int> run_tinynas_predict(const TinynasPredictFlags& given_flags) {
   OPLAT_TRY(flags, checked(given_flags));
   std::vector<std::string> warnings;
   OPLAT_TRY(questions, questions_of(flags, warnings));
@@ -260,7 +260,7 @@ Result<int> run(const Flags& given_flags) {
   return kDone;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kTinynasPredictFooter =
     "Examples:\n"
     "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution "
     "224 R50.txt\n"
@@ -300,7 +300,7 @@ constexpr const char* kFooter =
 void add_tinynas_predict(const Command& group) {
   const Command command = group.add_subcommand(
       "predict", "predict the convolutions of a network structure or of a list");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasPredictFlags>();
   command.add_option("STRUCTURE", flags->structure, "network structure (.txt)");
   command.add_option("--tests", flags->tests, "list of convolutions in place of a structure")
       .type_name("FILE");
@@ -345,8 +345,8 @@ void add_tinynas_predict(const Command& group) {
                    "leave malformed rows of the library out");
   command.add_flag("--json", flags->json, "print JSON");
   add_loudness(command, flags->loudness);
-  command.footer(kFooter);
-  command.runs([flags] { return run(*flags); });
+  command.footer(kTinynasPredictFooter);
+  command.runs([flags] { return run_tinynas_predict(*flags); });
 }
 
 }  // namespace oplat::cli

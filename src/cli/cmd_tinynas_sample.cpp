@@ -12,7 +12,7 @@ namespace {
 
 namespace tinynas = formats::tinynas;
 
-struct Flags {
+struct TinynasSampleFlags {
   std::string config;
   std::optional<std::int64_t> bits;
   std::int64_t channel_multiple = tinynas::SamplingRules{}.channel_multiple;
@@ -20,7 +20,7 @@ struct Flags {
   bool quiet = false;
 };
 
-Result<int> run(const Flags& flags) {
+Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
   if (flags.bits && flags.out.empty())
     return fail(Code::Usage, "--nbits {}: is part of a file's name; give --out FILE, too",
                 *flags.bits);
@@ -53,7 +53,7 @@ Result<int> run(const Flags& flags) {
 void add_tinynas_sample(const Command& group) {
   const Command command =
       group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<TinynasSampleFlags>();
   command
       .add_option("CONFIG", flags->config,
                   "the space, as the original's config.in: lines 'key value ...'")
@@ -79,7 +79,7 @@ void add_tinynas_sample(const Command& group) {
       "every network.\n"
       "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
       "Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_tinynas_sample(*flags); });
 }
 
 }  // namespace oplat::cli

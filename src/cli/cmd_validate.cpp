@@ -15,7 +15,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct ValidateFlags {
   std::vector<std::string> models;
   std::string table;
   RunOptions run;
@@ -28,7 +28,7 @@ struct Flags {
 
 /// End-to-end times: those of the table, and a measurement now of what it lacks (or of everything).
 Result<std::vector<std::optional<table::StoredModelRow>>> measured(
-    const Flags& flags, const RuntimeSession& session, const table::Table& table,
+    const ValidateFlags& flags, const RuntimeSession& session, const table::Table& table,
     const std::vector<PlannedModel>& planned) {
   std::vector<std::optional<table::StoredModelRow>> rows(planned.size());
   if (!flags.measure_anew) {
@@ -62,7 +62,7 @@ void add_distinct(std::vector<std::string>& all, const std::vector<std::string>&
   }
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -120,7 +120,7 @@ Result<int> run(const Flags& flags) {
 void add_validate(const Command& app) {
   const Command command =
       app.add_subcommand("validate", "predict models and measure them, side by side");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ValidateFlags>();
   command.add_option("MODEL", flags->models, "model files (ONNX)").required();
   add_table(command, flags->table);
   add_run_options(command, flags->run);
@@ -132,7 +132,7 @@ void add_validate(const Command& app) {
                    "measure every model now, also those whose time stands in the table");
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_validate(*flags); });
 }
 
 }  // namespace oplat::cli

@@ -20,7 +20,7 @@
 namespace oplat::cli {
 namespace {
 
-struct Flags {
+struct VerifyFlags {
   std::string table;
   std::string runtime;
   std::vector<std::string> worker_arguments;
@@ -130,7 +130,7 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
 }
 
 /// The flags with which a worker runs as the table's rows were run.
-Result<RunOptions> options_of(const Flags& flags, const std::string& worker,
+Result<RunOptions> options_of(const VerifyFlags& flags, const std::string& worker,
                               const table::Setting& setting) {
   RunOptions options;
   options.runtime = worker;
@@ -204,7 +204,7 @@ report::Verification report_of(const measure::Verification& found,
   return report;
 }
 
-Result<int> run(const Flags& flags) {
+Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
   if (!flags.runtime.empty()) OPLAT_CHECK(check_runtime_name(flags.runtime));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
@@ -277,7 +277,7 @@ Result<int> run(const Flags& flags) {
 void add_verify(const Command& app) {
   const Command command = app.add_subcommand(
       "verify", "measure some rows of a table again: does it still hold on this machine?");
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<VerifyFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
   command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
@@ -306,7 +306,7 @@ void add_verify(const Command& app) {
       "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
       "could be measured; 6 "
       "another version of the runtime.");
-  command.runs([flags] { return run(*flags); });
+  command.runs([flags] { return run_verify(*flags); });
 }
 
 }  // namespace oplat::cli

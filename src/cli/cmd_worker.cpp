@@ -12,11 +12,11 @@ namespace oplat::cli {
 void add_worker(const Command& app) {
   const Command command = app.add_subcommand(
       "worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
-  struct Flags {
+  struct WorkerFlags {
     std::string name;
     std::vector<std::string> arguments;
   };
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<WorkerFlags>();
   command.add_option("NAME", flags->name, "the runtime").required();
   command.add_option("ARGUMENTS", flags->arguments, "of the worker");
   command.runs([flags] { return runtimes::run_worker(flags->name, flags->arguments); });

@@ -35,7 +35,7 @@ std::string line(std::string_view type, std::string_view time, std::string_view 
       type, args, time, device);
 }
 
-std::string error_of(std::string_view bytes) {
+std::string lut_error_of(std::string_view bytes) {
   const auto read = read_lut(bytes, "t.json");
   if (read) return "(no error)";
   EXPECT_EQ(static_cast<int>(read.error().code), static_cast<int>(Code::Input));
@@ -73,46 +73,46 @@ TEST(Lut, WhatIsReadCanBeWritten) {
 
 TEST(Lut, BadLinesAreNamed) {
   const std::string good = line("Int8Softmax", "5.0");
-  EXPECT_THAT(error_of(good + "not json\n"),
+  EXPECT_THAT(lut_error_of(good + "not json\n"),
               HasSubstr("t.json: line 2: no JSON object: 'not json'"));
-  EXPECT_THAT(error_of(good + "[1]\n"), HasSubstr("line 2: no JSON object: '[1]'"));
+  EXPECT_THAT(lut_error_of(good + "[1]\n"), HasSubstr("line 2: no JSON object: '[1]'"));
   EXPECT_THAT(
-      error_of("{}\n"),
+      lut_error_of("{}\n"),
       HasSubstr("line 1: lacks op_type, input_shapes, input_dtypes, runtime_us_p50, device"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"),
+  EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"),
               HasSubstr("line 1: 'unit' is not in the schema"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "-3.0")),
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "-3.0")),
               HasSubstr("runtime_us_p50 is '-3.0' where microseconds"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "NaN")), HasSubstr("runtime_us_p50 is 'NaN'"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "Infinity")), HasSubstr("runtime_us_p50 is 'Infinity'"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "1e16")), HasSubstr("runtime_us_p50 is '1e16'"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "null")), HasSubstr("runtime_us_p50 is 'null'"));
-  EXPECT_THAT(error_of(line("Int8Softmax", R"("5")")), HasSubstr("runtime_us_p50 is"));
-  EXPECT_THAT(error_of(line("", "5")), HasSubstr("op_type is ''"));
-  EXPECT_THAT(error_of(line("Int8Softmax", "5", "phone", R"([1])")),
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "NaN")), HasSubstr("runtime_us_p50 is 'NaN'"));
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "Infinity")), HasSubstr("runtime_us_p50 is 'Infinity'"));
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "1e16")), HasSubstr("runtime_us_p50 is '1e16'"));
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "null")), HasSubstr("runtime_us_p50 is 'null'"));
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", R"("5")")), HasSubstr("runtime_us_p50 is"));
+  EXPECT_THAT(lut_error_of(line("", "5")), HasSubstr("op_type is ''"));
+  EXPECT_THAT(lut_error_of(line("Int8Softmax", "5", "phone", R"([1])")),
               HasSubstr("op_args is no list"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("no JSON object"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() - 1) + " {}\n"),
+  EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("no JSON object"));
+  EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 1) + " {}\n"),
               HasSubstr("something follows the closing brace"));
   std::string other_unit = good;
   other_unit.replace(other_unit.find("runtime_us"), 10, "runtime_ms");
-  EXPECT_THAT(error_of(other_unit),
+  EXPECT_THAT(lut_error_of(other_unit),
               HasSubstr("'runtime_ms_p50' is not in the schema; times are microseconds"));
   std::string twice = good;
   twice.replace(twice.find("\"op_args\": []"), 13, "\"op_type\": \"Int8FC\"");
-  EXPECT_THAT(error_of(twice), HasSubstr("op_type stands twice"));
+  EXPECT_THAT(lut_error_of(twice), HasSubstr("op_type stands twice"));
   std::string flat = good;
   flat.replace(flat.find("[[1, 1000]]"), 11, "[1, 1000]");
-  EXPECT_THAT(error_of(flat), HasSubstr("input_shapes is no list"));
-  EXPECT_THAT(error_of(good.substr(0, good.size() / 2)), HasSubstr("line 1: "));
-  EXPECT_THAT(error_of(""), HasSubstr("no record"));
-  EXPECT_THAT(error_of(std::string(400'000, '[')), HasSubstr("lines have at most"));
+  EXPECT_THAT(lut_error_of(flat), HasSubstr("input_shapes is no list"));
+  EXPECT_THAT(lut_error_of(good.substr(0, good.size() / 2)), HasSubstr("line 1: "));
+  EXPECT_THAT(lut_error_of(""), HasSubstr("no record"));
+  EXPECT_THAT(lut_error_of(std::string(400'000, '[')), HasSubstr("lines have at most"));
 }
 
 TEST(Lut, ManyBadLinesAreCounted) {
   std::string bytes = line("Int8Softmax", "5.0");
   for (int i = 0; i < 12; ++i) bytes += "{}\n";
-  const std::string message = error_of(bytes);
+  const std::string message = lut_error_of(bytes);
   EXPECT_THAT(message, HasSubstr("12 malformed rows"));
   const auto none = read_lut("rubbish\n", "t.json", true);
   ASSERT_FALSE(none);

@@ -18,7 +18,7 @@ using std::string_literals::operator""s;
 
 constexpr char kRelu[] = "relu in=(1, 8) out=(1, 8)";
 
-std::string error_of(const std::string& bytes) {
+std::string pickle_error_of(const std::string& bytes) {
   const auto read = read_pickled_dict(bytes);
   if (read) return "(no error)";
   EXPECT_EQ(static_cast<int>(read.error().code), static_cast<int>(Code::Input));
@@ -97,9 +97,9 @@ TEST(Pickle, WhatCouldRunCodeIsRefusedByName) {
                                                        {"\x83\1\0"s, "EXT2"},
                                                        {"\x84\1\0\0\0"s, "EXT4"}};
   for (const auto& [code, name] : cases) {
-    EXPECT_NE(error_of(dict_of(code)).find("byte 4: " + name + " could run code"),
+    EXPECT_NE(pickle_error_of(dict_of(code)).find("byte 4: " + name + " could run code"),
               std::string::npos)
-        << error_of(dict_of(code));
+        << pickle_error_of(dict_of(code));
   }
 }
 
@@ -110,10 +110,10 @@ TEST(Pickle, OtherObjectsAreRefusedByName) {
       {"\x8f", "EMPTY_SET"}, {"\x97", "NEXT_BUFFER"}, {"2", "DUP"},
       {"0", "POP"}};
   for (const auto& [code, name] : cases) {
-    EXPECT_EQ(error_of(dict_of(code)),
+    EXPECT_EQ(pickle_error_of(dict_of(code)),
               "byte 4: " + name + " where a dict of str to float is expected");
   }
-  EXPECT_EQ(error_of(dict_of("!")), "byte 4: 0x21 is no instruction of a pickle");
+  EXPECT_EQ(pickle_error_of(dict_of("!")), "byte 4: 0x21 is no instruction of a pickle");
 }
 
 TEST(Pickle, MalformedOnesNameThePlace) {
@@ -159,22 +159,22 @@ TEST(Pickle, MalformedOnesNameThePlace) {
       {"}(.", "the pickle is a mark where a dict is expected"},
   };
   for (const auto& [bytes, expected] : cases) {
-    EXPECT_NE(error_of(bytes).find(expected), std::string::npos)
-        << error_of(bytes) << "\nexpected: " << expected;
+    EXPECT_NE(pickle_error_of(bytes).find(expected), std::string::npos)
+        << pickle_error_of(bytes) << "\nexpected: " << expected;
   }
 }
 
 TEST(Pickle, CountsAreBounded) {
   std::string marks = "}";
   marks.append(2'100'000, '(');
-  EXPECT_NE(error_of(marks).find("more than 2001000 objects"), std::string::npos)
-      << error_of(marks).substr(0, 200);
+  EXPECT_NE(pickle_error_of(marks).find("more than 2001000 objects"), std::string::npos)
+      << pickle_error_of(marks).substr(0, 200);
   // One long text, taken for every key.
   std::string again = "}(V" + std::string(60'000, 'a') + "\nq" + '\0';
   for (int i = 0; i < 10'000; ++i) again += "K\1h"s + '\0';
   again += "K\1u.";
-  EXPECT_NE(error_of(again).find("keys of more bytes than the file has"), std::string::npos)
-      << error_of(again).substr(0, 200);
+  EXPECT_NE(pickle_error_of(again).find("keys of more bytes than the file has"), std::string::npos)
+      << pickle_error_of(again).substr(0, 200);
 }
 
 TEST(Pickle, EntriesAreWrittenInBatches) {

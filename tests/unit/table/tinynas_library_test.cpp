@@ -34,7 +34,7 @@ std::string written(const ForeignFile& file) {
   return make_codec("tinynas").value()->write(file).value();
 }
 
-std::string error_of(std::string_view bytes, bool skip_bad_rows = false) {
+std::string library_error_of(std::string_view bytes, bool skip_bad_rows = false) {
   const auto read = make_codec("tinynas").value()->read(bytes, {"lib.out", "fp32", skip_bad_rows});
   if (read) return "(no error)";
   EXPECT_EQ(static_cast<int>(read.error().code), static_cast<int>(Code::Input));
@@ -207,12 +207,12 @@ TEST(TinynasCodec, MalformedRowsAreNamed) {
   for (const Malformed& bad : cases) {
     SCOPED_TRACE(bad.line.substr(0, 100));
     const std::string bytes = std::string(kGood) + bad.line + "\n" + std::string(kGood);
-    const std::string message = error_of(bytes);
+    const std::string message = library_error_of(bytes);
     EXPECT_NE(message.find("lib.out: line 2: "), std::string::npos) << message;
     EXPECT_NE(message.find(bad.reason), std::string::npos) << message;
     EXPECT_NE(message.find("--skip-bad-rows"), std::string::npos) << message;
     // Without its end, the last line of the file is no better.
-    EXPECT_NE(error_of(std::string(kGood) + bad.line).find(bad.reason), std::string::npos);
+    EXPECT_NE(library_error_of(std::string(kGood) + bad.line).find(bad.reason), std::string::npos);
     const ForeignRead read = must_read(bytes, true);
     EXPECT_EQ(read.skipped, 1U);
     ASSERT_EQ(read.notes.size(), 1U);
@@ -225,7 +225,7 @@ TEST(TinynasCodec, MalformedRowsAreNamed) {
 TEST(TinynasCodec, TheFirstTenAreNamedAndAllAreCounted) {
   std::string bytes(kGood);
   for (int i = 0; i < 13; ++i) bytes += "rubbish\n";
-  const std::string message = error_of(bytes);
+  const std::string message = library_error_of(bytes);
   EXPECT_NE(message.find("lib.out: 13 malformed rows"), std::string::npos) << message;
   EXPECT_NE(message.find("\n  lib.out: line 11: "), std::string::npos) << message;
   EXPECT_EQ(message.find("line 12: "), std::string::npos) << message;
@@ -238,19 +238,19 @@ TEST(TinynasCodec, TheFirstTenAreNamedAndAllAreCounted) {
 
 TEST(TinynasCodec, AByteOrderMarkIsNamed) {
   for (const bool skip_bad_rows : {false, true}) {
-    const std::string message = error_of("\xEF\xBB\xBF" + std::string(kGood), skip_bad_rows);
+    const std::string message = library_error_of("\xEF\xBB\xBF" + std::string(kGood), skip_bad_rows);
     EXPECT_NE(message.find("lib.out: begins with a byte order mark"), std::string::npos)
         << message << ": its first row must not be left out";
   }
 }
 
 TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
-  EXPECT_NE(error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"),
+  EXPECT_NE(library_error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"),
             std::string::npos);
-  EXPECT_NE(error_of("\n\n").find("no row with a latency"), std::string::npos);
-  EXPECT_NE(error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"),
+  EXPECT_NE(library_error_of("\n\n").find("no row with a latency"), std::string::npos);
+  EXPECT_NE(library_error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"),
             std::string::npos);
-  EXPECT_NE(error_of("rubbish\n", true)
+  EXPECT_NE(library_error_of("rubbish\n", true)
                 .find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish' where"),
             std::string::npos);
 }

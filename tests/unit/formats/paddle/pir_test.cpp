@@ -41,7 +41,7 @@ const std::string kAdd = op("1.add_", {1, 4}, result(5, "-1,8,4,4"));
 const std::string kFetch = op("1.fetch", {5}, result(6, "-1,8,4,4"));
 
 Result<ir::Graph> read_pir(const std::string& bytes, const ShapeOptions& options = batch(2)) {
-  return reader().read_pir(base::Source::from_bytes("net.json", bytes), options);
+  return reader().read(base::Source::from_bytes("net.json", bytes), options);
 }
 
 TEST(PaddlePir, OperatorsAreCalledAsInProgramDesc) {
@@ -76,7 +76,7 @@ TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
       base::write_file(path, program({kData, kParameter, state, kShape, kReshape, kAdd, kFetch})));
   const auto source = base::Source::open(path.string());
   ASSERT_TRUE(source);
-  const auto graph = reader().read_pir(*source, batch(2));
+  const auto graph = reader().read(*source, batch(2));
   EXPECT_TRUE(graph) << graph.error().message;
   std::string stored = state;
   stored.replace(stored.find("[0,1,0]"), 7, "[1,1,0]");
@@ -84,7 +84,7 @@ TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
       base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
   const auto again = base::Source::open(path.string());
   ASSERT_TRUE(again);
-  expect_refused(reader().read_pir(*again, batch(2)), Code::Input,
+  expect_refused(reader().read(*again, batch(2)), Code::Input,
                  "56 bytes, but the 2 parameters of");
 }
 
