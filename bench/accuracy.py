@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the networks of data/zoo.tsv, predicts each from the others, and writes docs/accuracy.md.
+"""Measures the networks of data/zoo.tsv, predicts each from the others, and writes docs/results/accuracy.md.
 
 For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one table, kernels and end to
 end; the runtime's own profile is taken as a baseline; the composition is fitted; each network is predicted from a fit
@@ -72,7 +72,7 @@ def main():
     parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"default: all of {' '.join(s.name for s in SETTINGS)}")
     parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="default: all of data/zoo.tsv but its tests")
     parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table that is filled (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/accuracy.md"), help="the page (default: docs/accuracy.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/accuracy.md"), help="the page (default: docs/results/accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     parser.add_argument("--within", type=float, default=88, metavar="MINUTES", help="for the whole command, calls before this one included; what it "
                         "is too short for has wide intervals, and the page tells (default: 88; 0: until every row is good enough)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the last level of this machine loses data: kernels timed over pools of operands or weights of several sizes. Writes docs/cache-ramp.md.
+"""Where the last level of this machine loses data: kernels timed over pools of operands or weights of several sizes. Writes docs/results/cache-ramp.md.
 
 Copies of one kernel, with operands and results or with weights of their own, are run in turn by ONNX Runtime, so that the whole pool lies between two uses of a byte, as
 the footprint of a network lies between two uses of a weight. The machine should have nothing else to do; it takes about a minute.
@@ -123,7 +123,7 @@ def kernel_seconds(one, many, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", default=str(ROOT / "docs/cache-ramp.md"), help="the page (default: docs/cache-ramp.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/cache-ramp.md"), help="the page (default: docs/results/cache-ramp.md)")
     options = parser.parse_args()
     onnxruntime.disable_telemetry_events()
     load = text.load()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares, operator by operator, kernels measured by themselves with the same kernels inside their network, and writes docs/in-context.md.
+"""Compares, operator by operator, kernels measured by themselves with the same kernels inside their network, and writes docs/results/in-context.md.
 
 Inside: the runtime's own profile of the network, which adds the profiler's cost to each node; what views cost there (they compute nothing) tells how much.
 By themselves: rows of a table that holds the networks, as bench/accuracy.py leaves one, at the state that the prediction takes them at, no scale applied.
@@ -81,7 +81,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), metavar="NAME", help=f"default: {' '.join(NETWORKS)}")
     parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/in-context.md"), help="the page (default: docs/in-context.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/in-context.md"), help="the page (default: docs/results/in-context.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()

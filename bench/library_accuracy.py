@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how well learned estimates do on a convolution library and writes docs/library-accuracy.md.
+"""Measures how well learned estimates do on a convolution library and writes docs/results/library-accuracy.md.
 
 Imports the library into a table (build/bench), runs `oplat accuracy` for every split of the page, fits the whole of it and times answers.
 Each split takes minutes; what is done stays in build/bench and is not done again by the same oplat. Needs: scripts/build release oplat learned_bench.
@@ -19,7 +19,7 @@ from lib import text  # noqa: E402
 from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, Failed, say  # noqa: E402
 
-PAGE = ROOT / "docs" / "library-accuracy.md"
+PAGE = ROOT / "docs" / "results" / "library-accuracy.md"
 FOLDER = ROOT / "build" / "bench"
 # name on the page, split, profile, targets of MAPE (in per cent), more arguments
 SPLITS = [
@@ -233,7 +233,7 @@ def speed_rows(fits, speeds):
 def write(found, without, other, folds, fits, speeds, version):
     random = found["random accurate"]
     page = ["# Learned estimates on a convolution library", "",
-            "Written by `bench/library_accuracy.py`. [estimators.md](estimators.md) says what the tiers, splits and networks are.", "",
+            "Written by `bench/library_accuracy.py`. [Estimating](../guide/estimating.md) says what the tiers, splits and networks are.", "",
             f"Measured {text.today()}, commit {text.commit()}, on {processor()}, {os.cpu_count()} cores. {version.strip().splitlines()[0]}.", "",
             f"The library is the V100's in fp32, {random['asked'] + random['learned_from']:,} rows with a time. Each line holds rows out, learns from the rest as `oplat fit` does, with one default model and settings for all lines, and asks for those held out.", ""]
     head = ["held out", "asked", "MAPE", "target", "", "median", "p90", "within 5 %", "within 10 %", "bias", "inside the 90 % interval", "mean half-width"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures networks of paddle.vision.models kernel by kernel on Paddle Inference, predicts them, and writes docs/paddle.md.
+"""Measures networks of paddle.vision.models kernel by kernel on Paddle Inference, predicts them, and writes docs/results/paddle.md.
 
 The networks are made by scripts/paddle_nets, which like the runtime needs .venv-paddle (scripts/setup). All their kernels are measured into
 one table (`oplat profile`), each network is measured end to end in the same campaign and compared (`oplat validate`); the table is then exported
@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--budget", default="12m", help="for profiling (default: 12m)")
     parser.add_argument("--models", default=str(ROOT / "models/paddle"), help="folder of the networks (default: models/paddle)")
     parser.add_argument("--folder", default=str(ROOT / "build/bench/paddle"), help="of what is measured (default: build/bench/paddle)")
-    parser.add_argument("--out", default=str(ROOT / "docs/paddle.md"), help="the page (default: docs/paddle.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle.md"), help="the page (default: docs/results/paddle.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)

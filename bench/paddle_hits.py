@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/paddle-hits.md: which operators of Paddle's networks PaddleSlim's table of an RK3288 holds, and why it lacks others.
+"""Writes docs/results/paddle-hits.md: which operators of Paddle's networks PaddleSlim's table of an RK3288 holds, and why it lacks others.
 
 Asks `oplat predict` for every network under models/paddle (scripts/paddle_nets) and looks in the table itself for the row that is
 nearest to each operator that it lacks. Needs: scripts/build release oplat; scripts/paddle_nets models/paddle. The first run
@@ -202,7 +202,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=ROOT.parent / "shared/data/paddleslim/rk3288_threads_4_power_mode_0.pkl")
     parser.add_argument("--models", type=Path, default=ROOT / "models/paddle", help="folder of exported networks (default: models/paddle)")
-    parser.add_argument("--out", default=str(ROOT / "docs/paddle-hits.md"), help="the page (default: docs/paddle-hits.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle-hits.md"), help="the page (default: docs/results/paddle-hits.md)")
     parser.add_argument("--no-estimates", action="store_true", help="look up alone: a network of which the table lacks something has no total")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     run_command(run, parser.parse_args())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures int8 Caffe2 nets kernel by kernel on QNNPACK, predicts them, and writes docs/qnnpack.md.
+"""Measures int8 Caffe2 nets kernel by kernel on QNNPACK, predicts them, and writes docs/results/qnnpack.md.
 
 The nets are those of scripts/zoo/caffe2_nets.py, two of them drawn from seeds, and ChamNet-A where ../shared holds it. Their
 operators are measured into one look-up table (`oplat lut build`), each net is measured end to end on the same kernels and
@@ -128,7 +128,7 @@ def main():
     parser.add_argument("--device", default="this-machine", help="name in the look-up tables (default: this-machine)")
     parser.add_argument("--budget", default="4m", help="for profiling each net (default: 4m)")
     parser.add_argument("--folder", default=str(ROOT / "build/bench/qnnpack"), help="of what is measured (default: build/bench/qnnpack)")
-    parser.add_argument("--out", default=str(ROOT / "docs/qnnpack.md"), help="the page (default: docs/qnnpack.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/qnnpack.md"), help="the page (default: docs/results/qnnpack.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)

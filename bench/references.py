@@ -41,7 +41,7 @@ def export(table):
     choose = random.Random(SEED)
     with DATA.open("w") as out:
         out.write("# SPDX-License-Identifier: Apache-2.0\n")
-        out.write("# Blocks of rows chosen at random from the table behind docs/accuracy.md; made by bench/references.py --export.\n")
+        out.write("# Blocks of rows chosen at random from the table behind docs/results/accuracy.md; made by bench/references.py --export.\n")
         out.write("# row, threads, state, ns, compute reference ns, memory reference ns, switches, steal ticks, rounds\n")
         for (threads, state), ids in sorted(by_state.items()):
             for row in sorted(choose.sample(ids, min(ROWS_PER_STATE, len(ids)))):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how well learned estimates do on a small table of a phone-class CPU and writes docs/rk3288-accuracy.md.
+"""Measures how well learned estimates do on a small table of a phone-class CPU and writes docs/results/rk3288-accuracy.md.
 
 Imports PaddleSlim's pickled table of an RK3288 (2,200 operators), lists what `oplat check` faults, and asks `oplat accuracy`
 for five folds by key and five folds of whole networks. With scikit-learn (optional: python3-sklearn of Debian, or any
@@ -292,7 +292,7 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=ROOT.parent / "shared/data/paddleslim/rk3288_threads_4_power_mode_0.pkl")
-    parser.add_argument("--out", default=str(ROOT / "docs/rk3288-accuracy.md"), help="the page (default: docs/rk3288-accuracy.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/rk3288-accuracy.md"), help="the page (default: docs/results/rk3288-accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     run_command(run, parser.parse_args())
 

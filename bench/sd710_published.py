@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/sd710-published.md: what PaddleSlim's predictor achieved on a Snapdragon 710, by its authors' own figures.
+"""Writes docs/results/sd710-published.md: what PaddleSlim's predictor achieved on a Snapdragon 710, by its authors' own figures.
 
 Reads the published predictions and measurements, computes errors from them, and says where the printed errors differ. Nothing is
 predicted here: the table behind the figures cannot be had. --check compares the page with what would be written.
@@ -18,7 +18,7 @@ from lib import text  # noqa: E402
 from lib.oplat import ROOT  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
-PAGE = ROOT / "docs/sd710-published.md"
+PAGE = ROOT / "docs/results/sd710-published.md"
 DATA = ROOT.parent / "shared/data/paddleslim/sd710_published_predict_vs_real.csv"
 # The printed errors have three digits, and come from times of three.
 ROUNDING = 0.06
@@ -43,7 +43,7 @@ def page(rows):
         "# What PaddleSlim's predictor achieved on a Snapdragon 710",
         "Written by `bench/sd710_published.py` from the figures that PaddleSlim's authors published, models predicted from the table `SD710_threads_4_power_mode_0.pkl` beside "
         "their measured times. **That table and its operator predictors cannot be had here, so oplat has not predicted these models**: the page says how well the original "
-        "does by its own account, and nothing about oplat. For how oplat's estimates do on the one table of PaddleSlim that can be had, see docs/rk3288-accuracy.md.",
+        "does by its own account, and nothing about oplat. For how oplat's estimates do on the one table of PaddleSlim that can be had, see docs/results/rk3288-accuracy.md.",
         f"{len(rows)} models: MAPE {statistics.mean(errors):.2f} %, median {statistics.median(errors):.2f} %, at most {errors[worst]:.2f} % ({rows[worst][0]}); "
         f"{sum(e <= 5 for e in errors)} within 5 %, all within 10 %. {sum(r < 1 for r in ratios)} of them are predicted too short, by {100 * (1 - statistics.mean(ratios)):.1f} % at the mean: "
         "the sum of operators leaves something out that whole models take.",
@@ -55,7 +55,7 @@ def page(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page (default: docs/sd710-published.md)")
+    parser.add_argument("--out", type=Path, default=PAGE, help="the page (default: docs/results/sd710-published.md)")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where the page says something else, 77 without the data")
     options = parser.parse_args()
     if options.check and not options.data.is_file():

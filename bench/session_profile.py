@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums the runtime's own profile of one network: the median over runs of the sum of its node times, all and by operator, as JSON.
 
-This is what a user gets without oplat who runs the model once under onnxruntime's profiler, and a baseline of docs/accuracy.md.
+This is what a user gets without oplat who runs the model once under onnxruntime's profiler, and a baseline of docs/results/accuracy.md.
 Run with the Python of .venv (scripts/setup).
 """
 import argparse

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times predictions, as processes and in the library, and writes the section "Predicting" of docs/speed.md.
+"""Times predictions, as processes and in the library, and writes the section "Predicting" of docs/results/speed.md.
 
 Processes run interleaved with `oplat version`, whose time is that of starting the program; their figure is the difference of
 medians. Needs: scripts/build release oplat predict_bench grow_table, and a table that holds mobilenet_v2_224 (bench/accuracy.py
@@ -162,7 +162,7 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="a table that holds mobilenet_v2_224 (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/speed.md"), help="the page (default: docs/speed.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="the page (default: docs/results/speed.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program, benchmarks beside it (default: build/release/oplat)")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the 200 keys of data/keys-200.txt, 30 of their rows again, and writes the section "Measuring" of docs/speed.md.
+"""Measures the 200 keys of data/keys-200.txt, 30 of their rows again, and writes the section "Measuring" of docs/results/speed.md.
 
 First the keys are profiled at the stop rule into a fresh table: rows (key, cache state) an hour. Then 30 rows, chosen at random
 with a fixed seed, are measured again with at least 20 blocks, each in a process of its own: how many differ by at most 3 %. A
@@ -128,7 +128,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", default=str(ROOT / "data/keys-200.txt"), help="default: data/keys-200.txt")
     parser.add_argument("--folder", default=str(ROOT / "build/bench"), help="of its tables (default: build/bench)")
-    parser.add_argument("--out", default=str(ROOT / "docs/speed.md"), help="the page (default: docs/speed.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="the page (default: docs/results/speed.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     parser.add_argument("--fresh", action="store_true", help="forget what an earlier call measured")
     options = parser.parse_args()

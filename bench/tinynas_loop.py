@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Goes once round TinyNAS's loop on this machine and writes docs/tinynas-loop.md: how far off is the sum of convolutions?
+"""Goes once round TinyNAS's loop on this machine and writes docs/results/tinynas-loop.md: how far off is the sum of convolutions?
 
 The spaces of data/spaces are sampled and measured with ONNX Runtime, one thread, into a table; its rows become a library; the
 structures there are predicted from it by the original's method and by oplat's, written as ONNX models and measured end to
@@ -115,8 +115,8 @@ def main():
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8], metavar="N", help="default: 1 8")
     parser.add_argument("--budget", type=float, default=900, metavar="SECONDS", help="for measuring the samples (default: 900)")
     parser.add_argument("--folder", default=str(ROOT / "build/bench/tinynas-loop"), help="of what is measured (default: build/bench/tinynas-loop)")
-    parser.add_argument("--out", default=str(ROOT / "docs/tinynas-loop.md"), help="the page (default: docs/tinynas-loop.md)")
-    parser.add_argument("--accuracy", default=str(ROOT / "docs/accuracy.md"), help="the page that gets the sums as its last section (default: docs/accuracy.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/tinynas-loop.md"), help="the page (default: docs/results/tinynas-loop.md)")
+    parser.add_argument("--accuracy", default=str(ROOT / "docs/results/accuracy.md"), help="the page that gets the sums as its last section (default: docs/results/accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)

@@ -121,7 +121,7 @@ def run(block, folder, environment):
 
 
 # Pages that need no data.
-LAYOUTS["docs"] = ("fusion-rules.md", lambda folder, data: None)
+LAYOUTS["reference"] = ("fusion-rules.md", lambda folder, data: None)
 
 
 def main():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/accuracy.md from what the table, the fits and the store hold."""
+"""docs/results/accuracy.md from what the table, the fits and the store hold."""
 import statistics
 from dataclasses import dataclass, field
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tinynas-loop.md: sums of convolutions beside networks measured end to end."""
+"""docs/results/tinynas-loop.md: sums of convolutions beside networks measured end to end."""
 from collections import Counter
 
 from lib import text
 
-#: of the section of docs/accuracy.md that sums this page up
+#: of the section of docs/results/accuracy.md that sums this page up
 HEADING = "Convolution libraries: TinyNAS's loop"
 NAMES = {"original": "the original's method", "best": "`best`"}
 
@@ -46,7 +46,7 @@ def summary(lines):
 
 
 def section(lines, page):
-    """What the loop came to, for docs/accuracy.md."""
+    """What the loop came to, for docs/results/accuracy.md."""
     measured = ", ".join(f"{line.structure} at batch {line.batch}" for line in lines)
     return [f"Written by `bench/tinynas_loop.py` on {text.today()}, commit {text.commit()}; [{page}]({page}) has the whole. A library of convolutions was measured "
             f"on this machine; sums of its convolutions were predicted by the method of TinyNAS's op_profiler and by oplat's estimators, and the "
@@ -79,6 +79,6 @@ def page(lines, facts, samples, options, population, oplat):
         f"Convolutions of `best` by source: {sources(lines)}. Both estimators were asked the same convolutions (`--rules corrected`). A library knows "
         "convolutions only: pools on shortcuts, reorders of the layout and the call itself are in what was measured and not in what was predicted, and "
         "kernels take some per cent longer in a network than alone (docs/adr/0009-kernels-take-longer-among-others.md), which the intervals do not know either. "
-        "`oplat predict` counts all that, from a table of keys and a fit (docs/accuracy.md).",
+        "`oplat predict` counts all that, from a table of keys and a fit (docs/results/accuracy.md).",
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/paddle.md: networks on Paddle Inference, predicted beside measured."""
+"""docs/results/paddle.md: networks on Paddle Inference, predicted beside measured."""
 from pathlib import Path
 
 from lib import text
@@ -55,7 +55,7 @@ def page(names, validation, facts, population, exported, fit, oplat):
         "measured alone, the networks end to end in the same campaign; *predicted* is the sum at the network's cache state, nothing fitted. "
         f"Profiling took {facts['seconds'] / 60:.1f} minutes: {summary['rows']['total']} rows, of which {summary['rows']['precise']} as precise as aimed at and "
         f"{summary['rows']['failed'] + summary['rows']['unsupported'] + summary['rows']['skipped']} without a time. "
-        "*Error* is predicted over measured less one. How kernels are made from keys: [ADR 0015](adr/0015-paddle-worker.md).",
+        "*Error* is predicted over measured less one. How kernels are made from keys: [ADR 0015](../adr/0015-paddle-worker.md).",
         "\n".join(text.table(["figure", ">value", ">target", ""], targets)),
         "\n".join(text.table(head, [row(name, model, composed.get(name)) for name, model in zip(names, models)])),
         f"Largest error {text.percent(max(errors))}; {sum(error <= 0.05 for error in errors)} of {len(models)} within 5 %, {sum(error <= 0.1 for error in errors)} within 10 %; "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/qnnpack.md: int8 nets on QNNPACK, predicted beside measured."""
+"""docs/results/qnnpack.md: int8 nets on QNNPACK, predicted beside measured."""
 from lib import text
 
 MOST_ERROR = 0.05
@@ -63,7 +63,7 @@ def page(lines, population, oplat):
         f"{lines[0].facts['load']} at the start, {text.load()} at the end (1, 5, 15 minutes). {setting['runtime']} {setting['version']}, "
         f"{setting['threads']} thread(s). {oplat}.",
         "Each net's operators were measured one by one, the net end to end on the same kernels; *predicted* is the sum at the net's cache state, "
-        f"nothing fitted; *composed* is by a composition (docs/measuring.md) that `oplat fit` learned from nets of the other families that were measured to 3 %. Profiling took {minutes:.1f} minutes in all. The nets are those of `scripts/zoo/caffe2_nets.py`; ChamNet-A, where it stands here, is the "
+        f"nothing fitted; *composed* is by a composition (docs/guide/measuring.md) that `oplat fit` learned from nets of the other families that were measured to 3 %. Profiling took {minutes:.1f} minutes in all. The nets are those of `scripts/zoo/caffe2_nets.py`; ChamNet-A, where it stands here, is the "
         "published net, which is not part of this project. *Look-up table* is what `oplat lut` prints from the JSON Lines file of "
         "`oplat lut build`: the median of each operator with its weights in the cache, as the original's tables have it, which is less than a net "
         "whose weights do not fit takes. *Error* is predicted over measured less one.",
@@ -74,6 +74,6 @@ def page(lines, population, oplat):
         "A call of `oplat lut`, process included, took "
         f"{1e3 * sorted(line.lookup['seconds'] for line in lines)[len(lines) // 2]:.0f} ms (median of the nets).",
         "QNNPACK's kernels were written for 32- and 64-bit ARM phones; on x86 it has little more than a reference, slower than newer int8 kernels and "
-        "than fp32 ([ADR 0011](adr/0011-qnnpack.md)). The times above say how well sums of its operators make nets, not how fast int8 can be here.",
+        "than fp32 ([ADR 0011](../adr/0011-qnnpack.md)). The times above say how well sums of its operators make nets, not how fast int8 can be here.",
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/speed.md: which sections it has, and who writes them."""
+"""docs/results/speed.md: which sections it has, and who writes them."""
 from lib import text
 from lib.sections import replace_section
 

@@ -210,7 +210,7 @@ void add_lut_build(const Command& group) {
       .repeatable();
   command
       .add_option("--space", flags->spaces,
-                  "a search space, all kernels of it (docs/spaces.md; repeatable)")
+                  "a search space, all kernels of it (docs/guide/searching.md; repeatable)")
       .type_name("FILE")
       .repeatable();
   command

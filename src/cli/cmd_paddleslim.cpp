@@ -12,7 +12,7 @@ void add_paddleslim_commands(const Command& app) {
   group.footer(
       "Tables come into oplat's with 'oplat import --format paddleslim' and out with 'oplat export "
       "--format paddleslim'.\n"
-      "docs/from-paddleslim.md shows every step of the original beside ours.");
+      "docs/guide/from-paddleslim.md shows every step of the original beside ours.");
   for (const auto add : {add_paddleslim_predict, add_paddleslim_evaluate}) add(group);
 }
 

@@ -91,7 +91,7 @@ void add_plan(const Command& app) {
   add_run_options(command, flags->run, false);
   command.add_option("--plan", flags->plan,
                      "rules:NAME, rules:NAME@VERSION or rules:FILE.yaml: by fusion rules, without "
-                     "the runtime (docs/fusion-rules.md)");
+                     "the runtime (docs/reference/fusion-rules.md)");
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
   add_loudness(command, flags->loudness);

@@ -57,7 +57,7 @@ void add_rules(const Command& app) {
       "rules",
       "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
   const auto flags = std::make_shared<RulesFlags>();
-  command.add_option("FILE", flags->file, "rule file (docs/fusion-rules.md)");
+  command.add_option("FILE", flags->file, "rule file (docs/reference/fusion-rules.md)");
   command.add_flag("--json", flags->json, "print JSON");
   command.runs([flags] { return run_rules(flags->file, flags->json); });
 }

@@ -9,7 +9,8 @@
 namespace oplat::cli {
 
 void add_space_options(const Command& command, SpaceOptions& to) {
-  command.add_option("SPACE", to.file, "the search space, a YAML file (docs/spaces.md)").required();
+  command.add_option("SPACE", to.file, "the search space, a YAML file (docs/guide/searching.md)")
+      .required();
   command
       .add_option("--resolution", to.resolutions,
                   "height and width of the image, instead of the file's (repeatable)")
@@ -34,7 +35,7 @@ void add_space_commands(const Command& app) {
       "space", "search spaces: their kernels, and latencies of their blocks for a latency loss");
   group.require_subcommand(1);
   group.footer(
-      "A space is a YAML file: blocks, and layers that choose among them (docs/spaces.md; "
+      "A space is a YAML file: blocks, and layers that choose among them (docs/guide/searching.md; "
       "data/spaces/fbnet.yaml).");
   for (const auto add : {add_space_expand, add_space_lut}) add(group);
 }

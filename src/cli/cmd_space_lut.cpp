@@ -158,7 +158,7 @@ void add_space_lut(const Command& group) {
       "without a choice stand in 'fixed', what a network takes beyond its blocks in 'overhead': a "
       "network takes\n"
       "overhead + fixed + its choices. .json and .npz also hold intervals and sources "
-      "(docs/spaces.md).\n"
+      "(docs/guide/searching.md).\n"
       "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels "
       "without an estimate,\n"
       "written as empty, null or NaN; 6 refused; 8 could not write.\n"

@@ -11,7 +11,7 @@ void add_tinynas_commands(const Command& app) {
   group.footer(
       "Libraries come into tables with 'oplat import --format tinynas' and out with 'oplat export "
       "--format tinynas'.\n"
-      "docs/from-tinynas.md shows every step of the original beside ours.");
+      "docs/guide/from-tinynas.md shows every step of the original beside ours.");
   for (const auto add :
        {add_tinynas_predict, add_tinynas_convs, add_tinynas_onnx, add_tinynas_sample,
         add_tinynas_collect, add_tinynas_bench, add_tinynas_keys}) {

@@ -288,7 +288,7 @@ constexpr const char* kTinynasPredictFooter =
     "a line through its batches falls below 0.\n"
     "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; "
     "for several batches\n"
-    "these stand in each entry of 'batches'. docs/from-tinynas.md describes all its fields.\n"
+    "these stand in each entry of 'batches'. docs/guide/from-tinynas.md describes all its fields.\n"
     "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table "
     "absent or malformed;\n"
     "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting; 8 no "

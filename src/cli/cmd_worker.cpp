@@ -11,7 +11,8 @@ namespace oplat::cli {
 
 void add_worker(const Command& app) {
   const Command command = app.add_subcommand(
-      "worker", "serve a runtime over standard input and output (docs/worker-protocol.md)");
+      "worker",
+      "serve a runtime over standard input and output (docs/reference/worker-protocol.md)");
   struct WorkerFlags {
     std::string name;
     std::vector<std::string> arguments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exit codes of the command line: a contract (docs/command-line.md).
+/// Exit codes of the command line: a contract (docs/reference/exit-codes.md).
 #pragma once
 
 #include "base/result.hpp"

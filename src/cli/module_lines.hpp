@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Layers of PyTorch models as JSON Lines, with or without their latency
-/// (docs/from-mobile-vision.md).
+/// (docs/guide/from-mobile-vision.md).
 #pragma once
 
 #include <cstddef>

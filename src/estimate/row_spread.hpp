@@ -26,7 +26,7 @@ class RowSpread {
   /// Standard deviation of the logarithm of a row's time.
   [[nodiscard]] double at(double log_ns) const;
 
-  /// docs/format.md "fit".
+  /// docs/reference/table-format.md "fit".
   [[nodiscard]] std::string save() const;
   static std::optional<RowSpread> load(std::string_view bytes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Key: the canonical text of one kernel (docs/format.md "Keys"). Everything else hangs on this
+/// Key: the canonical text of one kernel (docs/reference/keys.md). Everything else hangs on this
 /// text.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the measure layer asks of whatever can run kernels: open one, time one block, close. Worker
 /// processes implement it (runtimes/worker_client.hpp); tests use a simulated one. Protocol:
-/// docs/worker-protocol.md.
+/// docs/reference/worker-protocol.md.
 #pragma once
 
 #include <chrono>

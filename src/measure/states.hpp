@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The cache states in which a kernel is measured (docs/measuring.md): hot always, the others where
-/// the weights are large enough to make a difference.
+/// The cache states in which a kernel is measured (docs/guide/measuring.md): hot always, the others
+/// where the weights are large enough to make a difference.
 #pragma once
 
 #include <cstdint>

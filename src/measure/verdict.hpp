@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Whether two measurements of one thing differ by more than their noise (docs/measuring.md).
+/// Whether two measurements of one thing differ by more than their noise (docs/guide/measuring.md).
 #pragma once
 
 #include <optional>

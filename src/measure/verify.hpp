@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Is a table still true here? A few of its rows, measured again and judged together
-/// (docs/command-line.md "verify").
+/// (docs/guide/measuring.md, "Does a table still hold?").
 #pragma once
 
 #include <cstdint>
@@ -79,7 +79,7 @@ struct Judgement {
 };
 
 /// How far the median ratio of an unchanged table may be from 1. Half-widths of predictions are 6 %
-/// or less (docs/ accuracy.md), so that a shift of 5 % is one that a user of the table would
+/// or less (docs/results/accuracy.md), so that a shift of 5 % is one that a user of the table would
 /// notice; two campaigns of one quiet machine differ by 1 to 2 %.
 inline constexpr double kVerifyTolerance = 0.05;
 

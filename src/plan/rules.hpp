@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Plans without a runtime: rule files (data/fusion, docs/fusion-rules.md) say what its optimiser
-/// makes of a graph.
+/// Plans without a runtime: rule files (data/fusion, docs/reference/fusion-rules.md) say what its
+/// optimiser makes of a graph.
 #pragma once
 
 #include <memory>

@@ -45,7 +45,7 @@ inline constexpr std::string_view kCompositionFormat = "oplat.composition/4";
 inline constexpr std::array<std::string_view, 3> kFormerCompositionFormats = {
     "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
-/// JSON text (docs/format.md), so that it can be read without this program.
+/// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);
 /// Code::Input naming what is wrong: a stranger's table may hold anything.
 Result<CompositionFit> decode_composition(std::string_view text);

@@ -12,8 +12,8 @@
 namespace oplat::predict {
 
 /// Spread of the composition itself on a table without a fit. Of 114 networks of three settings on
-/// two machines (docs/accuracy.md, "unfitted", and its page before that) this holds 90 % in the 90
-/// % interval. A fit on whole models replaces it.
+/// two machines (docs/results/accuracy.md, "unfitted", and its page before that) this holds 90 % in
+/// the 90 % interval. A fit on whole models replaces it.
 inline constexpr double kCompositionSd = 0.05;
 
 /// Correlation of the errors of measured kernels on a table without a fit.

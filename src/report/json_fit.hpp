@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat.fit/1 (docs/command-line.md).
+/// oplat.fit/1 (docs/reference/json.md).
 #pragma once
 
 #include "report/json_values.hpp"

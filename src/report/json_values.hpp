@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values of other layers as JSON; field names as in docs/format.md.
+/// Values of other layers as JSON; field names as in docs/reference/table-format.md.
 #pragma once
 
 #include <nlohmann/json.hpp>

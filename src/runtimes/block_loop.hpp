@@ -12,8 +12,8 @@ namespace oplat::runtimes {
 inline constexpr std::int64_t kVirtualRounds = 32;
 
 /// References, warm-up rounds, then rounds over the handles until the duration is over; see
-/// docs/worker-protocol.md. An error of run() is data: Failed. Code::Usage for a request without
-/// handles.
+/// docs/reference/worker-protocol.md. An error of run() is data: Failed. Code::Usage for a request
+/// without handles.
 Result<measure::BlockOutcome> run_block(Worker& worker, const measure::BlockRequest& request);
 
 }  // namespace oplat::runtimes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The worker protocol (docs/worker-protocol.md): JSON-RPC 2.0, one message a line. Both ends share
-/// these types.
+/// The worker protocol (docs/reference/worker-protocol.md): JSON-RPC 2.0, one message a line. Both
+/// ends share these types.
 #pragma once
 
 #include <cstdint>

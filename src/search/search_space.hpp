@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// SearchSpace: networks that differ in the blocks of their layers, as a YAML file describes them
-/// (docs/spaces.md).
+/// (docs/guide/searching.md).
 #pragma once
 
 #include <cstddef>

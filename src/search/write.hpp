@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Latencies of a space as files, layer by choice: CSV, JSON (oplat.space.latencies/1) and NumPy's
-/// .npz (docs/spaces.md). Times are microseconds.
+/// .npz (docs/guide/searching.md). Times are microseconds.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The schema's text. A change here goes into docs/format.md, and into migrate.cpp where old
-/// readers would misread it.
+/// The schema's text. A change here goes into docs/reference/table-format.md, and into migrate.cpp
+/// where old readers would misread it.
 #include "table/schema.hpp"
 
 #include <map>

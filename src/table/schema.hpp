@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The schema of a table file (docs/format.md): its text, its making, and the check that a file
-/// holds it.
+/// The schema of a table file (docs/reference/table-format.md): its text, its making, and the check
+/// that a file holds it.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,7 @@ class Database {
   /// The single integer that `sql` gives.
   Result<std::int64_t> integer(std::string_view sql);
 
-  /// What a code of SQLite means to the caller; see docs/format.md "Errors".
+  /// What a code of SQLite means to the caller; see docs/reference/table-format.md "Errors".
   [[nodiscard]] tl::unexpected<Error> error(int code) const;
   /// Code::Input: the file is not what it claims to be.
   template <class... Args>

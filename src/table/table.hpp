@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The latency table: one SQLite file (docs/format.md). All I/O of tables is here.
+/// The latency table: one SQLite file (docs/reference/table-format.md). All I/O of tables is here.
 #pragma once
 
 #include <filesystem>

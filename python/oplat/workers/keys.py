@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys (docs/format.md, "Keys"): the canonical text of one kernel, read and printed. Values are int, float, str, lists of
+"""Keys (docs/reference/keys.md): the canonical text of one kernel, read and printed. Values are int, float, str, lists of
 them, or UNKNOWN for "?"; a str is a word or a string, which print differently by what they hold."""
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop of a worker: JSON-RPC 2.0, one message a line (docs/worker-protocol.md).
+"""The loop of a worker: JSON-RPC 2.0, one message a line (docs/reference/worker-protocol.md).
 
 A worker is an object with the methods hello(), plan(request), open(request), run(handle), close(handle) and the
 attribute `probe`; requests and answers are the protocol's own objects.

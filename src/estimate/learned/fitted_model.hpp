@@ -28,7 +28,7 @@ class FittedModel {
   [[nodiscard]] bool calibrated() const;
   /// Once fitted: rows that were left out, which tell how sure a row is.
   [[nodiscard]] std::span<const LeftOutRow> left_out() const;
-  /// docs/format.md "Learned estimates".
+  /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
   /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
   static Result<FittedModel> load(std::string_view bytes);

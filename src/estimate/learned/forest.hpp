@@ -39,7 +39,7 @@ class Forest {
   /// ones.
   [[nodiscard]] float value(std::span<const float> features) const;
 
-  /// docs/format.md "Forests".
+  /// docs/reference/fit-format.md "Forests".
   [[nodiscard]] std::string save() const;
   static Result<Forest> load(std::string_view bytes);
 

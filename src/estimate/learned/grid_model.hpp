@@ -41,7 +41,7 @@ class GridModel {
   /// Nothing for a slice that has no rows.
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
                                                     Profile profile) const;
-  /// docs/format.md "Learned estimates".
+  /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
   /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
   static Result<GridModel> load(std::string_view bytes);

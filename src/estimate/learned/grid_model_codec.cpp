@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A fitted model as bytes and back: machine, space, reference, sites, models. See docs/format.md
-/// "Learned estimates".
+/// A fitted model as bytes and back: machine, space, reference, sites, models. See
+/// docs/reference/fit-format.md "Learned estimates".
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the bytes of every kind of model begin and end with: docs/format.md "Learned estimates".
+/// What the bytes of every kind of model begin and end with: docs/reference/fit-format.md.
 #pragma once
 
 #include <cstdint>

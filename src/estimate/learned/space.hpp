@@ -55,7 +55,7 @@ class Space {
   /// Why a place lies outside, the farthest first; for people.
   [[nodiscard]] std::vector<Beyond> beyond(const ir::Description& description) const;
 
-  /// As text, one slice a line; for the fit record: docs/format.md.
+  /// As text, one slice a line; for the fit record: docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
   static std::optional<Space> load(std::string_view text);
 

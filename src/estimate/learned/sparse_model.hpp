@@ -35,7 +35,7 @@ class SparseModel {
   /// Nothing for a slice that has no rows. Fast: by the trees alone.
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
                                                     Profile profile) const;
-  /// docs/format.md "Learned estimates".
+  /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
   /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
   static Result<SparseModel> load(std::string_view bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sparse model as bytes and back. See docs/format.md "Sparse models".
+/// A sparse model as bytes and back. See docs/reference/fit-format.md.
 #include <cmath>
 
 #include "base/bytes.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A row measured on a machine that exists only as random numbers: its true time is known, its
-/// noise has the structure that real rows show (docs/measuring.md).
+/// noise has the structure that real rows show (docs/guide/measuring.md).
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// docs/format.md says what the file holds: its examples run, and it leaves out no table and no
-/// column.
+/// docs/reference/table-format.md says what the file holds: its examples run, and it leaves out no
+/// table and no column.
 #include <regex>
 
 #include "table/schema.hpp"
@@ -10,7 +10,8 @@ namespace oplat::table {
 namespace {
 
 std::string page() {
-  return read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / ".." / "docs" / "format.md");
+  return read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / ".." / "docs" / "reference" /
+                    "table-format.md");
 }
 
 /// The bodies of all fenced blocks of a language.
