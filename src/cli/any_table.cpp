@@ -101,7 +101,7 @@ Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wis
   OPLAT_TRY(kept, kept_table({path, table_name(pickle, wish), hash,
                               [&] { return read_pickle(pickle, hash, wish.skip_bad_rows); },
                               wish.skip_bad_rows},
-                             {wish.loudness, wish.calibrate, false}, warnings));
+                             {wish.verbosity, wish.calibrate, false}, warnings));
   return AnyTable{path, true, std::move(kept)};
 }
 
@@ -116,7 +116,7 @@ Status learn_for(AnyTable& table, const predict::Selection& selection, const tab
   if (std::all_of(kernels.begin(), kernels.end(),
                   [](const auto& kernel) { return kernel.latency_ns.has_value(); }))
     return {};
-  return fit_kept_table(table.kept, {wish.loudness, wish.calibrate, true}, warnings);
+  return fit_kept_table(table.kept, {wish.verbosity, wish.calibrate, true}, warnings);
 }
 
 Error with_path(const AnyTable& table, Error error) {

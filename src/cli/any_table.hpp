@@ -17,7 +17,7 @@ struct AnyTableWish {
       question;  ///< threads and precision that a file does not tell are taken as asked
   bool skip_bad_rows = false;
   bool calibrate = true;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// An open table.

@@ -53,10 +53,10 @@ class CampaignProgress final : public measure::Progress {
 Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session,
                                               const std::vector<std::string>& models,
                                               const ModelOptions& options,
-                                              const Loudness& loudness) {
+                                              const Verbosity& verbosity) {
   OPLAT_TRY(shapes, shape_options(options));
   OPLAT_TRY(inputs, input_options(options));
-  ProgressBar bar(loudness);
+  ProgressBar bar(verbosity);
   std::vector<PlannedModel> planned;
   for (const std::string& path : models) {
     bar.update("planning", static_cast<std::int64_t>(planned.size()),
@@ -190,7 +190,7 @@ Result<measure::Summary> run_campaign(const RuntimeSession& session,
                                       const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models,
                                       const CampaignFlags& flags, table::Table& table,
-                                      const Loudness& loudness) {
+                                      const Verbosity& verbosity) {
   OPLAT_CHECK(check_replay(table, session));
   measure::CampaignRequest request;
   request.device = session.device;
@@ -207,7 +207,7 @@ Result<measure::Summary> run_campaign(const RuntimeSession& session,
   request.retry_loaded = flags.retry_loaded;
   request.environment = measure::probe_environment();
   request.environment->facts[kWorkerFact] = session.worker_name;
-  ProgressBar bar(loudness);
+  ProgressBar bar(verbosity);
   CampaignProgress progress(bar);
   const auto start = Clock::now();
   const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {

@@ -25,7 +25,7 @@ struct PlannedModel {
 Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session,
                                               const std::vector<std::string>& models,
                                               const ModelOptions& options,
-                                              const Loudness& loudness);
+                                              const Verbosity& verbosity);
 /// Stores plans, and the hashes of models that stand in one file, so that a prediction need not
 /// read the model again.
 Status store_plans(table::Table& table, const std::vector<PlannedModel>& models);
@@ -61,7 +61,7 @@ Result<measure::Summary> run_campaign(const RuntimeSession& session,
                                       const std::vector<std::string>& keys,
                                       const std::vector<PlannedModel>& models,
                                       const CampaignFlags& flags, table::Table& table,
-                                      const Loudness& loudness);
+                                      const Verbosity& verbosity);
 
 /// Says on stderr what a budget that ended has left unmeasured, if anything, and how to go on.
 void print_budget_end(const measure::Summary& summary, std::string_view way_on);

@@ -26,7 +26,7 @@ struct AccuracyFlags {
   std::int64_t networks = 0;
   std::optional<std::uint64_t> network_seed;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<estimate::Split> read_groups(const std::string& path) {
@@ -68,7 +68,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
   base::install_interrupt_handlers();
   report::AccuracyReport report;
   {
-    ProgressBar bar(flags.loudness);
+    ProgressBar bar(flags.verbosity);
     request.learn = learn_request(flags.learn);
     request.learn.progress = learning_progress(bar, nullptr);
     auto accuracy = estimate::measure_accuracy(samples, request);
@@ -93,7 +93,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
                     flags.split, grouped, report.accuracy.asked));
   }
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   return kDone;
 }
 
@@ -173,7 +173,7 @@ void add_accuracy(const Command& app) {
       .capture_default_str();
   command.add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kAccuracyFooter);
   command.runs([flags] { return run_accuracy(*flags); });
 }

@@ -25,7 +25,7 @@ struct CheckFlags {
   std::optional<double> peak_gbytes;
   double most_ratio = estimate::SanityRequest{}.most_ratio;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 struct Rows {
@@ -116,7 +116,7 @@ Result<int> run_check(const CheckFlags& flags) {
   } else {
     OPLAT_CHECK(put_text("", text_of(flags, selection, rows, sanity)));
   }
-  print_warnings(selection.warnings, flags.loudness);
+  print_warnings(selection.warnings, flags.verbosity);
   return sanity.suspects.empty() ? kDone : kGateNotMet;
 }
 
@@ -164,7 +164,7 @@ void add_check(const Command& app) {
       .range(1.01, 1e6)
       .capture_default_str();
   command.add_flag("--json", flags->json, "print JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kCheckFooter);
   command.runs([flags] { return run_check(*flags); });
 }

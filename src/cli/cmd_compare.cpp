@@ -18,7 +18,7 @@ struct CompareFlags {
   ModelOptions model_options;
   QuestionOptions question;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<int> run_compare(const CompareFlags& flags) {
@@ -32,14 +32,14 @@ Result<int> run_compare(const CompareFlags& flags) {
   for (std::size_t i = 0; i < flags.models.size(); ++i) {
     const std::string& model = flags.models[i];
     OPLAT_TRY(prediction, predict_model(table, selection, model, flags.model_options,
-                                        flags.question, flags.loudness));
+                                        flags.question, flags.verbosity));
     OPLAT_CHECK(predict::require_complete(prediction));
     if (!prediction.latency_ns || !prediction.interval)
       return fail(Code::Missing, "{}: no prediction to compare", model);
     comparison.models[i] = std::move(prediction);
   }
   OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{comparison, {}}));
-  for (const auto& p : comparison.models) print_warnings(p.warnings, flags.loudness);
+  for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
   for (const auto& one : selection.mismatch) {
     fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field,
                base::printable(one.asked), base::printable(one.used));
@@ -60,7 +60,7 @@ void add_compare(const Command& app) {
   add_plan_option(command, flags->question);
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_compare(*flags); });
 }
 

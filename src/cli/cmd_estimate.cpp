@@ -18,7 +18,7 @@ struct EstimateFlags {
   QuestionOptions question;
   std::optional<double> reuse_bytes;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<int> run_estimate(const EstimateFlags& flags) {
@@ -50,7 +50,7 @@ Result<int> run_estimate(const EstimateFlags& flags) {
   listing.mismatch = selection.mismatch;
   listing.warnings = selection.warnings;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{listing, {}}));
-  if (flags.form.form() != "text") print_warnings(selection.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(selection.warnings, flags.verbosity);
   for (const predict::KernelPrediction& kernel : estimates) {
     if (!kernel.latency_ns && missing != predict::MissingPolicy::Zero) {
       return fail(
@@ -74,7 +74,7 @@ void add_estimate(const Command& app) {
                   "bytes touched between two uses of a weight (default: hot)")
       .not_negative();
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_estimate(*flags); });
 }
 

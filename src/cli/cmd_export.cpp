@@ -22,7 +22,7 @@ struct ExportFlags {
   std::string format;
   std::string out;
   predict::Question question = {.has_mismatch_flag = false};
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 using Pair = std::pair<table::DeviceId, table::SettingId>;
@@ -96,7 +96,7 @@ Result<int> run_export(const ExportFlags& flags) {
       warnings.push_back(fmt::format("and {} more", exported.left_out - exported.left_keys.size()));
     }
   }
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   fmt::print("{}: {} rows\n", flags.out, exported.rows);
   return kDone;
 }
@@ -115,7 +115,7 @@ void add_export(const Command& app) {
       .type_name("FILE")
       .required();
   add_population_options(command, flags->question);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "What was imported comes out byte for byte, in the order in which it was imported: failed "
       "rows, duplicates, malformed lines\n"

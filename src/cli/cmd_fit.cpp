@@ -25,7 +25,7 @@ struct FitFlags {
   std::string only;
   bool dry_run = false;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// Fits that are ready to be stored; none of them is before all are made.
@@ -50,7 +50,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
   const auto start = std::chrono::steady_clock::now();
   auto learned =
-      learn_with_progress(rows, flags.learn, flags.loudness, flags.dry_run ? nullptr : &table);
+      learn_with_progress(rows, flags.learn, flags.verbosity, flags.dry_run ? nullptr : &table);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   if (!learned && learned.error().code == Code::Refused) {
     report.no_learned = learned.error().message;
@@ -98,7 +98,7 @@ Result<int> run_fit(const FitFlags& flags) {
     OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
   report.stored = !flags.dry_run;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
-  print_warnings(selection.warnings, flags.loudness);
+  print_warnings(selection.warnings, flags.verbosity);
   return kDone;
 }
 
@@ -141,7 +141,7 @@ void add_fit(const Command& app) {
       .capture_default_str();
   command.add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kFitFooter);
   command.runs([flags] { return run_fit(*flags); });
 }

@@ -30,11 +30,11 @@ struct ImportFlags {
   std::optional<std::int64_t> threads;
   bool skip_bad_rows = false;
   bool replace = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 void print_skipped(const std::string& file, const table::ForeignRead& read,
-                   const Loudness& loudness) {
+                   const Verbosity& verbosity) {
   if (read.skipped == 0) return;
   std::vector<std::string> warnings = {
       fmt::format("{}: {} malformed {} left out; an export gives {} back", file, read.skipped,
@@ -42,7 +42,7 @@ void print_skipped(const std::string& file, const table::ForeignRead& read,
   for (const std::string& note : read.notes) warnings.push_back(fmt::format("{}: {}", file, note));
   if (read.skipped > read.notes.size())
     warnings.push_back(fmt::format("{}: and {} more", file, read.skipped - read.notes.size()));
-  print_warnings(warnings, loudness);
+  print_warnings(warnings, verbosity);
 }
 
 /// The devices that rows name themselves, in order of first appearance.
@@ -116,9 +116,9 @@ Result<int> run_import(const ImportFlags& flags) {
   request.setting = setting;
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
   OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
-  print_skipped(flags.file, read, flags.loudness);
+  print_skipped(flags.file, read, flags.verbosity);
   for (const std::string& one : read.warnings)
-    print_warnings(std::vector{fmt::format("{}: {}", flags.file, one)}, flags.loudness);
+    print_warnings(std::vector{fmt::format("{}: {}", flags.file, one)}, flags.verbosity);
   const std::string where =
       fmt::format("{} on device {}", table::describe(setting), devices_text(read.file, device));
   if (outcome == table::ImportOutcome::Unchanged) {
@@ -172,7 +172,7 @@ void add_import(const Command& app) {
   command.add_flag(
       "--replace", flags->replace,
       "let the rows of an earlier import of the same file name, device and setting give way");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "The table is made where it is absent. A file whose bytes were imported before for the same "
       "device and setting changes\n"

@@ -36,7 +36,7 @@ struct LutFlags {
   double level = 0.9;
   bool skip_bad_rows = false;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// Who answers, and what stands behind the answers.
@@ -81,7 +81,7 @@ Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>
   source.rows = path.string();
   source.lookup = lookup_in_file(file, index, source.device);
   if (!flags.estimate) return {};
-  OPLAT_TRY(kept, lut_table(*file, source.device, {flags.loudness, flags.calibrate}, warnings));
+  OPLAT_TRY(kept, lut_table(*file, source.device, {flags.verbosity, flags.calibrate}, warnings));
   source.kept = std::move(kept);
   OPLAT_TRY(selection, predict::select(source.kept->table, {}));
   OPLAT_TRY(predictor,
@@ -154,7 +154,7 @@ Result<int> run_lut(const LutFlags& flags) {
     if (source.predictor) OPLAT_CHECK(estimate_missing(prediction, *source.predictor, flags.level));
     predictions.push_back(std::move(prediction));
   }
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   print(flags, source, predictions);
   OPLAT_CHECK(require_answers(predictions));
   return kDone;
@@ -232,7 +232,7 @@ void add_lut_commands(const Command& app) {
       .capture_default_str();
   group.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
   group.add_flag("--json", flags->json, "print JSON");
-  add_loudness(group, flags->loudness);
+  add_verbosity(group, flags->verbosity);
   group.footer(kLutFooter);
   for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops})
     add(group);

@@ -4,9 +4,9 @@
 #include <optional>
 #include <unordered_set>
 
-#include "base/few_lines.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "cli/campaign.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
@@ -32,7 +32,7 @@ struct LutBuildFlags {
   std::string table;
   RunOptions run;
   CampaignOptions campaign;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// An operator to be measured, and its key; empty where nobody knows one.
@@ -131,7 +131,7 @@ std::string reason_of(const std::vector<table::StoredRow>& rows) {
 struct Lines {
   std::string text;
   std::size_t records = 0;
-  base::FewLines missing{kMaxNamed};  ///< with the reason
+  base::TruncatedList missing{kMaxNamed};  ///< with the reason
 };
 
 /// A line for every operator with a time, at its hottest cache state, as the original's loop over
@@ -174,11 +174,11 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   OPLAT_TRY(table, table::Table::open(flags.table.empty() ? flags.out + ".oplat" : flags.table,
                                       table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
-  OPLAT_TRY(summary, run_campaign(session, keys_of(wanted), {}, campaign, table, flags.loudness));
+  OPLAT_TRY(summary, run_campaign(session, keys_of(wanted), {}, campaign, table, flags.verbosity));
   if (summary.interrupted)
     return fail(Code::Interrupted,
                 "stopped; {} keeps what was measured; go on with the same command",
@@ -231,7 +231,7 @@ void add_lut_build(const Command& group) {
   add_run_options(command, flags->run);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "Every distinct operator is measured as 'oplat profile' measures; run again, it goes on "
       "where it stopped. A line holds the\n"

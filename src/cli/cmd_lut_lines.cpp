@@ -7,9 +7,9 @@
 #include <system_error>
 #include <unordered_set>
 
-#include "base/few_lines.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
 #include "cli/lut_files.hpp"
@@ -79,7 +79,7 @@ struct FindFlags {
   std::vector<std::string> queries;
   std::string device;
   bool skip_bad_rows = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// The original falls back from Int8Conv to Int8ConvRelu; see look_up.
@@ -107,7 +107,7 @@ Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
   const table::LutIndex index(file.lut.records);
   std::string text;
-  base::FewLines missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamed);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const auto found = find_with_fallback(index, questions[i].query, questions[i].device);
     for (const std::uint32_t at : found) add_line(text, file.lut.records[at].text);
@@ -125,7 +125,7 @@ Result<int> run_find(const FindFlags& flags) {
 struct AddFlags {
   std::string file;
   std::vector<std::string> records;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<int> run_add(const AddFlags& flags) {
@@ -158,7 +158,7 @@ Result<int> run_add(const AddFlags& flags) {
     all.push_back(record);
   }
   OPLAT_CHECK(base::write_file(flags.file, text));
-  print_warnings(contradictions(flags.file, all), flags.loudness);
+  print_warnings(contradictions(flags.file, all), flags.verbosity);
   fmt::print("{}: {} added, {} records in all\n", flags.file, added.size(), all.size());
   return kDone;
 }
@@ -169,7 +169,7 @@ struct MergeFlags {
   std::vector<std::string> files;
   std::string out;
   bool skip_bad_rows = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<int> run_merge(const MergeFlags& flags) {
@@ -200,7 +200,7 @@ Result<int> run_merge(const MergeFlags& flags) {
   if (!text.empty() && text.back() != '\n') text += '\n';
   OPLAT_CHECK(base::write_file(flags.out, text));
   for (std::string& one : contradictions(flags.out, all)) warnings.push_back(std::move(one));
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   fmt::print("{}: {} records of {} files, {} that stood there already left out\n", flags.out,
              all.size(), files.size(), equal);
   return kDone;
@@ -222,7 +222,7 @@ void add_lut_find(const Command& group) {
       .required();
   command.add_option("--device", flags->device, "of queries, whatever they say themselves");
   add_skip(command, flags->skip_bad_rows);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "Prints the lines as they stand in the file, in its order; of an Int8Conv without a record "
       "those of the Int8ConvRelu.\n"
@@ -241,7 +241,7 @@ void add_lut_add(const Command& group) {
       .add_option("RECORD", flags->records,
                   "a line of the table, as JSON; - for lines of standard input")
       .required();
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. "
       "Records of one query stand beside\n"
@@ -261,7 +261,7 @@ void add_lut_merge(const Command& group) {
       .type_name("FILE")
       .required();
   add_skip(command, flags->skip_bad_rows);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "Lines stay as they are, in the order of the files; a record that says what one before it "
       "says is left out.\n"

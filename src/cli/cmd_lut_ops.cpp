@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/few_lines.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
 #include "cli/module_lines.hpp"
@@ -102,7 +102,7 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers,
 Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers,
                      const LutOpsFlags& flags) {
   std::set<std::string> seen;
-  base::FewLines missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (answers[i] || !seen.insert(lines[i].key).second) continue;
     missing.add(fmt::format("line {}: {}", lines[i].line, base::printable(lines[i].key, 400)));

@@ -19,7 +19,7 @@ struct MeasureFlags {
   ModelOptions model_options;
   CampaignOptions campaign;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 report::Measurement measurement(const std::vector<PlannedModel>& models,
@@ -45,15 +45,15 @@ Result<int> run_measure(const MeasureFlags& flags) {
   campaign.retry_refused =
       true;  // whoever asks for a measurement does not want to be told of an old failure
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
   const std::string path =
       flags.table.empty() ? (folder.path() / "measure.oplat").string() : flags.table;
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
-  OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.loudness));
+  OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.verbosity));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   OPLAT_CHECK(print_report(flags.json ? "json" : "text",
                            report::ReportModel{measurement(planned, rows, session), {}}));
@@ -82,7 +82,7 @@ void add_measure(const Command& app) {
   add_model_options(command, flags->model_options);
   add_campaign_options(command, flags->campaign);
   command.add_flag("--json", flags->json, "print JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_measure(*flags); });
 }
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "base/few_lines.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "cli/evaluator_operators.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
@@ -34,7 +34,7 @@ struct PaddleslimEvaluateFlags {
   bool skip_bad_rows = false;
   bool json = false;
   ModelOptions model_options;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 using Times = std::unordered_map<std::string, double>;  ///< operator's text -> ns
@@ -131,7 +131,7 @@ std::string text_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestio
 }
 
 Status require_answers(const PaddleslimEvaluateFlags& flags, const Answers& answers) {
-  base::FewLines missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamed);
   for (const std::string& text : answers.order) {
     const Answer& answer = answers.of.at(text);
     if (!answer.ns) missing.add(fmt::format("{} x {}", answer.count, text));
@@ -159,7 +159,7 @@ Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
   std::vector<std::string> warnings;
   OPLAT_TRY(times, read_times(flags, warnings));
   const Answers answers = answers_of(*questions, times);
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   if (flags.json) {
     print_json(document_of(flags, *questions, answers));
   } else {
@@ -204,7 +204,7 @@ void add_paddleslim_evaluate(const Command& group) {
                    "leave malformed lines of the table out");
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kPaddleslimEvaluateFooter);
   command.runs([flags] { return run_paddleslim_evaluate(*flags); });
 }

@@ -37,7 +37,7 @@ struct PaddleslimPredictFlags {
   AnyTableWish foreign;
   bool per_op = false;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Status check_flags(const PaddleslimPredictFlags& flags) {
@@ -89,7 +89,7 @@ Result<report::PredictionReport> answer(const PaddleslimPredictFlags& flags,
   question.question = wish.question;
   OPLAT_TRY(selection, select_stated(table.table(), question.question));
   OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question,
-                                flags.loudness));
+                                flags.verbosity));
   const bool estimates = flags.op_predictor == "on";
   if (estimates)
     OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
@@ -128,7 +128,7 @@ Result<int> run_paddleslim_predict(PaddleslimPredictFlags flags) {
   if (!precision) return fail(model.as_named(precision.error()));
   OPLAT_TRY(path, table_path(flags));
   AnyTableWish wish = flags.foreign;
-  wish.loudness = flags.loudness;
+  wish.verbosity = flags.verbosity;
   wish.question = flags.question.question;
   wish.question.threads = flags.threads;
   wish.question.precision = *precision;
@@ -144,7 +144,7 @@ Result<int> run_paddleslim_predict(PaddleslimPredictFlags flags) {
   } else {
     fmt::print("{}", paddle_report(prediction, flags.per_op));
   }
-  print_warnings(prediction.warnings, flags.loudness);
+  print_warnings(prediction.warnings, flags.verbosity);
   OPLAT_CHECK(require_keys(prediction, flags.op_predictor == "on"));
   return kDone;
 }
@@ -220,7 +220,7 @@ void add_paddleslim_predict(const Command& group) {
   command.add_flag("--per-op", flags->per_op, "every operator with the text that was looked up");
   command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
   add_foreign_options(command, flags->foreign);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kPaddleslimPredictFooter);
   command.runs([flags] { return run_paddleslim_predict(*flags); });
 }

@@ -20,7 +20,7 @@ struct PlanFlags {
   RunOptions run;
   ModelOptions model_options;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// A fused node more than `oplat plan` shows of other kernels: its operator, filter and attributes.
@@ -69,7 +69,7 @@ Result<int> run_plan(const PlanFlags& flags) {
   OPLAT_TRY(inputs, input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   OPLAT_CHECK(check_model_file(flags.model));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   runtimes::PlanRequest request;
   request.model = flags.model;
   request.shapes = shapes.shapes;
@@ -94,7 +94,7 @@ void add_plan(const Command& app) {
                      "the runtime (docs/reference/fusion-rules.md)");
   add_model_options(command, flags->model_options);
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_plan(*flags); });
 }
 

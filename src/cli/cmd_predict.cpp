@@ -20,7 +20,7 @@ struct PredictFlags {
   ModelOptions model_options;
   QuestionOptions question;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
   bool per_op = false;
   std::string max_latency;
   AnyTableWish foreign;
@@ -31,7 +31,7 @@ Result<report::PredictionReport> answer(const PredictFlags& flags, AnyTable& tab
                                         const std::vector<std::string>& warnings) {
   OPLAT_TRY(selection, select_stated(table.table(), flags.question.question));
   OPLAT_TRY(planned, plan_model(table.table(), selection, flags.model, flags.model_options,
-                                flags.question, flags.loudness));
+                                flags.question, flags.verbosity));
   planned.warnings.insert(planned.warnings.begin(), warnings.begin(), warnings.end());
   OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
   OPLAT_TRY(prediction, predict_planned(table.table(), planned, flags.model, flags.question));
@@ -53,7 +53,7 @@ Result<int> run_predict(const PredictFlags& flags) {
   OPLAT_CHECK(check_model_file(flags.model));
   AnyTableWish wish = flags.foreign;
   wish.question = flags.question.question;
-  wish.loudness = flags.loudness;
+  wish.verbosity = flags.verbosity;
   std::vector<std::string> warnings;
   PaddleTableName named{.hardware = flags.table};
   named.threads = wish.question.threads.value_or(named.threads);
@@ -66,7 +66,7 @@ Result<int> run_predict(const PredictFlags& flags) {
   report.options.per_op = flags.per_op;
   report.options.measures_here = runtimes::find_runtime(prediction.setting.runtime) != nullptr;
   OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
-  if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
   OPLAT_CHECK(predict::require_complete(prediction));
   if (most_ns > 0 && prediction.latency_ns && *prediction.latency_ns > most_ns) {
     return fail(Code::GateNotMet, "{}: {} predicted, more than --max-latency {}", flags.model,
@@ -92,7 +92,7 @@ void add_predict(const Command& app) {
                   "exit 7 if the prediction is above this: 10ms, 250us")
       .type_name("TIME");
   add_foreign_options(command, flags->foreign);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer "
       "as they stand, and what they\n"

@@ -26,7 +26,7 @@ struct ProfileFlags {
   CampaignOptions campaign;
   bool resume = false;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// One key a line; '#' begins a comment line.
@@ -115,8 +115,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
     keys = std::move(listed);
   }
   // Neither a worker that does not start nor a model that is none may leave an empty table behind.
-  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(table, table::Table::open(flags.table,
                                       flags.resume ? table::Mode::Write : table::Mode::Create));
   OPLAT_CHECK(check_device(table, session.device));
@@ -125,7 +125,7 @@ Result<int> run_profile(const ProfileFlags& flags) {
   for (const PlannedModel& model : planned) plans.push_back(model.plan);
   for (std::string& key : measure::keys_of(plans)) keys.push_back(std::move(key));
   keep_first_of_equals(keys);
-  OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.loudness));
+  OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.verbosity));
   print_summary(flags, summary);
   if (summary.interrupted)
     return fail(Code::Interrupted,
@@ -156,7 +156,7 @@ void add_profile(const Command& app) {
                    "insist that the table exists already; rows that are done are left alone with "
                    "and without it");
   command.add_flag("--json", flags->json, "print the summary as JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_profile(*flags); });
 }
 

@@ -16,7 +16,7 @@ struct SpaceExpandFlags {
   SpaceOptions space;
   bool queries = false;
   std::string out;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 Result<int> run_space_expand(const SpaceExpandFlags& flags) {
@@ -33,7 +33,7 @@ Result<int> run_space_expand(const SpaceExpandFlags& flags) {
     text += table::lut_question_line(query, "");
   }
   OPLAT_CHECK(put_text(flags.out, text));
-  if (!flags.loudness.quiet) {
+  if (!flags.verbosity.quiet) {
     fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", keys.size(),
                space.layers.size(), space.resolutions.size(),
                space.resolutions.size() == 1 ? "" : "s");
@@ -52,7 +52,7 @@ void add_space_expand(const Command& group) {
                    "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
   command.add_option("--out", flags->out, "file to write (default: standard output)")
       .type_name("FILE");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a "
       "look-up table\n"

@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "base/few_lines.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "base/units.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
@@ -32,7 +32,7 @@ struct SpaceLutFlags {
   std::optional<double> reuse_bytes;
   std::string out;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// By the file's name, else by --json or --csv.
@@ -90,7 +90,7 @@ void print_summary(const search::SpaceLatencies& latencies) {
 
 Status require_complete(const search::SpaceLatencies& latencies, const SpaceLutFlags& flags) {
   if (latencies.missing.empty()) return {};
-  base::FewLines keys(kMaxNamedKeys);
+  base::TruncatedList keys(kMaxNamedKeys);
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists "
@@ -117,8 +117,8 @@ Result<int> run_space_lut(const SpaceLutFlags& flags) {
   OPLAT_TRY(latencies, search::time_space(table, selection, space, space.resolutions, options));
   OPLAT_TRY(text, written(latencies, form));
   OPLAT_CHECK(put_text(flags.out, text));
-  if (!flags.loudness.quiet) print_summary(latencies);
-  print_warnings(latencies.warnings, flags.loudness);
+  if (!flags.verbosity.quiet) print_summary(latencies);
+  print_warnings(latencies.warnings, flags.verbosity);
   if (missing != predict::MissingPolicy::Zero) OPLAT_CHECK(require_complete(latencies, flags));
   return kDone;
 }
@@ -151,7 +151,7 @@ void add_space_lut(const Command& group) {
                   "file to write: .csv, .json or .npz (default: CSV to standard output)")
       .type_name("FILE");
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' "
       "estimates. Layers\n"

@@ -23,14 +23,14 @@ struct TinynasKeysFlags {
   std::string out;
   std::int64_t block = 0;  ///< 0: this machine's
   bool skip_others = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// As the runtime's kernel library chooses; see the planner of its worker.
-Result<std::int64_t> block_of_this_machine(const Loudness& loudness) {
+Result<std::int64_t> block_of_this_machine(const Verbosity& verbosity) {
   RunOptions options;
   options.runtime = "onnxruntime";
-  auto session = start_runtime(options, loudness);
+  auto session = start_runtime(options, verbosity);
   if (!session)
     return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8",
                 session.error().message);
@@ -44,7 +44,7 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
   std::int64_t block = flags.block;
   if (block == 0) {
-    OPLAT_TRY(own, block_of_this_machine(flags.loudness));
+    OPLAT_TRY(own, block_of_this_machine(flags.verbosity));
     block = own;
   }
   std::string text;
@@ -63,7 +63,7 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
     }
   }
   OPLAT_CHECK(put_text(flags.out, text));
-  if (!flags.loudness.quiet) {
+  if (!flags.verbosity.quiet) {
     fmt::print(stderr, "oplat: {} keys of {} samples{}\n", seen.size(), samples.size(),
                left_out > 0 ? fmt::format(", {} left out", left_out) : "");
   }
@@ -88,7 +88,7 @@ void add_tinynas_keys(const Command& group) {
       .one_of({std::to_string(kBlockElse), std::to_string(kBlockWithAvx512)});
   command.add_flag("--skip-others", flags->skip_others,
                    "leave out samples that no such kernel executes");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a "
       "network on a CPU,\n"

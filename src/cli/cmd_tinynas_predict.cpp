@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "base/few_lines.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "cli/conv_answers.hpp"
 #include "cli/conv_library.hpp"
 #include "cli/conv_questions.hpp"
@@ -43,7 +43,7 @@ struct TinynasPredictFlags {
   bool calibrate = true;
   bool skip_bad_rows = false;
   bool json = false;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 bool original(const TinynasPredictFlags& flags) { return flags.estimator == "original"; }
@@ -108,7 +108,7 @@ Result<Answers> from_library(const TinynasPredictFlags& flags, std::vector<std::
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.loudness, flags.calibrate},
+  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.verbosity, flags.calibrate},
                                 warnings));
   OPLAT_TRY(selection, predict::select(kept.table, {}));
   OPLAT_TRY(answer,
@@ -189,7 +189,8 @@ void print(const TinynasPredictFlags& flags, const Answers& answers,
 
 /// The lines of --tests have no room for what an answer rests on: a warning counts those that reach
 /// beyond the rows and says of the first how far.
-void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const Loudness& loudness) {
+void warn_of_far_answers(const std::vector<ConvPrediction>& predictions,
+                         const Verbosity& verbosity) {
   std::size_t asked = 0;
   std::size_t far = 0;
   std::string first;
@@ -207,13 +208,13 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions, const L
       "{} of {} convolutions lie beyond what was measured, with intervals to match; --json says "
       "why of each, of the first: {}",
       far, asked, first);
-  print_warnings({&warning, 1}, loudness);
+  print_warnings({&warning, 1}, verbosity);
 }
 
 /// Code::Missing that names the convolutions without an answer.
 Status require_answers(const std::vector<ConvPrediction>& predictions) {
   std::size_t asked = 0;
-  base::FewLines missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamed);
   for (const ConvPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
@@ -242,20 +243,20 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& given_flags) {
   const auto made =
       flags.library.empty() ? from_table(flags, warnings) : from_library(flags, warnings);
   if (!made) {
-    print_warnings(warnings, flags.loudness);
+    print_warnings(warnings, flags.verbosity);
     return fail(made.error());
   }
   const Answers& answers = *made;
   std::vector<ConvQuestions> sets =
       at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
-  print_warnings(warnings, flags.loudness);
+  print_warnings(warnings, flags.verbosity);
   std::vector<ConvPrediction> predictions;
   for (ConvQuestions& set : sets) {
     OPLAT_TRY(answered, answers.answer(set.convs));
     predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
   }
   print(flags, answers, predictions);
-  if (!flags.tests.empty() && !flags.json) warn_of_far_answers(predictions, flags.loudness);
+  if (!flags.tests.empty() && !flags.json) warn_of_far_answers(predictions, flags.verbosity);
   OPLAT_CHECK(require_answers(predictions));
   return kDone;
 }
@@ -344,7 +345,7 @@ void add_tinynas_predict(const Command& group) {
   command.add_flag("--skip-bad-rows", flags->skip_bad_rows,
                    "leave malformed rows of the library out");
   command.add_flag("--json", flags->json, "print JSON");
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(kTinynasPredictFooter);
   command.runs([flags] { return run_tinynas_predict(*flags); });
 }

@@ -23,7 +23,7 @@ struct ValidateFlags {
   double level = 0.9;
   bool measure_anew = false;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 /// End-to-end times: those of the table, and a measurement now of what it lacks (or of everything).
@@ -44,7 +44,7 @@ Result<std::vector<std::optional<table::StoredModelRow>>> measured(
   OPLAT_TRY(scratch, table::Table::open(folder.path() / "validate.oplat", table::Mode::Create));
   CampaignFlags campaign;
   campaign.argv = command_line();
-  OPLAT_TRY(summary, run_campaign(session, {}, lacking, campaign, scratch, flags.loudness));
+  OPLAT_TRY(summary, run_campaign(session, {}, lacking, campaign, scratch, flags.verbosity));
   if (summary.interrupted)
     return fail(Code::Interrupted, "stopped before every model was measured");
   for (const auto& refusal : summary.refusals)
@@ -68,7 +68,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.loudness));
+  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   predict::Question question = {.has_mismatch_flag = false};
   question.device = session.device.name;
   question.runtime = session.setting.runtime;
@@ -78,7 +78,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   question.build = session.setting.build;
   question.options = session.setting.options;
   OPLAT_TRY(selection, predict::select(table, question));
-  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.loudness));
+  OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(rows, measured(flags, session, table, planned));
   predict::Validation validation;
   validation.level = flags.level;
@@ -102,7 +102,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   }
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{validation, {}}));
-  if (flags.form.form() != "text") print_warnings(validation.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(validation.warnings, flags.verbosity);
   std::size_t incomplete = 0;
   for (const auto& model : validation.models) incomplete += model.predicted_ns ? 0U : 1U;
   if (validation.models.size() < planned.size()) {
@@ -131,7 +131,7 @@ void add_validate(const Command& app) {
   command.add_flag("--measure", flags->measure_anew,
                    "measure every model now, also those whose time stands in the table");
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_validate(*flags); });
 }
 

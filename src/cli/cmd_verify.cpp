@@ -29,12 +29,12 @@ struct VerifyFlags {
   std::size_t rows = 20;
   std::uint64_t seed = 1;
   FormOptions form;
-  Loudness loudness;
+  Verbosity verbosity;
 };
 
 class VerifyProgress final : public measure::Progress {
  public:
-  explicit VerifyProgress(const Loudness& loudness) : bar_(loudness) {}
+  explicit VerifyProgress(const Verbosity& verbosity) : bar_(verbosity) {}
   void update(const measure::ProgressState& state) override {
     const bool measuring = state.phase == measure::Phase::Measuring;
     bar_.update(measuring ? "measuring" : "preparing", state.done, state.total,
@@ -216,7 +216,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
   RunOptions plain;
   plain.runtime = worker;
   plain.worker_arguments = flags.worker_arguments;
-  OPLAT_TRY(installed, start_runtime(plain, flags.loudness));
+  OPLAT_TRY(installed, start_runtime(plain, flags.verbosity));
   const runtimes::Hello hello = installed.worker->hello();
   installed.worker.reset();
   predict::Question question = flags.question;
@@ -224,7 +224,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_TRY(selection, predict::select(table, question));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
   OPLAT_TRY(options, options_of(flags, worker, selection.setting));
-  OPLAT_TRY(session, start_runtime(options, flags.loudness));
+  OPLAT_TRY(session, start_runtime(options, flags.verbosity));
   session.worker.reset();  // it would stand idle beside those that measure
   OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
                                        flags.rows, flags.seed));
@@ -251,7 +251,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
     return std::unique_ptr<measure::Instrument>(std::move(fresh));
   };
   auto verification = [&] {
-    VerifyProgress progress(flags.loudness);
+    VerifyProgress progress(flags.verbosity);
     return measure::verify(request, rows, scratch, factory, progress);
   }();
   if (!verification) return fail(std::move(verification).error());
@@ -261,7 +261,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
   report::Verification report = report_of(*verification, selection, recorded);
   report.table = flags.table;
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{report, {}}));
-  if (flags.form.form() != "text") print_warnings(report.warnings, flags.loudness);
+  if (flags.form.form() != "text") print_warnings(report.warnings, flags.verbosity);
   if (report.compared == 0) {
     return fail(Code::Runtime, "{}",
                 report.refused > 0
@@ -301,7 +301,7 @@ void add_verify(const Command& app) {
                   "argument of the worker; 'replay' takes a table")
       .repeatable();
   add_form(command, flags->form);
-  add_loudness(command, flags->loudness);
+  add_verbosity(command, flags->verbosity);
   command.footer(
       "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
       "could be measured; 6 "

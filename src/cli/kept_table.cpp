@@ -38,7 +38,7 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Kept
     return table.add_foreign(device_id, setting_id, import.origin, import.read.file)
         .map([](table::FileId) {});
   }));
-  return wish.fit ? ensure_fit(table, wish.calibrate, wish.loudness) : Status();
+  return wish.fit ? ensure_fit(table, wish.calibrate, wish.verbosity) : Status();
 }
 
 /// So old is nothing that a living run writes: a fit takes minutes, and its progress is no write.
@@ -90,7 +90,7 @@ Status fit_kept(const fs::path& path, const KeptWish& wish, std::vector<std::str
     return {};
   }
   if (!writer) return fail(writer.error());
-  return ensure_fit(*writer, wish.calibrate, wish.loudness);
+  return ensure_fit(*writer, wish.calibrate, wish.verbosity);
 }
 
 /// The kept table, whole and of this file. Nothing where there is none, or none that is worth

@@ -20,7 +20,7 @@ namespace oplat::cli {
 
 /// How a foreign file becomes a table.
 struct KeptWish {
-  Loudness loudness;
+  Verbosity verbosity;
   bool calibrate = true;  ///< whether a fit that has to be made learns how sure it is
   bool fit = true;        ///< false: only when fit_kept_table is asked
 };

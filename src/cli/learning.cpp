@@ -71,9 +71,9 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
 
 Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows,
                                                  const LearnOptions& options,
-                                                 const Loudness& loudness, table::Table* lease) {
+                                                 const Verbosity& verbosity, table::Table* lease) {
   base::install_interrupt_handlers();
-  ProgressBar bar(loudness);
+  ProgressBar bar(verbosity);
   estimate::LearnRequest request = learn_request(options);
   request.progress = learning_progress(bar, lease);
   OPLAT_TRY(fit, estimate::learn(rows, request));

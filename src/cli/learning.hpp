@@ -40,7 +40,7 @@ estimate::LearnRequest learn_request(const LearnOptions& options);
 /// As estimate::learn(), with a bar; notes Ctrl-C from here on: Code::Interrupted.
 Result<estimate::LearnedFit> learn_with_progress(const estimate::RowSource& rows,
                                                  const LearnOptions& options,
-                                                 const Loudness& loudness, table::Table* lease);
+                                                 const Verbosity& verbosity, table::Table* lease);
 
 /// Stores fits of one device and setting together: all of them or none.
 Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,

@@ -19,11 +19,11 @@ Result<bool> has_fit(const table::Table& table) {
   return population.timings < static_cast<std::int64_t>(estimate::kMinRowsLearned);
 }
 
-Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness) {
+Status ensure_fit(table::Table& table, bool calibrate, const Verbosity& verbosity) {
   OPLAT_TRY(fitted, has_fit(table));
   if (fitted) return {};
   OPLAT_TRY(selection, predict::select(table, {}));
-  if (!loudness.quiet) {
+  if (!verbosity.quiet) {
     fmt::print(stderr,
                "oplat: learning from the library, once; this takes minutes where it has many rows, "
                "Ctrl-C ends it and "
@@ -32,7 +32,7 @@ Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness)
   LearnOptions options;
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
-  OPLAT_TRY(learned, learn_with_progress(rows, options, loudness, &table));
+  OPLAT_TRY(learned, learn_with_progress(rows, options, verbosity, &table));
   return store_fits(table, selection.device_id, selection.setting_ids.front(), learned.fits);
 }
 

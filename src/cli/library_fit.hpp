@@ -12,6 +12,6 @@ namespace oplat::cli {
 /// rows for one. Code::Input where its fit is damaged.
 Result<bool> has_fit(const table::Table& table);
 /// Makes the fits that are missing, with progress on stderr. `table` is open for writing.
-Status ensure_fit(table::Table& table, bool calibrate, const Loudness& loudness);
+Status ensure_fit(table::Table& table, bool calibrate, const Verbosity& verbosity);
 
 }  // namespace oplat::cli

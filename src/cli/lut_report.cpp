@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/few_lines.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -105,7 +105,7 @@ ordered_json lut_document(const LutPrediction& prediction) {
 
 Status require_answers(std::span<const LutPrediction> predictions) {
   std::size_t asked = 0;
-  base::FewLines missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamed);
   for (const LutPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {

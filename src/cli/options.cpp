@@ -9,7 +9,7 @@
 
 namespace oplat::cli {
 
-void add_loudness(const Command& command, Loudness& to) {
+void add_verbosity(const Command& command, Verbosity& to) {
   command.add_flag("--quiet", to.quiet, "no progress, only results and errors");
   command.add_flag("--verbose", to.verbose, "say more on stderr; show what workers print");
 }

@@ -14,11 +14,11 @@
 namespace oplat::cli {
 
 /// --quiet, --verbose.
-struct Loudness {
+struct Verbosity {
   bool quiet = false;
   bool verbose = false;
 };
-void add_loudness(const Command& command, Loudness& to);
+void add_verbosity(const Command& command, Verbosity& to);
 
 /// --shape NAME=1x3x224x224, --batch N, --input NAME=...
 struct ModelOptions {

@@ -26,8 +26,8 @@ void print_json(const nlohmann::ordered_json& document) {
             << "\n";
 }
 
-void print_warnings(std::span<const std::string> warnings, const Loudness& loudness) {
-  if (loudness.quiet) return;
+void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity) {
+  if (verbosity.quiet) return;
   for (const std::string& warning : warnings) fmt::print(stderr, "oplat: warning: {}\n", warning);
 }
 

@@ -16,6 +16,6 @@ Status print_report(std::string_view form, report::ReportModel model);
 /// A document to stdout; bytes that are no UTF-8 are replaced, since names of files may hold any.
 void print_json(const nlohmann::ordered_json& document);
 /// One line each on stderr.
-void print_warnings(std::span<const std::string> warnings, const Loudness& loudness);
+void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity);
 
 }  // namespace oplat::cli

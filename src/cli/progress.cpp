@@ -25,9 +25,9 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-ProgressBar::ProgressBar(const Loudness& loudness)
+ProgressBar::ProgressBar(const Verbosity& verbosity)
     : terminal_(::isatty(STDERR_FILENO) != 0),
-      quiet_(loudness.quiet),
+      quiet_(verbosity.quiet),
       start_(Clock::now()),
       last_(start_ - kPipePause) {}
 ProgressBar::~ProgressBar() { finish(); }

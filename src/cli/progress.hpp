@@ -11,7 +11,7 @@ namespace oplat::cli {
 
 class ProgressBar {
  public:
-  explicit ProgressBar(const Loudness& loudness);
+  explicit ProgressBar(const Verbosity& verbosity);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

@@ -115,11 +115,11 @@ namespace {
 /// The installed runtime's plan. `selection` decides the setting; what differs on this machine is a
 /// warning.
 Result<table::Plan> runtime_plan(const predict::Selection& selection, const std::string& model,
-                                 const ModelOptions& model_options, const Loudness& loudness,
+                                 const ModelOptions& model_options, const Verbosity& verbosity,
                                  std::vector<std::string>& warnings) {
   RunOptions flags;
   flags.runtime = selection.setting.runtime;
-  OPLAT_TRY(session, start_runtime(flags, loudness));
+  OPLAT_TRY(session, start_runtime(flags, verbosity));
   if (session.setting.version != selection.setting.version) {
     warnings.push_back(
         fmt::format("the plan is that of {} {} on this machine; the rows are of version {}",
@@ -145,7 +145,7 @@ Result<table::Plan> runtime_plan(const predict::Selection& selection, const std:
 
 Result<table::Plan> plan_for(const table::Table& table, predict::Selection& selection,
                              const std::string& model, const ModelOptions& model_options,
-                             const QuestionOptions& options, const Loudness& loudness,
+                             const QuestionOptions& options, const Verbosity& verbosity,
                              std::vector<std::string>& warnings) {
   OPLAT_TRY(asked, shape_options(model_options));
   OPLAT_TRY(asked_inputs, input_options(model_options));
@@ -175,7 +175,7 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   if (options.plan == "auto" && !has_worker && !rule_sets_for(selection.setting.runtime).empty()) {
     return rule_plan(table, selection, model, rules, warnings);
   }
-  auto plan = runtime_plan(selection, model, model_options, loudness, warnings);
+  auto plan = runtime_plan(selection, model, model_options, verbosity, warnings);
   if (!plan && plan.error().code == Code::Runtime) {
     return fail(Code::Runtime,
                 "{}: the table holds no plan of it, and the runtime that could make one failed: {}",
@@ -188,9 +188,9 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
 
 Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection,
                              const std::string& model, const ModelOptions& model_options,
-                             const QuestionOptions& options, const Loudness& loudness) {
+                             const QuestionOptions& options, const Verbosity& verbosity) {
   AskedPlan planned{{}, selection, {}};
-  OPLAT_TRY(plan, plan_for(table, planned.selection, model, model_options, options, loudness,
+  OPLAT_TRY(plan, plan_for(table, planned.selection, model, model_options, options, verbosity,
                            planned.warnings));
   planned.plan = std::move(plan);
   return planned;
@@ -213,8 +213,8 @@ Result<predict::Prediction> predict_planned(const table::Table& table, const Ask
 
 Result<predict::Prediction> predict_model(
     const table::Table& table, const predict::Selection& selection, const std::string& model,
-    const ModelOptions& model_options, const QuestionOptions& options, const Loudness& loudness) {
-  OPLAT_TRY(planned, plan_model(table, selection, model, model_options, options, loudness));
+    const ModelOptions& model_options, const QuestionOptions& options, const Verbosity& verbosity) {
+  OPLAT_TRY(planned, plan_model(table, selection, model, model_options, options, verbosity));
   return predict_planned(table, planned, model, options);
 }
 

@@ -46,7 +46,7 @@ struct AskedPlan {
 /// says which. Code::Missing where there is none, with the ways to get one.
 Result<AskedPlan> plan_model(const table::Table& table, const predict::Selection& selection,
                              const std::string& model, const ModelOptions& model_options,
-                             const QuestionOptions& options, const Loudness& loudness);
+                             const QuestionOptions& options, const Verbosity& verbosity);
 
 /// Estimates and composition of a plan.
 Result<predict::Prediction> predict_planned(const table::Table& table, const AskedPlan& planned,
@@ -54,10 +54,8 @@ Result<predict::Prediction> predict_planned(const table::Table& table, const Ask
                                             const QuestionOptions& options);
 
 /// Plan, estimates, composition of one model.
-Result<predict::Prediction> predict_model(const table::Table& table,
-                                          const predict::Selection& selection,
-                                          const std::string& model,
-                                          const ModelOptions& model_options,
-                                          const QuestionOptions& options, const Loudness& loudness);
+Result<predict::Prediction> predict_model(
+    const table::Table& table, const predict::Selection& selection, const std::string& model,
+    const ModelOptions& model_options, const QuestionOptions& options, const Verbosity& verbosity);
 
 }  // namespace oplat::cli

@@ -45,11 +45,11 @@ Status check_runtime_name(const std::string& name) {
               base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
 }
 
-Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness) {
+Result<RuntimeSession> start_runtime(const RunOptions& flags, const Verbosity& verbosity) {
   OPLAT_CHECK(check_runtime_name(flags.runtime));
   RuntimeSession session;
   session.worker_name = flags.runtime;
-  if (loudness.verbose) ::setenv("OPLAT_WORKER_STDERR", "1", 1);
+  if (verbosity.verbose) ::setenv("OPLAT_WORKER_STDERR", "1", 1);
   session.options.arguments = flags.worker_arguments;
   session.options.cpu = flags.cpu;
   session.options.memory_limit_bytes = worker_memory_limit(flags.threads);

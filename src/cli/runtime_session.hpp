@@ -23,7 +23,7 @@ struct RuntimeSession {
 };
 /// Starts a worker and makes the setting out of its defaults and the flags. Code::Usage where a
 /// flag is not legal for it.
-Result<RuntimeSession> start_runtime(const RunOptions& flags, const Loudness& loudness);
+Result<RuntimeSession> start_runtime(const RunOptions& flags, const Verbosity& verbosity);
 
 /// The runtime's plan of a model. Its identity is ours to make where the worker, in another
 /// language, leaves it empty.

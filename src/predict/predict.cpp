@@ -7,9 +7,9 @@
 #include <unordered_set>
 #include <variant>
 
-#include "base/few_lines.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "estimate/chain.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/spelling.hpp"
@@ -367,7 +367,7 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 
 Status require_complete(const Prediction& prediction) {
   if (prediction.latency_ns) return {};
-  base::FewLines keys(kMaxNamedKeys);
+  base::TruncatedList keys(kMaxNamedKeys);
   for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/few_lines.hpp"
+#include "base/truncated_list.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 
 namespace oplat::base {
 
-void FewLines::add(std::string line) {
+void TruncatedList::add(std::string line) {
   ++count_;
   if (lines_.size() < most_) lines_.push_back(std::move(line));
 }
 
-std::string FewLines::text() const {
+std::string TruncatedList::text() const {
   std::string text;
   for (const std::string& line : lines_) text += "\n  " + line;
   if (count_ > lines_.size()) text += fmt::format("\n  and {} more", count_ - lines_.size());

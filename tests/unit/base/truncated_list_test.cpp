@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/few_lines.hpp"
+#include "base/truncated_list.hpp"
 
 #include <gtest/gtest.h>
 
 namespace oplat::base {
 namespace {
 
-TEST(FewLines, TellsTheFirstAndCountsAll) {
-  FewLines lines(2);
+TEST(TruncatedList, TellsTheFirstAndCountsAll) {
+  TruncatedList lines(2);
   EXPECT_EQ(lines.text(), "");
   lines.add("a");
   lines.add("b");

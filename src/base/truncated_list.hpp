@@ -8,10 +8,10 @@
 
 namespace oplat::base {
 
-class FewLines {
+class TruncatedList {
  public:
   /// Tells `most` of them.
-  explicit FewLines(std::size_t most) : most_(most) {}
+  explicit TruncatedList(std::size_t most) : most_(most) {}
   void add(std::string line);
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Each on an indented line of its own behind a line end, then how many more there are; empty
