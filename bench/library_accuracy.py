@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from lib import text  # noqa: E402
 from lib.entry import run_command  # noqa: E402
 from lib.oplat import ROOT, Failed, say  # noqa: E402
+from lib.store import write_atomically  # noqa: E402
 
 PAGE = ROOT / "docs" / "results" / "library-accuracy.md"
 FOLDER = ROOT / "build" / "bench"
@@ -254,7 +255,7 @@ def write(found, without, other, folds, fits, speeds, version):
         page += networks_table(folds)
     page += ["", "## Speed", ""]
     page += text.table(["what", "median", "target", ""], list(speed_rows(fits, speeds)))
-    PAGE.write_text("\n".join(page) + "\n")
+    write_atomically(PAGE, "\n".join(page) + "\n")
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
 

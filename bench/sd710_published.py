@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import text  # noqa: E402
+from lib.markdown import wrapped  # noqa: E402
 from lib.oplat import ROOT  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
@@ -41,12 +42,12 @@ def page(rows):
     cells = [[name, f"{predicted:.3f}", f"{real:.3f}", f"{100 * (predicted / real - 1):+.2f} %", f"{printed:.3f} %"] for name, predicted, real, printed in rows]
     return "\n\n".join([
         "# What PaddleSlim's predictor achieved on a Snapdragon 710",
-        "Written by `bench/sd710_published.py` from the figures that PaddleSlim's authors published, models predicted from the table `SD710_threads_4_power_mode_0.pkl` beside "
-        "their measured times. **That table and its operator predictors cannot be had here, so oplat has not predicted these models**: the page says how well the original "
-        "does by its own account, and nothing about oplat. For how oplat's estimates do on the one table of PaddleSlim that can be had, see docs/results/rk3288-accuracy.md.",
+        "Written by `bench/sd710_published.py` from the figures that PaddleSlim's authors published, models predicted from the table `SD710_threads_4_power_mode_0.pkl` next to "
+        "their measured times. **That table and its operator predictors are not available here, so oplat has not predicted these models.** The page says how well the original "
+        "does by its own account, and nothing about oplat. For oplat's estimates on the one table of PaddleSlim that is available, see [RK3288](rk3288-accuracy.md).",
         f"{len(rows)} models: MAPE {statistics.mean(errors):.2f} %, median {statistics.median(errors):.2f} %, at most {errors[worst]:.2f} % ({rows[worst][0]}); "
-        f"{sum(e <= 5 for e in errors)} within 5 %, all within 10 %. {sum(r < 1 for r in ratios)} of them are predicted too short, by {100 * (1 - statistics.mean(ratios)):.1f} % at the mean: "
-        "the sum of operators leaves something out that whole models take.",
+        f"{sum(e <= 5 for e in errors)} within 5 %, all within 10 %. {sum(r < 1 for r in ratios)} of them are predicted too short, by {100 * (1 - statistics.mean(ratios)):.1f} % on average: "
+        "the sum of operators leaves out something that whole models take.",
         "\n".join(text.table(["model", ">predicted ms", ">measured ms", ">error", ">error as printed"], cells)),
         f"Errors are relative to the measured time. Those printed for {' and '.join(odd)} are relative to the prediction." if odd else "Errors are relative to the measured time.",
     ]) + "\n"
@@ -61,7 +62,7 @@ def main():
     if options.check and not options.data.is_file():
         print(f"skipped: no {options.data}")
         sys.exit(77)
-    made = page(read(options.data))
+    made = wrapped(page(read(options.data)))
     if options.check:
         if options.out.read_text(encoding="utf-8") != made:
             sys.exit(f"{options.out} is not what {Path(__file__).name} makes of {options.data}")
