@@ -368,7 +368,7 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
 
 namespace {
 
-Json encode(const measure::Cores& cores) {
+Json encode_cores(const measure::Cores& cores) {
   return {{"look_ns", cores.look_ns}, {"trip_ns", cores.trip_ns}};
 }
 
@@ -395,7 +395,7 @@ Json encode(const BlockRequest& request) {
           {"alone", request.alone},
           {"apart", request.apart},
           {"patience_ns", static_cast<std::int64_t>(request.patience.count())},
-          {"best_cores", encode(request.best_cores)},
+          {"best_cores", encode_cores(request.best_cores)},
           {"wake", request.wake ? Json(*request.wake) : Json(nullptr)}};
 }
 
@@ -444,7 +444,7 @@ Json encode(const BlockOutcome& outcome) {
             {"steal_ticks", samples.steal_ticks},
             {"other_load", or_null(samples.other_load)},
             {"waited_ns", samples.waited_ns},
-            {"best_cores", encode(samples.best_cores)}}}};
+            {"best_cores", encode_cores(samples.best_cores)}}}};
 }
 
 Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles) {

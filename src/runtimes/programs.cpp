@@ -66,7 +66,7 @@ Error become_python(const RuntimeEntry& entry, const fs::path& folder,
                     "it is part of oplat's sources",
                     entry.name)};
   }
-  // The worker loads liboplat_probe from there.
+  // The worker loads liboplat_worker from there.
   ::setenv("OPLAT_EXECUTABLE_FOLDER", folder.c_str(), 1);
   const std::vector<std::string> begin{"-B", script->string(), std::string(entry.name)};
   arguments.insert(arguments.begin(), begin.begin(), begin.end());

@@ -127,12 +127,14 @@ class Kernel:
             raise Unsupported(f"{key.domain or 'onnx'}:{key.op}: not an operator of Paddle")
         for entry in key.operands + key.results:
             if isinstance(entry, Tensor):
-                if entry.dtype not in PIR_OF or NUMPY_OF[entry.dtype] is None or None in entry.dims:
+                if entry.dtype not in PIR_OF or NUMPY_OF[entry.dtype] is None or entry.dims is None or None in entry.dims:
                     raise Unsupported("a tensor of a type or shape that is not known")
                 if entry.elements() > MOST_ELEMENTS:
                     raise Unsupported(f"a tensor of {entry.elements()} elements")
         if not key.results or not isinstance(key.results[0], Tensor):
             raise Unsupported("a kernel without a result")
+        if None in key.attributes.values():
+            raise Unsupported("an attribute that is not known")
         self.layouts = key.tags.get("onednn_layout", [])
         if not isinstance(self.layouts, list) or set(key.tags) - {"onednn_layout"}:
             raise Unsupported("tags that are not known")

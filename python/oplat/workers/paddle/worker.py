@@ -4,9 +4,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from .. import keys
+from .. import harness, keys
 from ..errors import Failed, Skipped, Unsupported, bad_input, usage
-from ..probe import Probe
 from . import inputs, params, pir
 from .engine import MERGING, Engine, quiet
 from .kernels import Kernel, draw_input, draw_weights
@@ -37,14 +36,13 @@ class PaddleWorker:
 
     def __init__(self):
         self.engine = Engine()
-        self.probe = Probe()
+        self.now_ns = harness.clock()
         self.opened = {}  # handle -> predictor
         self.next_handle = 1
 
     def hello(self):
-        device = self.probe.device()
         return {"runtime": "paddle", "version": self.engine.version, "build": self.engine.build, "options": OPTIONS, "precisions": ["model"],
-                "most_threads": max(1, device["cores"]), "device": device, "shared_file_system": True}
+                "most_threads": os.cpu_count() or 1}
 
     def plan(self, request):
         onednn = self._setting(request["setting"])
@@ -64,12 +62,12 @@ class PaddleWorker:
 
     def open(self, request):
         onednn = self._setting(request["setting"])
-        return self._open_kernel(request, onednn) if request["key"] else self._open_model(request, onednn)
+        return self._open_kernel(request, onednn) if request.get("key") else self._open_model(request, onednn)
 
     def run(self, handle):
         if handle not in self.opened:
             raise Failed(f"no open handle {handle}")
-        run, now = self.opened[handle].run, self.probe.now_ns
+        run, now = self.opened[handle].run, self.now_ns
         begin = now()
         run()
         return now() - begin
@@ -147,8 +145,8 @@ class PaddleWorker:
     def _open_kernel(self, request, onednn):
         try:
             key = keys.parse(request["key"])
-        except keys.NoKey as error:
-            raise usage(f"key: {error}") from error
+        except ValueError as error:
+            raise bad_input(f"key: {error}") from error
         kernel = Kernel(key)
         if key.domain == "paddle.onednn" and not onednn:
             raise Unsupported("an operator of oneDNN, with the option onednn=off")
