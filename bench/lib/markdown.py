@@ -16,7 +16,7 @@ def fill(text, first, rest):
     lines, line = [], first
     empty = True
     for word in words_of(text):
-        if not empty and len(line) + 1 + len(word) > COLUMNS and not starts_a_block(word):
+        if not empty and len(line) + 1 + len(word) > COLUMNS:
             lines.append(line)
             line, empty = rest, True
         line += word if empty else " " + word
@@ -25,10 +25,10 @@ def fill(text, first, rest):
 
 
 def words_of(text):
-    """What stays on one line each; a number is not parted from its unit."""
+    """What stays on one line each: a number keeps its unit, and no line begins like an item or a heading."""
     words = []
     for word in ATOM.findall(text):
-        if words and word.rstrip(".,;:)*") in UNITS and words[-1][-1].isdigit():
+        if words and (starts_a_block(word) or word.rstrip(".,;:)*") in UNITS and words[-1][-1].isdigit()):
             words[-1] += " " + word
         else:
             words.append(word)
