@@ -133,7 +133,7 @@ def section(times, inside, facts):
         facts, "",
         *text.table(["figure", ">value", ">target", ""], rows), "",
         f"Processes: {RUNS} runs of each, one after the other, page cache warm.", "",
-        *text.table(["process", ">median", ">least", ">most"], spread), "",
+        *text.table(["process", ">median", ">min", ">max"], spread), "",
         f"Library, 100 kernels that an open table is asked about for the first time: {text.duration(inside['predict_100_kernels_first'])}. "
         f"A table of {ROWS:,} rows:", "",
         *text.table(["step", ">time"], [[name, text.duration(inside[key])] for name, key in parts]),

@@ -33,8 +33,8 @@ PHRASES = [
     (re.compile(r"\bof one's own\b", re.I), "your own"),
 ]
 THERE_IS = re.compile(r"\bthere (?:is|are) no\b", re.I)
-# Pages that programs write: their words are those of the help texts and of the scripts.
-GENERATED = re.compile(r"^docs/(?:reference/command-line\.md|results/)")
+# Its words are those of the help texts.
+GENERATED = re.compile(r"^docs/reference/command-line\.md$")
 
 
 def prose_lines(text):

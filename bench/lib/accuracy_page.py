@@ -115,7 +115,7 @@ def methods_part(parts):
             if figures:
                 rows.append([part.setting.title, title, str(len(errors)), text.percent(figures[0]), text.signed_percent(figures[1]),
                              text.percent(figures[2], 0), text.percent(figures[3], 0)])
-    lines = ["", "## Beside simpler ways", ""]
+    lines = ["", "## Compared with simpler ways", ""]
     lines += text.table(["setting", "way", ">networks", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %"], rows)
     lines += ["", "*Proportional to FLOPs*: one rate for whole networks. *Roofline*: per operator class the larger of FLOPs over a rate and bytes "
               "over a bandwidth, both fitted to the measured kernels. Both are fitted to networks of other families. *The runtime's own profile*: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simple predictors that the page sets beside oplat. Each is fitted without the family of the network that it predicts."""
+"""Simple predictors that the page compares with oplat. Each is fitted without the family of the network that it predicts."""
 import math
 import re
 import statistics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/results/tinynas-loop.md: sums of convolutions beside networks measured end to end."""
+"""docs/results/tinynas-loop.md: sums of convolutions next to networks measured end to end."""
 from collections import Counter
 
 from lib import text
@@ -78,7 +78,7 @@ def page(lines, facts, samples, options, population, oplat):
         "\n".join(summary(lines)),
         f"Convolutions of `best` by source: {sources(lines)}. Both estimators were asked the same convolutions (`--rules corrected`). A library knows "
         "convolutions only: pools on shortcuts, reorders of the layout and the call itself are in what was measured and not in what was predicted, and "
-        "kernels take some per cent longer in a network than alone (docs/adr/0009-kernels-take-longer-among-others.md), which the intervals do not know either. "
-        "`oplat predict` counts all that, from a table of keys and a fit (docs/results/accuracy.md).",
+        "kernels take some per cent longer in a network than alone ([ADR 0009](../adr/0009-kernels-take-longer-among-others.md)), which the intervals do not know either. "
+        "`oplat predict` counts all that, from a table of keys and a fit ([accuracy](accuracy.md)).",
     ]
     return "\n\n".join(parts) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/results/paddle.md: networks on Paddle Inference, predicted beside measured."""
+"""docs/results/paddle.md: networks on Paddle Inference, predicted and measured."""
 from pathlib import Path
 
 from lib import text
@@ -47,7 +47,7 @@ def page(names, validation, facts, population, exported, fit, oplat):
     head = ["network", ">predicted", ">90 % interval", ">measured", ">its CI", ">error", "inside", ">composed", ">error"]
     onednn = setting["options"].get("onednn", "on")
     parts = [
-        "# Paddle Inference: networks predicted beside measured",
+        "# Paddle Inference: networks predicted and measured",
         f"Written by `bench/paddle.py` on {text.today()}, commit {text.commit()}: {text.machine(device)}; load average {facts['load']} at the start, "
         f"{facts.get('end_load', text.load())} at the end (1, 5, 15 minutes). {setting['runtime']} {setting['version']} (build {setting['build']}), oneDNN {onednn}, "
         f"{setting['threads']} thread(s). {oplat}.",
@@ -62,6 +62,6 @@ def page(names, validation, facts, population, exported, fit, oplat):
         f"{sum(model['inside_interval'] for model in models)} inside their 90 % interval.",
         fitted_text(fit),
         f"`oplat export --format paddleslim` makes `{exported['name']}` of the table: {exported['keys']} keys that Python's `pickle` loads ({', '.join(exported['kinds'])}). PaddleSlim's texts "
-        "name neither activation nor residual, so that kernels which differ in nothing else share a text: it stands there once, with the mean of their times.",
+        "name neither activation nor residual, so that kernels which differ in nothing else share a text: it is there once, with the mean of their times.",
     ]
     return "\n\n".join(parts) + "\n"

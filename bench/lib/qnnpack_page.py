@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/results/qnnpack.md: int8 nets on QNNPACK, predicted beside measured."""
+"""docs/results/qnnpack.md: int8 nets on QNNPACK, predicted and measured."""
 from lib import text
 
 MOST_ERROR = 0.05
@@ -58,12 +58,12 @@ def page(lines, population, oplat):
     head = ["net", ">image", ">operators", ">distinct", ">predicted", ">90 % interval", ">measured", ">its CI", ">error", "inside",
             ">composed", ">error", ">look-up table", ">error"]
     parts = [
-        "# QNNPACK: int8 Caffe2 nets, predicted beside measured",
+        "# QNNPACK: int8 Caffe2 nets, predicted and measured",
         f"Written by `bench/qnnpack.py` on {text.today()}, commit {text.commit()}: {text.machine(device)}; load average "
         f"{lines[0].facts['load']} at the start, {text.load()} at the end (1, 5, 15 minutes). {setting['runtime']} {setting['version']}, "
         f"{setting['threads']} thread(s). {oplat}.",
         "Each net's operators were measured one by one, the net end to end on the same kernels; *predicted* is the sum at the net's cache state, "
-        f"nothing fitted; *composed* is by a composition (docs/guide/measuring.md) that `oplat fit` learned from nets of the other families that were measured to 3 %. Profiling took {minutes:.1f} minutes in all. The nets are those of `scripts/zoo/caffe2_nets.py`; ChamNet-A, where it stands here, is the "
+        f"nothing fitted; *composed* is by a [composition](../guide/predicting.md#how-kernels-add-up) that `oplat fit` learned from nets of the other families that were measured to 3 %. Profiling took {minutes:.1f} minutes in all. The nets are those of `scripts/zoo/caffe2_nets.py`; ChamNet-A, where it stands here, is the "
         "published net, which is not part of this project. *Look-up table* is what `oplat lut` prints from the JSON Lines file of "
         "`oplat lut build`: the median of each operator with its weights in the cache, as the original's tables have it, which is less than a net "
         "whose weights do not fit takes. *Error* is predicted over measured less one.",
