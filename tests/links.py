@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Follows every relative link of every tracked Markdown page: the file is there, and the anchor names one of its headings.
+Every page below docs is linked from another one.
 
 usage: links.py ROOT
 
@@ -88,6 +89,19 @@ def problems_of_names(root, name):
                 yield f"{name}:{number}: {match[0]}: no such page"
 
 
+def orphans(root, pages):
+    """Pages below docs to which no other page links: nobody would find them."""
+    linked = set()
+    for name in pages:
+        for _, target in links((root / name).read_text(encoding="utf-8")):
+            path = target.partition("#")[0]
+            if path and not SCHEME.match(target) and (file := ((root / name).parent / path).resolve()) != (root / name).resolve():
+                linked.add(file)
+    for name in pages:
+        if name.startswith("docs/") and (root / name).resolve() not in linked:
+            yield f"{name}: no other page links to it"
+
+
 def main():
     root = Path(sys.argv[1]).resolve()
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout.decode()
@@ -98,6 +112,7 @@ def main():
     for name in pages:
         count += sum(1 for _ in links((root / name).read_text(encoding="utf-8")))
         wrong += problems_of_page(root, name)
+    wrong += orphans(root, pages)
     for name in names:
         if not LEFT_ALONE.match(name) and name != "tests/links.py":
             wrong += problems_of_names(root, name)
