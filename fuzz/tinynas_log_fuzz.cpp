@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace {
 
-using namespace oplat::formats::tinynas;
+using namespace oplat::compat::tinynas;
 using oplat::Code;
 
 constexpr double kMaxCombinations = 10'000;

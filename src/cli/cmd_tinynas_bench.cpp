@@ -12,12 +12,12 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {
 namespace {
 
-namespace tinynas = formats::tinynas;
+namespace tinynas = compat::tinynas;
 
 constexpr double kOtherBytes = 4096;  // of a model beside its weights, generously
 

@@ -7,12 +7,12 @@
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {
 namespace {
 
-namespace tinynas = formats::tinynas;
+namespace tinynas = compat::tinynas;
 
 struct TinynasConvsFlags {
   std::string structure;

@@ -7,13 +7,13 @@
 #include "cli/runtime_session.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 #include "ir/executed_conv.hpp"
 
 namespace oplat::cli {
 namespace {
 
-namespace tinynas = formats::tinynas;
+namespace tinynas = compat::tinynas;
 
 constexpr std::int64_t kBlockWithAvx512 = 16;
 constexpr std::int64_t kBlockElse = 8;

@@ -85,7 +85,7 @@ Result<TinynasPredictFlags> checked(TinynasPredictFlags flags) {
 Result<std::vector<ConvQuestion>> questions_of(const TinynasPredictFlags& flags,
                                                std::vector<std::string>& warnings) {
   if (!flags.tests.empty()) return listed_questions(flags.tests, warnings);
-  const auto rules = formats::tinynas::parse_rules(flags.rules);
+  const auto rules = compat::tinynas::parse_rules(flags.rules);
   if (!rules)
     return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
   return structure_questions(flags.structure, flags.resolution, *rules);
@@ -199,7 +199,7 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions,
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const ConvAnswer& answer = prediction.answers[i];
       if (!answer.floor_ms || ++far > 1) continue;
-      first = formats::tinynas::tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
+      first = compat::tinynas::tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
     }
   }
   if (far == 0) return;
@@ -219,7 +219,7 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       if (prediction.answers[i].ms) continue;
-      std::string tuple = formats::tinynas::tuple_text(prediction.questions.convs[i].conv);
+      std::string tuple = compat::tinynas::tuple_text(prediction.questions.convs[i].conv);
       std::replace(tuple.begin(), tuple.end(), '\t', ' ');
       // The original's reasons begin with the eight fields already.
       const std::string& why = prediction.answers[i].why;

@@ -5,12 +5,12 @@
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {
 namespace {
 
-namespace tinynas = formats::tinynas;
+namespace tinynas = compat::tinynas;
 
 struct TinynasSampleFlags {
   std::string config;

@@ -42,9 +42,9 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
 
 }  // namespace
 
-Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows) {
-  OPLAT_TRY(made, estimate::OriginalPredictor::create(rows));
-  const auto original = std::make_shared<estimate::OriginalPredictor>(std::move(made));
+Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows) {
+  OPLAT_TRY(made, compat::tinynas::OriginalPredictor::create(rows));
+  const auto original = std::make_shared<compat::tinynas::OriginalPredictor>(std::move(made));
   return [original](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
     std::vector<ConvAnswer> answers;
     answers.reserve(questions.size());
@@ -62,9 +62,9 @@ Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows) {
   };
 }
 
-Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table,
-                                                       const predict::Selection& selection) {
-  std::vector<estimate::LibraryTime> times;
+Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table& table,
+                                                              const predict::Selection& selection) {
+  std::vector<compat::tinynas::LibraryTime> times;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     const auto& settings = selection.setting_ids;
     if (stored.device != selection.device_id || !stored.row.key.starts_with(kKeyHead)) return true;

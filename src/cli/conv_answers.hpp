@@ -33,11 +33,11 @@ struct ConvAnswer {
 using Answerer = std::function<Result<std::vector<ConvAnswer>>(std::span<const ConvQuestion>)>;
 
 /// The original's method on a library. Code::Input where no row of it can be used.
-Result<Answerer> original_answers(std::span<const estimate::LibraryTime> rows);
+Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows);
 /// The rows of a table's selection that are convolutions of libraries, in the order in which they
 /// were added.
-Result<std::vector<estimate::LibraryTime>> table_times(const table::Table& table,
-                                                       const predict::Selection& selection);
+Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table& table,
+                                                              const predict::Selection& selection);
 
 /// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half
 /// the probability beyond `level` lies on either side of an interval.

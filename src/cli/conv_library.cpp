@@ -118,12 +118,11 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
   return library;
 }
 
-Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library,
-                                                         bool skip_bad_rows,
-                                                         std::vector<std::string>& warnings) {
+Result<std::vector<compat::tinynas::LibraryTime>> library_times(
+    const LibraryFile& library, bool skip_bad_rows, std::vector<std::string>& warnings) {
   OPLAT_TRY(read, table::read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
   warn_of_skipped(library.path, read.skipped, read.notes, warnings);
-  std::vector<estimate::LibraryTime> times;
+  std::vector<compat::tinynas::LibraryTime> times;
   times.reserve(read.rows.size());
   for (const table::LibraryRow& row : read.rows)
     times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});

@@ -11,7 +11,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "cli/kept_table.hpp"
-#include "estimate/original.hpp"
+#include "compat/tinynas/original/predictor.hpp"
 #include "table/table.hpp"
 
 namespace oplat::cli {
@@ -38,9 +38,9 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
                                  const std::string& precision, std::vector<std::string>& warnings);
 
 /// In the file's order.
-Result<std::vector<estimate::LibraryTime>> library_times(const LibraryFile& library,
-                                                         bool skip_bad_rows,
-                                                         std::vector<std::string>& warnings);
+Result<std::vector<compat::tinynas::LibraryTime>> library_times(const LibraryFile& library,
+                                                                bool skip_bad_rows,
+                                                                std::vector<std::string>& warnings);
 
 /// The library's rows as a table that is kept; see kept_table.
 Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows,

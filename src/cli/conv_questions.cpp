@@ -40,13 +40,13 @@ bool is_time_of(const ConvQuestion& asked, std::int64_t batch, bool one_batch) {
 
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
                                                       std::int64_t resolution,
-                                                      formats::tinynas::Rules rules) {
+                                                      compat::tinynas::Rules rules) {
   OPLAT_TRY(source, base::Source::open(path));
-  OPLAT_TRY(structure, formats::tinynas::read_structure(source));
-  OPLAT_TRY(convs, formats::tinynas::convolutions(structure, resolution, rules));
+  OPLAT_TRY(structure, compat::tinynas::read_structure(source));
+  OPLAT_TRY(convs, compat::tinynas::convolutions(structure, resolution, rules));
   std::vector<ConvQuestion> questions;
   questions.reserve(convs.size());
-  for (formats::tinynas::NamedConv& conv : convs)
+  for (compat::tinynas::NamedConv& conv : convs)
     questions.push_back({std::move(conv.name), conv.conv, std::nullopt, false});
   return questions;
 }
@@ -54,11 +54,11 @@ Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
 Result<std::vector<ConvQuestion>> listed_questions(const std::string& path,
                                                    std::vector<std::string>& warnings) {
   OPLAT_TRY(source, base::Source::open(path));
-  OPLAT_TRY(listed, formats::tinynas::read_conv_list(source));
+  OPLAT_TRY(listed, compat::tinynas::read_conv_list(source));
   std::vector<ConvQuestion> questions;
   questions.reserve(listed.size());
   std::size_t failed = 0;
-  for (const formats::tinynas::ListedConv& one : listed) {
+  for (const compat::tinynas::ListedConv& one : listed) {
     const bool no_time = one.ms && *one.ms < 0;
     if (no_time) ++failed;
     // The original passes over the failed rows of a library; a tuple is a question whatever stands

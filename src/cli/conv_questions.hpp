@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {
 
@@ -29,7 +29,7 @@ struct ConvQuestions {
 /// The convolutions of a structure file; batch 1. Code::Input as its reader and rules say.
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
                                                       std::int64_t resolution,
-                                                      formats::tinynas::Rules rules);
+                                                      compat::tinynas::Rules rules);
 
 /// The convolutions of a list, of a library for one. Failed rows (-1) of a library are left out as
 /// the original does; a tuple loses its -1 only. Warnings count both. A time of 0 is none.

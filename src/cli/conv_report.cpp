@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "formats/tinynas.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -45,7 +45,7 @@ ordered_json json_tuple(const ir::ConvTuple& conv) {
 /// The original's eight fields; groups, of which it knows none, stand at the line's end.
 std::string eight_fields(ir::ConvTuple conv) {
   conv.group = 1;
-  return formats::tinynas::tuple_text(conv);
+  return compat::tinynas::tuple_text(conv);
 }
 std::string group_text(const ir::ConvTuple& conv, std::string_view before) {
   return conv.group == 1 ? std::string() : fmt::format("{}group={}", before, conv.group);
@@ -150,7 +150,7 @@ std::string conv_lines(const ConvPrediction& prediction) {
     text += fmt::format("# average relative error\t{}\n", base::float_text(errors->average));
     text +=
         fmt::format("# maximum relative error\t{}\t{}\n", base::float_text(errors->largest),
-                    formats::tinynas::tuple_text(prediction.questions.convs[errors->worst].conv));
+                    compat::tinynas::tuple_text(prediction.questions.convs[errors->worst].conv));
     text += fmt::format("# total ms\t{}\n", base::float_text(errors->total_ms));
     text += fmt::format("# measured total ms\t{}\n", base::float_text(errors->real_total_ms));
   }
