@@ -12,8 +12,9 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "compat/mobile_vision/codec.hpp"
+#include "compat/mobile_vision/lut_rows.hpp"
 #include "table/exchange.hpp"
-#include "table/lut_rows.hpp"
 
 namespace {
 
@@ -23,12 +24,12 @@ constexpr int kRounds = 5;
 constexpr std::size_t kQueries = 10'000;
 
 /// A 3x3 or 1x1 convolution; another one for each `number` below 2^20.
-table::LutRecord made_record(std::int64_t number) {
+compat::mobile_vision::LutRecord made_record(std::int64_t number) {
   const std::int64_t in = 8 + number % 64 * 8;
   const std::int64_t out = 8 + number / 64 % 64 * 8;
   const std::int64_t side = 7 + number / 4096;
   const std::int64_t kernel = number % 2 == 0 ? 1 : 3;
-  table::LutRecord record;
+  compat::mobile_vision::LutRecord record;
   record.query.op_type = number % 3 == 0 ? "Int8Conv" : "Int8ConvRelu";
   for (const auto& [name, value] : {std::pair("kernel", kernel), std::pair("pad", kernel / 2),
                                     std::pair("stride", std::int64_t{1})}) {
@@ -39,8 +40,8 @@ table::LutRecord made_record(std::int64_t number) {
   record.query.input_dtypes = {6, 6, 2};
   record.device = "phone";
   const double ns = 1000 * (20 + static_cast<double>(number % 977));
-  record.p0 = record.p10 = record.p50 = table::lut_time_of_ns(ns);
-  record.p90 = record.p100 = table::lut_time_of_ns(1.2 * ns);
+  record.p0 = record.p10 = record.p50 = compat::mobile_vision::lut_time_of_ns(ns);
+  record.p90 = record.p100 = compat::mobile_vision::lut_time_of_ns(1.2 * ns);
   return record;
 }
 
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::string bytes;
-  for (std::int64_t i = 0; i < count; ++i) bytes += table::lut_line(made_record(i));
+  for (std::int64_t i = 0; i < count; ++i) bytes += compat::mobile_vision::lut_line(made_record(i));
   std::vector<ir::LutQuery> queries;
   for (std::size_t i = 0; i < kQueries; ++i)
     queries.push_back(made_record(static_cast<std::int64_t>(i) * 7919 % count).query);
@@ -77,12 +78,12 @@ int main(int argc, char** argv) {
 
   std::size_t found = 0;
   fmt::print("open as text: {:.0f} ms\n", best([&] {
-               const auto lut = table::read_lut(bytes, "bench").value();
-               const table::LutIndex index(lut.records);
+               const auto lut = compat::mobile_vision::read_lut(bytes, "bench").value();
+               const compat::mobile_vision::LutIndex index(lut.records);
                found += index.find(queries.front(), "phone").size();
              }));
-  const auto lut = table::read_lut(bytes, "bench").value();
-  const table::LutIndex index(lut.records);
+  const auto lut = compat::mobile_vision::read_lut(bytes, "bench").value();
+  const compat::mobile_vision::LutIndex index(lut.records);
   const double text_ms = best([&] {
     for (const ir::LutQuery& query : queries) found += index.find(query, "phone").size();
   });
@@ -90,19 +91,21 @@ int main(int argc, char** argv) {
 
   const auto folder = base::TemporaryFolder::create("oplat-lut-bench").value();
   const auto path = folder.path() / "t.oplat";
-  const auto codec = table::make_codec("lut").value();
-  const auto setting = codec->setting("bench", "").value();
+  const table::TableCodec& codec = compat::mobile_vision::lut_codec();
+  const auto setting = codec.setting("bench", "").value();
   fmt::print("import into a table: {:.0f} ms\n", milliseconds([&] {
                auto table = table::Table::open(path, table::Mode::Create).value();
-               const auto read = codec->read(bytes, {"bench", "model", false}).value();
-               table::import_foreign(
-                   table, {{"lut", "bench", base::hash128(bytes)}, "phone", setting}, read.file)
+               const auto read = codec.read(bytes, {"bench", "model", false}).value();
+               table::import_foreign(table, codec,
+                                     {{"lut", "bench", base::hash128(bytes)}, "phone", setting},
+                                     read.file)
                    .value();
              }));
   fmt::print("open as a table, with one look-up: {:.1f} ms\n", best([&] {
                const auto table = table::Table::open(path, table::Mode::Read).value();
                const auto device = table.find_device("phone").value().value();
-               found += table::LutRows(table, device, {table.find_setting(setting).value().value()})
+               found += compat::mobile_vision::LutRows(
+                            table, device, {table.find_setting(setting).value().value()})
                             .find(queries.front())
                             .value()
                             .times.size();
@@ -110,7 +113,7 @@ int main(int argc, char** argv) {
   const auto table = table::Table::open(path, table::Mode::Read).value();
   const auto device = table.find_device("phone").value().value();
   const auto setting_id = table.find_setting(setting).value().value();
-  table::LutRows rows(table, device, {setting_id});
+  compat::mobile_vision::LutRows rows(table, device, {setting_id});
   for (const char* const when : {"first", "second"}) {
     const double ms = milliseconds([&] {
       for (const ir::LutQuery& query : queries) found += rows.find(query).value().times.size();

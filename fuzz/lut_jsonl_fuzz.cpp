@@ -5,15 +5,16 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "table/lut.hpp"
+#include "compat/mobile_vision/codec.hpp"
+#include "compat/mobile_vision/lut.hpp"
 #include "table_codec.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace oplat::table;
-  static const auto codec = make_codec("lut").value();
+  const auto& codec = oplat::compat::mobile_vision::lut_codec();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  oplat::fuzz::check_codec(*codec, bytes);
-  if (!codec->read(bytes, {"fuzz", "model", true})) return 0;
+  oplat::fuzz::check_codec(codec, bytes);
+  if (!codec.read(bytes, {"fuzz", "model", true})) return 0;
   const auto lut = read_lut(bytes, "fuzz", true);
   if (!lut) std::abort();
   for (const LutRecord& record : lut->records) {

@@ -6,8 +6,9 @@
 #include <fstream>
 
 #include "cli/learning.hpp"
+#include "compat/paddleslim/codecs.hpp"
+#include "compat/registry.hpp"
 #include "ir/paddle_key.hpp"
-#include "table/codec.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -28,7 +29,7 @@ std::string first_bytes(const fs::path& path) {
 
 bool looks_pickled(const fs::path& path) {
   const std::string bytes = first_bytes(path);
-  if (table::likely_format(bytes) == kPaddleslim) return true;
+  if (compat::paddleslim::pickle_codec().looks_like(bytes)) return true;
   return path.extension() == ".pkl" && !bytes.empty() && !bytes.starts_with("SQLite format 3");
 }
 
@@ -51,19 +52,19 @@ struct Pickle {
 Result<Pickle> open_pickle(const fs::path& path, const predict::Question& question) {
   const std::string name = path.filename().string();
   OPLAT_TRY(bytes, base::read_file(path, kMaxBytes));
-  OPLAT_TRY(codec, table::make_codec(kPaddleslim));
-  OPLAT_TRY(setting, codec->setting(name, ""));
+  const table::TableCodec& codec = compat::paddleslim::pickle_codec();
+  OPLAT_TRY(setting, codec.setting(name, ""));
   setting.precision = precision_of(bytes, question.precision);
-  const auto device = table::device_of_file(kPaddleslim, name);
+  const auto device = codec.device_of_file(name);
   if (!device && question.threads) setting.threads = *question.threads;
   return Pickle{path, std::move(bytes), device.value_or(path.stem().string()), setting};
 }
 
 Result<ForeignImport> read_pickle(const Pickle& pickle, const base::Hash128& hash,
                                   bool skip_bad_rows) {
-  OPLAT_TRY(codec, table::make_codec(kPaddleslim));
-  OPLAT_TRY(read, codec->read(pickle.bytes,
-                              {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
+  const table::TableCodec& codec = compat::paddleslim::pickle_codec();
+  OPLAT_TRY(read, codec.read(pickle.bytes,
+                             {pickle.path.string(), pickle.setting.precision, skip_bad_rows}));
   return ForeignImport{pickle.setting,
                        {std::string(kPaddleslim), pickle.path.filename().string(), hash},
                        std::move(read),
@@ -93,7 +94,7 @@ void add_foreign_options(const Command& command, AnyTableWish& to) {
 Result<AnyTable> open_any_table(const std::string& path, const AnyTableWish& wish,
                                 std::vector<std::string>& warnings) {
   if (!looks_pickled(path)) {
-    OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
+    OPLAT_TRY(table, table::Table::open(path, table::Mode::Read, compat::codecs()));
     return AnyTable{path, false, {std::nullopt, std::move(table)}};
   }
   OPLAT_TRY(pickle, open_pickle(path, wish.question));

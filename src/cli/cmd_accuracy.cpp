@@ -10,6 +10,7 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "estimate/accuracy.hpp"
 
 namespace oplat::cli {
@@ -61,7 +62,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
   request.level = flags.level;
   request.networks = flags.networks;
   request.network_seed = flags.network_seed.value_or(flags.learn.seed);
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   OPLAT_TRY(samples, estimate::read_samples_in_states(
                          {&table, selection.device_id, selection.setting_ids, std::nullopt}));

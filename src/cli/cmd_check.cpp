@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
+#include "compat/registry.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::cli {
@@ -100,7 +101,7 @@ std::string text_of(const CheckFlags& flags, const predict::Selection& selection
 }
 
 Result<int> run_check(const CheckFlags& flags) {
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   OPLAT_TRY(rows, read_rows(table, selection));
   if (rows.ids.empty()) return fail(Code::Refused, "{}: no row with a time", flags.table);

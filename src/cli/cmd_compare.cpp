@@ -8,6 +8,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -26,7 +27,7 @@ Result<int> run_compare(const CompareFlags& flags) {
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
   report::Comparison comparison;
   for (std::size_t i = 0; i < flags.models.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::cli {
@@ -30,7 +31,7 @@ Result<int> run_estimate(const EstimateFlags& flags) {
   }
   OPLAT_CHECK(check_question(flags.question));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.question.missing));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question.question));
   const auto profile =
       estimate::parse_profile(flags.question.profile).value_or(estimate::Profile::Accurate);

@@ -11,6 +11,7 @@
 #include "cli/output.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
+#include "compat/registry.hpp"
 #include "predict/population.hpp"
 #include "table/exchange.hpp"
 
@@ -64,14 +65,14 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
 
 Result<int> run_export(const ExportFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.table));
-  OPLAT_TRY(codec, table::make_codec(flags.format));
+  OPLAT_TRY(codec, compat::find_codec(flags.format));
   predict::Question question = flags.question;
   // The format's word for a precision, where it is one.
   if (question.precision) {
     if (const auto asked = codec->setting("", *question.precision))
       question.precision = asked->precision;
   }
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(pair, choose(table, *codec, question));
   OPLAT_TRY(exported, table::export_foreign(table, *codec, pair.first, pair.second));
   OPLAT_CHECK(base::write_file(flags.out, exported.bytes));
@@ -109,7 +110,8 @@ void add_export(const Command& app) {
   const auto flags = std::make_shared<ExportFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
   command
-      .add_option("--format", flags->format, fmt::format("what to write: {}", table::codec_list()))
+      .add_option("--format", flags->format,
+                  fmt::format("what to write: {}", table::codec_list(compat::codecs())))
       .required();
   command.add_option("--out", flags->out, "the file to write; one that is there is replaced")
       .type_name("FILE")

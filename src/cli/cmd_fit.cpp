@@ -10,6 +10,7 @@
 #include "cli/learning.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "predict/fit.hpp"
 
 namespace oplat::cli {
@@ -77,7 +78,8 @@ Result<int> run_fit(const FitFlags& flags) {
     request.groups = std::move(groups);
   }
   OPLAT_TRY(table, table::Table::open(flags.table,
-                                      flags.dry_run ? table::Mode::Read : table::Mode::Write));
+                                      flags.dry_run ? table::Mode::Read : table::Mode::Write),
+                                      compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   report::FitReport report;
   report.table = flags.table;

@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "compat/registry.hpp"
 #include "table/exchange.hpp"
 
 namespace oplat::cli {
@@ -79,7 +80,7 @@ std::string devices_text(const table::ForeignFile& file, const std::string& devi
 }
 
 Result<int> run_import(const ImportFlags& flags) {
-  OPLAT_TRY(codec, table::make_codec(flags.format));
+  OPLAT_TRY(codec, compat::find_codec(flags.format));
   if (flags.device && flags.device->empty()) {
     return fail(Code::Usage,
                 "--device: an empty name; name the device that the rows were measured on");
@@ -88,10 +89,8 @@ Result<int> run_import(const ImportFlags& flags) {
   request.origin.format = codec->name();
   request.origin.name = std::filesystem::path(flags.file).filename().string();
   request.replace = flags.replace;
-  const auto told = flags.device
-                        ? flags.device
-                        : table::device_of_file(request.origin.format, request.origin.name);
-  if (!told && !table::may_name_device(codec->name())) {
+  const auto told = flags.device ? flags.device : codec->device_of_file(request.origin.name);
+  if (!told && !codec->may_name_device()) {
     return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device",
                 flags.file);
   }
@@ -114,8 +113,8 @@ Result<int> run_import(const ImportFlags& flags) {
     setting.threads = *threads;
   for (const auto& [name, value] : read.told.options) setting.options[name] = value;
   request.setting = setting;
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create));
-  OPLAT_TRY(outcome, table::import_foreign(table, request, read.file));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Create, compat::codecs()));
+  OPLAT_TRY(outcome, table::import_foreign(table, *codec, request, read.file));
   print_skipped(flags.file, read, flags.verbosity);
   for (const std::string& one : read.warnings)
     print_warnings(std::vector{fmt::format("{}: {}", flags.file, one)}, flags.verbosity);
@@ -143,7 +142,9 @@ void add_import(const Command& app) {
       app.add_subcommand("import", "read another system's latency table into a table");
   const auto flags = std::make_shared<ImportFlags>();
   command.add_option("FILE", flags->file, "what to read").required();
-  command.add_option("--format", flags->format, fmt::format("its format: {}", table::codec_list()))
+  command
+      .add_option("--format", flags->format,
+                  fmt::format("its format: {}", table::codec_list(compat::codecs())))
       .required();
   add_table(command, flags->table);
   command.add_option("--device", flags->device,

@@ -12,6 +12,7 @@
 #include "cli/lut_report.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -54,7 +55,7 @@ estimate::Profile profile_of(const LutFlags& flags) {
 }
 
 Status from_table(const LutFlags& flags, Source& source, std::vector<std::string>& warnings) {
-  OPLAT_TRY(opened, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(opened, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   source.table = std::make_shared<table::Table>(std::move(opened));
   predict::Question question = flags.question;
   question.device = flags.device;
@@ -75,7 +76,7 @@ Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>
   OPLAT_TRY(opened, open_lut(path, flags.skip_bad_rows));
   const auto file = std::make_shared<const LutFile>(std::move(opened));
   warn_of_skipped(path, file->lut.skipped, file->lut.notes, warnings);
-  const auto index = std::make_shared<const table::LutIndex>(file->lut.records);
+  const auto index = std::make_shared<const compat::mobile_vision::LutIndex>(file->lut.records);
   for (const std::string& one : index->contradictions())
     warnings.push_back(fmt::format("{}: {}", path.string(), one));
   source.rows = path.string();
@@ -114,7 +115,7 @@ Status print_queries(const LutFlags& flags, const std::vector<LutNet>& nets) {
   std::string lines;
   for (const LutNet& net : nets) {
     for (const ir::LutQuery& query : net.queries)
-      lines += table::lut_question_line(query, flags.device.value_or(kDevice));
+      lines += compat::mobile_vision::lut_question_line(query, flags.device.value_or(kDevice));
   }
   return put_text("", lines);
 }

@@ -14,9 +14,9 @@
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/lut.hpp"
 #include "search/expansion.hpp"
 #include "table/exchange.hpp"
-#include "table/lut.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -49,7 +49,7 @@ Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
   for (const std::string& line : base::split(text, '\n')) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto question = table::read_lut_question(line);
+    auto question = compat::mobile_vision::read_lut_question(line);
     if (!question) return fail_in(fmt::format("{}:{}", path, number), question.error());
     queries.push_back(std::move(question->query));
   }
@@ -74,11 +74,11 @@ std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
   std::vector<Wanted> wanted;
   std::unordered_set<base::Hash128> seen;
   for (const ir::LutQuery& query : queries) {
-    if (!seen.insert(table::lut_identity(query, {})).second) continue;
+    if (!seen.insert(compat::mobile_vision::lut_identity(query, {})).second) continue;
     Wanted& one = wanted.emplace_back();
     one.query = query;
     std::erase_if(one.query.op_args, [](const std::string& argument) {
-      return table::is_inert_lut_argument(argument);
+      return compat::mobile_vision::is_inert_lut_argument(argument);
     });
     if (const auto key = ir::key_of(query)) {
       one.key = ir::print(*key);
@@ -149,13 +149,14 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
     const auto* timing =
         rows.empty() ? nullptr : std::get_if<table::Timing>(&rows.front().row.outcome);
     if (timing == nullptr) {
-      std::string line = table::lut_question_line(one.query, device_name);
+      std::string line = compat::mobile_vision::lut_question_line(one.query, device_name);
       line.pop_back();
       lines.missing.add(fmt::format("{}: {}", line, one.why.empty() ? reason_of(rows) : one.why));
       continue;
     }
     OPLAT_TRY(slowest, table::slowest_block(table, rows.front().id));
-    lines.text += table::lut_line(table::lut_record_of(one.query, device_name, *timing, slowest));
+    lines.text += compat::mobile_vision::lut_line(
+        compat::mobile_vision::lut_record_of(one.query, device_name, *timing, slowest));
     ++lines.records;
   }
   return lines;

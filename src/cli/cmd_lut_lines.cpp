@@ -63,10 +63,10 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-std::vector<std::string> contradictions(const std::string& path,
-                                        const std::vector<table::LutRecord>& records) {
+std::vector<std::string> contradictions(
+    const std::string& path, const std::vector<compat::mobile_vision::LutRecord>& records) {
   std::vector<std::string> warnings;
-  const table::LutIndex index(records);
+  const compat::mobile_vision::LutIndex index(records);
   for (const std::string& one : index.contradictions())
     warnings.push_back(fmt::format("{}: {}", path, one));
   return warnings;
@@ -83,8 +83,8 @@ struct FindFlags {
 };
 
 /// The original falls back from Int8Conv to Int8ConvRelu; see look_up.
-std::vector<std::uint32_t> find_with_fallback(const table::LutIndex& index, ir::LutQuery query,
-                                              const std::string& device) {
+std::vector<std::uint32_t> find_with_fallback(const compat::mobile_vision::LutIndex& index,
+                                              ir::LutQuery query, const std::string& device) {
   auto found = index.find(query, device);
   if (!found.empty() || query.op_type != "Int8Conv") return found;
   query.op_type = "Int8ConvRelu";
@@ -95,9 +95,9 @@ Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.queries));
   if (lines.empty())
     return fail(Code::Usage, "no query; give one as JSON, or - for lines of standard input");
-  std::vector<table::LutQuestion> questions;
+  std::vector<compat::mobile_vision::LutQuestion> questions;
   for (const Given& line : lines) {
-    auto question = table::read_lut_question(line.text);
+    auto question = compat::mobile_vision::read_lut_question(line.text);
     if (!question) return fail_in(line.place, {Code::Usage, question.error().message});
     if (!flags.device.empty()) question->device = flags.device;
     if (question->device.empty())
@@ -105,7 +105,7 @@ Result<int> run_find(const FindFlags& flags) {
     questions.push_back(*std::move(question));
   }
   OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
-  const table::LutIndex index(file.lut.records);
+  const compat::mobile_vision::LutIndex index(file.lut.records);
   std::string text;
   base::TruncatedList missing(kMaxNamed);
   for (std::size_t i = 0; i < questions.size(); ++i) {
@@ -132,9 +132,9 @@ Result<int> run_add(const AddFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.records));
   if (lines.empty())
     return fail(Code::Usage, "no record; give one as JSON, or - for lines of standard input");
-  std::vector<table::LutRecord> added;
+  std::vector<compat::mobile_vision::LutRecord> added;
   for (const Given& line : lines) {
-    auto record = table::read_lut_record(line.text);
+    auto record = compat::mobile_vision::read_lut_record(line.text);
     if (!record) return fail_in(line.place, {Code::Usage, record.error().message});
     added.push_back(*std::move(record));
   }
@@ -149,11 +149,11 @@ Result<int> run_add(const AddFlags& flags) {
     file = std::move(opened);
   }
   std::string text = file.bytes;
-  std::vector<table::LutRecord> all = file.lut.records;
+  std::vector<compat::mobile_vision::LutRecord> all = file.lut.records;
   auto number = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) +
                 (text.empty() || text.back() == '\n' ? 0 : 1);
-  for (table::LutRecord& record : added) {
-    add_line(text, table::lut_line(record));
+  for (compat::mobile_vision::LutRecord& record : added) {
+    add_line(text, compat::mobile_vision::lut_line(record));
     record.line = ++number;
     all.push_back(record);
   }
@@ -180,15 +180,15 @@ Result<int> run_merge(const MergeFlags& flags) {
   }
   std::vector<std::string> warnings;
   std::string text;
-  std::vector<table::LutRecord> all;
+  std::vector<compat::mobile_vision::LutRecord> all;
   std::unordered_set<std::string> seen;
   std::size_t equal = 0;
   for (const LutFile& file : files) {
     if (file.lut.skipped > 0)
       warnings.push_back(
           fmt::format("{}: {} malformed lines are left out", file.path.string(), file.lut.skipped));
-    for (const table::LutRecord& record : file.lut.records) {
-      if (!seen.insert(table::lut_line(record)).second) {
+    for (const compat::mobile_vision::LutRecord& record : file.lut.records) {
+      if (!seen.insert(compat::mobile_vision::lut_line(record)).second) {
         ++equal;
         continue;
       }

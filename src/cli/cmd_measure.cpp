@@ -8,6 +8,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -50,7 +51,7 @@ Result<int> run_measure(const MeasureFlags& flags) {
   const std::string path =
       flags.table.empty() ? (folder.path() / "measure.oplat").string() : flags.table;
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
-  OPLAT_TRY(table, table::Table::open(path, table::Mode::Create));
+  OPLAT_TRY(table, table::Table::open(path, table::Mode::Create, compat::codecs()));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.verbosity));

@@ -14,8 +14,8 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
+#include "compat/paddleslim/codecs.hpp"
 #include "formats/format_reader.hpp"
-#include "table/codec.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -41,8 +41,8 @@ using Times = std::unordered_map<std::string, double>;  ///< operator's text -> 
 
 Result<Times> read_times(const PaddleslimEvaluateFlags& flags, std::vector<std::string>& warnings) {
   OPLAT_TRY(bytes, base::read_file(flags.table, kMaxTable));
-  OPLAT_TRY(codec, table::make_codec("paddle-evaluator"));
-  OPLAT_TRY(read, codec->read(bytes, {flags.table, "fp32", flags.skip_bad_rows}));
+  const table::TableCodec& codec = compat::paddleslim::evaluator_codec();
+  OPLAT_TRY(read, codec.read(bytes, {flags.table, "fp32", flags.skip_bad_rows}));
   for (const std::string& note : read.notes)
     warnings.push_back(fmt::format("{}: {}: left out", flags.table, note));
   Times times;

@@ -12,6 +12,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::cli {
@@ -118,7 +119,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(table, table::Table::open(flags.table,
-                                      flags.resume ? table::Mode::Write : table::Mode::Create));
+                                      flags.resume ? table::Mode::Write : table::Mode::Create),
+                                      compat::codecs()));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;

@@ -6,8 +6,8 @@
 #include "cli/options.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/lut.hpp"
 #include "search/expansion.hpp"
-#include "table/lut.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -30,7 +30,7 @@ Result<int> run_space_expand(const SpaceExpandFlags& flags) {
       continue;
     }
     OPLAT_TRY(query, search::query_of(key));
-    text += table::lut_question_line(query, "");
+    text += compat::mobile_vision::lut_question_line(query, "");
   }
   OPLAT_CHECK(put_text(flags.out, text));
   if (!flags.verbosity.quiet) {

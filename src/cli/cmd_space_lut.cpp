@@ -14,6 +14,7 @@
 #include "cli/runtime_session.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "compat/registry.hpp"
 #include "search/write.hpp"
 
 namespace oplat::cli {
@@ -107,7 +108,7 @@ Result<int> run_space_lut(const SpaceLutFlags& flags) {
   for (const std::string& input : {flags.space.file, flags.table})
     OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(space, read_space(flags.space));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   search::Options options;
   options.level = flags.level;

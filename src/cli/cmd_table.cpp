@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "compat/registry.hpp"
 #include "table/table.hpp"
 
 namespace oplat::cli {
@@ -16,14 +17,14 @@ struct TableFlags {
 };
 
 Result<int> info(const TableFlags& flags) {
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(info, report::table_info(table));
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{info, {}}));
   return kDone;
 }
 
 Result<int> rows(const TableFlags& flags) {
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(rows, report::table_rows(table));
   OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{rows, {}}));
   return kDone;

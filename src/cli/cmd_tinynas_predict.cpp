@@ -18,6 +18,7 @@
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -129,7 +130,7 @@ Result<Answers> from_table(const TinynasPredictFlags& flags, std::vector<std::st
                 "--device NAME --table {0}",
                 base::printable(flags.table, 400));
   }
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   predict::Question question = {.has_mismatch_flag = false};
   question.device = given(flags.device);
   question.runtime = given(flags.runtime);

@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "predict/validation.hpp"
 
 namespace oplat::cli {
@@ -67,7 +68,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   predict::Question question = {.has_mismatch_flag = false};
   question.device = session.device.name;

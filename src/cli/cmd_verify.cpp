@@ -14,6 +14,7 @@
 #include "cli/progress.hpp"
 #include "cli/question.hpp"
 #include "cli/runtime_session.hpp"
+#include "compat/registry.hpp"
 #include "measure/verify.hpp"
 #include "predict/population.hpp"
 
@@ -207,7 +208,7 @@ report::Verification report_of(const measure::Verification& found,
 Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
   if (!flags.runtime.empty()) OPLAT_CHECK(check_runtime_name(flags.runtime));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read));
+  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   std::string worker = flags.runtime;
   if (worker.empty()) {
     OPLAT_TRY(only, only_runtime(table));

@@ -6,8 +6,8 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "table/codec.hpp"
-#include "table/tinynas_library.hpp"
+#include "compat/tinynas/codec.hpp"
+#include "compat/tinynas/library.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -74,10 +74,10 @@ std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool cali
 
 Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows) {
   const std::string name = library.path.filename().string();
-  OPLAT_TRY(codec, table::make_codec(kFormat));
-  OPLAT_TRY(setting, codec->setting(name, library.precision));
+  const table::TableCodec& codec = compat::tinynas::library_codec();
+  OPLAT_TRY(setting, codec.setting(name, library.precision));
   OPLAT_TRY(read,
-            codec->read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
+            codec.read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
   return ForeignImport{
       setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
 }
@@ -86,8 +86,8 @@ Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows
 
 Result<std::string> library_precision(const std::string& word) {
   if (word.empty()) return std::string();
-  OPLAT_TRY(codec, table::make_codec(kFormat));
-  OPLAT_TRY(setting, codec->setting(kFileName, word));
+  const table::TableCodec& codec = compat::tinynas::library_codec();
+  OPLAT_TRY(setting, codec.setting(kFileName, word));
   return setting.precision;
 }
 
@@ -109,8 +109,8 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
     OPLAT_TRY(file, file_in_folder(path, device, library.precision, warnings));
     library.path = file;
   } else {
-    OPLAT_TRY(codec, table::make_codec(kFormat));
-    OPLAT_TRY(setting, codec->setting(library.path.filename().string(), precision));
+    const table::TableCodec& codec = compat::tinynas::library_codec();
+    OPLAT_TRY(setting, codec.setting(library.path.filename().string(), precision));
     library.precision = setting.precision;
   }
   OPLAT_TRY(bytes, base::read_file(library.path));
@@ -120,11 +120,12 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
 
 Result<std::vector<compat::tinynas::LibraryTime>> library_times(
     const LibraryFile& library, bool skip_bad_rows, std::vector<std::string>& warnings) {
-  OPLAT_TRY(read, table::read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
+  OPLAT_TRY(read, compat::tinynas::read_tinynas_library(library.bytes, library.path.string(),
+                                                        skip_bad_rows));
   warn_of_skipped(library.path, read.skipped, read.notes, warnings);
   std::vector<compat::tinynas::LibraryTime> times;
   times.reserve(read.rows.size());
-  for (const table::LibraryRow& row : read.rows)
+  for (const compat::tinynas::LibraryRow& row : read.rows)
     times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});
   return times;
 }

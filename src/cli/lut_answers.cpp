@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "table/codec.hpp"
+#include "compat/mobile_vision/codec.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -16,8 +16,9 @@ constexpr double kNsPerUs = 1e3;
 constexpr std::string_view kConv = "Int8Conv";
 constexpr std::string_view kConvRelu = "Int8ConvRelu";
 
-double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
-  const auto less = [](const table::LutTime& a, const table::LutTime& b) { return a.us < b.us; };
+double value_of(const std::vector<compat::mobile_vision::LutTime>& times, LutMode mode) {
+  const auto less = [](const compat::mobile_vision::LutTime& a,
+                       const compat::mobile_vision::LutTime& b) { return a.us < b.us; };
   switch (mode) {
     case LutMode::Min:
       return std::min_element(times.begin(), times.end(), less)->us;
@@ -29,7 +30,7 @@ double value_of(const std::vector<table::LutTime>& times, LutMode mode) {
       break;
   }
   double sum = 0;
-  for (const table::LutTime& time : times) sum += time.us;
+  for (const compat::mobile_vision::LutTime& time : times) sum += time.us;
   return sum / static_cast<double>(times.size());
 }
 
@@ -80,10 +81,11 @@ std::optional<LutMode> parse_lut_mode(std::string_view word) {
 }
 
 LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
-                         std::shared_ptr<const table::LutIndex> index, std::string device) {
-  return [file = std::move(file), index = std::move(index),
-          device = std::move(device)](const ir::LutQuery& query) -> Result<table::LutFound> {
-    table::LutFound found;
+                         std::shared_ptr<const compat::mobile_vision::LutIndex> index,
+                         std::string device) {
+  return [file = std::move(file), index = std::move(index), device = std::move(device)](
+             const ir::LutQuery& query) -> Result<compat::mobile_vision::LutFound> {
+    compat::mobile_vision::LutFound found;
     // Contradictions were told when the file was read.
     for (const std::uint32_t at : index->find(query, device))
       found.times.push_back(file->lut.records[at].p50);
@@ -93,8 +95,8 @@ LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
 
 LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection) {
-  const auto rows =
-      std::make_shared<table::LutRows>(*table, selection.device_id, selection.setting_ids);
+  const auto rows = std::make_shared<compat::mobile_vision::LutRows>(*table, selection.device_id,
+                                                                     selection.setting_ids);
   return [table = std::move(table), rows](const ir::LutQuery& query) { return rows->find(query); };
 }
 
@@ -106,9 +108,9 @@ Result<KeptTable> lut_table(const LutFile& file, const std::string& device, cons
   hasher.add(wish.calibrate ? "\n" : "\nnot calibrated\n");
   hasher.add(file.bytes);
   const auto read = [&]() -> Result<ForeignImport> {
-    OPLAT_TRY(codec, table::make_codec("lut"));
-    OPLAT_TRY(setting, codec->setting(file.path.filename().string(), ""));
-    OPLAT_TRY(rows, codec->read(file.bytes, {file.path.string(), setting.precision, true}));
+    const table::TableCodec& codec = compat::mobile_vision::lut_codec();
+    OPLAT_TRY(setting, codec.setting(file.path.filename().string(), ""));
+    OPLAT_TRY(rows, codec.read(file.bytes, {file.path.string(), setting.precision, true}));
     std::erase_if(rows.file.rows,
                   [&](const table::ForeignRow& row) { return row.device != device; });
     for (table::ForeignRow& row : rows.file.rows) row.device.clear();
@@ -142,9 +144,10 @@ Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMod
       warnings.push_back(*found.contradiction);
     if (!found.times.empty()) {
       answer.us = value_of(found.times, mode);
-      answer.whole = mode != LutMode::Mean &&
-                     std::all_of(found.times.begin(), found.times.end(),
-                                 [](const table::LutTime& time) { return time.whole; });
+      answer.whole =
+          mode != LutMode::Mean &&
+          std::all_of(found.times.begin(), found.times.end(),
+                      [](const compat::mobile_vision::LutTime& time) { return time.whole; });
       answer.source = "table";
       answer.sd_log = estimate::kFewBlocksSd;
       answer.group = "measured";

@@ -14,8 +14,8 @@
 #include "cli/kept_table.hpp"
 #include "cli/lut_files.hpp"
 #include "cli/lut_nets.hpp"
+#include "compat/mobile_vision/lut_rows.hpp"
 #include "predict/prediction.hpp"
-#include "table/lut_rows.hpp"
 
 namespace oplat::cli {
 
@@ -24,14 +24,14 @@ enum class LutMode : std::uint8_t { Mean, Min, Max, Last };
 std::optional<LutMode> parse_lut_mode(std::string_view word);
 
 /// The records of a query.
-using LutLookup = std::function<Result<table::LutFound>(const ir::LutQuery&)>;
+using LutLookup = std::function<Result<compat::mobile_vision::LutFound>(const ir::LutQuery&)>;
 
 /// The answer to one operator.
 struct LutAnswer {
   ir::LutQuery query;  ///< as it was found: an Int8Conv may have become an Int8ConvRelu
-  std::vector<table::LutTime> times;         ///< of the records that were found
-  std::optional<double> us;                  ///< nothing: nobody answers
-  bool whole = false;                        ///< whether Python would hold it as an int
+  std::vector<compat::mobile_vision::LutTime> times;  ///< of the records that were found
+  std::optional<double> us;                           ///< nothing: nobody answers
+  bool whole = false;                                 ///< whether Python would hold it as an int
   std::string source = "missing";            ///< "table", the source of an estimate, or "missing"
   std::optional<estimate::Bounds> interval;  ///< of estimates
   double sd_log = 0;
@@ -55,8 +55,9 @@ struct LutPrediction {
 
 /// Records of a file for one device, found by its index. The file stays in memory.
 LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
-                         std::shared_ptr<const table::LutIndex> index, std::string device);
-/// Rows of a table; see table::LutRows.
+                         std::shared_ptr<const compat::mobile_vision::LutIndex> index,
+                         std::string device);
+/// Rows of a table; see compat::mobile_vision::LutRows.
 LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection);
 

@@ -49,7 +49,7 @@ Result<LutFile> open_lut(const fs::path& path, bool skip_bad_rows) {
     OPLAT_TRY(unpacked, unzip(file.bytes, ".json", kMaxBytes, path.string()));
     file.bytes = std::move(unpacked);
   }
-  OPLAT_TRY(lut, table::read_lut(file.bytes, path.string(), skip_bad_rows));
+  OPLAT_TRY(lut, compat::mobile_vision::read_lut(file.bytes, path.string(), skip_bad_rows));
   file.lut = std::move(lut);
   return file;
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "table/lut.hpp"
+#include "compat/mobile_vision/lut.hpp"
 
 namespace oplat::cli {
 
@@ -14,7 +14,7 @@ namespace oplat::cli {
 struct LutFile {
   std::filesystem::path path;
   std::string bytes;  ///< unpacked
-  table::Lut lut;
+  compat::mobile_vision::Lut lut;
   LutFile() = default;
   LutFile(const LutFile&) = delete;
   LutFile& operator=(const LutFile&) = delete;

@@ -23,26 +23,28 @@ std::string between(const estimate::Bounds& interval, double level) {
 std::string answer_text(const LutAnswer& answer, double level) {
   if (!answer.us) return "No match found in the database!\n";
   std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type,
-                                 table::python_lists(answer.query.input_shapes));
+                                 compat::mobile_vision::python_lists(answer.query.input_shapes));
   if (answer.times.empty()) {
     const double shown = base::parse_double(fmt::format("{:.4g}", *answer.us)).value_or(*answer.us);
-    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", table::python_number(shown),
-                              answer.source,
+    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n",
+                              compat::mobile_vision::python_number(shown), answer.source,
                               answer.interval ? between(*answer.interval, level) : "no interval");
   }
   std::string times;
-  for (const table::LutTime& time : answer.times) {
-    times += (times.empty() ? "" : ", ") + table::python_number(time.us, time.whole);
+  for (const compat::mobile_vision::LutTime& time : answer.times) {
+    times +=
+        (times.empty() ? "" : ", ") + compat::mobile_vision::python_number(time.us, time.whole);
   }
   return text + fmt::format("run_time: [{}]\n", times);
 }
 
 std::string total_text(const LutPrediction& prediction, double level) {
   const double total = prediction.estimated > 0
-                           ? table::lut_time_of_ns(prediction.total_us * 1e3).us
+                           ? compat::mobile_vision::lut_time_of_ns(prediction.total_us * 1e3).us
                            : prediction.total_us;
-  std::string text = fmt::format("The network run-time latency is {}",
-                                 table::python_number(total, prediction.total_whole));
+  std::string text =
+      fmt::format("The network run-time latency is {}",
+                  compat::mobile_vision::python_number(total, prediction.total_whole));
   if (prediction.estimated > 0) {
     text += fmt::format(" ({} of {} operators estimated{})", prediction.estimated,
                         prediction.answers.size(),
@@ -66,7 +68,7 @@ ordered_json operator_document(const LutAnswer& answer) {
   entry["input_shapes"] = answer.query.input_shapes;
   entry["input_dtypes"] = answer.query.input_dtypes;
   entry["runtime_us"] = ordered_json::array();
-  for (const table::LutTime& time : answer.times)
+  for (const compat::mobile_vision::LutTime& time : answer.times)
     entry["runtime_us"].push_back(json_number(time.us, time.whole));
   entry["latency_us"] = answer.us ? json_number(*answer.us, answer.whole) : ordered_json(nullptr);
   entry["interval_us"] = json_interval(answer.interval);
@@ -111,7 +113,7 @@ Status require_answers(std::span<const LutPrediction> predictions) {
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const LutAnswer& answer = prediction.answers[i];
       if (answer.us) continue;
-      std::string query = table::lut_question_line(answer.query, "");
+      std::string query = compat::mobile_vision::lut_question_line(answer.query, "");
       query.erase(query.rfind(", \"device\""));
       missing.add(fmt::format("{}: operator {}: {}}}: {}", prediction.path, i + 1, query,
                               base::printable(answer.why, 300)));

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "estimate/sampler.hpp"
 #include "ir/conv_tuple.hpp"
-#include "table/tinynas_library.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -38,8 +37,9 @@ std::string text_of(const DescribedRow& row, bool without_residual) {
   auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
   if (conv) {
     if (without_residual) conv->fused = false;
-    const std::string line = table::library_line(*conv, std::nullopt);
-    return line.substr(0, line.find(' '));
+    return fmt::format("{{{},{},{},{},{},{},{},{},{}}}", ir::name(conv->type), conv->batch,
+                       conv->in_c, conv->in_h, conv->in_w, conv->out_c, conv->kernel, conv->stride,
+                       conv->fused ? 1 : 0);
   }
   if (!without_residual || !row.description.aligned) return row.key;
   std::string text = row.description.slice;

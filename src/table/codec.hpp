@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TableCodec: the seam between other systems' latency tables and rows (recipe: HACKING.md "Add a
-/// table format").
+/// TableCodec: the seam between other systems' latency tables and rows. This layer knows no format;
+/// whoever works with foreign files hands in a list of codecs (compat/registry.hpp has the one of
+/// oplat, tests have their own).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ struct ForeignRead {
   SettingFacts told = {};
 };
 
-/// A foreign table format, read and written. Stateless: one object serves any number of files.
+/// A foreign table format, read and written. Stateless: one object serves any number of files, and
+/// any number of threads at a time.
 class TableCodec {
  public:
   TableCodec() = default;
@@ -49,6 +51,18 @@ class TableCodec {
 
   /// Of the format: what `--format` and Row::origin say.
   [[nodiscard]] std::string_view name() const { return do_name(); }
+  /// What the format is, for help texts: "latency library of TinyNAS's op_profiler".
+  [[nodiscard]] std::string_view description() const { return do_description(); }
+  /// Whether a file that begins with these bytes may be of the format. A guess for hints: read()
+  /// decides.
+  [[nodiscard]] bool looks_like(std::string_view bytes) const { return do_looks_like(bytes); }
+  /// The device that the name of a file tells; std::nullopt if it does not.
+  [[nodiscard]] std::optional<std::string> device_of_file(std::string_view file_name) const {
+    return do_device_of_file(file_name);
+  }
+  /// Whether files of the format may name their device inside, so that nothing is missing before
+  /// they are read.
+  [[nodiscard]] bool may_name_device() const { return do_may_name_device(); }
   /// What the rows of a file of this name were measured under, as far as the format says.
   /// `precision` is the user's word; empty: told from the file's name. Code::Usage for a word that
   /// the format does not have, naming those that it has.
@@ -83,6 +97,13 @@ class TableCodec {
 
  private:
   [[nodiscard]] virtual std::string_view do_name() const = 0;
+  [[nodiscard]] virtual std::string_view do_description() const = 0;
+  [[nodiscard]] virtual bool do_looks_like(std::string_view bytes) const = 0;
+  [[nodiscard]] virtual std::optional<std::string> do_device_of_file(
+      std::string_view /*file_name*/) const {
+    return std::nullopt;
+  }
+  [[nodiscard]] virtual bool do_may_name_device() const { return false; }
   [[nodiscard]] virtual Result<Setting> do_setting(std::string_view file_name,
                                                    std::string_view precision) const = 0;
   [[nodiscard]] virtual Result<ForeignRead> do_read(std::string_view bytes,
@@ -100,18 +121,14 @@ class TableCodec {
   }
 };
 
-/// Every format, by name.
-std::vector<std::string> codec_names();
+/// The names of the formats, in the order of the list.
+std::vector<std::string> codec_names(CodecList codecs);
 /// "NAME (what it is), ..." of every format, for help texts.
-std::string codec_list();
-/// Code::Usage for an unknown name, listing those that there are.
-Result<std::unique_ptr<TableCodec>> make_codec(std::string_view name);
-/// What a file that begins with these bytes may be; nothing where it looks like none of them.
-std::optional<std::string_view> likely_format(std::string_view bytes);
-/// The device that the name of a file of this format tells; nothing where it does not.
-std::optional<std::string> device_of_file(std::string_view format, std::string_view file_name);
-/// Whether files of this format may name their device inside, so that nothing is missing before
-/// they are read.
-bool may_name_device(std::string_view format);
+std::string codec_list(CodecList codecs);
+/// The codec of this name; lives as long as the list's. Code::Usage for an unknown name, listing
+/// those that there are.
+Result<const TableCodec*> find_codec(CodecList codecs, std::string_view name);
+/// The first codec whose files may begin with these bytes; nullptr if none's do.
+const TableCodec* likely_codec(CodecList codecs, std::string_view bytes);
 
 }  // namespace oplat::table

@@ -144,8 +144,8 @@ ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
 
 }  // namespace
 
-Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
-                                     const ForeignFile& file) {
+Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
+                                     const ImportRequest& request, const ForeignFile& file) {
   OPLAT_TRY(found, standing(table, request));
   if (found.same_bytes && !found.outdated) return ImportOutcome::Unchanged;
   if (found.outdated && !request.replace) {
@@ -156,7 +156,6 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
                 table.path().string(), base::printable(request.origin.name),
                 describe(request.setting), base::printable(request.device));
   }
-  OPLAT_TRY(codec, make_codec(request.origin.format));
   const Status stored = table.transaction([&]() -> Status {
     OPLAT_TRY(device, table.find_or_put_device(request.device));
     OPLAT_TRY(setting, table.put_setting(request.setting));
@@ -166,7 +165,7 @@ Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
     OPLAT_TRY(populations, table.population_outlines());
     for (const PopulationOutline& population : populations) {
       if (population.setting == setting)
-        OPLAT_CHECK(codec->index(table, population.device, setting));
+        OPLAT_CHECK(codec.index(table, population.device, setting));
     }
     return {};
   });

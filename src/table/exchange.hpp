@@ -25,10 +25,10 @@ enum class ImportOutcome : std::uint8_t {
   Replaced,
   Unchanged,  ///< the very bytes had been imported for this device and setting: nothing was written
 };
-/// One transaction. Code::Refused where other bytes of the same name stand there and `replace` is
-/// not asked for.
-Result<ImportOutcome> import_foreign(Table& table, const ImportRequest& request,
-                                     const ForeignFile& file);
+/// One transaction. `codec` read the file and is named by `request.origin.format`. Code::Refused
+/// where other bytes of the same name stand there and `replace` is not asked for.
+Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
+                                     const ImportRequest& request, const ForeignFile& file);
 
 /// The value of a row's slowest block; nothing where it has none.
 Result<std::optional<double>> slowest_block(const Table& table, RowId row);

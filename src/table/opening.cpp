@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "table/codec.hpp"
 #include "table/lease.hpp"
 #include "table/schema.hpp"
 
@@ -32,8 +31,6 @@ constexpr std::string_view kSuperJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 // A writer that recovers the file while it is copied makes the copy worthless; the next attempt
 // finds it recovered.
 constexpr int kCopyAttempts = 3;
-// Logs begin with what the program prints around its summary.
-constexpr std::size_t kHintBytes = std::size_t{256} << 10;
 
 /// What stands at a path before SQLite looks at it.
 enum class Standing { Absent, Empty, Database };
@@ -54,20 +51,6 @@ Status inspect_size(const fs::path& file, const std::string& shown, std::span<co
   if (fs::file_size(file, code) != size) return {};
   return fail(Code::Input, "{}: corrupt table: cut off after {} bytes, in the middle of a page",
               shown, size);
-}
-
-/// How a table of another system becomes one of oplat; empty where the file looks like none.
-std::string import_hint(const fs::path& file, const std::string& shown) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string bytes(kHintBytes, '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(stream.gcount()));
-  const auto format = likely_format(bytes);
-  if (!format) return {};
-  return fmt::format(
-      "; it looks like one of the format {}: read it into a table with 'oplat import {} --format "
-      "{} --table T.oplat'",
-      *format, shown, *format);
 }
 
 Result<Standing> inspect(const fs::path& file, const std::string& shown) {
@@ -91,8 +74,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   const auto size = static_cast<std::size_t>(stream.gcount());
   if (size == 0) return Standing::Empty;
   if (!std::string_view(header.data(), size).starts_with(kMagic)) {
-    return fail(Code::Input, "{}: not a table of oplat (no SQLite database){}", shown,
-                import_hint(file, shown));
+    return fail(Code::Input, "{}: not a table of oplat (no SQLite database)", shown);
   }
   if (size < header.size())
     return fail(Code::Input, "{}: corrupt table: cut off after {} bytes", shown, size);

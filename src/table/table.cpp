@@ -11,6 +11,7 @@
 #include "base/interrupt.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
+#include "table/import_hint.hpp"
 #include "table/opening.hpp"
 #include "table/schema.hpp"
 
@@ -159,9 +160,12 @@ Result<KernelId> Table::Impl::put_kernel(std::string_view key) {
   return id;
 }
 
-Result<Table> Table::open(const std::filesystem::path& path, Mode mode) {
-  OPLAT_TRY(impl, Impl::open(path, mode, migrations()));
-  return Table(std::move(impl));
+Result<Table> Table::open(const std::filesystem::path& path, Mode mode, CodecList codecs) {
+  auto impl = Impl::open(path, mode, migrations());
+  if (impl) return Table(*std::move(impl));
+  Error error = std::move(impl).error();
+  if (error.code == Code::Input) error.message += import_hint(path, codecs);
+  return fail(std::move(error));
 }
 
 Table::Table(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -16,6 +16,10 @@
 
 namespace oplat::table {
 
+class TableCodec;
+/// The foreign formats that a function is to know; what it points to outlives the call.
+using CodecList = std::span<const TableCodec* const>;
+
 using DeviceId = std::int64_t;
 using SettingId = std::int64_t;
 using CampaignId = std::int64_t;
@@ -118,8 +122,9 @@ class Table {
  public:
   /// Code::Input: absent, no table, corrupt. Code::Refused: newer schema, locked by another writer,
   /// read-only. A table of an older schema is migrated: for reading in a temporary copy, for
-  /// writing in place, with the old file kept beside it as PATH.schemaN.
-  static Result<Table> open(const std::filesystem::path& path, Mode mode);
+  /// writing in place, with the old file kept beside it as PATH.schemaN. `codecs`: the formats that
+  /// the error names if the file is one of theirs and no table.
+  static Result<Table> open(const std::filesystem::path& path, Mode mode, CodecList codecs = {});
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;
   ~Table();
