@@ -19,7 +19,7 @@ namespace {
 /// Rows of libraries have some 50 bytes; what is longer is no library.
 constexpr std::size_t kMaxLine = 1024;
 /// Keeps every product of two sizes in 63 bits; no convolution comes near.
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxLibrarySize = std::int64_t{1} << 30;
 constexpr double kLibraryNsPerMs = 1e6;
 
 constexpr std::array<std::string_view, 9> kFields = {
@@ -36,7 +36,9 @@ std::string_view trimmed_line(std::string_view text) {
   return text;
 }
 
-std::string quoted(std::string_view text) { return fmt::format("'{}'", base::printable(text, 60)); }
+std::string quoted_text(std::string_view text) {
+  return fmt::format("'{}'", base::printable(text, 60));
+}
 
 /// The nine fields between the braces.
 Result<Fields> split_key(std::string_view key) {
@@ -61,10 +63,11 @@ Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
-    return fail(Code::Input, "{} is {}, no whole number", kFields[index], quoted(text));
+    return fail(Code::Input, "{} is {}, no whole number", kFields[index], quoted_text(text));
   }
-  if (error != std::errc() || value > kMaxSize) {
-    return fail(Code::Input, "{} is {}; sizes end at {}", kFields[index], quoted(text), kMaxSize);
+  if (error != std::errc() || value > kMaxLibrarySize) {
+    return fail(Code::Input, "{} is {}; sizes end at {}", kFields[index], quoted_text(text),
+                kMaxLibrarySize);
   }
   if (value < 1) return fail(Code::Input, "{} is {}; sizes are at least 1", kFields[index], value);
   return value;
@@ -76,7 +79,7 @@ Result<ir::ConvTuple> read_key(std::string_view key) {
   const auto type = ir::parse_conv_type(fields[0]);
   if (!type) {
     return fail(Code::Input, "Conv_type is {} where Regular or Depthwise is expected",
-                quoted(fields[0]));
+                quoted_text(fields[0]));
   }
   conv.type = *type;
   std::int64_t* const sizes[] = {&conv.batch, &conv.in_c,   &conv.in_h,  &conv.in_w,
@@ -86,7 +89,7 @@ Result<ir::ConvTuple> read_key(std::string_view key) {
     *sizes[i] = size;
   }
   if (fields[8] != "0" && fields[8] != "1") {
-    return fail(Code::Input, "ElmtFused is {} where 0 or 1 is expected", quoted(fields[8]));
+    return fail(Code::Input, "ElmtFused is {} where 0 or 1 is expected", quoted_text(fields[8]));
   }
   conv.fused = fields[8] == "1";
   return conv;
@@ -107,45 +110,46 @@ std::optional<double> ns_of(std::string_view text, double ms) {
 /// Nothing for -1.
 Result<std::optional<double>> read_latency(std::string_view text) {
   const auto ms = base::parse_double(text);
-  if (!ms) return fail(Code::Input, "the latency is {}, no number", quoted(text));
+  if (!ms) return fail(Code::Input, "the latency is {}, no number", quoted_text(text));
   if (*ms == -1) return std::nullopt;
   const auto ns = ns_of(text, *ms);
   if (!std::isfinite(*ms) || !ns || !(*ms > 0)) {
     return fail(Code::Input,
                 "the latency is {} where ms, or -1 for a profile that failed, are expected",
-                quoted(text));
+                quoted_text(text));
   }
   if (!base::is_kernel_time(*ns)) {
-    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted(text),
+    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted_text(text),
                 base::kKernelTimesMs);
   }
   return ns;
 }
 
 /// One line without its end, blanks around it trimmed_line.
-Result<LibraryRow> read_line(std::string_view line) {
+Result<LibraryRow> read_row(std::string_view line) {
   if (line.size() > kMaxLine)
     return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMaxLine);
   if (line.find('\0') != std::string_view::npos)
-    return fail(Code::Input, "holds a NUL byte: {}", quoted(line));
+    return fail(Code::Input, "holds a NUL byte: {}", quoted_text(line));
   if (line.front() != '{')
-    return fail(Code::Input, "begins with {} where '{{' is expected", quoted(line));
+    return fail(Code::Input, "begins with {} where '{{' is expected", quoted_text(line));
   const std::size_t close = line.find('}');
   if (close == std::string_view::npos)
-    return fail(Code::Input, "no closing brace: {}", quoted(line));
+    return fail(Code::Input, "no closing brace: {}", quoted_text(line));
   LibraryRow row;
   OPLAT_TRY(conv, read_key(line.substr(1, close - 1)));
   row.conv = conv;
   const std::string_view rest = line.substr(close + 1);
   const std::string_view number = trimmed_line(rest);
   if (number.empty())
-    return fail(Code::Input, "no latency after the closing brace: {}", quoted(line));
+    return fail(Code::Input, "no latency after the closing brace: {}", quoted_text(line));
   if (!is_blank(rest.front())) {
-    return fail(Code::Input, "{} after the closing brace where a blank is expected", quoted(rest));
+    return fail(Code::Input, "{} after the closing brace where a blank is expected",
+                quoted_text(rest));
   }
   const std::size_t end = number.find_first_of(" \t");
   if (end != std::string_view::npos) {
-    return fail(Code::Input, "{} after the latency", quoted(trimmed_line(number.substr(end))));
+    return fail(Code::Input, "{} after the latency", quoted_text(trimmed_line(number.substr(end))));
   }
   OPLAT_TRY(ns, read_latency(number));
   row.ns = ns;
@@ -178,7 +182,7 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
     line = trimmed_line(line);
     ++line_number;
     if (!line.empty()) {
-      if (auto row = read_line(line)) {
+      if (auto row = read_row(line)) {
         row->before = bytes.substr(pending, start - pending);
         row->text = text;
         row->line = line_number;

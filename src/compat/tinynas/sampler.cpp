@@ -12,7 +12,7 @@
 namespace oplat::compat::tinynas {
 namespace {
 
-constexpr std::int64_t kMaxSize = 1'000'000;
+constexpr std::int64_t kMaxInputSize = 1'000'000;
 constexpr std::int64_t kMaxGridPoints = 100'000;
 constexpr double kMaxCombinations = 1e7;
 constexpr double kMaxRatio = 1e6;
@@ -155,15 +155,15 @@ Result<SamplingSpace> read_sampling_space(const base::Source& source) {
   ConfigReader reader(source);
   OPLAT_CHECK(reader.read());
   SamplingSpace space;
-  OPLAT_TRY(batch, reader.integers("batch", 1, kMaxSize));
+  OPLAT_TRY(batch, reader.integers("batch", 1, kMaxInputSize));
   OPLAT_TRY(fused, reader.integers("elmt_fused", 0, 1));
-  OPLAT_TRY(kernel, reader.integers("filter_size", 1, kMaxSize));
-  OPLAT_TRY(out_c, reader.integers("output_channel", 1, kMaxSize));
-  OPLAT_TRY(stride, reader.integers("stride", 1, kMaxSize));
+  OPLAT_TRY(kernel, reader.integers("filter_size", 1, kMaxInputSize));
+  OPLAT_TRY(out_c, reader.integers("output_channel", 1, kMaxInputSize));
+  OPLAT_TRY(stride, reader.integers("stride", 1, kMaxInputSize));
   OPLAT_TRY(type, reader.integers("type", 0, 1));
   OPLAT_TRY(ratio, reader.ratios());
-  OPLAT_TRY(min_size, reader.integer("min_feature_size", 1, kMaxSize));
-  OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMaxSize));
+  OPLAT_TRY(min_size, reader.integer("min_feature_size", 1, kMaxInputSize));
+  OPLAT_TRY(max_size, reader.integer("max_feature_size", 1, kMaxInputSize));
   OPLAT_TRY(sizes, reader.integer("number_feature_size", 1, kMaxGridPoints));
   if (min_size > max_size) {
     return fail(Code::Input, "{}: min_feature_size {} is larger than max_feature_size {}",

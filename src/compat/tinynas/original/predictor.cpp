@@ -17,7 +17,7 @@ namespace {
 /// The original does not load rows of this size.
 constexpr std::int64_t kIgnoredSize = 4;
 /// Convolutions of an image are slices of their own, whatever their ratio.
-constexpr std::int64_t kImageChannels = 3;
+constexpr std::int64_t kInputChannels = 3;
 constexpr double kImageRatio = 0;
 
 /// What the original calls a key: rows that are never interpolated between.
@@ -51,7 +51,7 @@ double ratio_of(const ir::ConvTuple& conv) {
 }
 
 double slice_ratio(const ir::ConvTuple& conv) {
-  if (conv.type == ir::ConvType::Depthwise || conv.in_c == kImageChannels) return kImageRatio;
+  if (conv.type == ir::ConvType::Depthwise || conv.in_c == kInputChannels) return kImageRatio;
   return std::trunc(ratio_of(conv) * 100) / 100;
 }
 
@@ -82,21 +82,21 @@ Result<double> between_ratios(const Slices& slices, const ir::ConvTuple& conv) {
   }
   if (ratios.empty())
     return fail(Code::Missing, "{}: of {} the library has In_C = {} only, and the original raises",
-                text(conv), text(kind_of(conv)), kImageChannels);
+                text(conv), text(kind_of(conv)), kInputChannels);
   const double asked = ratio_of(conv);
   const double ms = line_through(ratios, times, asked);
   return ms < 0 ? asked / ratios.front() * times.front() : ms;
 }
 
 Result<double> at_batch(const Slices& slices, const ir::ConvTuple& conv) {
-  const bool alone = conv.type == ir::ConvType::Depthwise || conv.in_c == kImageChannels;
+  const bool alone = conv.type == ir::ConvType::Depthwise || conv.in_c == kInputChannels;
   const double ratio = alone ? kImageRatio : ratio_of(conv);
   if (const auto found = slices.find(ratio); found != slices.end())
     return at_slice(conv, ratio, found->second);
   if (alone)
     return fail(Code::Missing,
                 "{}: of {} the library has no row of In_C = {}, and the original raises (KeyError)",
-                text(conv), text(kind_of(conv)), kImageChannels);
+                text(conv), text(kind_of(conv)), kInputChannels);
   return between_ratios(slices, conv);
 }
 
