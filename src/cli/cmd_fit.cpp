@@ -77,9 +77,9 @@ Result<int> run_fit(const FitFlags& flags) {
     OPLAT_TRY(groups, read_groups_file(flags.groups_file, "model file name"));
     request.groups = std::move(groups);
   }
-  OPLAT_TRY(table, table::Table::open(flags.table,
-                                      flags.dry_run ? table::Mode::Read : table::Mode::Write),
-                                      compat::codecs()));
+  OPLAT_TRY(table,
+            table::Table::open(flags.table, flags.dry_run ? table::Mode::Read : table::Mode::Write,
+                               compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question));
   report::FitReport report;
   report.table = flags.table;

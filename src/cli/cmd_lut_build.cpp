@@ -21,7 +21,7 @@
 namespace oplat::cli {
 namespace {
 
-constexpr std::size_t kMaxNamed = 10;
+constexpr std::size_t kMaxNamedKeys = 10;
 
 struct LutBuildFlags {
   std::vector<std::string> models;
@@ -131,7 +131,7 @@ std::string reason_of(const std::vector<table::StoredRow>& rows) {
 struct Lines {
   std::string text;
   std::size_t records = 0;
-  base::TruncatedList missing{kMaxNamed};  ///< with the reason
+  base::TruncatedList missing{kMaxNamedKeys};  ///< with the reason
 };
 
 /// A line for every operator with a time, at its hottest cache state, as the original's loop over

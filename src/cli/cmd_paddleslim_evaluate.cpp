@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMaxTable = std::uint64_t{128} << 20;
 constexpr std::size_t kMaxNamed = 20;
-constexpr double kNsPerMs = 1e6;
+constexpr double kEvaluatorNsPerMs = 1e6;
 
 struct PaddleslimEvaluateFlags {
   std::string model;
@@ -115,13 +115,13 @@ std::string text_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestio
   for (const std::string& one : answers.order) {
     const Answer& answer = answers.of.at(one);
     text += fmt::format("{} x {}: {}\n", answer.count, one,
-                        answer.ns ? base::float_text(*answer.ns / kNsPerMs) + " ms"
+                        answer.ns ? base::float_text(*answer.ns / kEvaluatorNsPerMs) + " ms"
                                   : std::string("not in the table"));
   }
   const auto total = total_of(answers);
   text += fmt::format("{}: {} operators, {}\n", base::printable(flags.model, 400),
                       questions.asked.size(),
-                      total ? base::float_text(*total / kNsPerMs) + " ms"
+                      total ? base::float_text(*total / kEvaluatorNsPerMs) + " ms"
                             : std::string("no latency: operators are missing"));
   if (questions.passed_over.empty()) return text;
   text += "not counted by this rule:";

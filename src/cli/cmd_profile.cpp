@@ -118,9 +118,9 @@ Result<int> run_profile(const ProfileFlags& flags) {
   // Neither a worker that does not start nor a model that is none may leave an empty table behind.
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
-  OPLAT_TRY(table, table::Table::open(flags.table,
-                                      flags.resume ? table::Mode::Write : table::Mode::Create),
-                                      compat::codecs()));
+  OPLAT_TRY(table,
+            table::Table::open(flags.table, flags.resume ? table::Mode::Write : table::Mode::Create,
+                               compat::codecs()));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));
   std::vector<table::Plan> plans;

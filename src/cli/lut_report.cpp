@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxNamed = 10;
+constexpr std::size_t kMaxNamedOperators = 10;
 
 std::string between(const estimate::Bounds& interval, double level) {
   return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low,
@@ -107,7 +107,7 @@ ordered_json lut_document(const LutPrediction& prediction) {
 
 Status require_answers(std::span<const LutPrediction> predictions) {
   std::size_t asked = 0;
-  base::TruncatedList missing(kMaxNamed);
+  base::TruncatedList missing(kMaxNamedOperators);
   for (const LutPrediction& prediction : predictions) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {

@@ -12,14 +12,14 @@
 namespace oplat::cli {
 namespace {
 
-using Json = nlohmann::json;
+using ModuleJson = nlohmann::json;
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMaxLineBytes = 1 << 20;
 constexpr std::size_t kMaxShapes = 16;
 
-std::string shown(const Json& json) {
-  return base::printable(json.dump(-1, ' ', true, Json::error_handler_t::replace));
+std::string shown(const ModuleJson& json) {
+  return base::printable(json.dump(-1, ' ', true, ModuleJson::error_handler_t::replace));
 }
 
 /// Whether lists and objects are nested deeper than any line of ours: messages print what was
@@ -44,7 +44,7 @@ bool too_deep(std::string_view text) {
 }
 
 /// Arguments are flat: numbers, words, or lists of numbers.
-Result<ir::Value> value_of(const Json& json) {
+Result<ir::Value> value_of(const ModuleJson& json) {
   if (json.is_boolean()) return ir::Value(json.get<bool>() ? 1 : 0);
   if (json.is_number_unsigned() &&
       json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
@@ -58,7 +58,7 @@ Result<ir::Value> value_of(const Json& json) {
         "{} is no argument; expected a whole number, true or false, a word or a list of numbers",
         shown(json));
   ir::List list;
-  for (const Json& one : json) {
+  for (const ModuleJson& one : json) {
     if (one.is_array())
       return fail(Code::Input, "{} is a list of lists; expected a list of numbers", shown(json));
     OPLAT_TRY(value, value_of(one));
@@ -67,7 +67,7 @@ Result<ir::Value> value_of(const Json& json) {
   return ir::Value(std::move(list));
 }
 
-Result<std::vector<std::vector<std::int64_t>>> shapes_of(const Json& json) {
+Result<std::vector<std::vector<std::int64_t>>> shapes_of(const ModuleJson& json) {
   std::vector<std::vector<std::int64_t>> shapes;
   bool good = json.is_array() && json.size() <= kMaxShapes;
   for (auto shape = json.begin(); good && shape != json.end(); ++shape) {
@@ -87,7 +87,7 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_of(const Json& json) {
   return shapes;
 }
 
-Status check_names(const Json& json, bool table) {
+Status check_names(const ModuleJson& json, bool table) {
   if (!json.is_object())
     return fail(
         Code::Input,
@@ -105,7 +105,7 @@ Status check_names(const Json& json, bool table) {
   return {};
 }
 
-Result<ModuleLine> line_of(const Json& json, bool table) {
+Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
   OPLAT_CHECK(check_names(json, table));
   ir::ModuleQuery query;
   if (!json["op"].is_string())
@@ -129,7 +129,7 @@ Result<ModuleLine> line_of(const Json& json, bool table) {
   OPLAT_TRY(key, ir::key_of(line.query));
   line.key = ir::print(key);
   if (!table) return line;
-  const Json& latency = json["latency_us"];
+  const ModuleJson& latency = json["latency_us"];
   if (!latency.is_number() || !std::isfinite(latency.get<double>()) || latency.get<double>() < 0) {
     return fail(Code::Input, "'latency_us' is {}; expected a time in microseconds, 0 or more",
                 shown(latency));
@@ -157,7 +157,7 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
                   kMaxLineBytes);
     if (too_deep(text))
       return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
-    const Json json = Json::parse(text, nullptr, false);
+    const ModuleJson json = ModuleJson::parse(text, nullptr, false);
     if (json.is_discarded())
       return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));
     auto line = line_of(json, table);
