@@ -139,7 +139,7 @@ Result<predict::Selection> select_stated(const table::Table& table, predict::Que
     if (std::find(stated.begin(), stated.end(), *question.precision) != stated.end())
       question.precision.reset();
   }
-  return predict::select(table, question);
+  return predict::select(table, question, compat::catalogue());
 }
 
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {

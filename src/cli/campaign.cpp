@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
+#include "compat/registry.hpp"
 #include "measure/environment.hpp"
 
 namespace oplat::cli {
@@ -193,6 +194,7 @@ Result<measure::Summary> run_campaign(const RuntimeSession& session,
                                       const Verbosity& verbosity) {
   OPLAT_CHECK(check_replay(table, session));
   measure::CampaignRequest request;
+  request.catalogue = &compat::catalogue();
   request.device = session.device;
   request.setting = session.setting;
   request.keys = keys;

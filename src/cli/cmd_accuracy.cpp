@@ -54,6 +54,7 @@ Result<estimate::Split> split_of(const std::string& text) {
 
 Result<int> run_accuracy(const AccuracyFlags& flags) {
   estimate::AccuracyRequest request;
+  request.catalogue = &compat::catalogue();
   OPLAT_TRY(split, split_of(flags.split));
   request.split = std::move(split);
   request.set_aside = flags.learn.set_aside;
@@ -63,7 +64,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
   request.networks = flags.networks;
   request.network_seed = flags.network_seed.value_or(flags.learn.seed);
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question));
+  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
   OPLAT_TRY(samples, estimate::read_samples_in_states(
                          {&table, selection.device_id, selection.setting_ids, std::nullopt}));
   base::install_interrupt_handlers();

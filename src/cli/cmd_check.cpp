@@ -102,12 +102,13 @@ std::string text_of(const CheckFlags& flags, const predict::Selection& selection
 
 Result<int> run_check(const CheckFlags& flags) {
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question));
+  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
   OPLAT_TRY(rows, read_rows(table, selection));
   if (rows.ids.empty()) return fail(Code::Refused, "{}: no row with a time", flags.table);
   std::vector<estimate::CheckedRow> checked;
   for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});
   estimate::SanityRequest request;
+  request.catalogue = selection.catalogue;
   request.peak_flops_per_ns = flags.peak_gflops;
   request.peak_bytes_per_ns = flags.peak_gbytes;
   request.most_ratio = flags.most_ratio;

@@ -48,7 +48,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
       fitting.emplace(file.device, file.setting);
   }
   if (fitting.empty()) {
-    OPLAT_TRY(selection, predict::select(table, question));
+    OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
     return Pair{selection.device_id, selection.setting_ids.front()};
   }
   if (fitting.size() == 1) return *fitting.begin();

@@ -48,7 +48,8 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
 /// What cannot be learned for want of rows leaves the rest of the work to be done.
 Status fit_kernels(table::Table& table, const predict::Selection& selection, const FitFlags& flags,
                    report::FitReport& report, Fits& fits) {
-  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,
+                                 selection.catalogue};
   const auto start = std::chrono::steady_clock::now();
   auto learned =
       learn_with_progress(rows, flags.learn, flags.verbosity, flags.dry_run ? nullptr : &table);
@@ -80,7 +81,7 @@ Result<int> run_fit(const FitFlags& flags) {
   OPLAT_TRY(table,
             table::Table::open(flags.table, flags.dry_run ? table::Mode::Read : table::Mode::Write,
                                compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question));
+  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
   report::FitReport report;
   report.table = flags.table;
   report.device = selection.device;

@@ -59,7 +59,7 @@ Status from_table(const LutFlags& flags, Source& source, std::vector<std::string
   source.table = std::make_shared<table::Table>(std::move(opened));
   predict::Question question = flags.question;
   question.device = flags.device;
-  OPLAT_TRY(selection, predict::select(*source.table, question));
+  OPLAT_TRY(selection, predict::select(*source.table, question, compat::catalogue()));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   source.rows = flags.table;
   source.device = selection.device.name;
@@ -84,7 +84,7 @@ Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>
   if (!flags.estimate) return {};
   OPLAT_TRY(kept, lut_table(*file, source.device, {flags.verbosity, flags.calibrate}, warnings));
   source.kept = std::move(kept);
-  OPLAT_TRY(selection, predict::select(source.kept->table, {}));
+  OPLAT_TRY(selection, predict::select(source.kept->table, {}, compat::catalogue()));
   OPLAT_TRY(predictor,
             predict::Predictor::create(source.kept->table, selection, profile_of(flags)));
   source.predictor = std::move(predictor);

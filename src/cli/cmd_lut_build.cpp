@@ -14,6 +14,7 @@
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
 #include "search/expansion.hpp"
 #include "table/exchange.hpp"
@@ -63,7 +64,7 @@ Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
   OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
   std::vector<ir::LutQuery> queries;
   for (const std::string& text : keys) {
-    OPLAT_TRY(query, search::query_of(text));
+    OPLAT_TRY(query, compat::mobile_vision::query_of(text));
     queries.push_back(std::move(query));
   }
   return queries;

@@ -16,6 +16,7 @@
 #include "cli/paddleslim.hpp"
 #include "cli/question.hpp"
 #include "cli/rule_choice.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -105,7 +106,7 @@ Result<report::PredictionReport> answer(const PaddleslimPredictFlags& flags,
   prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(),
                              planned.warnings.end());
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
-  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings);
+  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
   return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
 }
 

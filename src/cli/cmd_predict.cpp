@@ -9,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/paddle_table.hpp"
 #include "cli/question.hpp"
+#include "compat/registry.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::cli {
@@ -37,7 +38,7 @@ Result<report::PredictionReport> answer(const PredictFlags& flags, AnyTable& tab
   OPLAT_TRY(prediction, predict_planned(table.table(), planned, flags.model, flags.question));
   prediction.table_path = table.path;
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
-  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings);
+  predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
   return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
 }
 

@@ -7,6 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "compat/registry.hpp"
 #include "plan/rules.hpp"
 
 namespace oplat::cli {
@@ -18,8 +19,8 @@ Result<std::vector<plan::RuleSet>> sets_of(const std::string& file) {
     return plan::read_rules(source);
   }
   std::vector<plan::RuleSet> sets;
-  for (const std::string& name : plan::rule_set_names()) {
-    OPLAT_TRY(set, plan::built_in_rules(name));
+  for (const std::string& name : plan::rule_set_names(compat::rule_sets())) {
+    OPLAT_TRY(set, plan::built_in_rules(name, compat::rule_sets()));
     sets.push_back(std::move(set));
   }
   return sets;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "compat/registry.hpp"
 
 namespace oplat::cli {
 
@@ -20,7 +21,7 @@ void add_space_options(const Command& command, SpaceOptions& to) {
 
 Result<search::SearchSpace> read_space(const SpaceOptions& options) {
   OPLAT_TRY(source, base::Source::open(options.file));
-  OPLAT_TRY(read, search::read_space(source));
+  OPLAT_TRY(read, search::read_space(source, compat::block_families()));
   if (options.resolutions.empty()) return std::move(read);
   read.resolutions.clear();
   for (const std::int64_t one : options.resolutions) {

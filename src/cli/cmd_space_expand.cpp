@@ -6,6 +6,7 @@
 #include "cli/options.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
 #include "search/expansion.hpp"
 
@@ -29,7 +30,7 @@ Result<int> run_space_expand(const SpaceExpandFlags& flags) {
       text += key + "\n";
       continue;
     }
-    OPLAT_TRY(query, search::query_of(key));
+    OPLAT_TRY(query, compat::mobile_vision::query_of(key));
     text += compat::mobile_vision::lut_question_line(query, "");
   }
   OPLAT_CHECK(put_text(flags.out, text));

@@ -109,7 +109,7 @@ Result<int> run_space_lut(const SpaceLutFlags& flags) {
     OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question));
+  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
   search::Options options;
   options.level = flags.level;
   options.missing = missing;

@@ -111,7 +111,7 @@ Result<Answers> from_library(const TinynasPredictFlags& flags, std::vector<std::
   }
   OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.verbosity, flags.calibrate},
                                 warnings));
-  OPLAT_TRY(selection, predict::select(kept.table, {}));
+  OPLAT_TRY(selection, predict::select(kept.table, {}, compat::catalogue()));
   OPLAT_TRY(answer,
             best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
@@ -136,7 +136,7 @@ Result<Answers> from_table(const TinynasPredictFlags& flags, std::vector<std::st
   question.runtime = given(flags.runtime);
   question.version = given(flags.runtime_version);
   question.precision = given(flags.precision);
-  OPLAT_TRY(selection, predict::select(table, question));
+  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   Answers answers{{}, flags.table, selection.setting.precision};
   if (original(flags)) {

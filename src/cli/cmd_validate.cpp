@@ -78,7 +78,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   question.threads = session.setting.threads;
   question.build = session.setting.build;
   question.options = session.setting.options;
-  OPLAT_TRY(selection, predict::select(table, question));
+  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(rows, measured(flags, session, table, planned));
   predict::Validation validation;

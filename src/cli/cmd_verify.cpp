@@ -222,13 +222,13 @@ Result<int> run_verify(const VerifyFlags& flags) {
   installed.worker.reset();
   predict::Question question = flags.question;
   OPLAT_CHECK(fill(question, table, hello));
-  OPLAT_TRY(selection, predict::select(table, question));
+  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
   OPLAT_TRY(options, options_of(flags, worker, selection.setting));
   OPLAT_TRY(session, start_runtime(options, flags.verbosity));
   session.worker.reset();  // it would stand idle beside those that measure
   OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
-                                       flags.rows, flags.seed));
+                                       flags.rows, flags.seed, compat::catalogue()));
   if (rows.empty()) {
     return fail(
         Code::Refused,

@@ -3,12 +3,13 @@
 #include "cli/library_fit.hpp"
 
 #include "cli/learning.hpp"
+#include "compat/registry.hpp"
 #include "predict/population.hpp"
 
 namespace oplat::cli {
 
 Result<bool> has_fit(const table::Table& table) {
-  OPLAT_TRY(selection, predict::select(table, {}));
+  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
   const table::SettingId setting = selection.setting_ids.front();
   OPLAT_TRY(found, table.find_fit(estimate::kLearnedFormat, selection.device_id, setting));
   if (found && found->current) {
@@ -22,7 +23,7 @@ Result<bool> has_fit(const table::Table& table) {
 Status ensure_fit(table::Table& table, bool calibrate, const Verbosity& verbosity) {
   OPLAT_TRY(fitted, has_fit(table));
   if (fitted) return {};
-  OPLAT_TRY(selection, predict::select(table, {}));
+  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
   if (!verbosity.quiet) {
     fmt::print(stderr,
                "oplat: learning from the library, once; this takes minutes where it has many rows, "
@@ -31,7 +32,8 @@ Status ensure_fit(table::Table& table, bool calibrate, const Verbosity& verbosit
   }
   LearnOptions options;
   options.calibrate = calibrate;
-  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt};
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,
+                                 selection.catalogue};
   OPLAT_TRY(learned, learn_with_progress(rows, options, verbosity, &table));
   return store_fits(table, selection.device_id, selection.setting_ids.front(), learned.fits);
 }

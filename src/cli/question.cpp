@@ -13,6 +13,7 @@
 #include "cli/model_memo.hpp"
 #include "cli/rule_choice.hpp"
 #include "cli/runtime_session.hpp"
+#include "compat/registry.hpp"
 #include "plan/identity.hpp"
 #include "plan/rules.hpp"
 #include "runtimes/worker_client.hpp"
@@ -83,8 +84,8 @@ void add_plan_option(const Command& command, QuestionOptions& to) {
 
 Status check_question(const QuestionOptions& options) {
   if (options.plan.starts_with(kRulesOf)) {
-    OPLAT_CHECK(
-        plan::rules_named(options.plan.substr(kRulesOf.size())).map([](const plan::RuleSet&) {}));
+    OPLAT_CHECK(plan::rules_named(options.plan.substr(kRulesOf.size()), compat::rule_sets())
+                    .map([](const plan::RuleSet&) {}));
   } else if (options.plan != "auto" && options.plan != "cached" && options.plan != "runtime" &&
              options.plan != kRules) {
     return fail(Code::Usage, "--plan {}: use auto, cached, runtime, rules or rules:NAME",

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "cli/any_table.hpp"
 #include "cli/rules_plan.hpp"
+#include "compat/registry.hpp"
 #include "formats/paddle.hpp"
 #include "ir/paddle.hpp"
 #include "ir/paddle_key.hpp"
@@ -104,7 +105,7 @@ Result<std::vector<std::string>> names_for(const predict::Selection& selection,
   if (names.empty()) {
     return fail(Code::Usage, "--plan rules: there are no rules for {}; there are {}",
                 base::printable(selection.setting.runtime),
-                base::join(plan::rule_set_names(), ", "));
+                base::join(plan::rule_set_names(compat::rule_sets()), ", "));
   }
   for (const std::string& name : names)
     if (!selection.setting.version.empty() && name.ends_with("@" + selection.setting.version))
@@ -160,8 +161,8 @@ Status say_what_is_pruned(const RulesModel& model, std::vector<std::string>& war
 
 std::vector<std::string> rule_sets_for(const std::string& runtime) {
   std::vector<std::string> names;
-  for (const std::string& name : plan::rule_set_names()) {
-    const auto rules = plan::built_in_rules(name);
+  for (const std::string& name : plan::rule_set_names(compat::rule_sets())) {
+    const auto rules = plan::built_in_rules(name, compat::rule_sets());
     if (rules && rules->runtime == runtime) names.push_back(name);
   }
   return names;
@@ -198,7 +199,7 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
   OPLAT_TRY(measured, predict::Predictor::create(table, selection, std::nullopt));
   std::vector<Candidate> candidates;
   for (const std::string& name : names) {
-    OPLAT_TRY(rules, plan::rules_named(name));
+    OPLAT_TRY(rules, plan::rules_named(name, compat::rule_sets()));
     const plan::RuleOptions options =
         rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
     OPLAT_TRY(made, plan_model_by_rules(read, rules, options));

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "compat/registry.hpp"
 #include "plan/identity.hpp"
 
 namespace oplat::cli {
@@ -23,10 +24,11 @@ Result<RulesAsked> rules_asked(const std::string& plan, const std::string& preci
   constexpr std::string_view kPrefix = "rules:";
   if (!plan.starts_with(kPrefix)) {
     return fail(Code::Usage, "--plan {}: expected rules:NAME; there are {}, or rules:FILE.yaml",
-                base::printable(plan), base::join(plan::rule_set_names(), ", "));
+                base::printable(plan), base::join(plan::rule_set_names(compat::rule_sets()), ", "));
   }
   RulesAsked asked;
-  OPLAT_TRY(set, plan::rules_named(std::string_view(plan).substr(kPrefix.size())));
+  OPLAT_TRY(set,
+            plan::rules_named(std::string_view(plan).substr(kPrefix.size()), compat::rule_sets()));
   asked.set = std::move(set);
   if (precision.empty() || precision == "model") return asked;
   if (!asked.set.options.contains(precision)) {
@@ -62,7 +64,7 @@ Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleS
                                       const plan::RuleOptions& options) {
   auto fused = plan::fuse(model.graph, rules, options);
   if (!fused) return fail_in(model.path, fused.error());
-  auto made = plan::plan_of_fused(*fused, rules);
+  auto made = plan::plan_of_fused(*fused, rules, compat::catalogue());
   if (!made) return fail_in(model.path, made.error());
   made->model = std::filesystem::path(model.path).filename().string();
   made->identity = plan::rules_identity(model.hash, model.shapes, rules, options);

@@ -2,9 +2,18 @@
 /// The one list of foreign systems. Explicit: no static initialisers.
 #include "compat/registry.hpp"
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "compat/mobile_vision/codec.hpp"
+#include "compat/mobile_vision/domain.hpp"
+#include "compat/mobile_vision/families.hpp"
 #include "compat/paddleslim/codecs.hpp"
+#include "compat/paddleslim/domains.hpp"
+#include "compat/paddleslim/rules.hpp"
 #include "compat/tinynas/codec.hpp"
+#include "compat/tinynas/domain.hpp"
 
 namespace oplat::compat {
 
@@ -22,6 +31,42 @@ table::CodecList codecs() {
 
 Result<const table::TableCodec*> find_codec(std::string_view name) {
   return table::find_codec(codecs(), name);
+}
+
+std::span<const ir::KeyDomain* const> key_domains() {
+  static const std::array<const ir::KeyDomain*, 5> domains = {
+      &tinynas::conv_domain(), &mobile_vision::caffe2_domain(), &paddleslim::lite_domain(),
+      &paddleslim::runtime_domain(), &paddleslim::onednn_domain()};
+  return domains;
+}
+
+const ir::Catalogue& catalogue() {
+  static const ir::Catalogue catalogue(key_domains());
+  return catalogue;
+}
+
+std::span<const plan::RuleSet> rule_sets() {
+  struct BuiltIn {
+    const char* file;
+    std::string_view (*text)();
+  };
+  static constexpr std::array kBuiltIn = {BuiltIn{"paddle-lite.yaml", paddleslim::lite_rules}};
+  static const std::vector<plan::RuleSet> sets = [] {
+    std::vector<plan::RuleSet> all;
+    for (const BuiltIn& one : kBuiltIn) {
+      auto read = plan::read_rules(base::Source::from_bytes(one.file, std::string(one.text())));
+      // The texts are compiled in, and tests read each of them: one that fails offers no rules.
+      if (read) all.insert(all.end(), read->begin(), read->end());
+    }
+    return all;
+  }();
+  return sets;
+}
+
+std::span<const search::Family* const> block_families() {
+  static const std::array<const search::Family*, 2> families = {&mobile_vision::int8_family(),
+                                                                &mobile_vision::fp32_family()};
+  return families;
 }
 
 }  // namespace oplat::compat

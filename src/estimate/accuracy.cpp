@@ -82,7 +82,7 @@ class Asker {
       : rows_(rows), request_(request) {}
 
   Status ask(std::size_t fold, Accuracy& accuracy) {
-    OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn));
+    OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn, *request_.catalogue));
     std::vector<ir::Description> known;
     std::vector<double> log_ns;
     std::vector<ir::Description> questions;
@@ -141,13 +141,13 @@ class Asker {
 
 Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
   Accuracy accuracy;
-  const Teaching taught = teaching(samples, request.set_aside);
+  const Teaching taught = teaching(samples, request.set_aside, *request.catalogue);
   accuracy.set_aside = static_cast<std::int64_t>(taught.set_aside);
   std::vector<DescribedRow> rows;
   std::set<std::string> operators;
   for (std::size_t i = 0; i < taught.samples.size(); ++i) {
     const Sample& sample = taught.samples[i];
-    auto description = description_of(sample);
+    auto description = description_of(sample, *request.catalogue);
     if (!description) continue;
     std::string own(operator_of(sample.key));
     operators.insert(own);

@@ -69,7 +69,8 @@ struct NetworkLine {
 
 struct AccuracyRequest {
   Split split;
-  /// Rows of these operators alone ("paddle_lite:conv2d") are learned from and asked for; empty: of
+  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the call alone
+  /// Rows of these operators alone ("domain:op") are learned from and asked for; empty: of
   /// all.
   std::vector<std::string> operators;
   LearnRequest learn;

@@ -11,7 +11,6 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "estimate/sampler.hpp"
-#include "ir/conv_tuple.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -30,16 +29,14 @@ std::uint32_t crc32(std::string_view text) {
   return ~crc;
 }
 
-/// A convolution library's own text of the row ("{Regular,...}"), else the key: what the split's
-/// hash is taken of.
-std::string text_of(const DescribedRow& row, bool without_residual) {
-  const auto key = ir::parse(row.key);
-  auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
-  if (conv) {
-    if (without_residual) conv->fused = false;
-    return fmt::format("{{{},{},{},{},{},{},{},{},{}}}", ir::name(conv->type), conv->batch,
-                       conv->in_c, conv->in_h, conv->in_w, conv->out_c, conv->kernel, conv->stride,
-                       conv->fused ? 1 : 0);
+/// The text that the row's own system has for it (KeyDomain::split_text), else the key: what the
+/// split's hash is taken of.
+std::string text_of(const DescribedRow& row, bool without_residual,
+                    const ir::Catalogue& catalogue) {
+  if (const ir::KeyDomain* domain = catalogue.domain_of(row.key)) {
+    const auto key = ir::parse(row.key);
+    auto text = key ? domain->split_text(*key, without_residual) : std::nullopt;
+    if (text) return *std::move(text);
   }
   if (!without_residual || !row.description.aligned) return row.key;
   std::string text = row.description.slice;
@@ -186,7 +183,8 @@ Result<Split> parse_split(std::string_view text) {
 }
 
 Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split,
-                                   std::size_t fold, const LearnRequest& request) {
+                                   std::size_t fold, const LearnRequest& request,
+                                   const ir::Catalogue& catalogue) {
   if (split.kind == Split::Kind::Sample) return sampled(rows, split.percent, request);
   std::vector<Role> roles(rows.size(), Role::Learn);
   double limit = 0;
@@ -205,10 +203,10 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
     if (row.stand_in) continue;
     switch (split.kind) {
       case Split::Kind::Random:
-        if (crc32(text_of(row, false)) % kOneIn == 0) roles[i] = Role::Ask;
+        if (crc32(text_of(row, false, catalogue)) % kOneIn == 0) roles[i] = Role::Ask;
         break;
       case Split::Kind::Twin:
-        if (crc32(text_of(row, true)) % kOneIn == 0) roles[i] = Role::Ask;
+        if (crc32(text_of(row, true, catalogue)) % kOneIn == 0) roles[i] = Role::Ask;
         break;
       case Split::Kind::Level: {
         std::size_t hits = 0;
@@ -221,7 +219,7 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
         if (work(row) > limit) roles[i] = Role::Ask;
         break;
       case Split::Kind::Folds:
-        if (crc32(text_of(row, false)) % split.folds == fold) roles[i] = Role::Ask;
+        if (crc32(text_of(row, false, catalogue)) % split.folds == fold) roles[i] = Role::Ask;
         break;
       case Split::Kind::Groups: {
         const auto group = split.groups.find(row.key);

@@ -18,7 +18,7 @@ struct DescribedRow {
   std::string key;
   ir::Description description;
   double log_ns = 0;
-  std::string operator_name = {};  ///< "paddle_lite:conv2d"
+  std::string operator_name = {};  ///< "domain:op"
   bool stand_in = false;           ///< of unknown batch: learned from, never asked for
 };
 
@@ -26,7 +26,8 @@ enum class Role : std::uint8_t { Learn, Ask, Drop };
 
 /// One role a row, in one of the split's folds.
 Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Split& split,
-                                   std::size_t fold, const LearnRequest& request);
+                                   std::size_t fold, const LearnRequest& request,
+                                   const ir::Catalogue& catalogue);
 
 /// The end of a message about a split that asks for none of the rows: "; In_H of the rows is 8,
 /// 16".

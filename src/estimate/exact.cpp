@@ -15,7 +15,6 @@
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
-#include "ir/spelling.hpp"
 #include "ir/work.hpp"
 
 namespace oplat::estimate {
@@ -27,7 +26,7 @@ constexpr double kMemoryBytesPerNs = 10.0;
 constexpr double kMaxStateRatio = 3.6;
 
 /// How far the logarithms of times lie apart that differ in whether the key says the batch: 0.06 to
-/// 0.18 by operator in PaddleSlim's table of an RK3288, rows left aside that cannot be true.
+/// 0.18 by operator in a published table of an RK3288, rows left aside that cannot be true.
 constexpr double kOpenBatchSd = 0.13;
 
 struct Usable {
@@ -73,9 +72,14 @@ bool matches_nothing(std::string_view key) {
   return !parsed || ir::has_unknown(*parsed);
 }
 
-double weight_bytes(std::string_view key) {
+std::optional<ir::Key> parsed_key(std::string_view text) {
+  auto key = ir::parse(text);
+  return key ? std::optional(*std::move(key)) : std::nullopt;
+}
+
+double weight_bytes(std::string_view key, const ir::Catalogue& catalogue) {
   const auto parsed = ir::parse(key);
-  return parsed ? ir::work(*parsed).bytes_weights : 0;
+  return parsed ? ir::work(*parsed, catalogue).bytes_weights : 0;
 }
 
 /// How wrong one state can be about the other: the weights' way from memory is in one of the two
@@ -118,7 +122,7 @@ struct Known {
       floor;  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
   bool under_load = false;
   bool other_build = false;
-  std::string difference;   ///< of the row's key from the asked one; see ir::Spelling
+  std::string difference;   ///< of the row's key from the asked one; see ir::KeyAlias
   bool open_batch = false;  ///< likewise
 };
 
@@ -219,7 +223,8 @@ class Exact final : public Estimator {
       auto at = known_.find(queries[i].key);
       if (at == known_.end()) {
         OPLAT_TRY(known, look_up(queries[i].key));
-        if (!known.found && hashes_ && !ir::has_spellings(queries[i].key))
+        if (!known.found && hashes_ &&
+            rows_.catalogue->aliasing_domain_of(queries[i].key) == nullptr)
           continue;  // as quick to find out once more
         if (known_.size() >= kMaxKnown) known_.clear();
         at = known_.emplace(std::string(queries[i].key), std::move(known)).first;
@@ -242,22 +247,23 @@ class Exact final : public Estimator {
       OPLAT_TRY(own, rows_under(key));
       known = std::move(own);
     }
-    if (known.found || !ir::has_spellings(key)) return known;
-    const auto parsed = ir::parse(key);
+    if (known.found) return known;
+    const ir::KeyDomain* domain = rows_.catalogue->aliasing_domain_of(key);
+    const auto parsed = domain == nullptr ? std::nullopt : parsed_key(key);
     if (!parsed) return known;
-    for (ir::Spelling& spelling : ir::table_spellings(*parsed)) {
-      const std::string text = ir::print(spelling.key);
+    for (ir::KeyAlias& alias : domain->aliases(*parsed)) {
+      const std::string text = ir::print(alias.key);
       OPLAT_TRY(not_there, is_absent(text));
       if (not_there) continue;
       OPLAT_TRY(other, rows_under(text));
       if (!other.found) continue;
-      if (spelling.open_batch) {
+      if (alias.open_batch) {
         OPLAT_TRY(cannot_be, is_suspect(text));
         if (cannot_be) continue;
       }
       known = std::move(other);
-      known.difference = std::move(spelling.difference);
-      known.open_batch = spelling.open_batch;
+      known.difference = std::move(alias.difference);
+      known.open_batch = alias.open_batch;
       break;
     }
     return known;
@@ -281,7 +287,7 @@ class Exact final : public Estimator {
         known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
       }
       if (known.states.empty()) known.stateless = from_stateless(rows);
-      if (known.states.size() == 1) known.weight_bytes = weight_bytes(key);
+      if (known.states.size() == 1) known.weight_bytes = weight_bytes(key, *rows_.catalogue);
       break;
     }
     return known;
@@ -336,7 +342,7 @@ class Exact final : public Estimator {
       checked.reserve(samples.size());
       for (const Sample& sample : samples) checked.push_back({sample.key, std::exp(sample.log_ns)});
       suspects_.emplace();
-      for (const SuspectRow& suspect : check_rows(checked).suspects)
+      for (const SuspectRow& suspect : check_rows(checked, {.catalogue = rows_.catalogue}).suspects)
         suspects_->emplace(checked[suspect.row].key);
     }
     return suspects_->contains(std::string(key));
@@ -388,13 +394,14 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
 }
 
 Result<std::string> why_missing(const RowSource& source, std::string_view key) {
-  if (!ir::has_spellings(key) && matches_nothing(key))
+  const ir::KeyDomain* domain = source.catalogue->aliasing_domain_of(key);
+  if (domain == nullptr && matches_nothing(key))
     return std::string("the key holds \"?\", which matches no row");
   OPLAT_TRY(failed, row_without_time(source, key));
   if (failed) return *std::move(failed);
-  if (!ir::has_spellings(key)) return std::string("no row");
-  const auto parsed = ir::parse(key);
-  const auto text = parsed ? ir::foreign_text(*parsed) : std::nullopt;
+  if (domain == nullptr) return std::string("no row");
+  const auto parsed = parsed_key(key);
+  const auto text = parsed ? domain->native_text(*parsed) : std::nullopt;
   return text ? fmt::format("no row of '{}'", *text) : std::string("no row");
 }
 

@@ -12,6 +12,7 @@
 
 #include "estimate/estimator.hpp"
 #include "estimate/reuse.hpp"
+#include "ir/catalogue.hpp"
 #include "table/table.hpp"
 
 namespace oplat::estimate {
@@ -23,11 +24,12 @@ struct RowSource {
   std::vector<table::SettingId>
       settings;  ///< in order of preference: the asked build, then other builds of the version
   std::optional<ReuseCurve> curve;  ///< nothing: the rows' own states are the ends
+  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< must outlive the estimator
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at
 /// the footprint; rows without a state answer any footprint where no row has one. A key that holds
-/// "?" matches nothing. Where no row has the key, those of its spellings answer (ir/spelling.hpp),
+/// "?" matches nothing. Where no row has the key, those of its aliases answer (ir/key_domain.hpp),
 /// with a wider spread where they leave the batch open or the key does; then not those of rows that
 /// cannot be (sanity.hpp).
 std::unique_ptr<Estimator> make_exact(RowSource rows);

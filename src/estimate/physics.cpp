@@ -20,8 +20,8 @@ struct RooflinePoint {
 };
 
 /// Nothing unless every size is known and something is moved.
-std::optional<RooflinePoint> count(const ir::Key& key) {
-  const ir::Work work = ir::work(key);
+std::optional<RooflinePoint> count(const ir::Key& key, const ir::Catalogue& catalogue) {
+  const ir::Work work = ir::work(key, catalogue);
   if (!work.complete || !std::isfinite(work.bytes()) || work.bytes() <= 0) return std::nullopt;
   RooflinePoint point{work.flops, work.bytes(), 0};
   if (point.flops && (!std::isfinite(*point.flops) || *point.flops < 0)) point.flops.reset();
@@ -56,10 +56,13 @@ std::uint64_t get(std::string_view bytes, std::size_t at) {
 }
 
 class Physics final : public Estimator {
+ public:
+  explicit Physics(const ir::Catalogue& catalogue) : catalogue_(catalogue) {}
+
  private:
   std::string_view do_name() const override { return "physics"; }
   Status do_fit(std::span<const Sample> samples, const FitOptions&) override {
-    roofline_ = fit_roofline(samples);
+    roofline_ = fit_roofline(samples, catalogue_);
     if (!roofline_)
       return fail(Code::Refused,
                   "physics: none of {} rows has a time and a key whose sizes are all known",
@@ -72,7 +75,7 @@ class Physics final : public Estimator {
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (answers[i]) continue;
       if (const auto key = ir::parse(queries[i].key))
-        answers[i] = estimate_roofline(*roofline_, *key);
+        answers[i] = estimate_roofline(*roofline_, *key, catalogue_);
     }
     return {};
   }
@@ -117,17 +120,19 @@ class Physics final : public Estimator {
     return {};
   }
 
+  const ir::Catalogue& catalogue_;
   std::optional<Roofline> roofline_;
 };
 
 }  // namespace
 
-std::optional<Roofline> fit_roofline(std::span<const Sample> samples) {
+std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
+                                     const ir::Catalogue& catalogue) {
   std::vector<RooflinePoint> points;
   for (const Sample& sample : samples) {
     const auto key = ir::parse(sample.key);
     if (!key) continue;
-    auto point = count(*key);
+    auto point = count(*key, catalogue);
     if (!point) continue;
     point->ns = std::exp(sample.log_ns);
     if (!std::isfinite(point->ns) || point->ns <= 0) continue;
@@ -155,8 +160,9 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples) {
   return roofline;
 }
 
-std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key) {
-  const auto point = count(key);
+std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key,
+                                          const ir::Catalogue& catalogue) {
+  const auto point = count(key, catalogue);
   if (!point) return std::nullopt;
   const bool bytes_only = !point->flops || !roofline.flops_per_ns;
   Estimate answer;
@@ -171,6 +177,8 @@ std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Ke
   return answer;
 }
 
-std::unique_ptr<Estimator> make_physics() { return std::make_unique<Physics>(); }
+std::unique_ptr<Estimator> make_physics(const ir::Catalogue& catalogue) {
+  return std::make_unique<Physics>(catalogue);
+}
 
 }  // namespace oplat::estimate

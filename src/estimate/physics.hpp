@@ -8,6 +8,7 @@
 #include <span>
 
 #include "estimate/estimator.hpp"
+#include "ir/catalogue.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::estimate {
@@ -34,10 +35,13 @@ inline constexpr double kPhysicsBytesOnlySd = 1.0;
 inline constexpr double kMaxOverheadNs = 10'000;
 
 /// Nothing where no sample has a key that parses with every size known.
-std::optional<Roofline> fit_roofline(std::span<const Sample> samples);
+std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
+                                     const ir::Catalogue& catalogue);
 /// Nothing where the key's sizes are unknown.
-std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key);
+std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key,
+                                          const ir::Catalogue& catalogue);
 
-std::unique_ptr<Estimator> make_physics();
+/// `catalogue` must outlive it.
+std::unique_ptr<Estimator> make_physics(const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

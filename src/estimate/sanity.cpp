@@ -9,8 +9,6 @@
 #include <unordered_map>
 
 #include "base/units.hpp"
-#include "estimate/sanity_sizes.hpp"
-#include "ir/catalogue.hpp"
 #include "ir/description.hpp"
 #include "ir/moved_work.hpp"
 
@@ -28,11 +26,6 @@ constexpr double kMaxSaved = 5.0625;
 /// Pairs that are compared with each other; a table of so many rows of unknown batch is none that
 /// anybody measured.
 constexpr std::size_t kMaxPairs = 20'000'000;
-
-/// They move none of their bytes, or few.
-constexpr std::array<std::string_view, 9> kStill = {
-    "shape",   "reshape2", "squeeze2", "unsqueeze2", "flatten_contiguous_range",
-    "dropout", "slice",    "reshape",  "flatten2"};
 
 struct Facts {
   bool parsed = false;
@@ -76,22 +69,23 @@ bool sizes_unknown(const ir::Key& key) {
   return false;
 }
 
-double least_operations(const ir::Key& key, double flops) {
-  const auto description = ir::describe(key);
+double least_operations(const ir::Key& key, double flops, const ir::Catalogue& catalogue) {
+  const auto description = ir::describe(key, catalogue);
   if (!description || !description->contraction) return flops;
   const ir::Contraction& product = *description->contraction;
   if (product.stride != 1 || product.in_c == 1) return flops;
   return flops / std::clamp(product.kernel_h * product.kernel_w, 1.0, kMaxSaved);
 }
 
-Facts facts_of(const CheckedRow& row) {
+Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
   Facts facts;
   auto key = ir::parse(row.key);
   if (!key) return facts;
   facts.parsed = true;
   facts.batch_unknown = set_batch(*key);
   facts.more_unknown = sizes_unknown(*key);
-  facts.wrong = wrong_sizes(*key).value_or("");
+  if (const ir::KeyDomain* domain = catalogue.domain(key->domain))
+    facts.wrong = domain->wrong_sizes(*key).value_or("");
   facts.text = ir::print(*key);
   facts.group = facts.text.substr(0, facts.text.find('('));
   if (facts.more_unknown) return facts;
@@ -104,12 +98,10 @@ Facts facts_of(const CheckedRow& row) {
         facts.sizes.push_back(static_cast<double>(*dim));
     }
   }
-  const ir::Work work = ir::moved_work(*key);
-  if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops);
-  const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
-  const bool still = (info != nullptr && info->view) ||
-                     (key->domain == "paddle_lite" &&
-                      std::find(kStill.begin(), kStill.end(), key->op) != kStill.end());
+  const ir::Work work = ir::moved_work(*key, catalogue);
+  if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops, catalogue);
+  const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
+  const bool still = info != nullptr && (info->view || info->moves_little);
   if (!still && work.complete && work.bytes() > 0) facts.bytes = work.bytes();
   return facts;
 }
@@ -128,7 +120,7 @@ class Checker {
  public:
   Checker(std::span<const CheckedRow> rows, const SanityRequest& request)
       : rows_(rows), request_(request) {
-    for (const CheckedRow& row : rows) facts_.push_back(facts_of(row));
+    for (const CheckedRow& row : rows) facts_.push_back(facts_of(row, *request.catalogue));
     faults_.resize(rows.size());
   }
 
@@ -269,7 +261,7 @@ class Checker {
   std::vector<std::optional<SuspectRow>> faults_;
 };
 
-/// "paddle_lite:swish"
+/// "domain:op"
 std::string_view operator_of_text(std::string_view key) {
   return key.substr(0, key.find_first_of("{/@"));
 }
@@ -314,14 +306,15 @@ std::optional<std::string> key_with_batch_one(std::string_view key) {
   return ir::print(*parsed);
 }
 
-std::vector<Sample> stand_ins(std::span<const Sample> samples) {
+std::vector<Sample> stand_ins(std::span<const Sample> samples, const ir::Catalogue& catalogue) {
   std::vector<std::pair<std::size_t, std::string>> candidates;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (auto key = key_with_batch_one(samples[i].key)) candidates.emplace_back(i, *std::move(key));
   }
   if (candidates.empty()) return {};
   std::vector<bool> suspect(samples.size(), false);
-  for (const SuspectRow& row : check_rows(checked(samples)).suspects) suspect[row.row] = true;
+  for (const SuspectRow& row : check_rows(checked(samples), {.catalogue = &catalogue}).suspects)
+    suspect[row.row] = true;
   std::unordered_map<std::string_view, bool> own;
   for (const Sample& sample : samples) own.emplace(sample.key, true);
   std::erase_if(candidates, [&](const auto& candidate) {
@@ -344,17 +337,18 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples) {
   return out;
 }
 
-Teaching teaching(std::span<const Sample> rows, bool set_aside) {
+Teaching teaching(std::span<const Sample> rows, bool set_aside, const ir::Catalogue& catalogue) {
   Teaching out;
   std::vector<bool> suspect(rows.size(), false);
   if (set_aside) {
-    for (const SuspectRow& row : check_rows(checked(rows)).suspects) suspect[row.row] = true;
+    for (const SuspectRow& row : check_rows(checked(rows), {.catalogue = &catalogue}).suspects)
+      suspect[row.row] = true;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!suspect[i]) out.samples.push_back(rows[i]);
   }
   out.set_aside = rows.size() - out.samples.size();
-  for (Sample& stand_in : stand_ins(out.samples)) {
+  for (Sample& stand_in : stand_ins(out.samples, catalogue)) {
     out.samples.push_back(std::move(stand_in));
     ++out.stand_ins;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "estimate/estimator.hpp"
+#include "ir/catalogue.hpp"
 
 namespace oplat::estimate {
 
@@ -37,9 +38,11 @@ struct SuspectRow {
 };
 
 struct SanityRequest {
-  std::optional<double> peak_flops_per_ns;  ///< the machine's, where it is known: nothing is faster
-  std::optional<double> peak_bytes_per_ns;
-  double most_ratio = 2;  ///< between rows that should agree
+  std::optional<double> peak_flops_per_ns =
+      std::nullopt;  ///< the machine's, where it is known: nothing is faster
+  std::optional<double> peak_bytes_per_ns = std::nullopt;
+  double most_ratio = 2;                                   ///< between rows that should agree
+  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the call alone
 };
 
 struct Sanity {
@@ -66,7 +69,7 @@ std::optional<std::string> key_with_batch_one(std::string_view key);
 /// Rows of unknown batch as evidence for a batch of 1, which is what such tables are measured with:
 /// those that no check faults and that no row of batch 1 makes superfluous, under the key of
 /// batch 1. Only of operators of which they are more than the rows of known batch.
-std::vector<Sample> stand_ins(std::span<const Sample> samples);
+std::vector<Sample> stand_ins(std::span<const Sample> samples, const ir::Catalogue& catalogue);
 
 /// What models learn of a table's rows.
 struct Teaching {
@@ -75,6 +78,6 @@ struct Teaching {
   std::size_t set_aside = 0;  ///< rows that are not among the samples
 };
 /// `set_aside`: without the rows that a check faults.
-Teaching teaching(std::span<const Sample> rows, bool set_aside);
+Teaching teaching(std::span<const Sample> rows, bool set_aside, const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

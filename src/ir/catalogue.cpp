@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "base/text.hpp"
 #include "ir/operators/arguments.hpp"
@@ -121,32 +120,55 @@ void canonicalise_operands(Key& key, const OperatorInfo* info) {
 
 }  // namespace
 
-std::span<const OperatorInfo> operators() {
-  static const std::vector<OperatorInfo> all = [] {
-    std::vector<OperatorInfo> list;
-    for (const auto family : ops::kFamilies) {
-      for (OperatorInfo& info : family()) list.push_back(std::move(info));
-    }
-    return list;
-  }();
-  return all;
+Catalogue::Catalogue(std::span<const KeyDomain* const> domains)
+    : domains_(domains.begin(), domains.end()) {
+  const auto add = [&](std::vector<OperatorInfo> list) {
+    for (OperatorInfo& info : list) operators_.push_back(std::move(info));
+  };
+  for (const auto family : ops::kFamilies) add(family());
+  for (const KeyDomain* domain : domains_) add(domain->operators());
+  for (const OperatorInfo& info : operators_)
+    index_.emplace(std::pair(info.domain, info.op), &info);
 }
 
-const OperatorInfo* find_operator(std::string_view domain, std::string_view op) {
-  using Name = std::pair<std::string_view, std::string_view>;
-  static const std::map<Name, const OperatorInfo*> index = [] {
-    std::map<Name, const OperatorInfo*> made;
-    for (const OperatorInfo& info : operators()) made.emplace(Name(info.domain, info.op), &info);
-    return made;
-  }();
-  const auto found = index.find(Name(domain == "ai.onnx" ? "" : domain, op));
-  return found == index.end() ? nullptr : found->second;
+const OperatorInfo* Catalogue::find(std::string_view domain, std::string_view op) const {
+  const auto found = index_.find(std::pair(domain == "ai.onnx" ? "" : domain, op));
+  return found == index_.end() ? nullptr : found->second;
+}
+
+const KeyDomain* Catalogue::domain(std::string_view name) const {
+  for (const KeyDomain* domain : domains_)
+    if (domain->name() == name) return domain;
+  return nullptr;
+}
+
+const KeyDomain* Catalogue::domain_of(std::string_view key) const {
+  for (const KeyDomain* domain : domains_) {
+    const std::string_view name = domain->name();
+    if (key.size() > name.size() && key[name.size()] == ':' && key.starts_with(name)) return domain;
+  }
+  return nullptr;
+}
+
+const KeyDomain* Catalogue::aliasing_domain_of(std::string_view key) const {
+  const KeyDomain* domain = domain_of(key);
+  return domain != nullptr && domain->has_aliases() ? domain : nullptr;
+}
+
+const Catalogue& Catalogue::own() {
+  static const Catalogue catalogue;
+  return catalogue;
+}
+
+Result<Key> KeyDomain::kernel_key(const Graph&, const Node& node) const {
+  return fail(Code::Input, "{}: nodes of the domain '{}' have no keys", base::printable(node.op),
+              name());
 }
 
 void canonicalise(Key& key) {
   if (key.domain == "ai.onnx") key.domain.clear();
   if (is_onnx_family(key.domain)) {
-    const OperatorInfo* info = find_operator(key.domain, key.op);
+    const OperatorInfo* info = Catalogue::own().find(key.domain, key.op);
     for (NamedValue& attribute : key.attributes) shorten_floats(attribute.second);
     if (key.since) {
       for (NamedValue& attribute : default_attributes(key.domain, key.op, *key.since)) {

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "ir/catalogue.hpp"
-#include "ir/spelling.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -98,8 +97,8 @@ void put_on_one_line(std::string& slice) {
   slice = std::move(out);
 }
 
-std::optional<Description> describe_as_said(const Key& key) {
-  const OperatorInfo* info = find_operator(key.domain, key.op);
+std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue) {
+  const OperatorInfo* info = catalogue.find(key.domain, key.op);
   std::optional<Description> description;
   if (info != nullptr && info->describe != nullptr) description = info->describe(key);
   if (!description) description = General(key).run();
@@ -110,7 +109,7 @@ std::optional<Description> describe_as_said(const Key& key) {
                    [](double number) { return std::isfinite(number); }))
     return std::nullopt;
   put_on_one_line(description->slice);
-  description->work = work(key);
+  description->work = work(key, catalogue);
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
   }
@@ -119,10 +118,11 @@ std::optional<Description> describe_as_said(const Key& key) {
 
 }  // namespace
 
-std::optional<Description> describe(const Key& key) {
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue) {
   // Where tables of another system say less of a kernel, it stands where their rows stand.
-  const auto form = table_form(key);
-  return describe_as_said(form ? *form : key);
+  const KeyDomain* domain = catalogue.domain(key.domain);
+  const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
+  return describe_as_said(form ? *form : key, catalogue);
 }
 
 }  // namespace oplat::ir

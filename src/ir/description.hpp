@@ -12,6 +12,8 @@
 
 namespace oplat::ir {
 
+class Catalogue;
+
 /// Sums of products: a convolution as `groups` matrix products of [batch*out_h*out_w,
 /// in_c*kernel_h*kernel_w] with
 /// [.., out_c]; a matrix product is one with out_h rows. Channels are those of one group.
@@ -41,8 +43,10 @@ struct Description {
 
 /// Numbers in the catalogue's own order where it knows the operator (convolutions: see
 /// kConvolutionNumbers), else every dimension and every whole number among the attributes, in order
-/// of the text. Nothing for a key with an unknown size or a number that is not finite.
-std::optional<Description> describe(const Key& key);
+/// of the text. Keys of a foreign system are described as that system's tables say them
+/// (KeyDomain::table_form). std::nullopt for a key with an unknown size or a number that is not
+/// finite.
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue);
 
 /// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out,
 /// since networks widen in steps; as they are where an image (at most 4 channels) comes in, which

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 8> kPicking = {"Gather",
 
 }  // namespace
 
-Work moved_work(const Key& key) {
-  Work moved = work(key);
+Work moved_work(const Key& key, const Catalogue& catalogue) {
+  Work moved = work(key, catalogue);
   if (std::find(kPicking.begin(), kPicking.end(), key.op) != kPicking.end()) {
     moved.bytes_in = std::min(moved.bytes_in, moved.bytes_out);
     moved.bytes_weights = std::min(moved.bytes_weights, moved.bytes_out);

@@ -9,6 +9,6 @@ namespace oplat::ir {
 /// work(), but an operator that picks from its operands (Gather, Slice, ...) reads no more of its
 /// constants, and of its other operands, than it writes: an embedding reads a few lines of its
 /// table.
-Work moved_work(const Key& key);
+Work moved_work(const Key& key, const Catalogue& catalogue);
 
 }  // namespace oplat::ir

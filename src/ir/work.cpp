@@ -20,7 +20,7 @@ std::optional<double> stored_bytes(const TensorEntry& tensor) {
 
 }  // namespace
 
-Work work(const Key& key) {
+Work work(const Key& key, const Catalogue& catalogue) {
   Work work;
   const auto add = [&](double& sum, const TensorEntry* tensor) {
     const auto bytes = tensor == nullptr ? std::nullopt : stored_bytes(*tensor);
@@ -40,7 +40,7 @@ Work work(const Key& key) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
   }
-  if (const OperatorInfo* info = find_operator(key.domain, key.op);
+  if (const OperatorInfo* info = catalogue.find(key.domain, key.op);
       info != nullptr && info->flops != nullptr) {
     work.flops = info->flops(key);
   }

@@ -9,6 +9,8 @@
 
 namespace oplat::ir {
 
+class Catalogue;
+
 /// Bytes are those of operands and results as stored, each tensor once. `flops` counts a
 /// multiply-add as two operations; it is nothing where the catalogue holds no formula for the
 /// operator (bytes are always counted if shapes are known).
@@ -22,6 +24,6 @@ struct Work {
   [[nodiscard]] double bytes() const { return bytes_in + bytes_weights + bytes_out; }
 };
 
-Work work(const Key& key);
+Work work(const Key& key, const Catalogue& catalogue);
 
 }  // namespace oplat::ir

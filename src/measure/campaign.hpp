@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "ir/catalogue.hpp"
 #include "measure/calibration.hpp"
 #include "measure/instrument.hpp"
 #include "measure/progress.hpp"
@@ -36,7 +37,8 @@ struct ModelTarget {
 };
 
 struct CampaignRequest {
-  table::Device device;    ///< as the worker describes it
+  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the keys; outlives the campaign
+  table::Device device;                                    ///< as the worker describes it
   table::Setting setting;  ///< complete: version and build as the worker says
   std::vector<std::string> keys;
   std::vector<ModelTarget> models;

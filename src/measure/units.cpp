@@ -8,7 +8,6 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "ir/catalogue.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::measure {
@@ -106,10 +105,10 @@ void add_models(std::vector<Unit>& units, const CampaignRequest& request) {
 /// The hot row of a key and, if its weights are large enough to ask, those of the other cache
 /// states.
 void add_kernel(std::vector<Unit>& units, const std::string& text, const ir::Key& key,
-                const table::Device& device) {
+                const table::Device& device, const ir::Catalogue& catalogue) {
   Unit hot;
   hot.name = text;
-  hot.work = ir::work(key);
+  hot.work = ir::work(key, catalogue);
   hot.state = measure::hot_state(hot.work);
   if (ir::has_unknown(key)) {
     hot.refusal = table::Skipped{"the key holds '?' or '*', so nothing says what to build"};
@@ -170,17 +169,17 @@ Result<Units> load_units(const CampaignRequest& request, const table::Table& tab
       units.unreadable.push_back({base::printable(text), "failed", key.error().message});
       continue;
     }
-    const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
+    const ir::OperatorInfo* info = request.catalogue->find(key->domain, key->op);
     if (info != nullptr && info->view) {
       ++units.views;
       continue;
     }
-    add_kernel(units.all, text, *key, request.device);
+    add_kernel(units.all, text, *key, request.device, *request.catalogue);
   }
   if (units.views > 0 && !request.empty_call_key.empty() &&
       seen.insert(request.empty_call_key).second) {
     OPLAT_TRY(dispatch, ir::parse(request.empty_call_key));
-    add_kernel(units.all, request.empty_call_key, dispatch, request.device);
+    add_kernel(units.all, request.empty_call_key, dispatch, request.device, *request.catalogue);
   }
   for (Unit& unit : units.all) OPLAT_CHECK(load_kernel(unit, request, table, device, setting));
   add_models(units.all, request);

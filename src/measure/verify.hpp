@@ -37,7 +37,8 @@ struct VerifyRow {
 /// are taken only where there are not enough others.
 Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::DeviceId device,
                                            std::span<const table::SettingId> settings,
-                                           std::size_t most, std::uint64_t seed);
+                                           std::size_t most, std::uint64_t seed,
+                                           const ir::Catalogue& catalogue = ir::Catalogue::own());
 
 /// A row with what became of it now.
 struct RowCheck {

@@ -138,7 +138,8 @@ class Chooser {
 
 Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::DeviceId device,
                                            std::span<const table::SettingId> settings,
-                                           std::size_t most, std::uint64_t seed) {
+                                           std::size_t most, std::uint64_t seed,
+                                           const ir::Catalogue& catalogue) {
   OPLAT_TRY(devices, table.devices());
   table::Device facts;
   for (const auto& [id, each] : devices) {
@@ -151,10 +152,10 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
   for (Candidate& candidate : found) {
     const Result<ir::Key> key = ir::parse(candidate.row.key);
     if (!key || ir::has_unknown(*key)) continue;
-    const ir::OperatorInfo* info = ir::find_operator(key->domain, key->op);
+    const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
     if (info != nullptr && info->view) continue;
     const std::optional<std::string> state =
-        state_name(candidate.row.reuse_bytes, ir::work(*key), facts);
+        state_name(candidate.row.reuse_bytes, ir::work(*key, catalogue), facts);
     if (!state) continue;
     candidate.row.op = key->op;
     candidate.row.state = *state;

@@ -67,7 +67,7 @@ class KeyMaker {
       : place_(place),
         run_(run),
         used_(used),
-        info_(ir::find_operator(place.node->domain, place.node->op)) {}
+        info_(ir::Catalogue::own().find(place.node->domain, place.node->op)) {}
 
   ir::Key make() {
     const ir::Node& node = *place_.node;
@@ -219,7 +219,7 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
       if (tensor.constant && counted.insert(tensor.constant_hash).second)
         sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
-    const ir::OperatorInfo* info = ir::find_operator(place.node->domain, place.node->op);
+    const ir::OperatorInfo* info = ir::Catalogue::own().find(place.node->domain, place.node->op);
     if (info != nullptr && info->view) continue;
     for (const SeenTensor& output : run.outputs) {
       const auto elements = output.shape.elements();

@@ -13,7 +13,7 @@ class Buffers {
   explicit Buffers(const ir::Graph& graph) : root_(graph.tensors.size()) {
     for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ir::TensorId>(i);
     for (const ir::Node& node : graph.nodes) {
-      const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+      const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
       if (info == nullptr || !info->view || node.inputs.empty() || node.outputs.empty()) continue;
       if (node.inputs[0] != ir::kNoTensor && node.outputs[0] != ir::kNoTensor) {
         root_[static_cast<std::size_t>(node.outputs[0])] = of(node.inputs[0]);
@@ -63,7 +63,7 @@ std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& gra
   std::vector<std::vector<std::size_t>> found(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
-    const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+    const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
     if (info == nullptr || node.outputs.empty() || node.outputs[0] == ir::kNoTensor) continue;
     // A result that leaves the graph is allocated by the caller.
     if (last_read(node.outputs[0]).node == kNever) continue;

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/format_reader.hpp"
+#include "ir/catalogue.hpp"
 #include "ir/graph.hpp"
 #include "plan/records.hpp"
 
@@ -21,11 +23,11 @@ struct RulePass;  // src/plan/rules
 
 /// One version of what one runtime's optimiser does, in the order in which it does it.
 struct RuleSet {
-  std::string name;     ///< "paddle-lite@2.12"
+  std::string name;     ///< "runtime@2.12"
   std::string runtime;  ///< Setting::runtime of the rows that it is for
   std::string version;  ///< of the runtime, "2.12"
-  std::string reads;    ///< domain of the nodes that it understands, "paddle"
-  std::string makes;    ///< domain of what it leaves, "paddle_lite"
+  std::string reads;    ///< domain of the nodes that it understands
+  std::string makes;    ///< domain of what it leaves: a KeyDomain
   std::string hash;     ///< of the file that it stands in
   bool depth_first =
       false;  ///< kernels in the order in which a depth-first walk from the results leaves them
@@ -36,18 +38,18 @@ struct RuleSet {
 /// What the user asks of an optimiser beyond its defaults: names of RuleSet::options ("fp16").
 using RuleOptions = std::set<std::string>;
 
-/// Names of the built-in rule sets, newest version of each runtime first.
-std::vector<std::string> rule_set_names();
-/// A built-in set: "paddle-lite" is its newest version, "paddle-lite@2.10" that one. Code::Usage
-/// lists those that there are.
-Result<RuleSet> built_in_rules(std::string_view name);
+/// Names of the sets, newest version of each runtime first.
+std::vector<std::string> rule_set_names(std::span<const RuleSet> built_in);
+/// One of `built_in` (compat::rule_sets()): the name without a version is its newest version.
+/// Code::Usage lists those that there are.
+Result<RuleSet> built_in_rules(std::string_view name, std::span<const RuleSet> built_in);
 /// Reads and checks a rule file: one set a version, newest first. Code::Input names line, rule and
 /// what is wrong: unknown words, patterns that cannot match, replacements that use what the pattern
 /// does not bind, rules that would apply to their own result for ever.
 Result<std::vector<RuleSet>> read_rules(const base::Source& source);
 /// What stands behind `--plan rules:`: a built-in set, or of "FILE.yaml" or "FILE.yaml@VERSION"
 /// that file's.
-Result<RuleSet> rules_named(std::string_view name);
+Result<RuleSet> rules_named(std::string_view name, std::span<const RuleSet> built_in);
 
 /// The graph that is left: nodes are what the runtime executes, in its order. Code::Usage where the
 /// set is for graphs of another domain or does not know an option; Code::Input where the work would
@@ -57,9 +59,11 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules,
 /// Its kernels: a plan without `model`, `batch` and `identity`. `source` of the plan is
 /// "rules:NAME".
 Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
-                           const RuleOptions& options = {});
-/// The kernels of a graph that fuse() left.
-Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules);
+                           const ir::Catalogue& catalogue, const RuleOptions& options = {});
+/// The kernels of a graph that fuse() left, their keys made by the domain RuleSet::makes of the
+/// catalogue. Code::Usage if it has no such domain.
+Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
+                           const ir::Catalogue& catalogue);
 /// Plan::identity of such a plan; `shapes` resolved (plan/identity.hpp).
 std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
                            const RuleSet& rules, const RuleOptions& options = {});

@@ -34,11 +34,11 @@ struct Measured {
   double ns = 0;
 };
 
-std::optional<Measured> measured(const TimedKey& row) {
+std::optional<Measured> measured(const TimedKey& row, const ir::Catalogue& catalogue) {
   if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
   const auto key = ir::parse(row.key);
   if (!key) return std::nullopt;
-  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key), work_dtype(*key),
+  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key, catalogue), work_dtype(*key),
                row.reuse_bytes, row.median_ns};
   if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0)
     return std::nullopt;
@@ -184,12 +184,13 @@ std::optional<double> Ceilings::bytes_per_ns(double reuse_bytes) const {
   return std::nullopt;
 }
 
-Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device) {
+Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
+                     const ir::Catalogue& catalogue) {
   Ceilings ceilings;
   ceilings.rows = static_cast<std::int64_t>(rows.size());
   std::vector<Measured> known;
   for (const TimedKey& row : rows)
-    if (auto one = measured(row)) known.push_back(*one);
+    if (auto one = measured(row, catalogue)) known.push_back(*one);
   ceilings.node_ns = node_time(known);
   const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
   std::map<ir::Dtype, std::vector<double>> rates;
@@ -217,7 +218,7 @@ Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selec
   OPLAT_CHECK(add_rows_of(plan::kDispatchKey));
   for (const KernelPrediction& kernel : prediction.kernels) OPLAT_CHECK(add_rows_of(kernel.key));
   OPLAT_CHECK(sample(table, most_rows, gatherer));
-  return ceilings_of(gatherer.rows(), selection.device);
+  return ceilings_of(gatherer.rows(), selection.device, *selection.catalogue);
 }
 
 std::optional<ir::Dtype> work_dtype(const ir::Key& key) {

@@ -103,10 +103,11 @@ std::optional<bool> put_in(ir::Movement movement, const KernelPrediction& kernel
 }
 
 KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
-                          const Ceilings& ceilings, double reuse_bytes) {
+                          const Ceilings& ceilings, double reuse_bytes,
+                          const ir::Catalogue& catalogue) {
   KernelDiagnosis diagnosis;
   diagnosis.movement = ir::movement_of(key.domain, key.op);
-  ir::Work work = ir::moved_work(key);
+  ir::Work work = ir::moved_work(key, catalogue);
   if (work.flops && !(std::isfinite(*work.flops) && *work.flops >= 0)) work.flops.reset();
   work.complete = work.complete && std::isfinite(work.bytes());
   diagnosis.flops = work.flops;
@@ -195,7 +196,8 @@ std::string_view name(Remedy remedy) {
   return "";
 }
 
-Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
+Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
+                   const ir::Catalogue& catalogue) {
   Diagnosis diagnosis;
   diagnosis.ceilings = ceilings;
   Grouped grouped = group(prediction);
@@ -205,7 +207,7 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings) {
   for (const DistinctKernel& one : grouped.distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     const auto key = ir::parse(kernel.key);
-    of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes)
+    of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes, catalogue)
                          : KernelDiagnosis());
   }
   std::map<std::pair<ir::Movement, std::optional<bool>>, MovementSum> moved;

@@ -92,6 +92,7 @@ struct Diagnosis {
                                       ///< the plan does not tell, the model's own, those put in
   Ceilings ceilings;
 };
-Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings);
+Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
+                   const ir::Catalogue& catalogue = ir::Catalogue::own());
 
 }  // namespace oplat::predict

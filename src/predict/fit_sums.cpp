@@ -21,7 +21,7 @@ constexpr double kPriorShareOfC0 = 0.5;
 constexpr double kMinPriorNs = 200;
 constexpr double kPriorC1Ns = 300;
 /// A runtime whose empty call is long spends long on each kernel too: 1.2 us and next to nothing
-/// with ONNX Runtime, 30 and some 20 us with Paddle.
+/// with ONNX Runtime, 30 and some 20 us with another runtime.
 constexpr double kPriorC1ShareOfC0 = 0.25;
 /// As much as was found on processors whose last level is shared (docs/adr/0025).
 constexpr double kPriorC2NsPerByte = 0.01;

@@ -317,8 +317,10 @@ bool matches(const Question& question, const table::Device& device, const table:
   return mismatches(question, {{}, &device, &setting}).empty();
 }
 
-Result<Selection> select(const table::Table& table, const Question& question) {
+Result<Selection> select(const table::Table& table, const Question& question,
+                         const ir::Catalogue& catalogue) {
   OPLAT_TRY(selection, choose(table, question));
+  selection.catalogue = &catalogue;
   OPLAT_CHECK(take_fit(table, selection));
   return std::move(selection);
 }

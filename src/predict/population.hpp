@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "ir/catalogue.hpp"
 #include "predict/composition_fit.hpp"
 #include "table/table.hpp"
 
@@ -52,6 +53,7 @@ struct Selection {
   table::Setting setting;  ///< of setting_ids.front()
   std::vector<Mismatch> mismatch;
   std::vector<std::string> warnings;
+  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< must outlive whoever predicts by it
   std::optional<CompositionFit>
       fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
 };
@@ -62,6 +64,9 @@ bool matches(const Question& question, const table::Device& device, const table:
 
 /// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing
 /// fits, the nearest is named; with `allow_setting_mismatch` that one answers.
-Result<Selection> select(const table::Table& table, const Question& question);
+/// `catalogue`: of the rows' keys; whoever predicts from the selection uses it, so it must outlive
+/// them. Programs hand over compat::catalogue().
+Result<Selection> select(const table::Table& table, const Question& question,
+                         const ir::Catalogue& catalogue = ir::Catalogue::own());
 
 }  // namespace oplat::predict

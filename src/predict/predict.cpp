@@ -12,7 +12,6 @@
 #include "base/truncated_list.hpp"
 #include "estimate/chain.hpp"
 #include "ir/catalogue.hpp"
-#include "ir/spelling.hpp"
 #include "predict/compose.hpp"
 #include "predict/load.hpp"
 
@@ -26,20 +25,21 @@ namespace {
 constexpr std::size_t kMaxNamedKeys = 5;
 
 /// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
-bool names_a_view(std::string_view key) {
+bool names_a_view(std::string_view key, const ir::Catalogue& catalogue) {
   const std::string_view head = estimate::operator_of(key);
   const std::size_t colon = head.rfind(':');
   const bool own = colon == std::string_view::npos;
-  const ir::OperatorInfo* info = ir::find_operator(own ? std::string_view() : head.substr(0, colon),
-                                                   own ? head : head.substr(colon + 1));
+  const ir::OperatorInfo* info = catalogue.find(own ? std::string_view() : head.substr(0, colon),
+                                                own ? head : head.substr(colon + 1));
   return info != nullptr && info->view;
 }
 
-bool is_view(std::string_view key) {
-  if (!names_a_view(key)) return false;  // parsing every key would take half of a prediction
+bool is_view(std::string_view key, const ir::Catalogue& catalogue) {
+  if (!names_a_view(key, catalogue))
+    return false;  // parsing every key would take half of a prediction
   const auto parsed = ir::parse(key);
   if (!parsed) return false;
-  const ir::OperatorInfo* info = ir::find_operator(parsed->domain, parsed->op);
+  const ir::OperatorInfo* info = catalogue.find(parsed->domain, parsed->op);
   return info != nullptr && info->view;
 }
 
@@ -199,7 +199,7 @@ struct Predictor::Impl {
   /// much as those do.
   Status estimate_view(const estimate::Query& query,
                        std::optional<estimate::Estimate>& answer) const {
-    const bool foreign = ir::has_spellings(query.key);
+    const bool foreign = rows.catalogue->aliasing_domain_of(query.key) != nullptr;
     if (foreign) {
       OPLAT_CHECK(exact->estimate({&query, 1}, {&answer, 1}));
       if (answer) return {};
@@ -213,9 +213,9 @@ struct Predictor::Impl {
 
   /// Keys are parsed once: a search asks for the same kernels again and again.
   bool view_at(std::string_view key) const {
-    if (!names_a_view(key)) return false;
+    if (!names_a_view(key, *rows.catalogue)) return false;
     const auto [at, added] = views.try_emplace(std::string(key), false);
-    if (added) at->second = is_view(key);
+    if (added) at->second = is_view(key, *rows.catalogue);
     return at->second;
   }
 };
@@ -233,7 +233,8 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   impl->selection = std::move(selection);
   const Selection& chosen = impl->selection;
   const auto curve = chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device);
-  impl->rows = estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve};
+  impl->rows =
+      estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
   impl->exact = estimate::make_exact(impl->rows);

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "ir/key.hpp"
-#include "search/operators.hpp"
+#include "search/family.hpp"
 
 namespace oplat::search {
 namespace {
@@ -145,7 +145,7 @@ class Expander {
           start.channels = expanded.in_channels[in];
           const Block& block = space_.blocks[layer.choices[choice]];
           auto steps = steps_of(block, expanded.out_channels[out], layer.stride,
-                                Operators(space_.family, start));
+                                Operators(*space_.family, start));
           if (!steps) return wrong(layer, block, steps.error());
           if (!*steps) continue;
           if (after &&
@@ -178,10 +178,10 @@ class Expander {
                    std::move(error));
   }
 
-  Result<std::vector<std::size_t>> keys(const std::vector<ir::LutQuery>& queries) {
+  Result<std::vector<std::size_t>> keys(const Kernels& made) {
     std::vector<std::size_t> kernels;
-    for (const ir::LutQuery& query : queries) {
-      OPLAT_TRY(key, ir::key_of(query));
+    for (const Result<ir::Key>& key_or : made) {
+      OPLAT_TRY(key, key_or);
       const auto [at, added] = index_.emplace(ir::print(key), expansion_.keys.size());
       if (added) expansion_.keys.push_back(at->first);
       kernels.push_back(at->second);
@@ -218,13 +218,6 @@ Result<std::vector<std::string>> keys_of(const SearchSpace& space,
     }
   }
   return keys;
-}
-
-Result<ir::LutQuery> query_of(const std::string& key) {
-  OPLAT_TRY(parsed, ir::parse(key));
-  auto query = ir::lut_query_of(parsed);
-  if (!query) return fail(Code::Internal, "no query for {}", key);
-  return std::move(*query);
 }
 
 }  // namespace oplat::search

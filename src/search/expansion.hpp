@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "ir/lut_query.hpp"
 #include "search/search_space.hpp"
 
 namespace oplat::search {
@@ -45,8 +44,5 @@ Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution);
 /// --keys` measures.
 Result<std::vector<std::string>> keys_of(const SearchSpace& space,
                                          std::span<const std::int64_t> resolutions);
-
-/// A kernel of a space as runtime_lut asks for it, in the usual spelling.
-Result<ir::LutQuery> query_of(const std::string& key);
 
 }  // namespace oplat::search

@@ -18,12 +18,12 @@ using predict::KernelPrediction;
 namespace {
 
 /// Beside Expansion::keys.
-Result<std::vector<ir::Work>> works_of(const Expansion& expansion) {
+Result<std::vector<ir::Work>> works_of(const Expansion& expansion, const ir::Catalogue& catalogue) {
   std::vector<ir::Work> works;
   works.reserve(expansion.keys.size());
   for (const std::string& text : expansion.keys) {
     OPLAT_TRY(key, ir::parse(text));
-    works.push_back(ir::work(key));
+    works.push_back(ir::work(key, catalogue));
   }
   return works;
 }
@@ -42,29 +42,29 @@ double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& w
   return all;
 }
 
-/// Original look-up tables hold Int8ConvRelu only, whose rows answer for Int8Conv too: QNNPACK
-/// clamps in either case. Where this very kernel was not measured, but its twin was, the twin's row
-/// stands for it.
-Status answer_by_twins(const predict::Predictor& predictor, double reuse_bytes,
-                       std::vector<KernelPrediction>& kernels) {
-  constexpr std::string_view kPlain = "caffe2:Int8Conv{";
-  constexpr std::string_view kTwin = "caffe2:Int8ConvRelu{";
+/// Where a kernel was not measured itself, but another one that stands in for it was
+/// (Family::stand_in), that one's row answers.
+Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& family,
+                           double reuse_bytes, std::vector<KernelPrediction>& kernels) {
   std::vector<std::size_t> open;
+  std::vector<std::string> words;
   std::vector<table::PlanKernel> questions;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const KernelPrediction& kernel = kernels[i];
-    if (!kernel.key.starts_with(kPlain) || (kernel.latency_ns && kernel.source == Source::Measured))
-      continue;
+    if (kernel.latency_ns && kernel.source == Source::Measured) continue;
+    auto other = family.stand_in(kernel.key);
+    if (!other) continue;
     open.push_back(i);
-    questions.push_back({"", std::string(kTwin) + kernel.key.substr(kPlain.size()), 1});
+    words.push_back(std::move(other->words));
+    questions.push_back({"", std::move(other->key), 1});
   }
   if (open.empty()) return {};
-  OPLAT_TRY(twins, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error));
+  OPLAT_TRY(others, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error));
   for (std::size_t i = 0; i < open.size(); ++i) {
-    if (!twins[i].latency_ns || twins[i].source != Source::Measured) continue;
-    twins[i].key = kernels[open[i]].key;
-    twins[i].why += " of Int8ConvRelu";
-    kernels[open[i]] = std::move(twins[i]);
+    if (!others[i].latency_ns || others[i].source != Source::Measured) continue;
+    others[i].key = kernels[open[i]].key;
+    others[i].why += " " + words[i];
+    kernels[open[i]] = std::move(others[i]);
   }
   return {};
 }
@@ -127,18 +127,19 @@ class Timer {
 };
 
 Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
+                                            const ir::Catalogue& catalogue,
                                             const SpaceLatencies& all, std::int64_t resolution,
                                             const Options& options) {
   ResolutionLatencies timed;
   OPLAT_TRY(expansion, expand(all.space, resolution));
   timed.expansion = std::move(expansion);
   timed.overhead_ns = all.composition.c0_ns;
-  OPLAT_TRY(works, works_of(timed.expansion));
+  OPLAT_TRY(works, works_of(timed.expansion, catalogue));
   timed.reuse_bytes = options.reuse_bytes.value_or(mean_footprint(timed.expansion, works));
   std::vector<table::PlanKernel> questions;
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
   OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
-  OPLAT_CHECK(answer_by_twins(predictor, timed.reuse_bytes, kernels));
+  OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
   const Timer timer(all, options);
   for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {
@@ -178,7 +179,7 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
   all.warnings = empty.warnings;
   std::unordered_set<std::string> missing;
   for (const std::int64_t resolution : resolutions) {
-    OPLAT_TRY(timed, time_resolution(predictor, all, resolution, options));
+    OPLAT_TRY(timed, time_resolution(predictor, *selection.catalogue, all, resolution, options));
     for (const KernelPrediction& kernel : timed.kernels) {
       if (kernel.latency_ns || !missing.insert(kernel.key).second) continue;
       all.missing.push_back(kernel.key);

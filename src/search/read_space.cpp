@@ -30,7 +30,6 @@ constexpr Bounds kGroup{1, 1 << 20};
 constexpr Bounds kStride{1, 64};
 constexpr Bounds kRepeat{1, 256};
 
-constexpr std::array kFamilies = {Family::Caffe2Int8, Family::Caffe2Fp32};
 constexpr std::array kKinds = {
     BlockKind::Input, BlockKind::Conv,        BlockKind::InvertedResidual,
     BlockKind::Skip,  BlockKind::AveragePool, BlockKind::FullyConnected,
@@ -73,7 +72,9 @@ Result<T> one_of(const std::string& file, const Yaml& node, std::string_view wha
 
 class Reader {
  public:
-  explicit Reader(std::string file) { space_.file = std::move(file); }
+  Reader(std::string file, std::span<const Family* const> families) : families_(families) {
+    space_.file = std::move(file);
+  }
 
   Result<SearchSpace> read(const Yaml& root) {
     OPLAT_TRY(top,
@@ -98,7 +99,7 @@ class Reader {
     OPLAT_TRY(title_text, name_of(space_.file, *title, "'name' of the space"));
     space_.name = std::move(title_text);
     OPLAT_TRY(family, top.need("family"));
-    OPLAT_TRY(family_value, one_of(space_.file, *family, "'family'", kFamilies));
+    OPLAT_TRY(family_value, family_of(*family));
     space_.family = family_value;
     if (const Yaml* input = top.find("input")) {
       OPLAT_TRY(fields, Fields::of(space_.file, *input, "'input'", {"batch", "channels"}));
@@ -112,6 +113,16 @@ class Reader {
                                   kMaxResolutions));
     space_.resolutions = std::move(numbers);
     return {};
+  }
+
+  Result<const Family*> family_of(const Yaml& node) const {
+    std::vector<std::string> names;
+    for (const Family* family : families_) {
+      names.emplace_back(family->name());
+      if (node.text() != nullptr && *node.text() == names.back()) return family;
+    }
+    return fail(Code::Input, "{}:{}: 'family' is {}; expected one of {}", space_.file, node.line,
+                node.described(), base::join(names, ", "));
   }
 
   Status read_blocks(const Yaml& node) {
@@ -286,16 +297,13 @@ class Reader {
                 node.described(), meant ? fmt::format(" (do you mean {}?)", *meant) : "");
   }
 
+  std::span<const Family* const> families_;
   SearchSpace space_;
   std::size_t listed_ = 0;  ///< blocks under 'blocks'; those written within a layer follow
   std::set<std::string> names_;
 };
 
 }  // namespace
-
-std::string_view name(Family family) {
-  return family == Family::Caffe2Int8 ? "caffe2-int8" : "caffe2-fp32";
-}
 
 std::string_view name(BlockKind kind) {
   switch (kind) {
@@ -317,9 +325,10 @@ std::string_view name(BlockKind kind) {
   return "";
 }
 
-Result<SearchSpace> read_space(const base::Source& source) {
+Result<SearchSpace> read_space(const base::Source& source,
+                               std::span<const Family* const> families) {
   OPLAT_TRY(root, base::parse_yaml(source.name(), source.bytes()));
-  return Reader(source.name()).read(root);
+  return Reader(source.name(), families).read(root);
 }
 
 }  // namespace oplat::search

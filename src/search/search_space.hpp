@@ -6,22 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "search/family.hpp"
 
 namespace oplat::search {
-
-/// By which operators a block is executed.
-enum class Family : std::uint8_t {
-  Caffe2Int8,  ///< Caffe2's Int8 operators, NHWC, activation and bias within the convolution
-  Caffe2Fp32,  ///< Caffe2's operators, NCHW, Relu by itself
-};
-/// "caffe2-int8", "caffe2-fp32".
-std::string_view name(Family family);
 
 enum class BlockKind : std::uint8_t {
   Input,             ///< what the family does to an image first: layout and quantisation
@@ -67,8 +61,8 @@ struct Layer {
 
 struct SearchSpace {
   std::string name;
-  std::string file;  ///< for messages
-  Family family = Family::Caffe2Int8;
+  std::string file;                ///< for messages
+  const Family* family = nullptr;  ///< never nullptr in a space that was read
   std::int64_t batch = 1;
   std::int64_t channels = 3;  ///< of the image
   std::vector<std::int64_t> resolutions;
@@ -81,6 +75,8 @@ inline constexpr std::int64_t kMaxResolution = 16'384;
 /// Code::Input names file, line, what was found and what was expected. Bounds: 1000 layers, 256
 /// blocks, 32 choices of channels a layer, 64 resolutions of at most kMaxResolution, 1,048,576
 /// channels.
-Result<SearchSpace> read_space(const base::Source& source);
+/// `families`: those that `family:` may name (compat::block_families()); they must outlive the
+/// space.
+Result<SearchSpace> read_space(const base::Source& source, std::span<const Family* const> families);
 
 }  // namespace oplat::search

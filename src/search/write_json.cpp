@@ -73,7 +73,7 @@ std::string to_json(const SpaceLatencies& latencies) {
   Json json;
   json["schema"] = "oplat.space.latencies/1";
   json["space"] = latencies.space.name;
-  json["family"] = name(latencies.space.family);
+  json["family"] = latencies.space.family->name();
   json["batch"] = latencies.space.batch;
   json["choices"] = Json::array();
   for (const std::size_t block : axes.choices)

@@ -149,7 +149,7 @@ class Learned final : public Estimator {
   std::optional<Estimate> answer(const Query& query) const {
     const auto key = ir::parse(query.key);
     if (!key) return std::nullopt;
-    const auto description = ir::describe(*key);
+    const auto description = ir::describe(*key, *rows_.catalogue);
     if (!description) return std::nullopt;
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
@@ -225,8 +225,8 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   std::array<std::vector<double>, kStates> footprints;
-  for (const Sample& sample : teaching(samples, request.set_aside).samples) {
-    auto description = description_of(sample);
+  for (const Sample& sample : teaching(samples, request.set_aside, *rows.catalogue).samples) {
+    auto description = description_of(sample, *rows.catalogue);
     if (!description) continue;
     descriptions.push_back(std::move(*description));
     log_ns.push_back(sample.log_ns);

@@ -23,9 +23,10 @@ void put_states(std::span<Sample> samples, std::optional<double> llc_bytes) {
   }
 }
 
-std::optional<ir::Description> description_of(const Sample& sample) {
+std::optional<ir::Description> description_of(const Sample& sample,
+                                              const ir::Catalogue& catalogue) {
   const auto key = ir::parse(sample.key);
-  auto description = key ? ir::describe(*key) : std::nullopt;
+  auto description = key ? ir::describe(*key, catalogue) : std::nullopt;
   if (description) append_state(*description, sample.state);
   return description;
 }

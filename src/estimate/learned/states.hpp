@@ -9,6 +9,7 @@
 
 #include "estimate/estimator.hpp"
 #include "estimate/reuse.hpp"
+#include "ir/catalogue.hpp"
 #include "ir/description.hpp"
 
 namespace oplat::estimate {
@@ -24,7 +25,7 @@ inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 void put_states(std::span<Sample> samples, std::optional<double> llc_bytes);
 /// The sample as models learn it, its state the last of its numbers; nothing where the key has no
 /// description.
-std::optional<ir::Description> description_of(const Sample& sample);
+std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);
 
 /// The number that is appended to those of the key.
 void append_state(ir::Description& description, std::size_t state);

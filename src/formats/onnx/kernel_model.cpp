@@ -306,7 +306,7 @@ class KernelWriter {
   bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
     if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype))
       return false;
-    const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
+    const ir::OperatorInfo* info = ir::Catalogue::own().find(key_.domain, key_.op);
     return info == nullptr ||
            std::find(info->unprinted_operands.begin(), info->unprinted_operands.end(), i) ==
                info->unprinted_operands.end();
@@ -344,7 +344,7 @@ class KernelWriter {
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return std::nullopt;
-    const ir::OperatorInfo* info = ir::find_operator(key_.domain, key_.op);
+    const ir::OperatorInfo* info = ir::Catalogue::own().find(key_.domain, key_.op);
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
       const auto* entry = std::get_if<ir::TensorEntry>(&key_.operands[i]);
       if (entry == nullptr || entry->constant || entry->dtype != result->dtype ||

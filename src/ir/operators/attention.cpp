@@ -8,7 +8,7 @@ namespace oplat::ir::ops {
 namespace {
 
 /// Operations of softmax for each score; the same as for the operator of that name.
-constexpr double kSoftmax = 5;
+constexpr double kAttentionSoftmax = 5;
 
 /// Lengths of one attention, in elements.
 struct Lengths {
@@ -22,7 +22,7 @@ struct Lengths {
 
 double flops_of(const Lengths& l) {
   return l.batch * l.queries * l.keys *
-         (2 * l.query_hidden + 2 * l.value_hidden + kSoftmax * l.heads);
+         (2 * l.query_hidden + 2 * l.value_hidden + kAttentionSoftmax * l.heads);
 }
 
 /// Steps in the cache of earlier keys, [..., steps, head size]; none where there is no cache.

@@ -96,13 +96,6 @@ std::vector<OperatorInfo> convolution() {
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
        .describe = describe_qlinear},
-      // Libraries of TinyNAS: a residual that is added is operand 2
-      // (include/oplat/ir/conv_tuple.hpp).
-      {.domain = "tinynas",
-       .op = "Conv",
-       .overwritable = {2},
-       .flops = flops_per_filter<1>,
-       .describe = describe<1>},
   };
 }
 

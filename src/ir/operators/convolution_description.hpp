@@ -26,8 +26,8 @@ std::optional<double> flops_per_filter(const Key& key) {
 }
 
 /// A transposed convolution spreads every operand element through its channel's filters, [M/group,
-/// spatial...] of weights [C, M/group, spatial...]. The first size is not looked at: Paddle-Lite's
-/// texts put the result's channels there.
+/// spatial...] of weights [C, M/group, spatial...]. The first size is not looked at: texts of other
+/// systems may put the result's channels there.
 template <std::size_t kWeights>
 std::optional<double> flops_per_spread(const Key& key) {
   return flops_of_spread(key.operand(0), key.operand(kWeights));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The families of the catalogue: one function per file, in the order of the list.
+/// The families of oplat's own operators: one function per file, in the order of the list.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,10 @@ std::vector<OperatorInfo> recurrent();
 std::vector<OperatorInfo> attention();
 std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
-std::vector<OperatorInfo> caffe2();
-std::vector<OperatorInfo> paddle_lite();
-std::vector<OperatorInfo> paddle_runtime();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul,    einsum,   pooling, elementwise, normalisation, reduction,
-    recurrent,   attention, movement, view,    caffe2,      paddle_lite,   paddle_runtime,
+    convolution, matmul,    einsum,    pooling,  elementwise, normalisation,
+    reduction,   recurrent, attention, movement, view,
 };
 
 }  // namespace oplat::ir::ops

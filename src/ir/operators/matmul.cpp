@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Matrix products: two operations for each of K terms of every result. Bias, alpha and beta,
 /// activations and requantisation are not counted, as with convolutions.
+#include "ir/operators/matmul.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
-#include "ir/operators/paddle_lite_work.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -30,9 +30,19 @@ std::optional<double> flops_matmul(const Key& key) {
 /// Weights are packed, so the inner length is an attribute.
 std::optional<double> flops_packed(const Key& key) { return products(key, integer(key, "K")); }
 
-/// Rows of all batches against one matrix, or one product a batch where B has batches of its own.
-/// Transposed and packed forms say nothing: their sizes are among the key's numbers all the same.
-std::optional<Contraction> contraction(const Key& key) {
+OperatorInfo entry(std::string_view domain, std::string_view op,
+                   std::optional<double> (*flops)(const Key&),
+                   std::vector<std::size_t> unprinted = {}) {
+  return {.domain = domain,
+          .op = op,
+          .unprinted_operands = std::move(unprinted),
+          .flops = flops,
+          .contraction = contraction_of_product};
+}
+
+}  // namespace
+
+std::optional<Contraction> contraction_of_product(const Key& key) {
   const TensorEntry* a = key.operand(0);
   const TensorEntry* y = key.result(0);
   const auto results = elements(y);
@@ -57,18 +67,6 @@ std::optional<Contraction> contraction(const Key& key) {
   return product;
 }
 
-OperatorInfo entry(std::string_view domain, std::string_view op,
-                   std::optional<double> (*flops)(const Key&),
-                   std::vector<std::size_t> unprinted = {}) {
-  return {.domain = domain,
-          .op = op,
-          .unprinted_operands = std::move(unprinted),
-          .flops = flops,
-          .contraction = contraction};
-}
-
-}  // namespace
-
 // Of the quantised ones, weights, bias and the zero points of the activations are not printed; that
 // of the weights is, since 0 has kernels of its own.
 std::vector<OperatorInfo> matmul() {
@@ -89,8 +87,6 @@ std::vector<OperatorInfo> matmul() {
       entry(kContrib, "MatMulNBits", flops_packed, {1, 3, 4}),
       entry(kContrib, "MatMulBnb4", flops_packed, {1}),
       entry(kContrib, "MatMulFpQ4", flops_matmul, {1}),
-      entry("paddle_lite", "matmul", flops_paddle_matmul),
-      entry("paddle_lite", "matmul_v2", flops_paddle_matmul),
   };
 }
 

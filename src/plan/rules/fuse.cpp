@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
-#include "ir/paddle_kernel.hpp"
 #include "plan/identity.hpp"
 #include "plan/rules.hpp"
 #include "plan/rules/rewrite.hpp"
@@ -65,19 +64,25 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleO
   return fused;
 }
 
-Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules) {
+Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
+                           const ir::Catalogue& catalogue) {
+  const ir::KeyDomain* domain = catalogue.domain(rules.makes);
+  if (domain == nullptr) {
+    return fail(Code::Usage, "the rules {} make kernels of '{}', a domain without keys", rules.name,
+                base::printable(rules.makes));
+  }
   Plan plan;
   plan.source = "rules:" + rules.name;
   std::unordered_set<ir::TensorId> counted;
   for (const ir::Node& node : fused.nodes) {
-    OPLAT_TRY(key, ir::paddle_kernel_key(fused, node));
+    OPLAT_TRY(key, domain->kernel_key(fused, node));
     plan.kernels.push_back({node.name, ir::print(key), 1});
     for (const ir::TensorId id : node.inputs) {
       if (id == ir::kNoTensor || !counted.insert(id).second) continue;
       const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
       if (tensor.constant) plan.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
-    const ir::OperatorInfo* info = ir::find_operator(node.domain, node.op);
+    const ir::OperatorInfo* info = catalogue.find(node.domain, node.op);
     if (info != nullptr && info->view) continue;
     for (const ir::TensorId id : node.outputs) {
       if (id == ir::kNoTensor) continue;
@@ -91,9 +96,9 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules) {
 }
 
 Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
-                           const RuleOptions& options) {
+                           const ir::Catalogue& catalogue, const RuleOptions& options) {
   OPLAT_TRY(fused, fuse(graph, rules, options));
-  return plan_of_fused(fused, rules);
+  return plan_of_fused(fused, rules, catalogue);
 }
 
 std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,

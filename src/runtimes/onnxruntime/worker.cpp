@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "formats/onnx.hpp"
+#include "ir/catalogue.hpp"
 #include "ir/key.hpp"
 #include "ir/work.hpp"
 #include "plan/identity.hpp"
@@ -97,7 +98,7 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
 /// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any
 /// amount.
 std::int64_t kernel_bytes(const ir::Key& key) {
-  const ir::Work work = ir::work(key);
+  const ir::Work work = ir::work(key, ir::Catalogue::own());
   constexpr double kMost = 1e18;
   return static_cast<std::int64_t>(std::min(work.bytes(), kMost));
 }

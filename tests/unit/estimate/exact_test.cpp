@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "compat/registry.hpp"
 #include "estimate/chain.hpp"
 #include "estimate/row_spread.hpp"
 #include "unit/estimate/small_table.hpp"
@@ -32,7 +33,11 @@ class ExactTest : public ::testing::Test {
     return answer;
   }
   RowSource source() {
-    return {&small_.table(), device_, {setting_}, ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}}};
+    return {&small_.table(),
+            device_,
+            {setting_},
+            ReuseCurve{std::nullopt, {2 * kMiB, 10 * kMiB}},
+            &compat::catalogue()};
   }
   table::RowId row(const char* key, std::optional<double> reuse, table::Outcome outcome,
                    const std::string& origin = "own") {

@@ -20,7 +20,7 @@ const std::vector<Sample> kSamples = {sample(test::kCopy250, 1000), sample(test:
 constexpr double kBandwidth = 10.52672;
 
 TEST(Roofline, IsWhatTheRowsAchieved) {
-  const auto roofline = fit_roofline(kSamples);
+  const auto roofline = fit_roofline(kSamples, ir::Catalogue::own());
   ASSERT_TRUE(roofline);
   EXPECT_NEAR(roofline->overhead_ns, 1000, 1e-9);
   ASSERT_TRUE(roofline->flops_per_ns);
@@ -34,10 +34,10 @@ TEST(Roofline, IsWhatTheRowsAchieved) {
 }
 
 TEST(Roofline, BoundsAKernelByItsBytes) {
-  const auto roofline = fit_roofline(kSamples);
+  const auto roofline = fit_roofline(kSamples, ir::Catalogue::own());
   const auto key = ir::parse(test::kCopy4000);
   ASSERT_TRUE(key);
-  const auto answer = estimate_roofline(*roofline, *key);
+  const auto answer = estimate_roofline(*roofline, *key, ir::Catalogue::own());
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 32000 / kBandwidth), 1e-6);
   EXPECT_NEAR(answer->sd_log, 1.0, 1e-9);  // no formula for the operations
@@ -46,32 +46,35 @@ TEST(Roofline, BoundsAKernelByItsBytes) {
 }
 
 TEST(Roofline, BoundsAKernelByItsOperations) {
-  const auto roofline = fit_roofline(kSamples);
+  const auto roofline = fit_roofline(kSamples, ir::Catalogue::own());
   const auto key = ir::parse("MatMul/13{}(f32[64,512],f32c[512,512])->(f32[64,512])");
   ASSERT_TRUE(key);
-  const auto answer = estimate_roofline(*roofline, *key);
+  const auto answer = estimate_roofline(*roofline, *key, ir::Catalogue::own());
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 64 * 100000.0), 1e-3);
   EXPECT_NEAR(answer->sd_log, 0.7, 1e-9);
 }
 
 TEST(Roofline, LargeKernelsSayNothingAboutDispatch) {
-  const auto roofline = fit_roofline(std::vector<Sample>{sample(test::kMatMul, 1e7)});
+  const auto roofline =
+      fit_roofline(std::vector<Sample>{sample(test::kMatMul, 1e7)}, ir::Catalogue::own());
   ASSERT_TRUE(roofline);
   EXPECT_EQ(roofline->overhead_ns, 10000);
 }
 
 TEST(Roofline, NeedsUsableRows) {
-  EXPECT_FALSE(fit_roofline({}));
+  EXPECT_FALSE(fit_roofline({}, ir::Catalogue::own()));
   EXPECT_FALSE(fit_roofline(
-      std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)}));
-  EXPECT_EQ(make_physics()->fit({}).error().code, Code::Refused);
+      std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)},
+      ir::Catalogue::own()));
+  EXPECT_EQ(make_physics(ir::Catalogue::own())->fit({}).error().code, Code::Refused);
 }
 
 TEST(Roofline, UnknownSizesHaveNoBound) {
   const auto key = ir::parse("test:copy{}(f32[?])->(f32[?])");
   ASSERT_TRUE(key);
-  EXPECT_FALSE(estimate_roofline(*fit_roofline(kSamples), *key));
+  EXPECT_FALSE(
+      estimate_roofline(*fit_roofline(kSamples, ir::Catalogue::own()), *key, ir::Catalogue::own()));
 }
 
 std::optional<Estimate> ask(const Estimator& estimator, const char* key) {
@@ -82,9 +85,9 @@ std::optional<Estimate> ask(const Estimator& estimator, const char* key) {
 }
 
 TEST(Physics, ASavedFitAnswersTheSame) {
-  const auto fitted = make_physics();
+  const auto fitted = make_physics(ir::Catalogue::own());
   ASSERT_TRUE(fitted->fit(kSamples));
-  const auto loaded = make_physics();
+  const auto loaded = make_physics(ir::Catalogue::own());
   EXPECT_FALSE(ask(*loaded, test::kCopy4000));
   ASSERT_TRUE(loaded->load(fitted->save()));
   EXPECT_EQ(ask(*loaded, test::kCopy4000), ask(*fitted, test::kCopy4000));
@@ -92,14 +95,16 @@ TEST(Physics, ASavedFitAnswersTheSame) {
 }
 
 TEST(Physics, ADamagedFitIsRefusedAtEveryByte) {
-  const auto fitted = make_physics();
+  const auto fitted = make_physics(ir::Catalogue::own());
   ASSERT_TRUE(fitted->fit(kSamples));
   const std::string bytes = fitted->save();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x40);
-    EXPECT_EQ(make_physics()->load(damaged).error().code, Code::Input) << i;
-    EXPECT_EQ(make_physics()->load(bytes.substr(0, i)).error().code, Code::Input) << i;
+    EXPECT_EQ(make_physics(ir::Catalogue::own())->load(damaged).error().code, Code::Input) << i;
+    EXPECT_EQ(make_physics(ir::Catalogue::own())->load(bytes.substr(0, i)).error().code,
+              Code::Input)
+        << i;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "compat/registry.hpp"
 #include "ir/paddle_key.hpp"
 
 namespace oplat::estimate {
@@ -39,7 +40,8 @@ class Rows {
     samples_.push_back({std::move(key), std::log(ns)});
     return samples_.size() - 1;
   }
-  [[nodiscard]] Sanity check(const SanityRequest& request = {}) const {
+  [[nodiscard]] Sanity check(SanityRequest request = {}) const {
+    request.catalogue = &compat::catalogue();
     std::vector<CheckedRow> rows;
     for (const Sample& sample : samples_) rows.push_back({sample.key, std::exp(sample.log_ns)});
     return check_rows(rows, request);
@@ -171,10 +173,10 @@ TEST(Sanity, RowsOfUnknownBatchStandInWhereNothingElseAnswers) {
            2.0 * 32 * 500 * 14 * 14 / 10);  // of convolutions there are more of known batch
   rows.add(swish(-1, 32, 28), 3e6);         // slower than a larger one
   rows.add(key_of("scale in=(-1, -1, -1, -1) out=(-1, -1, -1, -1)"), 1e4);
-  const std::vector<Sample> found = stand_ins(rows.samples());
+  const std::vector<Sample> found = stand_ins(rows.samples(), compat::catalogue());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found.front().key, swish(1, 64, 56));
-  EXPECT_EQ(teaching(rows.samples(), true).set_aside, 1U);
+  EXPECT_EQ(teaching(rows.samples(), true, compat::catalogue()).set_aside, 1U);
 }
 
 TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
@@ -185,7 +187,7 @@ TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
   const std::string key = swish(1, 96, 56);
   const auto times = [&](bool set_aside) {
     std::vector<double> ns;
-    for (const Sample& sample : teaching(rows.samples(), set_aside).samples) {
+    for (const Sample& sample : teaching(rows.samples(), set_aside, compat::catalogue()).samples) {
       if (sample.key == key) ns.push_back(std::round(std::exp(sample.log_ns)));
     }
     return ns;

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "ir/conv_tuple.hpp"
 #include "ir/description.hpp"
+#include "unit/compat/all_domains.hpp"
 
 namespace oplat::test {
 

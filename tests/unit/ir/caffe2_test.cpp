@@ -9,6 +9,7 @@
 
 #include "ir/description.hpp"
 #include "ir/work.hpp"
+#include "unit/compat/all_domains.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/caffe2.hpp"
+#include "unit/compat/all_domains.hpp"
 #include "unit/ir/key_samples.hpp"
 
 namespace oplat::ir {
@@ -16,18 +17,18 @@ using ::testing::IsEmpty;
 
 TEST(Catalogue, EveryEntryIsFoundUnderItsName) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
-  for (const OperatorInfo& info : operators()) {
+  for (const OperatorInfo& info : compat::catalogue().operators()) {
     EXPECT_FALSE(info.op.empty());
     EXPECT_TRUE(seen.emplace(info.domain, info.op).second)
         << info.domain << ":" << info.op << " stands twice";
-    EXPECT_EQ(find_operator(info.domain, info.op), &info);
+    EXPECT_EQ(compat::catalogue().find(info.domain, info.op), &info);
   }
   EXPECT_GT(seen.size(), 150U);
 }
 
 /// A slip of the pen in a name would make an entry that no model reaches.
 TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
-  for (const OperatorInfo& info : operators()) {
+  for (const OperatorInfo& info : compat::catalogue().operators()) {
     // ONNX Runtime's own, although it stands in ONNX's domain.
     if (info.op == "SimplifiedLayerNormalization") continue;
     // Paddle's operators have no versions; their names are those of the tables that hold them
@@ -48,9 +49,9 @@ TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
 }
 
 TEST(Catalogue, UnknownOperatorsHaveNoEntry) {
-  EXPECT_EQ(find_operator("", "NoSuchOperator"), nullptr);
-  EXPECT_EQ(find_operator("torch", "Conv"), nullptr);
-  EXPECT_EQ(find_operator("ai.onnx", "Conv"), find_operator("", "Conv"));
+  EXPECT_EQ(compat::catalogue().find("", "NoSuchOperator"), nullptr);
+  EXPECT_EQ(compat::catalogue().find("torch", "Conv"), nullptr);
+  EXPECT_EQ(compat::catalogue().find("ai.onnx", "Conv"), compat::catalogue().find("", "Conv"));
 }
 
 TEST(Catalogue, FamiliesThatModelsAreMadeOfHaveFormulas) {
@@ -91,7 +92,7 @@ TEST(Catalogue, FamiliesThatModelsAreMadeOfHaveFormulas) {
                          "Tile",
                          "Reshape",
                          "Flatten"}) {
-    const OperatorInfo* info = find_operator("", op);
+    const OperatorInfo* info = compat::catalogue().find("", op);
     ASSERT_NE(info, nullptr) << op;
     EXPECT_NE(info->flops, nullptr) << op;
   }
@@ -105,26 +106,26 @@ TEST(Catalogue, FamiliesThatModelsAreMadeOfHaveFormulas) {
                          "QLinearLeakyRelu",   "QLinearGlobalAveragePool",
                          "QLinearAveragePool", "SkipLayerNormalization",
                          "Attention",          "MultiHeadAttention"}) {
-    const OperatorInfo* info = find_operator("com.microsoft", op);
+    const OperatorInfo* info = compat::catalogue().find("com.microsoft", op);
     ASSERT_NE(info, nullptr) << op;
     EXPECT_NE(info->flops, nullptr) << op;
   }
   for (const char* op : {"Conv", "MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool",
                          "ReorderInput", "ReorderOutput", "Upsample"}) {
-    EXPECT_NE(find_operator("com.microsoft.nchwc", op), nullptr) << op;
+    EXPECT_NE(compat::catalogue().find("com.microsoft.nchwc", op), nullptr) << op;
   }
 }
 
 TEST(Catalogue, AnAttributeThatChangesTheWorkIsNotInert) {
-  const OperatorInfo* quick_gelu = find_operator("com.microsoft", "QuickGelu");
+  const OperatorInfo* quick_gelu = compat::catalogue().find("com.microsoft", "QuickGelu");
   ASSERT_NE(quick_gelu, nullptr);
   EXPECT_TRUE(quick_gelu->inert.empty()) << "with alpha 1 the runtime leaves out a pass";
-  EXPECT_FALSE(find_operator("", "LeakyRelu")->inert.empty());
+  EXPECT_FALSE(compat::catalogue().find("", "LeakyRelu")->inert.empty());
 }
 
 TEST(Catalogue, ViewsAreTheReshapingOperators) {
   std::map<std::string_view, std::set<std::string_view>> views;
-  for (const OperatorInfo& info : operators()) {
+  for (const OperatorInfo& info : compat::catalogue().operators()) {
     if (info.view) views[info.domain].insert(info.op);
   }
   EXPECT_EQ(views.size(), 2U);
@@ -137,7 +138,7 @@ TEST(Catalogue, ViewsAreTheReshapingOperators) {
 
 TEST(Catalogue, OperandsThatKernelsWriteOver) {
   const auto overwritable = [](std::string_view domain, std::string_view op) {
-    return find_operator(domain, op)->overwritable;
+    return compat::catalogue().find(domain, op)->overwritable;
   };
   EXPECT_THAT(overwritable("com.microsoft.nchwc", "Conv"), ElementsAre(3));
   EXPECT_THAT(overwritable("com.microsoft", "FusedConv"), ElementsAre(3));
@@ -149,6 +150,70 @@ TEST(Catalogue, OperandsThatKernelsWriteOver) {
                          "LayerNormalization", "Transpose"}) {
     EXPECT_THAT(overwritable("", op), IsEmpty()) << op;
   }
+}
+
+/// A domain of a system that nobody but this test knows.
+class ToyDomain final : public KeyDomain {
+ public:
+  std::string_view name() const override { return "toy"; }
+  std::vector<OperatorInfo> operators() const override {
+    return {
+        {.domain = "toy", .op = "spin", .flops = [](const Key&) { return std::optional(42.0); }}};
+  }
+  bool has_aliases() const override { return true; }
+  std::vector<KeyAlias> aliases(const Key& key) const override { return {{key, "nothing"}}; }
+  /// Its tables leave the attributes out.
+  std::optional<Key> table_form(const Key& key) const override {
+    Key form = key;
+    form.attributes.clear();
+    return form;
+  }
+};
+
+TEST(Catalogue, TakesOperatorsAndAnswersOfTheDomainsItIsMadeWith) {
+  const ToyDomain toy;
+  const KeyDomain* const domains[] = {&toy};
+  const Catalogue catalogue(domains);
+  const Key key = parse("toy:spin{speed=7}(f32[8])->(f32[8])").value();
+
+  ASSERT_NE(catalogue.find("toy", "spin"), nullptr);
+  EXPECT_NE(catalogue.find("", "Conv"), nullptr);
+  EXPECT_EQ(work(key, catalogue).flops, std::optional(42.0));
+  // Described as its tables say it: without the attribute, two sizes are all the numbers.
+  EXPECT_THAT(describe(key, catalogue).value().numbers, ElementsAre(8, 8));
+
+  EXPECT_EQ(catalogue.domain("toy"), &toy);
+  EXPECT_EQ(catalogue.domain_of("toy:spin{}(f32[8])->(f32[8])"), &toy);
+  EXPECT_EQ(catalogue.aliasing_domain_of("toy:spin{}(f32[8])->(f32[8])"), &toy);
+  EXPECT_EQ(catalogue.domain_of("toys:spin{}(f32[8])->(f32[8])"), nullptr);
+  EXPECT_EQ(catalogue.domain_of("toy"), nullptr);
+  EXPECT_EQ(catalogue.domain_of("Relu/14{}(f32[8])->(f32[8])"), nullptr);
+}
+
+TEST(Catalogue, WithoutDomainsKnowsNoForeignSystem) {
+  const Key key = parse("toy:spin{speed=7}(f32[8])->(f32[8])").value();
+  EXPECT_EQ(Catalogue::own().find("toy", "spin"), nullptr);
+  EXPECT_EQ(Catalogue::own().domain("toy"), nullptr);
+  EXPECT_EQ(work(key, Catalogue::own()).flops, std::nullopt);
+  EXPECT_EQ(work(key, Catalogue::own()).bytes(), 64);
+  EXPECT_THAT(describe(key, Catalogue::own()).value().numbers, ElementsAre(7, 8, 8));
+}
+
+TEST(KeyDomain, ADomainThatOverridesNothingHasNothingSpecial) {
+  class PlainDomain final : public KeyDomain {
+   public:
+    std::string_view name() const override { return "plain"; }
+  };
+  const PlainDomain plain;
+  const Key key = parse("plain:go{}(f32[8])->(f32[8])").value();
+  EXPECT_THAT(plain.operators(), IsEmpty());
+  EXPECT_FALSE(plain.has_aliases());
+  EXPECT_THAT(plain.aliases(key), IsEmpty());
+  EXPECT_EQ(plain.table_form(key), std::nullopt);
+  EXPECT_EQ(plain.native_text(key), std::nullopt);
+  EXPECT_EQ(plain.wrong_sizes(key), std::nullopt);
+  EXPECT_EQ(plain.split_text(key, true), std::nullopt);
+  EXPECT_EQ(plain.kernel_key({}, {.op = "go"}).error().code, Code::Input);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "ir/catalogue.hpp"
 #include "ir/work.hpp"
+#include "unit/compat/all_domains.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -157,7 +158,7 @@ TEST(ConvTuple, TheCatalogueCountsItsWork) {
   const Work fused = work(key_of(kFused, Dtype::F16));
   EXPECT_EQ(fused.flops, std::optional(66'060'288.0));
   EXPECT_EQ(fused.bytes_in + fused.bytes_weights, 2.0 * (129'024 + 16'384 + 516'096));
-  const OperatorInfo* info = find_operator("tinynas", "Conv");
+  const OperatorInfo* info = compat::catalogue().find("tinynas", "Conv");
   ASSERT_NE(info, nullptr);
   EXPECT_EQ(info->overwritable, std::vector<std::size_t>{2});
 }

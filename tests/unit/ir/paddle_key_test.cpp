@@ -8,6 +8,7 @@
 
 #include "ir/description.hpp"
 #include "ir/work.hpp"
+#include "unit/compat/all_domains.hpp"
 
 namespace oplat::ir {
 namespace {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "unit/compat/all_domains.hpp"
 #include "unit/ir/key_samples.hpp"
 
 namespace oplat::ir {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "compat/registry.hpp"
 #include "plan/rules.hpp"
 #include "unit/plan/net.hpp"
 
@@ -92,7 +93,7 @@ class PaddleNet : public Net {
 inline std::vector<std::string> fused(const PaddleNet& net,
                                       const std::string& rules = "paddle-lite",
                                       const RuleOptions& options = {}) {
-  const auto set = built_in_rules(rules);
+  const auto set = built_in_rules(rules, compat::rule_sets());
   if (!set) return {set.error().message};
   const auto graph = fuse(net.graph, *set, options);
   if (!graph) return {graph.error().message};
@@ -111,9 +112,9 @@ inline std::vector<std::string> fused(const PaddleNet& net,
 inline std::vector<std::string> rule_keys(const PaddleNet& net,
                                           const std::string& rules = "paddle-lite",
                                           const RuleOptions& options = {}) {
-  const auto set = built_in_rules(rules);
+  const auto set = built_in_rules(rules, compat::rule_sets());
   if (!set) return {set.error().message};
-  const auto plan = plan_by_rules(net.graph, *set, options);
+  const auto plan = plan_by_rules(net.graph, *set, compat::catalogue(), options);
   if (!plan) return {plan.error().message};
   std::vector<std::string> lines;
   for (const PlanKernel& kernel : plan->kernels) lines.push_back(kernel.key);

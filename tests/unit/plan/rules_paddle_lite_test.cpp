@@ -2,6 +2,7 @@
 /// What data/fusion/paddle-lite.yaml makes of small graphs.
 #include <gmock/gmock.h>
 
+#include "compat/registry.hpp"
 #include "unit/plan/paddle_net.hpp"
 
 namespace oplat::plan::testing {
@@ -18,10 +19,11 @@ PaddleNet image(const Dims& dims = {1, 3, 8, 8}) {
 }
 
 TEST(PaddleLiteRules, AreReadAndNamedNewestFirst) {
-  EXPECT_THAT(rule_set_names(), ElementsAre("paddle-lite@2.12", "paddle-lite@2.10"));
-  EXPECT_EQ(built_in_rules("paddle-lite")->version, "2.12");
-  EXPECT_EQ(built_in_rules("paddle-lite@2.10")->runtime, "paddle_lite");
-  const auto unknown = built_in_rules("paddle-light");
+  EXPECT_THAT(rule_set_names(compat::rule_sets()),
+              ElementsAre("paddle-lite@2.12", "paddle-lite@2.10"));
+  EXPECT_EQ(built_in_rules("paddle-lite", compat::rule_sets())->version, "2.12");
+  EXPECT_EQ(built_in_rules("paddle-lite@2.10", compat::rule_sets())->runtime, "paddle_lite");
+  const auto unknown = built_in_rules("paddle-light", compat::rule_sets());
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Code::Usage);
   EXPECT_THAT(unknown.error().message, HasSubstr("paddle-lite@2.12, paddle-lite@2.10"));
@@ -37,7 +39,7 @@ TEST(PaddleLiteRules, ConvolutionTakesNormAndActivation) {
               ElementsAre("paddle_lite:conv2d{activation=relu,bias=true,bit_length=None,dilations=["
                           "1,1],group=1,pads=[1,1,1,1],quant=None,"
                           "strides=[2,2]}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,4,4])"));
-  const auto graph = fuse(net.graph, *built_in_rules("paddle-lite"));
+  const auto graph = fuse(net.graph, *built_in_rules("paddle-lite", compat::rule_sets()));
   EXPECT_EQ(fused_words(*graph, graph->nodes[0]).attributes,
             "strides=2,2 paddings=1,1 dilations=1,1 groups=1 act_type=relu with_act=1 fuse_relu=1");
   EXPECT_EQ(fused_words(*graph, graph->nodes[0]).filter, "4x3x3x3");
@@ -309,7 +311,8 @@ TEST(PaddleLiteRules, PlanCountsBytes) {
   net.conv("x", "c", {4, 3, 3, 3}, 8);
   net.batch_norm("c", "n");
   net.output("n");
-  const auto plan = plan_by_rules(net.graph, *built_in_rules("paddle-lite"));
+  const auto plan = plan_by_rules(net.graph, *built_in_rules("paddle-lite", compat::rule_sets()),
+                                  compat::catalogue());
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->source, "rules:paddle-lite@2.12");
   EXPECT_EQ(plan->weight_bytes, 4 * (4 * 3 * 3 * 3 + 4));

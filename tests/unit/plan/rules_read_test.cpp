@@ -2,6 +2,7 @@
 /// Rule files: what is read, what is refused, how rules apply.
 #include <gmock/gmock.h>
 
+#include "compat/registry.hpp"
 #include "unit/plan/paddle_net.hpp"
 
 namespace oplat::plan::testing {
@@ -266,15 +267,15 @@ TEST(RuleFile, WorkIsBounded) {
 }
 
 TEST(RuleFile, NamedSetsMayBeFiles) {
-  const auto absent = rules_named("absent.yaml");
+  const auto absent = rules_named("absent.yaml", compat::rule_sets());
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, Code::Input);
   const std::string file = std::string(OPLAT_TEST_SOURCE_DIR) + "/../data/fusion/paddle-lite.yaml";
-  const auto newest = rules_named(file);
+  const auto newest = rules_named(file, compat::rule_sets());
   ASSERT_TRUE(newest) << newest.error().message;
-  EXPECT_EQ(newest->hash, built_in_rules("paddle-lite")->hash);
-  EXPECT_EQ(rules_named(file + "@2.10")->name, "paddle-lite@2.10");
-  EXPECT_THAT(rules_named(file + "@1").error().message,
+  EXPECT_EQ(newest->hash, built_in_rules("paddle-lite", compat::rule_sets())->hash);
+  EXPECT_EQ(rules_named(file + "@2.10", compat::rule_sets())->name, "paddle-lite@2.10");
+  EXPECT_THAT(rules_named(file + "@1", compat::rule_sets()).error().message,
               HasSubstr("has no version '1'; it has 2.12, 2.10"));
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "compat/registry.hpp"
 #include "formats/format_reader.hpp"
 #include "plan/rules.hpp"
 
@@ -42,7 +43,7 @@ class PaddleLiteReference : public ::testing::TestWithParam<const char*> {
     }
     const auto graph = graph_of(model);
     ASSERT_TRUE(graph) << graph.error().message;
-    const auto fused = fuse(*graph, *built_in_rules("paddle-lite@2.12"));
+    const auto fused = fuse(*graph, *built_in_rules("paddle-lite@2.12", compat::rule_sets()));
     ASSERT_TRUE(fused) << fused.error().message;
     std::string lines;
     for (const ir::Node& node : fused->nodes) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ir/moved_work.hpp"
+#include "unit/compat/all_domains.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {

@@ -7,6 +7,7 @@
 
 #include <set>
 
+#include "compat/mobile_vision/families.hpp"
 #include "ir/key.hpp"
 #include "spaces.hpp"
 
@@ -21,12 +22,12 @@ using ::testing::SizeIs;
 
 Expansion expanded(const SearchSpace& space, std::int64_t resolution) {
   auto made = expand(space, resolution);
-  if (!made) throw std::runtime_error(made.expansion_error().message);
+  if (!made) throw std::runtime_error(made.error().message);
   return std::move(*made);
 }
 std::string expansion_error(const std::string& yaml, std::int64_t resolution = 8) {
   const auto made = expand(test::space_of(yaml), resolution);
-  return made ? "no expansion_error" : made.expansion_error().message;
+  return made ? "no expansion_error" : made.error().message;
 }
 
 std::string dims(const ir::TensorEntry* entry) {
@@ -150,7 +151,7 @@ TEST(Expansion, EveryKeyIsAQueryAgain) {
   for (const char* family : {"caffe2-int8", "caffe2-fp32"}) {
     for (const std::string& key :
          expanded(test::space_of(test::with(test::kSmallSpace, "caffe2-int8", family)), 8).keys) {
-      const auto query = query_of(key);
+      const auto query = compat::mobile_vision::query_of(key);
       ASSERT_TRUE(query) << key;
       EXPECT_EQ(ir::print(ir::key_of(*query).value()), key);
     }
@@ -196,9 +197,9 @@ TEST(Expansion, IsBounded) {
 
 SearchSpace shipped(const std::string& name) {
   const auto source = base::Source::open(std::string(OPLAT_SPACES) + "/" + name);
-  if (!source) throw std::runtime_error(source.expansion_error().message);
-  const auto space = read_space(*source);
-  if (!space) throw std::runtime_error(space.expansion_error().message);
+  if (!source) throw std::runtime_error(source.error().message);
+  const auto space = read_space(*source, compat::block_families());
+  if (!space) throw std::runtime_error(space.error().message);
   return *space;
 }
 

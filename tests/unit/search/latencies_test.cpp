@@ -15,6 +15,7 @@
 #include "predict/composition_fit.hpp"
 #include "search/write.hpp"
 #include "spaces.hpp"
+#include "unit/compat/all_domains.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::search {

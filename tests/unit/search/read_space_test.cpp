@@ -24,7 +24,7 @@ std::string changed(const std::string& what, const std::string& by) {
 TEST(ReadSpace, FillsInWhatTheFileLeavesOut) {
   const SearchSpace space = test::space_of(test::kSmallSpace);
   EXPECT_EQ(space.name, "small");
-  EXPECT_EQ(space.family, Family::Caffe2Int8);
+  EXPECT_EQ(space.family->name(), "caffe2-int8");
   EXPECT_EQ(space.batch, 1);
   EXPECT_EQ(space.channels, 3);
   EXPECT_THAT(space.resolutions, ElementsAre(8));

@@ -5,12 +5,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "compat/registry.hpp"
 #include "search/search_space.hpp"
 
 namespace oplat::test {
 
 inline Result<search::SearchSpace> try_space(const std::string& yaml) {
-  return search::read_space(base::Source::from_bytes("s.yaml", yaml));
+  return search::read_space(base::Source::from_bytes("s.yaml", yaml), compat::block_families());
 }
 inline search::SearchSpace space_of(const std::string& yaml) {
   auto space = try_space(yaml);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compat/registry.hpp"
 #include "estimate/accuracy_networks.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"
@@ -28,7 +29,7 @@ std::vector<Role> roles(const char* split, std::uint64_t seed = 1) {
   request.seed = seed;
   request.threads = 1;
   request.effort = 0.05;
-  return must(roles_of(rows(), must(parse_split(split)), 0, request));
+  return must(roles_of(rows(), must(parse_split(split)), 0, request, compat::catalogue()));
 }
 
 std::int64_t count(const std::vector<Role>& all, Role role) {
@@ -91,7 +92,7 @@ TEST(SplitTest, FoldsAskForEveryRowOnce) {
   ASSERT_EQ(split.folds, 4U);
   std::map<std::size_t, int> asked;
   for (std::size_t fold = 0; fold < split.folds; ++fold) {
-    const std::vector<Role> all = must(roles_of(rows(), split, fold, {}));
+    const std::vector<Role> all = must(roles_of(rows(), split, fold, {}, compat::catalogue()));
     EXPECT_NEAR(static_cast<double>(count(all, Role::Ask)), 60, 30);
     for (std::size_t i = 0; i < all.size(); ++i) asked[i] += all[i] == Role::Ask ? 1 : 0;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "unit/compat/all_domains.hpp"
 #include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"

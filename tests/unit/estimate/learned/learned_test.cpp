@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "compat/registry.hpp"
 #include "estimate/accuracy.hpp"
 #include "estimate/chain.hpp"
 #include "unit/estimate/fit_bytes.hpp"
@@ -30,7 +31,7 @@ class LearnedTest : public ::testing::Test {
     }));
   }
   [[nodiscard]] RowSource source() const {
-    return {&small_.table(), device_, {setting_}, std::nullopt};
+    return {&small_.table(), device_, {setting_}, std::nullopt, &compat::catalogue()};
   }
   static LearnRequest quick() {
     LearnRequest request;
@@ -137,7 +138,8 @@ TEST_F(LearnedTest, ASpreadThatIsNoNumberIsNoAnswer) {
 
 TEST_F(LearnedTest, ARowlessTableTeachesNothing) {
   const table::SettingId other = small_.setting(test::setting_of(4));
-  const auto blob = learn({&small_.table(), device_, {other}, std::nullopt}, quick());
+  const auto blob =
+      learn({&small_.table(), device_, {other}, std::nullopt, &compat::catalogue()}, quick());
   ASSERT_FALSE(blob);
   EXPECT_EQ(blob.error().code, Code::Refused);
 }

@@ -10,6 +10,7 @@
 
 #include "ir/conv_tuple.hpp"
 #include "ir/description.hpp"
+#include "unit/compat/all_domains.hpp"
 
 namespace oplat::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Spellings of the one such system so far: PaddleSlim's tables of Paddle-Lite's operators.
-#include "ir/spelling.hpp"
+/// Aliases: the text that PaddleSlim would look up, and what else the same kernel may be called.
+#include "compat/paddleslim/aliases.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 
 #include "ir/paddle_key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
 namespace {
 
-constexpr std::string_view kPaddle = "paddle_lite:";
+using namespace ir;  // NOLINT: the file is about keys
 
 /// What is asked in place of a kernel's own text.
 struct Question {
@@ -123,27 +123,22 @@ std::vector<Dtype> activation_types(const Key& key) {
 
 }  // namespace
 
-bool has_spellings(std::string_view key) { return key.starts_with(kPaddle); }
-
-std::vector<Spelling> table_spellings(const Key& key) {
-  std::vector<Spelling> spellings;
-  if (key.domain + ":" != kPaddle) return spellings;
+std::vector<KeyAlias> aliases_in_table(const Key& key) {
+  std::vector<KeyAlias> aliases;
   const std::vector<Dtype> types = activation_types(key);
   for (const Question& question : paddle_questions(key)) {
     const auto text = paddle_text_of(question.key);
     if (!text) continue;
     for (const Dtype type : types) {
-      Spelling one{paddle_key_of(*text, type), question.difference, question.open_batch};
-      const auto same = [&](const Spelling& other) { return other.key == one.key; };
-      if (std::none_of(spellings.begin(), spellings.end(), same))
-        spellings.push_back(std::move(one));
+      KeyAlias one{paddle_key_of(*text, type), question.difference, question.open_batch};
+      const auto same = [&](const KeyAlias& other) { return other.key == one.key; };
+      if (std::none_of(aliases.begin(), aliases.end(), same)) aliases.push_back(std::move(one));
     }
   }
-  return spellings;
+  return aliases;
 }
 
 std::optional<Key> table_form(const Key& key) {
-  if (key.domain + ":" != kPaddle) return std::nullopt;
   const auto text = paddle_text_of(key);
   if (!text) return std::nullopt;
   Key form = paddle_key_of(*text, activation_types(key).front());
@@ -151,6 +146,4 @@ std::optional<Key> table_form(const Key& key) {
   return form;
 }
 
-std::optional<std::string> foreign_text(const Key& key) { return paddle_text_of(key); }
-
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

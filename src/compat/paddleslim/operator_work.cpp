@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operations of Paddle-Lite's convolutions, products and recurrent operators.
-#include "ir/operators/paddle_lite_work.hpp"
+#include "compat/paddleslim/operator_work.hpp"
 
 #include <cmath>
 
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 
-namespace oplat::ir::ops {
+namespace oplat::compat::paddleslim {
 namespace {
+
+using namespace ir;       // NOLINT: the file is about keys
+using namespace ir::ops;  // NOLINT
 
 /// The first constant of so many dimensions.
 const TensorEntry* constant_of_rank(const Key& key, std::optional<std::size_t> dimensions) {
@@ -104,4 +107,4 @@ std::optional<double> flops_paddle_recurrence(const Key& key) {
   return 2 * static_cast<double>(*steps) * *weights;
 }
 
-}  // namespace oplat::ir::ops
+}  // namespace oplat::compat::paddleslim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sizes of operands against those of results. Keys of models are made from shapes that a runtime
 /// has executed; those of foreign tables from what somebody wrote.
-#include "estimate/sanity_sizes.hpp"
+#include "compat/paddleslim/sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-namespace oplat::estimate {
+namespace oplat::compat::paddleslim {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -98,7 +98,6 @@ std::optional<std::string> wrong_concat(const ir::Key& key, const Dims& out) {
 }  // namespace
 
 std::optional<std::string> wrong_sizes(const ir::Key& key) {
-  if (key.domain != "paddle_lite") return std::nullopt;
   for (const auto* entries : {&key.operands, &key.results}) {
     for (const ir::Entry& entry : *entries) {
       const auto* tensor = std::get_if<ir::TensorEntry>(&entry);
@@ -121,4 +120,4 @@ std::optional<std::string> wrong_sizes(const ir::Key& key) {
   return std::nullopt;
 }
 
-}  // namespace oplat::estimate
+}  // namespace oplat::compat::paddleslim

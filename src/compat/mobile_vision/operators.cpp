@@ -3,13 +3,17 @@
 /// operations for a multiply-add, nothing for bias, activation and requantisation fused into a
 /// convolution or product. None is a view: Caffe2 copies in Reshape, Flatten and Dropout unless the
 /// net writes in place.
+#include "compat/mobile_vision/operators.hpp"
+
 #include "ir/caffe2.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
-#include "ir/operators/list.hpp"
 
-namespace oplat::ir::ops {
+namespace oplat::compat::mobile_vision {
 namespace {
+
+using namespace ir;       // NOLINT: the file is about keys
+using namespace ir::ops;  // NOLINT
 
 std::optional<Description> describe_conv(const Key& key) {
   const bool channels_last = is_word(key, "order", "NHWC");
@@ -80,7 +84,7 @@ constexpr int kCaffe2Softmax = 5;
 
 }  // namespace
 
-std::vector<OperatorInfo> caffe2() {
+std::vector<OperatorInfo> caffe2_operators() {
   std::vector<OperatorInfo> list;
   const auto add = [&](std::initializer_list<std::string_view> names,
                        std::optional<double> (*flops)(const Key&),
@@ -107,4 +111,4 @@ std::vector<OperatorInfo> caffe2() {
   return list;
 }
 
-}  // namespace oplat::ir::ops
+}  // namespace oplat::compat::mobile_vision

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keys under which PaddleSlim's tables may hold a model's kernel.
-#include "ir/spelling.hpp"
+#include "compat/paddleslim/aliases.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ir/description.hpp"
+#include "compat/paddleslim/domains.hpp"
 #include "ir/paddle_key.hpp"
+#include "unit/compat/all_domains.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
 namespace {
+
+using namespace ir;  // NOLINT: the file is about keys
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -25,10 +28,16 @@ Key must_parse(std::string_view text) {
   return *std::move(key);
 }
 
+/// As core code asks: none of a key of another domain.
+std::vector<KeyAlias> aliases_of(const Key& key) {
+  const KeyDomain* domain = compat::catalogue().aliasing_domain_of(print(key));
+  return domain == nullptr ? std::vector<KeyAlias>() : domain->aliases(key);
+}
+
 /// Texts with what differs in them.
 std::vector<std::string> texts(std::string_view key) {
   std::vector<std::string> found;
-  for (const Spelling& one : table_spellings(must_parse(key))) {
+  for (const KeyAlias& one : aliases_of(must_parse(key))) {
     const auto text = paddle_text_of(one.key);
     found.push_back(fmt::format("{} | {}{}", text.value_or("none"), one.difference,
                                 one.open_batch ? " open" : ""));
@@ -45,15 +54,15 @@ constexpr const char* kConvForm =
     "quant=None,"
     "strides=[?,1]}(f32[1,8,4,4],f32c[1,8,1,1])->(f32[1,1,4,4])";
 
-TEST(Spelling, IsOfSystemsWithTextsOfTheirOwn) {
-  EXPECT_TRUE(has_spellings(kConv));
-  EXPECT_FALSE(has_spellings("Relu/14{}(f32[1,16])->(f32[1,16])"));
-  EXPECT_THAT(table_spellings(must_parse("Relu/14{}(f32[1,16])->(f32[1,16])")), IsEmpty());
-  EXPECT_THAT(table_spellings(must_parse("paddle_lite:lstm{}(f32[1,16])->(f32[1,16])")), IsEmpty());
+TEST(Aliases, IsOfSystemsWithTextsOfTheirOwn) {
+  EXPECT_EQ(compat::catalogue().aliasing_domain_of(kConv), &lite_domain());
+  EXPECT_EQ(compat::catalogue().aliasing_domain_of("Relu/14{}(f32[1,16])->(f32[1,16])"), nullptr);
+  EXPECT_THAT(aliases_of(must_parse("Relu/14{}(f32[1,16])->(f32[1,16])")), IsEmpty());
+  EXPECT_THAT(aliases_of(must_parse("paddle_lite:lstm{}(f32[1,16])->(f32[1,16])")), IsEmpty());
 }
 
-TEST(Spelling, TheOriginalsTextComesFirstThenTheOpenBatch) {
-  const auto spellings = table_spellings(must_parse(kConv));
+TEST(Aliases, TheOriginalsTextComesFirstThenTheOpenBatch) {
+  const auto spellings = aliases_of(must_parse(kConv));
   ASSERT_EQ(spellings.size(), 2U);
   EXPECT_EQ(print(spellings[0].key), kConvForm);
   // Weights have no batch.
@@ -65,7 +74,7 @@ TEST(Spelling, TheOriginalsTextComesFirstThenTheOpenBatch) {
                                         "quant=None bit_length=None | batch -1 open"));
 }
 
-TEST(Spelling, AnOpenBatchIsAskedForAsOneToo) {
+TEST(Aliases, AnOpenBatchIsAskedForAsOneToo) {
   EXPECT_THAT(
       texts("paddle_lite:swish{}(f32[?,8])->(f32[?,8])"),
       ElementsAre("swish in=(-1, 8) out=(-1, 8) | ", "swish in=(1, 8) out=(1, 8) | batch 1 open"));
@@ -74,7 +83,7 @@ TEST(Spelling, AnOpenBatchIsAskedForAsOneToo) {
               ElementsAre("swish in=(2, 8) out=(2, 8) | "));
 }
 
-TEST(Spelling, TheSecondOperandMayHaveNoBatch) {
+TEST(Aliases, TheSecondOperandMayHaveNoBatch) {
   EXPECT_THAT(
       texts("paddle_lite:elementwise_mul{axis=0}(f32[1,8],f32[1,8])->(f32[1,8])"),
       ElementsAre(
@@ -88,7 +97,7 @@ TEST(Spelling, TheSecondOperandMayHaveNoBatch) {
           "batch -1 open"));
 }
 
-TEST(Spelling, AnAxisIsCountedFromEitherEnd) {
+TEST(Aliases, AnAxisIsCountedFromEitherEnd) {
   EXPECT_THAT(
       texts("paddle_lite:elementwise_add{axis=-1}(f32[4,10],f32[10])->(f32[4,10])"),
       ElementsAre(
@@ -100,7 +109,7 @@ TEST(Spelling, AnAxisIsCountedFromEitherEnd) {
               ElementsAre("concat in=(4, 10)(4, 10) axis=-1 out=(4, 20) | "));
 }
 
-TEST(Spelling, WhatIsSwappedWhenItRunsMayStandEitherWay) {
+TEST(Aliases, WhatIsSwappedWhenItRunsMayStandEitherWay) {
   EXPECT_THAT(
       texts("paddle_lite:elementwise_mul{axis=-1}(f32[2,8,1,1],f32[2,8,4,4])->(f32[2,8,4,4])"),
       Contains("elementwise_mul X=(2, 8, 4, 4) Y=(2, 8, 1, 1) axis=-1 out=(2, 8, 4, 4) | operands "
@@ -113,14 +122,14 @@ TEST(Spelling, WhatIsSwappedWhenItRunsMayStandEitherWay) {
   }
 }
 
-TEST(Spelling, HalvesStandInTablesOfEitherType) {
-  const auto spellings = table_spellings(must_parse("paddle_lite:swish{}(f16[2,8])->(f16[2,8])"));
+TEST(Aliases, HalvesStandInTablesOfEitherType) {
+  const auto spellings = aliases_of(must_parse("paddle_lite:swish{}(f16[2,8])->(f16[2,8])"));
   ASSERT_EQ(spellings.size(), 2U);
   EXPECT_EQ(print(spellings[0].key), "paddle_lite:swish{}(f16[2,8])->(f16[2,8])");
   EXPECT_EQ(print(spellings[1].key), "paddle_lite:swish{}(f32[2,8])->(f32[2,8])");
 }
 
-TEST(Spelling, AModelsKernelIsDescribedAsATablesRow) {
+TEST(Aliases, AModelsKernelIsDescribedAsATablesRow) {
   const auto form = table_form(must_parse(kConv));
   ASSERT_TRUE(form.has_value());
   EXPECT_EQ(print(*form), kConvForm);
@@ -142,4 +151,4 @@ TEST(Spelling, AModelsKernelIsDescribedAsATablesRow) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

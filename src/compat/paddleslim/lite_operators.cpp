@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators of Paddle-Lite as PaddleSlim's latency tables name them
-/// (include/oplat/ir/paddle_key.hpp). Its matrix products stand with the others, formulas that need
-/// more than a line in paddle_lite_work.hpp.
+/// Operators of Paddle-Lite as PaddleSlim's latency tables name them. Formulas of more than a line
+/// are in operator_work.hpp.
 #include <array>
 #include <initializer_list>
 
+#include "compat/paddleslim/operator_work.hpp"
+#include "compat/paddleslim/operators.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
-#include "ir/operators/list.hpp"
-#include "ir/operators/paddle_lite_work.hpp"
+#include "ir/operators/matmul.hpp"
 
-namespace oplat::ir::ops {
+namespace oplat::compat::paddleslim {
 namespace {
+
+using namespace ir;       // NOLINT: the file is about keys
+using namespace ir::ops;  // NOLINT
 
 constexpr std::string_view kDomain = "paddle_lite";
 
@@ -192,7 +195,7 @@ std::optional<double> flops_fc(const Key& key) {
 
 }  // namespace
 
-std::vector<OperatorInfo> paddle_lite() {
+std::vector<OperatorInfo> lite_operators() {
   std::vector<OperatorInfo> list = {
       {.domain = kDomain, .op = "conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
       {.domain = kDomain,
@@ -231,10 +234,17 @@ std::vector<OperatorInfo> paddle_lite() {
   add(kLiteFunctions, flops_per_result<1>);
   add(kReductions, flops_per_operand<1>);
   add(kMoving, no_flops);
+  for (OperatorInfo& info : list) info.moves_little = info.op == "shape" || info.op == "slice";
+  for (const std::string_view op : {"matmul", "matmul_v2"}) {
+    list.push_back({.domain = kDomain,
+                    .op = op,
+                    .flops = flops_paddle_matmul,
+                    .contraction = contraction_of_product});
+  }
   for (const std::string_view op : kViews) {
     list.push_back({.domain = kDomain, .op = op, .view = true, .flops = no_flops});
   }
   return list;
 }
 
-}  // namespace oplat::ir::ops
+}  // namespace oplat::compat::paddleslim
