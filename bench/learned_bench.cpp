@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/version.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 #include "estimate/chain.hpp"
-#include "ir/conv_tuple.hpp"
 #include "predict/prediction.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ Result<Questions> read_questions(const table::Table& table) {
   std::size_t number = 0;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
     const auto key = ir::parse(stored.row.key);
-    auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
+    auto conv = key ? compat::tinynas::conv_tuple_of(*key) : std::nullopt;
     if (!conv || !std::holds_alternative<table::Timing>(stored.row.outcome)) return true;
     if (conv->in_h < 8 || ++number % 11 != 0 || questions.between.size() >= kNeverAsked)
       return true;
@@ -54,7 +54,7 @@ Result<Questions> read_questions(const table::Table& table) {
     if (stored.row.key.find("(f32[") == std::string::npos) return true;
     conv->in_h += 1;
     conv->in_w = conv->in_h;
-    questions.between.push_back(ir::key_text_of(*conv, ir::Dtype::F32));
+    questions.between.push_back(compat::tinynas::key_text_of(*conv, ir::Dtype::F32));
     return true;
   }));
   if (questions.measured.size() < kNetwork || questions.between.size() < kNetwork)

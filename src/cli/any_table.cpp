@@ -7,8 +7,8 @@
 
 #include "cli/learning.hpp"
 #include "compat/paddleslim/codecs.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"
-#include "ir/paddle_key.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -35,10 +35,11 @@ bool looks_pickled(const fs::path& path) {
 
 /// The file's own precision: the asked one where its rows have that, else the first that they have.
 std::string precision_of(std::string_view bytes, const std::optional<std::string>& asked) {
-  if (asked && ir::states_paddle_precision(bytes, *asked)) return *asked;
-  for (const std::string_view precision : ir::paddle_precisions())
-    if (ir::states_paddle_precision(bytes, precision)) return std::string(precision);
-  return asked.value_or(std::string(ir::paddle_precisions().front()));
+  if (asked && compat::paddleslim::states_paddle_precision(bytes, *asked)) return *asked;
+  for (const std::string_view precision : compat::paddleslim::paddle_precisions())
+    if (compat::paddleslim::states_paddle_precision(bytes, precision))
+      return std::string(precision);
+  return asked.value_or(std::string(compat::paddleslim::paddle_precisions().front()));
 }
 
 /// A pickle and what its rows were measured under.
@@ -145,12 +146,12 @@ Result<predict::Selection> select_stated(const table::Table& table, predict::Que
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {
   std::vector<std::string> found;
   OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
-    for (const std::string_view precision : ir::paddle_precisions()) {
-      if (!ir::states_paddle_precision(stored.row.key, precision)) continue;
+    for (const std::string_view precision : compat::paddleslim::paddle_precisions()) {
+      if (!compat::paddleslim::states_paddle_precision(stored.row.key, precision)) continue;
       if (std::find(found.begin(), found.end(), precision) == found.end())
         found.emplace_back(precision);
     }
-    return found.size() < ir::paddle_precisions().size();
+    return found.size() < compat::paddleslim::paddle_precisions().size();
   }));
   return found;
 }

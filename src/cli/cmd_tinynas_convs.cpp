@@ -30,11 +30,17 @@ void print_json_document(const TinynasConvsFlags& flags,
   document["rules"] = flags.rules;
   document["convs"] = nlohmann::ordered_json::array();
   for (const tinynas::NamedConv& one : convs) {
-    const ir::ConvTuple& conv = one.conv;
+    const compat::tinynas::ConvTuple& conv = one.conv;
     nlohmann::ordered_json entry;
     entry["name"] = one.name;
-    entry["tuple"] = {ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
-                      conv.batch,          conv.in_c,   conv.in_h,          conv.out_c};
+    entry["tuple"] = {compat::tinynas::name(conv.type),
+                      conv.stride,
+                      conv.fused ? 1 : 0,
+                      conv.kernel,
+                      conv.batch,
+                      conv.in_c,
+                      conv.in_h,
+                      conv.out_c};
     entry["group"] = conv.group;
     document["convs"].push_back(std::move(entry));
   }

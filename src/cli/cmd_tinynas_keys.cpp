@@ -7,8 +7,8 @@
 #include "cli/runtime_session.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas.hpp"
+#include "compat/tinynas/executed_conv.hpp"
 #include "compat/tinynas/op_profiler.hpp"
-#include "ir/executed_conv.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -51,7 +51,7 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   std::unordered_set<std::string> seen;
   std::size_t left_out = 0;
   for (const tinynas::ListedConv& one : samples) {
-    const auto key = ir::executed_key_of(one.conv, block);
+    const auto key = compat::tinynas::executed_key_of(one.conv, block);
     if (!key && !flags.skip_others) {
       return fail(Code::Missing, "{}:{}: {}; --skip-others leaves such samples out", flags.samples,
                   one.line, key.error().message);

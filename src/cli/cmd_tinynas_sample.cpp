@@ -29,7 +29,7 @@ Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
   auto samples = tinynas::sample(space, {flags.channel_multiple});
   if (!samples) return fail_in(flags.config, samples.error());
   std::string text;
-  for (const ir::ConvTuple& conv : *samples) text += tinynas::sample_text(conv) + "\n";
+  for (const compat::tinynas::ConvTuple& conv : *samples) text += tinynas::sample_text(conv) + "\n";
   const std::string file = flags.out.empty() || !flags.bits
                                ? flags.out
                                : fmt::format("{}.int{}.txt", flags.out, *flags.bits);

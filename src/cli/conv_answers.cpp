@@ -72,7 +72,7 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
     const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
     if (timing == nullptr) return true;
     const auto key = ir::parse(stored.row.key);
-    const auto conv = key ? ir::conv_tuple_of(*key) : std::nullopt;
+    const auto conv = key ? compat::tinynas::conv_tuple_of(*key) : std::nullopt;
     if (conv && conv->group == 1) times.push_back({*conv, timing->median_ns / kNsPerMs});
     return true;
   }));
@@ -89,7 +89,7 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
                               estimate::Profile profile) {
   const auto best = std::make_shared<Best>(
       Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
-  const auto dtype = ir::dtype_of_precision(best->selection.setting.precision);
+  const auto dtype = compat::tinynas::dtype_of_precision(best->selection.setting.precision);
   if (!dtype)
     return fail(
         Code::Refused,
@@ -104,7 +104,8 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
     std::vector<table::PlanKernel> kernels;
     kernels.reserve(questions.size());
     for (const ConvQuestion& question : questions)
-      kernels.push_back({question.name, ir::key_text_of(question.conv, best->dtype), 1});
+      kernels.push_back(
+          {question.name, compat::tinynas::key_text_of(question.conv, best->dtype), 1});
     OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt,
                                                    predict::MissingPolicy::Error, true));
     std::vector<ConvAnswer> answers;

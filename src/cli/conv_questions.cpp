@@ -19,8 +19,8 @@ std::int64_t rounded_up(std::int64_t channels, std::int64_t step) {
 }
 
 /// The original knows no groups; rounded channels must still be whole groups of them.
-void apply_t40(ir::ConvTuple& conv) {
-  conv = ir::named_by_groups(conv);
+void apply_t40(compat::tinynas::ConvTuple& conv) {
+  conv = compat::tinynas::named_by_groups(conv);
   conv.fused = false;
   conv.batch = 1;
   const std::int64_t step = std::lcm(kT40Channels, std::max<std::int64_t>(1, conv.group));

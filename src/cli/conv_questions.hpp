@@ -15,7 +15,7 @@ namespace oplat::cli {
 
 struct ConvQuestion {
   std::string name;  ///< of the place in the network; empty: from a list
-  ir::ConvTuple conv;
+  compat::tinynas::ConvTuple conv;
   std::optional<double> real_ms;  ///< what was measured
   bool library_row = false;       ///< named by a library, whose times are each of its row's batch
 };

@@ -37,17 +37,23 @@ ordered_json json_number(std::optional<double> value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
-ordered_json json_tuple(const ir::ConvTuple& conv) {
-  return {ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
-          conv.batch,          conv.in_c,   conv.in_h,          conv.out_c};
+ordered_json json_tuple(const compat::tinynas::ConvTuple& conv) {
+  return {compat::tinynas::name(conv.type),
+          conv.stride,
+          conv.fused ? 1 : 0,
+          conv.kernel,
+          conv.batch,
+          conv.in_c,
+          conv.in_h,
+          conv.out_c};
 }
 
 /// The original's eight fields; groups, of which it knows none, stand at the line's end.
-std::string eight_fields(ir::ConvTuple conv) {
+std::string eight_fields(compat::tinynas::ConvTuple conv) {
   conv.group = 1;
   return compat::tinynas::tuple_text(conv);
 }
-std::string group_text(const ir::ConvTuple& conv, std::string_view before) {
+std::string group_text(const compat::tinynas::ConvTuple& conv, std::string_view before) {
   return conv.group == 1 ? std::string() : fmt::format("{}group={}", before, conv.group);
 }
 
@@ -125,13 +131,14 @@ std::string conv_text(const ConvPrediction& prediction, double level) {
       "name", width, "type", "stride", "fused", "kernel", "batch", "in_c", "in_h", "out_c", "ms",
       "lo", "hi");
   for (std::size_t i = 0; i < convs.size(); ++i) {
-    const ir::ConvTuple& conv = convs[i].conv;
+    const compat::tinynas::ConvTuple& conv = convs[i].conv;
     const ConvAnswer& answer = prediction.answers[i];
     text += fmt::format(
         "{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  {}{}\n",
-        convs[i].name, width, ir::name(conv.type), conv.stride, conv.fused ? 1 : 0, conv.kernel,
-        conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms), fixed(lo(answer.interval)),
-        fixed(hi(answer.interval)), answer.source, group_text(conv, "  ") + evidence_text(answer));
+        convs[i].name, width, compat::tinynas::name(conv.type), conv.stride, conv.fused ? 1 : 0,
+        conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c, fixed(answer.ms),
+        fixed(lo(answer.interval)), fixed(hi(answer.interval)), answer.source,
+        group_text(conv, "  ") + evidence_text(answer));
   }
   return text + total_line(prediction, level);
 }
@@ -140,7 +147,7 @@ std::string conv_lines(const ConvPrediction& prediction) {
   std::string text;
   for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
     const ConvAnswer& answer = prediction.answers[i];
-    const ir::ConvTuple& conv = prediction.questions.convs[i].conv;
+    const compat::tinynas::ConvTuple& conv = prediction.questions.convs[i].conv;
     text += fmt::format("{}\t{}\t{}\t{}\t{}{}\n", eight_fields(conv), number(answer.ms),
                         number(lo(answer.interval)), number(hi(answer.interval)), answer.source,
                         group_text(conv, "\t"));

@@ -107,7 +107,7 @@ Status check_names(const ModuleJson& json, bool table) {
 
 Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
   OPLAT_CHECK(check_names(json, table));
-  ir::ModuleQuery query;
+  compat::mobile_vision::ModuleQuery query;
   if (!json["op"].is_string())
     return fail(Code::Input, "'op' is {}; expected a name such as \"Conv2d\"", shown(json["op"]));
   query.op = json["op"].get<std::string>();
@@ -122,11 +122,11 @@ Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
   OPLAT_TRY(shapes, shapes_of(json["input_shapes"]));
   query.input_shapes = std::move(shapes);
   ModuleLine line;
-  OPLAT_TRY(canonical, ir::canonical(query));
+  OPLAT_TRY(canonical, compat::mobile_vision::canonical(query));
   line.query = std::move(canonical);
-  OPLAT_TRY(facts, ir::facts_of(line.query));
+  OPLAT_TRY(facts, compat::mobile_vision::facts_of(line.query));
   line.facts = std::move(facts);
-  OPLAT_TRY(key, ir::key_of(line.query));
+  OPLAT_TRY(key, compat::mobile_vision::key_of(line.query));
   line.key = ir::print(key);
   if (!table) return line;
   const ModuleJson& latency = json["latency_us"];
@@ -182,8 +182,8 @@ Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& l
   auto found = sums_.find(line.key);
   bool mirrored = false;
   if (found == sums_.end() && mirror_bias) {
-    if (const auto other = ir::with_other_bias(line.query)) {
-      OPLAT_TRY(key, ir::key_of(*other));
+    if (const auto other = compat::mobile_vision::with_other_bias(line.query)) {
+      OPLAT_TRY(key, compat::mobile_vision::key_of(*other));
       found = sums_.find(ir::print(key));
       mirrored = true;
     }

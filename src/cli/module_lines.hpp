@@ -11,14 +11,14 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "ir/module_query.hpp"
+#include "compat/mobile_vision/module_query.hpp"
 
 namespace oplat::cli {
 
 struct ModuleLine {
   std::size_t line = 0;
-  ir::ModuleQuery query;  ///< canonical
-  ir::ModuleFacts facts;
+  compat::mobile_vision::ModuleQuery query;  ///< canonical
+  compat::mobile_vision::ModuleFacts facts;
   std::string key;
   std::optional<double> latency_us;
 };

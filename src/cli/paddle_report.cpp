@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -112,7 +112,7 @@ std::string operators_text(const predict::Prediction& prediction) {
 
 std::string paddle_text(const std::string& key) {
   const auto parsed = ir::parse(key);
-  return parsed ? ir::paddle_text_of(*parsed).value_or(key) : key;
+  return parsed ? compat::paddleslim::paddle_text_of(*parsed).value_or(key) : key;
 }
 
 std::string paddle_report(const predict::Prediction& prediction, bool per_op) {

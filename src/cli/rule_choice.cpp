@@ -7,10 +7,10 @@
 #include "base/text.hpp"
 #include "cli/any_table.hpp"
 #include "cli/rules_plan.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"
 #include "formats/paddle.hpp"
 #include "ir/paddle.hpp"
-#include "ir/paddle_key.hpp"
 #include "plan/rules.hpp"
 
 namespace oplat::cli {
@@ -58,10 +58,11 @@ Status set_precision(table::Plan& plan, std::string_view precision, std::string_
   const ir::Dtype unstated = dtype_of(of_rows).value_or(*dtype);
   for (table::PlanKernel& kernel : plan.kernels) {
     OPLAT_TRY(key, ir::parse(kernel.key));
-    std::string text = ir::print(ir::paddle_in_precision(key, *dtype));
-    const bool stated = ir::states_paddle_precision(text, precision);
-    kernel.key =
-        stated ? std::move(text) : ir::print(ir::paddle_in_precision(std::move(key), unstated));
+    std::string text = ir::print(compat::paddleslim::paddle_in_precision(key, *dtype));
+    const bool stated = compat::paddleslim::states_paddle_precision(text, precision);
+    kernel.key = stated
+                     ? std::move(text)
+                     : ir::print(compat::paddleslim::paddle_in_precision(std::move(key), unstated));
   }
   return {};
 }

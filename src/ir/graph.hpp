@@ -43,7 +43,7 @@ struct Node {
   std::vector<TensorId> inputs;
   std::vector<TensorId> outputs;
   /// Parameter name of each operand and result ("Input", "Filter"; "Output"), for formats that name
-  /// them (Paddle); empty elsewhere. A parameter that takes a list is named once for each of its
+  /// them; empty elsewhere. A parameter that takes a list is named once for each of its
   /// tensors.
   std::vector<std::string> input_slots = {};
   std::vector<std::string> output_slots = {};

@@ -2,7 +2,7 @@
 /// KeyDomain: what core code asks of keys that a foreign system names, without knowing the system.
 ///
 /// Tables of other tools name kernels in their own words. oplat keeps such names as keys of a
-/// domain of their own ("tinynas:Conv{...}"), byte for byte, so that a table can be exported as it
+/// domain of their own ("system:Conv{...}"), byte for byte, so that a table can be exported as it
 /// came. Core code needs answers that only the system knows: how much work its operators do, under
 /// which other keys its tables hold a kernel, what the tool itself calls it. Each system derives
 /// one class a domain from KeyDomain (src/compat/<system>/), compat/registry.cpp lists them, and
@@ -37,7 +37,7 @@ class KeyDomain {
  public:
   virtual ~KeyDomain() = default;
 
-  /// What stands before the ":" of the domain's keys: "paddle_lite". Must be a literal.
+  /// What stands before the ":" of the domain's keys. Must be a literal.
   [[nodiscard]] virtual std::string_view name() const = 0;
 
   /// Catalogue entries of the domain's operators. Called once for each Catalogue. Operators without

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {

@@ -3,10 +3,10 @@
 #include "compat/paddleslim/domains.hpp"
 
 #include "compat/paddleslim/aliases.hpp"
+#include "compat/paddleslim/kernel.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/paddleslim/operators.hpp"
 #include "compat/paddleslim/sizes.hpp"
-#include "ir/paddle_kernel.hpp"
-#include "ir/paddle_key.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
@@ -23,13 +23,13 @@ class LiteDomain final : public ir::KeyDomain {
     return paddleslim::table_form(key);
   }
   std::optional<std::string> native_text(const ir::Key& key) const override {
-    return ir::paddle_text_of(key);
+    return paddle_text_of(key);
   }
   std::optional<std::string> wrong_sizes(const ir::Key& key) const override {
     return paddleslim::wrong_sizes(key);
   }
   Result<ir::Key> kernel_key(const ir::Graph& graph, const ir::Node& node) const override {
-    return ir::paddle_kernel_key(graph, node);
+    return paddle_kernel_key(graph, node);
   }
 };
 

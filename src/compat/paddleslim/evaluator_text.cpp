@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
@@ -201,7 +201,7 @@ Result<ir::Key> evaluator_key_of(std::string_view text, PaddlePrecision precisio
     OPLAT_TRY(dims, dims_of(fields, 1));
     return paddle_map_key(type, dims, precision);
   }
-  return ir::paddle_key_of(text);
+  return paddle_key_of(text);
 }
 
 std::optional<std::string> evaluator_text_of(const ir::Key& key) {

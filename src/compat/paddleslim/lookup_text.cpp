@@ -6,8 +6,8 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/paddleslim/text_kernels.hpp"
-#include "ir/paddle_key.hpp"
 #include "table/text_rows.hpp"
 
 namespace oplat::compat::paddleslim {
@@ -226,7 +226,7 @@ Result<ir::Key> lookup_key_of(std::string_view name, std::string_view input,
                               std::string_view parameters) {
   constexpr std::string_view kKnown[] = {"conv", "pooling", "fc", "batchnorm", "activation"};
   if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) {
-    return ir::paddle_key_of(fmt::format("{}\t{}\t{}", name, input, parameters));
+    return paddle_key_of(fmt::format("{}\t{}\t{}", name, input, parameters));
   }
   const bool map = name == "conv" || name == "pooling" || name == "batchnorm";
   OPLAT_TRY(dims, dims_of(name, input, map ? 4 : 0));

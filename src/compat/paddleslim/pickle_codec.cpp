@@ -10,10 +10,10 @@
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
 #include "compat/paddleslim/codecs.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/paddleslim/pickle.hpp"
+#include "compat/paddleslim/runtime_text.hpp"
 #include "compat/paddleslim/text_kernels.hpp"
-#include "ir/paddle_key.hpp"
-#include "ir/paddle_runtime_text.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
@@ -123,8 +123,8 @@ class Refused {
 /// measured. Texts that nobody understood are some format's own; a row that came from a pickle has
 /// its text beside its key.
 std::optional<std::string> text_of(const ir::Key& key) {
-  if (ir::is_paddle_text_alone(key)) return std::nullopt;
-  return key.domain == "paddle_lite" ? ir::paddle_text_of(key) : ir::paddle_runtime_text(key);
+  if (is_paddle_text_alone(key)) return std::nullopt;
+  return key.domain == "paddle_lite" ? paddle_text_of(key) : paddle_runtime_text(key);
 }
 
 class Paddleslim final : public table::TableCodec {
@@ -187,7 +187,7 @@ class Paddleslim final : public table::TableCodec {
         continue;
       }
       table::ForeignRow row;
-      row.key = ir::print(ir::paddle_key_of(entry.key, dtype));
+      row.key = ir::print(paddle_key_of(entry.key, dtype));
       row.outcome = single_timing(std::get<double>(entry.value) * kNsPerMs);
       row.before = std::exchange(before, {});
       row.text = line_of(entry);

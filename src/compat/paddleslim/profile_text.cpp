@@ -8,8 +8,8 @@
 
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/paddleslim/text_kernels.hpp"
-#include "ir/paddle_key.hpp"
 #include "table/text_rows.hpp"
 
 namespace oplat::compat::paddleslim {
@@ -302,7 +302,7 @@ Result<ir::Key> key_of(const Words& words) {
     key = pool_key(words, operands->front(), *output);
   if (!key && precision == PaddlePrecision::Fp32) {
     if (const std::string text = table_text(words, *operands, filter, *output); !text.empty()) {
-      key = ir::paddle_key_of(text);
+      key = paddle_key_of(text);
       if (key->op == "other") key.reset();
     }
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys in the form that ir::paddle_key_of gives to the texts of PaddleSlim's tables, with more of
+/// Keys in the form that paddle_key_of gives to the texts of PaddleSlim's tables, with more of
 /// it known.
 #include "compat/paddleslim/text_kernels.hpp"
 
 #include <algorithm>
 
 #include "base/result.hpp"
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
@@ -112,9 +112,9 @@ void note_what_rows_tell(table::ForeignRead& read) {
     return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), is));
   };
   std::vector<std::string_view> stated;
-  for (const std::string_view precision : ir::paddle_precisions()) {
+  for (const std::string_view precision : paddle_precisions()) {
     if (count([&](const table::ForeignRow& row) {
-          return ir::states_paddle_precision(row.key, precision);
+          return states_paddle_precision(row.key, precision);
         }) > 0)
       stated.push_back(precision);
   }

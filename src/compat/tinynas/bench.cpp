@@ -195,7 +195,7 @@ std::optional<std::string> trtexec_flags(std::string_view precision) {
   return std::nullopt;
 }
 
-std::string iteration_text(std::size_t number, const ir::ConvTuple& conv) {
+std::string iteration_text(std::size_t number, const ConvTuple& conv) {
   return fmt::format("iter-{}: {}", number, sample_text(conv));
 }
 

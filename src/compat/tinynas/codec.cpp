@@ -6,9 +6,9 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "compat/tinynas/codec.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
+#include "compat/tinynas/executed_conv.hpp"
 #include "compat/tinynas/library.hpp"
-#include "ir/conv_tuple.hpp"
-#include "ir/executed_conv.hpp"
 #include "table/text_rows.hpp"
 
 namespace oplat::compat::tinynas {
@@ -28,23 +28,23 @@ table::Timing conv_timing(double ns) {
 }
 
 /// The tuple that comes back from its key; see conv_tuple_of.
-ir::ConvTuple as_its_key_says(ir::ConvTuple conv) {
-  if (conv.type == ir::ConvType::Depthwise) {
+ConvTuple as_its_key_says(ConvTuple conv) {
+  if (conv.type == ConvType::Depthwise) {
     conv.in_c = conv.out_c;
-    if (conv.out_c == 1) conv.type = ir::ConvType::Regular;
+    if (conv.out_c == 1) conv.type = ConvType::Regular;
   }
   return conv;
 }
 
 /// Of a library's own keys, and of the convolutions that ONNX Runtime executes in their place.
-std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
+std::optional<ConvTuple> tuple_of(std::string_view key) {
   constexpr std::string_view kExecuted = "com.microsoft.nchwc:Conv/";
   const bool executed = key.starts_with(kExecuted);
   if (!executed && !key.starts_with("tinynas:Conv{")) return std::nullopt;
   const auto parsed = ir::parse(key);
   if (!parsed) return std::nullopt;
-  if (executed) return ir::executed_conv_tuple_of(*parsed);
-  auto conv = ir::conv_tuple_of(*parsed);
+  if (executed) return executed_conv_tuple_of(*parsed);
+  auto conv = conv_tuple_of(*parsed);
   // A line has no field for groups.
   if (conv && conv->group != 1) return std::nullopt;
   return conv;
@@ -52,7 +52,7 @@ std::optional<ir::ConvTuple> tuple_of(std::string_view key) {
 
 table::ForeignRow foreign_row(const LibraryRow& row, ir::Dtype dtype) {
   table::ForeignRow made;
-  made.key = ir::key_text_of(row.conv, dtype);
+  made.key = key_text_of(row.conv, dtype);
   if (row.ns) {
     made.outcome = conv_timing(*row.ns);
   } else {
@@ -97,7 +97,7 @@ class Tinynas final : public table::TableCodec {
       }
       word = *told;
     }
-    if (!ir::dtype_of_precision(word)) {
+    if (!dtype_of_precision(word)) {
       return fail(Code::Usage, "--precision {}: libraries of TinyNAS have {}",
                   base::printable(word), kKnown);
     }
@@ -109,7 +109,7 @@ class Tinynas final : public table::TableCodec {
 
   Result<table::ForeignRead> do_read(std::string_view bytes,
                                      const table::ReadOptions& options) const override {
-    const auto dtype = ir::dtype_of_precision(options.precision);
+    const auto dtype = dtype_of_precision(options.precision);
     if (!dtype)
       return fail(Code::Usage, "'{}' is no precision of a library",
                   base::printable(options.precision));

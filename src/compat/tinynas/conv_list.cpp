@@ -25,8 +25,8 @@ Status read_size(std::string_view name, std::string_view text, std::int64_t& to)
   return {};
 }
 
-Status read_type(std::string_view text, ir::ConvTuple& conv) {
-  const auto type = ir::parse_conv_type(text);
+Status read_type(std::string_view text, ConvTuple& conv) {
+  const auto type = parse_conv_type(text);
   if (!type)
     return fail(Code::Input, "Conv_type is '{}'; expected Regular or Depthwise",
                 base::printable(text, 24));
@@ -34,7 +34,7 @@ Status read_type(std::string_view text, ir::ConvTuple& conv) {
   return {};
 }
 
-Status read_fused(std::string_view text, ir::ConvTuple& conv) {
+Status read_fused(std::string_view text, ConvTuple& conv) {
   if (text != "0" && text != "1") {
     return fail(Code::Input, "ElmtFused is '{}'; expected 0 or 1", base::printable(text, 24));
   }
@@ -97,13 +97,13 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields,
       return fail(Code::Input, "{}{} of {} to {} channels", kGroup, *group, conv.in_c, conv.out_c);
     }
     // A depthwise convolution has as many groups as channels, whether they are told or not.
-    if (conv.type == ir::ConvType::Depthwise && conv.group != 1 && conv.group != conv.out_c) {
+    if (conv.type == ConvType::Depthwise && conv.group != 1 && conv.group != conv.out_c) {
       return fail(Code::Input,
                   "{}{} of a Depthwise convolution of {} channels, which has one a channel; leave "
                   "it away, or say Regular",
                   kGroup, *group, conv.out_c);
     }
-    if (conv.type == ir::ConvType::Depthwise) conv.group = 1;
+    if (conv.type == ConvType::Depthwise) conv.group = 1;
   }
   listed.conv = conv;
   const auto rest = fields.subspan(kTestFields);
@@ -170,8 +170,8 @@ std::vector<std::string_view> words(std::string_view line) {
   return out;
 }
 
-Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields) {
-  ir::ConvTuple conv;
+Result<ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields) {
+  ConvTuple conv;
   OPLAT_CHECK(read_type(fields[0], conv));
   OPLAT_CHECK(read_size("Batch", fields[1], conv.batch));
   OPLAT_CHECK(read_size("In_C", fields[2], conv.in_c));
@@ -184,7 +184,7 @@ Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> 
   return conv;
 }
 
-Result<ir::ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> fields) {
+Result<ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> fields) {
   if (fields.size() != kSampleFields)
     return fail(Code::Input, "{} fields; expected '{}'", fields.size(), kSampleForm);
   if (fields.back() != "0") {
@@ -199,8 +199,8 @@ Result<ir::ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> f
   return conv;
 }
 
-Result<ir::ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields) {
-  ir::ConvTuple conv;
+Result<ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields) {
+  ConvTuple conv;
   OPLAT_CHECK(read_type(fields[0], conv));
   OPLAT_CHECK(read_size("Stride", fields[1], conv.stride));
   OPLAT_CHECK(read_fused(fields[2], conv));
@@ -230,14 +230,14 @@ Result<std::vector<ListedConv>> read_conv_list(const base::Source& source) {
   return out;
 }
 
-std::string sample_text(const ir::ConvTuple& conv) {
-  return fmt::format("{} {} {} {} {} {} {} {} {} 0", ir::name(conv.type), conv.batch, conv.in_c,
+std::string sample_text(const ConvTuple& conv) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} 0", name(conv.type), conv.batch, conv.in_c,
                      conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride,
                      conv.fused ? 1 : 0);
 }
 
-std::string library_key_text(const ir::ConvTuple& conv) {
-  return fmt::format("{{{},{},{},{},{},{},{},{},{}}}", ir::name(conv.type), conv.batch, conv.in_c,
+std::string library_key_text(const ConvTuple& conv) {
+  return fmt::format("{{{},{},{},{},{},{},{},{},{}}}", name(conv.type), conv.batch, conv.in_c,
                      conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride,
                      conv.fused ? 1 : 0);
 }

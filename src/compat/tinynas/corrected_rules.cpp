@@ -73,12 +73,12 @@ class CorrectedWalk {
       return error(block, "{} of {} to {} channels does not divide into {} groups", step.name,
                    step.in, step.out, step.group);
     }
-    ir::ConvTuple tuple = conv(step.in, step.out, size_);
+    ConvTuple tuple = conv(step.in, step.out, size_);
     tuple.kernel = step.kernel;
     tuple.stride = step.stride;
     tuple.fused = fused;
     tuple.group = step.group;
-    tuple = ir::named_by_groups(tuple);
+    tuple = named_by_groups(tuple);
     const std::int64_t room = size_ + 2 * step.padding - step.kernel;
     if (room < 0) {
       return error(block, "{}: a {}x{} kernel on {}x{} with padding {}", step.name, step.kernel,
@@ -92,8 +92,8 @@ class CorrectedWalk {
     return ExecutedConv{tuple, step.padding};
   }
 
-  static ir::ConvTuple conv(std::int64_t in, std::int64_t out, std::int64_t size) {
-    ir::ConvTuple tuple;
+  static ConvTuple conv(std::int64_t in, std::int64_t out, std::int64_t size) {
+    ConvTuple tuple;
     tuple.in_c = in;
     tuple.out_c = out;
     tuple.in_h = tuple.in_w = size;

@@ -99,7 +99,7 @@ class Collector {
   struct Row {
     std::int64_t number = 0;
     std::size_t line = 0;
-    ir::ConvTuple conv;
+    ConvTuple conv;
     std::optional<double> ms;
     bool answered = false;  ///< a time line came, good or not
   };

@@ -2,8 +2,8 @@
 /// What core code asks of a library's convolutions.
 #include "compat/tinynas/domain.hpp"
 
+#include "compat/tinynas/conv_tuple.hpp"
 #include "compat/tinynas/library.hpp"
-#include "ir/conv_tuple.hpp"
 #include "ir/operators/convolution_description.hpp"
 
 namespace oplat::compat::tinynas {
@@ -26,7 +26,7 @@ class ConvDomain final : public ir::KeyDomain {
   }
   /// The tuple as a library writes it, "{Regular,1,16,...}": splits agree with those made of files.
   std::optional<std::string> split_text(const ir::Key& key, bool without_residual) const override {
-    auto conv = ir::conv_tuple_of(key);
+    auto conv = conv_tuple_of(key);
     if (!conv) return std::nullopt;
     if (without_residual) conv->fused = false;
     const std::string line = library_line(*conv, std::nullopt);

@@ -73,10 +73,10 @@ Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
   return value;
 }
 
-Result<ir::ConvTuple> read_key(std::string_view key) {
+Result<ConvTuple> read_key(std::string_view key) {
   OPLAT_TRY(fields, split_key(key));
-  ir::ConvTuple conv;
-  const auto type = ir::parse_conv_type(fields[0]);
+  ConvTuple conv;
+  const auto type = parse_conv_type(fields[0]);
   if (!type) {
     return fail(Code::Input, "Conv_type is {} where Regular or Depthwise is expected",
                 quoted_text(fields[0]));
@@ -208,9 +208,9 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
   return library;
 }
 
-std::string library_line(const ir::ConvTuple& conv, std::optional<double> ns) {
+std::string library_line(const ConvTuple& conv, std::optional<double> ns) {
   std::string line =
-      fmt::format("{{{},{},{},{},{},{},{},{},{}}} ", ir::name(conv.type), conv.batch, conv.in_c,
+      fmt::format("{{{},{},{},{},{},{},{},{},{}}} ", name(conv.type), conv.batch, conv.in_c,
                   conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride, conv.fused ? 1 : 0);
   if (ns) {
     fmt::format_to(std::back_inserter(line), "{:.6g}\n", *ns / kLibraryNsPerMs);

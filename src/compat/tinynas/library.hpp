@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 namespace oplat::compat::tinynas {
 
 /// One line. Views point into the bytes that were read.
 struct LibraryRow {
-  ir::ConvTuple conv;
+  ConvTuple conv;
   std::optional<double> ns;  ///< nothing: -1, the profile failed
   std::string_view before;   ///< what stands between the row before and this one: empty lines, rows
                              ///< that were left out
@@ -40,7 +40,7 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
 
 /// "{Regular,1,16,5,5,8,1,1,0} 0.011776\n": six significant digits, as the original prints; -1
 /// where there is no time.
-std::string library_line(const ir::ConvTuple& conv, std::optional<double> ns);
+std::string library_line(const ConvTuple& conv, std::optional<double> ns);
 
 /// "FP32" for conv_data.out, "FP16_DAMOYOLO" for conv_data.out.fp16.damoyolo, ...; nothing for
 /// another file name.

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 namespace oplat::compat::tinynas {
 
@@ -35,15 +35,15 @@ std::vector<std::string_view> words(std::string_view line);
 
 /// "Regular 1 3 224 224 32 3 2 0": Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused,
 /// the columns of samples and libraries. The error says which column is off, without a place.
-Result<ir::ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields);
+Result<ConvTuple> tuple_of_library_fields(std::span<const std::string_view> fields);
 /// The ten fields of a sample, in messages.
 inline constexpr std::string_view kSampleForm =
     "Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0";
 /// "Regular 1 3 224 224 32 3 2 0 0": those nine and the 0 in the place of the time. Where a blank
 /// was lost, "256 14" to "25614", sizes stay sizes; only the number of fields and In_H = In_W,
 /// which hold of every sample, tell.
-Result<ir::ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> fields);
+Result<ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> fields);
 /// "Regular 2 0 3 1 3 224 32": Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C.
-Result<ir::ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields);
+Result<ConvTuple> tuple_of_test_fields(std::span<const std::string_view> fields);
 
 }  // namespace oplat::compat::tinynas

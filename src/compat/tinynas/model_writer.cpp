@@ -96,9 +96,9 @@ ModelWriter::Name ModelWriter::weights(const std::string& name,
 }
 
 ModelWriter::Name ModelWriter::convolution(const std::string& name, const Name& x,
-                                           const ir::ConvTuple& conv, std::int64_t padding) {
-  const std::int64_t group = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.group;
-  const std::int64_t in_c = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.in_c;
+                                           const ConvTuple& conv, std::int64_t padding) {
+  const std::int64_t group = conv.type == ConvType::Depthwise ? conv.out_c : conv.group;
+  const std::int64_t in_c = conv.type == ConvType::Depthwise ? conv.out_c : conv.in_c;
   const std::int64_t k = conv.kernel;
   // Sums of as many products as a filter has weights stay near one.
   const double scale = 1 / std::sqrt(static_cast<double>(in_c / group) * static_cast<double>(k) *

@@ -22,7 +22,7 @@ class ModelWriter {
 
   Name input(const std::string& name, const std::vector<std::int64_t>& dims);
   /// Conv without bias, then BatchNormalization.
-  Name convolution(const std::string& name, const Name& x, const ir::ConvTuple& conv,
+  Name convolution(const std::string& name, const Name& x, const ConvTuple& conv,
                    std::int64_t padding);
   Name activation(const std::string& name, const Name& x, Activation kind);
   Name add(const std::string& name, const Name& a, const Name& b);

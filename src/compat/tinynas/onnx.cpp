@@ -78,7 +78,7 @@ Result<std::string> structure_model(const Structure& structure, std::int64_t res
   return StructureWriter(structure, resolution, batch).write();
 }
 
-Result<std::string> sample_model(const ir::ConvTuple& conv) {
+Result<std::string> sample_model(const ConvTuple& conv) {
   if (conv.in_h != conv.in_w) {
     return fail(Code::Input, "{}: In_H differs from In_W; a sample has one size for both",
                 library_key_text(conv));
@@ -87,7 +87,7 @@ Result<std::string> sample_model(const ir::ConvTuple& conv) {
   const auto results = [&](std::int64_t size) {
     return (size + 2 * padding - conv.kernel) / conv.stride + 1;
   };
-  const std::int64_t in_c = conv.type == ir::ConvType::Depthwise ? conv.out_c : conv.in_c;
+  const std::int64_t in_c = conv.type == ConvType::Depthwise ? conv.out_c : conv.in_c;
   const std::vector<std::int64_t> out_dims = {conv.batch, conv.out_c, results(conv.in_h),
                                               results(conv.in_w)};
   if (conv.in_h + 2 * padding < conv.kernel || conv.in_w + 2 * padding < conv.kernel) {
@@ -104,8 +104,8 @@ Result<std::string> sample_model(const ir::ConvTuple& conv) {
   return bytes;
 }
 
-double sample_weight_bytes(const ir::ConvTuple& conv) {
-  const std::int64_t inputs = conv.type == ir::ConvType::Depthwise ? 1 : conv.in_c / conv.group;
+double sample_weight_bytes(const ConvTuple& conv) {
+  const std::int64_t inputs = conv.type == ConvType::Depthwise ? 1 : conv.in_c / conv.group;
   return 4.0 * static_cast<double>(conv.out_c) * static_cast<double>(inputs) *
          static_cast<double>(conv.kernel * conv.kernel);
 }

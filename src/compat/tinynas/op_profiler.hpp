@@ -12,7 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 namespace oplat::compat::tinynas {
 
@@ -73,7 +73,7 @@ std::optional<Rules> parse_rules(std::string_view text);
 struct NamedConv {
   std::string name;  ///< of the place in the network: "block1.2.conv3", "block1.0.projection",
                      ///< "block2.0.se1"
-  ir::ConvTuple conv;
+  ConvTuple conv;
 };
 
 /// The convolutions of one image of resolution x resolution, in the order in which the original
@@ -83,7 +83,7 @@ Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int
 
 /// One line of the original's form of a tuple, no line end: Conv_type Stride ElmtFused Kernel Batch
 /// In_C In_H Out_C, separated by tabs.
-std::string tuple_text(const ir::ConvTuple& conv);
+std::string tuple_text(const ConvTuple& conv);
 
 /// The network as an ONNX model: Conv, BatchNormalization, activation, Add, pooled projections,
 /// squeeze and excitation; weights random and seeded. The input is called "input", float32, [batch,
@@ -95,7 +95,7 @@ Result<std::string> structure_model(const Structure& structure, std::int64_t res
 
 /// One line of a list.
 struct ListedConv {
-  ir::ConvTuple conv;
+  ConvTuple conv;
   std::optional<double> ms;  ///< the time that stands beside it; nothing where none does. -1 of a
                              ///< failed profile stays -1
   std::size_t line = 0;      ///< from 1
@@ -137,11 +137,11 @@ Result<SamplingSpace> read_sampling_space(const base::Source& source);
 /// The input sizes of a space, ascending.
 std::vector<std::int64_t> size_grid(const SamplingSpace& space);
 /// The samples in the original's order, duplicates kept. Code::Input above 10,000,000.
-Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const SamplingRules& rules);
+Result<std::vector<ConvTuple>> sample(const SamplingSpace& space, const SamplingRules& rules);
 /// "Regular 1 3 224 224 32 3 2 0 0", no line end.
-std::string sample_text(const ir::ConvTuple& conv);
+std::string sample_text(const ConvTuple& conv);
 /// "{Regular,1,3,224,224,32,3,2,0}", the key of a library line.
-std::string library_key_text(const ir::ConvTuple& conv);
+std::string library_key_text(const ConvTuple& conv);
 
 // ---- Device logs.
 
@@ -166,14 +166,14 @@ CollectedLog collect_log(const base::Source& source);
 
 /// One convolution with batch normalisation and ReLU (and the sum with a second input where fused)
 /// as an ONNX model. Code::Input where In_H differs from In_W, which is no sample.
-Result<std::string> sample_model(const ir::ConvTuple& conv);
+Result<std::string> sample_model(const ConvTuple& conv);
 /// Bytes of its weights.
-double sample_weight_bytes(const ir::ConvTuple& conv);
+double sample_weight_bytes(const ConvTuple& conv);
 /// Flags of trtexec for "FP32", "FP16", "FP16_DAMOYOLO" and "INT8" (any case); nothing for another
 /// word.
 std::optional<std::string> trtexec_flags(std::string_view precision);
 /// One line of what the script measures: "iter-12: Regular 1 3 224 224 32 3 2 0 0".
-std::string iteration_text(std::size_t number, const ir::ConvTuple& conv);
+std::string iteration_text(std::size_t number, const ConvTuple& conv);
 /// A POSIX shell script beside models/sample-N.onnx and samples.txt (a line iteration_text() each)
 /// that runs trtexec on every model and appends to log.txt; run again, it goes on where it stopped.
 /// `library`: the file that it names for what is collected.

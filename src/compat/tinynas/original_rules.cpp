@@ -44,8 +44,8 @@ class OriginalWalk {
         size_ = 1;
         continue;
       }
-      ir::ConvTuple conv = tuple(step.in, step.out, step.kernel, step.stride,
-                                 inner.residual && &step == &inner.steps.back());
+      ConvTuple conv = tuple(step.in, step.out, step.kernel, step.stride,
+                             inner.residual && &step == &inner.steps.back());
       if (step.group != 1) {
         if (step.in % step.group != 0 || step.out % step.group != 0) {
           return raises(*inner.block,
@@ -60,7 +60,7 @@ class OriginalWalk {
                   "({} groups of {} channels)",
                   step.group, step.out));
         }
-        conv.type = ir::ConvType::Depthwise;
+        conv.type = ConvType::Depthwise;
       }
       out_.push_back({name, conv});
       size_ /= step.stride;
@@ -70,9 +70,9 @@ class OriginalWalk {
     return {};
   }
 
-  [[nodiscard]] ir::ConvTuple tuple(std::int64_t in, std::int64_t out, std::int64_t kernel,
-                                    std::int64_t stride, bool fused) const {
-    ir::ConvTuple conv;
+  [[nodiscard]] ConvTuple tuple(std::int64_t in, std::int64_t out, std::int64_t kernel,
+                                std::int64_t stride, bool fused) const {
+    ConvTuple conv;
     conv.in_c = in;
     conv.out_c = out;
     conv.in_h = conv.in_w = size_;

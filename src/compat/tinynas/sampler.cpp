@@ -121,10 +121,10 @@ class ConfigReader {
   std::map<std::string, Entry> entries_;
 };
 
-bool valid(const ir::ConvTuple& conv, const SamplingRules& rules) {
+bool valid(const ConvTuple& conv, const SamplingRules& rules) {
   if (conv.in_c % rules.channel_multiple != 0 || conv.out_c % rules.channel_multiple != 0)
     return false;
-  const bool depthwise = conv.type == ir::ConvType::Depthwise;
+  const bool depthwise = conv.type == ConvType::Depthwise;
   if (!depthwise) {
     if (conv.in_c != kImageChannels && conv.in_c < kMinChannels) return false;
     if (conv.in_c > kMaxChannels || conv.out_c > kMaxChannels) return false;
@@ -188,7 +188,7 @@ std::vector<std::int64_t> size_grid(const SamplingSpace& space) {
   return sizes;
 }
 
-Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const SamplingRules& rules) {
+Result<std::vector<ConvTuple>> sample(const SamplingSpace& space, const SamplingRules& rules) {
   const std::vector<std::int64_t> sizes = reversed(size_grid(space));
   double combinations =
       static_cast<double>(space.ratio.size() + 1) * static_cast<double>(sizes.size());
@@ -200,8 +200,8 @@ Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const Samp
     return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations,
                 kMaxCombinations);
   }
-  std::vector<ir::ConvTuple> out;
-  const auto add_ratios = [&](ir::ConvTuple conv) {
+  std::vector<ConvTuple> out;
+  const auto add_ratios = [&](ConvTuple conv) {
     conv.in_c = kImageChannels;
     if (valid(conv, rules)) out.push_back(conv);
     for (const double ratio : space.ratio) {
@@ -209,7 +209,7 @@ Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const Samp
       if (valid(conv, rules)) out.push_back(conv);
     }
   };
-  ir::ConvTuple conv;
+  ConvTuple conv;
   for (const std::int64_t fused : reversed(space.fused)) {
     conv.fused = fused == 1;
     for (const std::int64_t batch : reversed(space.batch)) {
@@ -219,7 +219,7 @@ Result<std::vector<ir::ConvTuple>> sample(const SamplingSpace& space, const Samp
         for (const std::int64_t size : sizes) {
           conv.in_h = conv.in_w = size;
           for (const std::int64_t type : reversed(space.type)) {
-            conv.type = type == 0 ? ir::ConvType::Regular : ir::ConvType::Depthwise;
+            conv.type = type == 0 ? ConvType::Regular : ConvType::Depthwise;
             for (const std::int64_t out_c : reversed(space.out_c)) {
               conv.out_c = out_c;
               for (const std::int64_t stride : space.stride) {

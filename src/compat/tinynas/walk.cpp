@@ -114,9 +114,9 @@ Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int
   return convs;
 }
 
-std::string tuple_text(const ir::ConvTuple& conv) {
+std::string tuple_text(const ConvTuple& conv) {
   std::string text =
-      fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", ir::name(conv.type), conv.stride,
+      fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}", name(conv.type), conv.stride,
                   conv.fused ? 1 : 0, conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c);
   // The original's form has no place for it, since the original refuses such convolutions.
   if (conv.group != 1) text += fmt::format("\tgroup={}", conv.group);

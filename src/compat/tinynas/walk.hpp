@@ -46,7 +46,7 @@ std::string block_place(const Structure& structure, const Block& block);
 
 /// A convolution within an executed inner block, with what its tuple does not say.
 struct ExecutedConv {
-  ir::ConvTuple conv;
+  ConvTuple conv;
   std::int64_t padding = 0;
 };
 

@@ -8,15 +8,17 @@
 
 #include <cmath>
 
+#include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"
-#include "ir/paddle_key.hpp"
 
 namespace oplat::estimate {
 namespace {
 
 using testing::HasSubstr;
 
-std::string key_of(std::string_view text) { return ir::print(ir::paddle_key_of(text)); }
+std::string key_of(std::string_view text) {
+  return ir::print(compat::paddleslim::paddle_key_of(text));
+}
 std::string conv(std::int64_t batch, std::int64_t in, std::int64_t out, std::int64_t size) {
   return key_of(
       fmt::format("conv2d in=({0}, {1}, {3}, {3}) weight=({2}, {1}, 1, 1) out=({0}, {2}, {3}, {3}) "

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 #include "ir/description.hpp"
 #include "unit/compat/all_domains.hpp"
 
@@ -34,7 +34,7 @@ inline double made_log_ns(const ir::Description& d) {
 
 /// A convolution of random sizes; every third with a sum.
 inline ir::Description made_convolution(base::Random& random, std::size_t number) {
-  ir::ConvTuple conv;
+  compat::tinynas::ConvTuple conv;
   conv.batch = std::int64_t{1} << random.below(4);
   conv.in_c = 16 * static_cast<std::int64_t>(1 + random.below(12));
   conv.out_c = 16 * static_cast<std::int64_t>(1 + random.below(12));
@@ -42,7 +42,7 @@ inline ir::Description made_convolution(base::Random& random, std::size_t number
   conv.kernel = 1 + 2 * static_cast<std::int64_t>(random.below(3));
   conv.stride = 1 + static_cast<std::int64_t>(random.below(2));
   conv.fused = number % 3 == 0;
-  return described(ir::key_of(conv, ir::Dtype::F32));
+  return described(compat::tinynas::key_of(conv, ir::Dtype::F32));
 }
 
 inline ir::Description made_copy(std::size_t number) {

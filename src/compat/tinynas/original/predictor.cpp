@@ -22,44 +22,42 @@ constexpr double kImageRatio = 0;
 
 /// What the original calls a key: rows that are never interpolated between.
 struct Kind {
-  ir::ConvType type = ir::ConvType::Regular;
+  ConvType type = ConvType::Regular;
   std::int64_t stride = 1;
   bool fused = false;
   std::int64_t kernel = 1;
   friend auto operator<=>(const Kind&, const Kind&) = default;
 };
-Kind kind_of(const ir::ConvTuple& conv) {
-  return {conv.type, conv.stride, conv.fused, conv.kernel};
-}
+Kind kind_of(const ConvTuple& conv) { return {conv.type, conv.stride, conv.fused, conv.kernel}; }
 std::string text(const Kind& kind) {
-  return fmt::format("{} stride {} fused {} kernel {}", ir::name(kind.type), kind.stride,
+  return fmt::format("{} stride {} fused {} kernel {}", name(kind.type), kind.stride,
                      kind.fused ? 1 : 0, kind.kernel);
 }
 
 /// The order of the original's tuples, for messages.
-std::string text(const ir::ConvTuple& conv) {
-  return fmt::format("{} {} {} {} {} {} {} {}", ir::name(conv.type), conv.stride,
-                     conv.fused ? 1 : 0, conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c);
+std::string text(const ConvTuple& conv) {
+  return fmt::format("{} {} {} {} {} {} {} {}", name(conv.type), conv.stride, conv.fused ? 1 : 0,
+                     conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c);
 }
 
 /// By ratio In_C / Out_C; depthwise convolutions have one slice, which stands at kImageRatio.
 using Slices = std::map<double, Slice>;
 using Batches = std::map<std::int64_t, Slices>;
 
-double ratio_of(const ir::ConvTuple& conv) {
+double ratio_of(const ConvTuple& conv) {
   return static_cast<double>(conv.in_c) / static_cast<double>(conv.out_c);
 }
 
-double slice_ratio(const ir::ConvTuple& conv) {
-  if (conv.type == ir::ConvType::Depthwise || conv.in_c == kInputChannels) return kImageRatio;
+double slice_ratio(const ConvTuple& conv) {
+  if (conv.type == ConvType::Depthwise || conv.in_c == kInputChannels) return kImageRatio;
   return std::trunc(ratio_of(conv) * 100) / 100;
 }
 
-PlanePoint point_of(const ir::ConvTuple& conv) {
+PlanePoint point_of(const ConvTuple& conv) {
   return {static_cast<double>(conv.out_c), static_cast<double>(conv.in_h)};
 }
 
-Result<double> at_slice(const ir::ConvTuple& conv, double ratio, const Slice& slice) {
+Result<double> at_slice(const ConvTuple& conv, double ratio, const Slice& slice) {
   auto ms = slice.at(point_of(conv));
   if (!ms)
     return fail(Code::Input,
@@ -71,7 +69,7 @@ Result<double> at_slice(const ir::ConvTuple& conv, double ratio, const Slice& sl
 
 /// Between the ratios that a library has. Times that do not grow with the ratio are passed over
 /// from the third on.
-Result<double> between_ratios(const Slices& slices, const ir::ConvTuple& conv) {
+Result<double> between_ratios(const Slices& slices, const ConvTuple& conv) {
   std::vector<double> ratios, times;
   for (const auto& [ratio, slice] : slices) {
     if (ratio == kImageRatio) continue;
@@ -88,8 +86,8 @@ Result<double> between_ratios(const Slices& slices, const ir::ConvTuple& conv) {
   return ms < 0 ? asked / ratios.front() * times.front() : ms;
 }
 
-Result<double> at_batch(const Slices& slices, const ir::ConvTuple& conv) {
-  const bool alone = conv.type == ir::ConvType::Depthwise || conv.in_c == kInputChannels;
+Result<double> at_batch(const Slices& slices, const ConvTuple& conv) {
+  const bool alone = conv.type == ConvType::Depthwise || conv.in_c == kInputChannels;
   const double ratio = alone ? kImageRatio : ratio_of(conv);
   if (const auto found = slices.find(ratio); found != slices.end())
     return at_slice(conv, ratio, found->second);
@@ -100,7 +98,7 @@ Result<double> at_batch(const Slices& slices, const ir::ConvTuple& conv) {
   return between_ratios(slices, conv);
 }
 
-Result<double> between_batches(const Batches& batches, const ir::ConvTuple& conv) {
+Result<double> between_batches(const Batches& batches, const ConvTuple& conv) {
   std::vector<double> sizes, times;
   for (const auto& [batch, slices] : batches) {
     OPLAT_TRY(ms, at_batch(slices, conv));
@@ -158,8 +156,8 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
   return OriginalPredictor(std::move(library));
 }
 
-Result<double> OriginalPredictor::predict(const ir::ConvTuple& asked) const {
-  const ir::ConvTuple conv = ir::named_by_groups(asked);
+Result<double> OriginalPredictor::predict(const ConvTuple& asked) const {
+  const ConvTuple conv = named_by_groups(asked);
   if (conv.group != 1)
     return fail(Code::Missing,
                 "{}, {} groups: a grouped convolution, at which the original raises (ValueError)",

@@ -7,13 +7,13 @@
 #include <span>
 
 #include "base/result.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 namespace oplat::compat::tinynas {
 
 /// A line of a library. The time is that of the whole batch; negative where the profile failed.
 struct LibraryTime {
-  ir::ConvTuple conv;
+  ConvTuple conv;
   double ms = 0;
 };
 
@@ -37,7 +37,7 @@ class OriginalPredictor {
   /// ms of the whole batch. Code::Missing names the convolution and why the original raises. A
   /// slice is triangulated when it is first needed; where that fails (all its points on one line),
   /// Code::Input names the slice. Threads may ask at once.
-  [[nodiscard]] Result<double> predict(const ir::ConvTuple& conv) const;
+  [[nodiscard]] Result<double> predict(const ConvTuple& conv) const;
 
  private:
   struct Library;

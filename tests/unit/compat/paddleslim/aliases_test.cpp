@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "compat/paddleslim/domains.hpp"
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "unit/compat/all_domains.hpp"
 
 namespace oplat::compat::paddleslim {

@@ -8,8 +8,8 @@
 #include <iterator>
 
 #include "compat/paddleslim/codecs.hpp"
+#include "compat/paddleslim/key.hpp"
 #include "compat/paddleslim/pickle.hpp"
-#include "ir/paddle_key.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
@@ -278,9 +278,9 @@ TEST(Paddleslim, EveryTextOfARealTableComesBack) {
   ASSERT_TRUE(entries.has_value()) << entries.error().message;
   ASSERT_EQ(entries->size(), 2200U);
   for (const PickleEntry& entry : *entries) {
-    const ir::Key key = ir::paddle_key_of(entry.key);
+    const ir::Key key = paddle_key_of(entry.key);
     EXPECT_NE(key.op, "other") << entry.key;
-    EXPECT_EQ(ir::paddle_text_of(key), entry.key);
+    EXPECT_EQ(paddle_text_of(key), entry.key);
   }
   const auto read = codec().read(bytes, {path, "fp32", false});
   ASSERT_TRUE(read.has_value()) << read.error().message;

@@ -25,10 +25,11 @@ inline std::optional<std::vector<compat::tinynas::LibraryTime>> read_library_fil
     std::istringstream fields(line);
     std::string type;
     compat::tinynas::LibraryTime row;
-    ir::ConvTuple& conv = row.conv;
+    compat::tinynas::ConvTuple& conv = row.conv;
     fields >> type >> conv.batch >> conv.in_c >> conv.in_h >> conv.in_w >> conv.out_c >>
         conv.kernel >> conv.stride >> conv.fused >> row.ms;
-    conv.type = type == "Depthwise" ? ir::ConvType::Depthwise : ir::ConvType::Regular;
+    conv.type = type == "Depthwise" ? compat::tinynas::ConvType::Depthwise
+                                    : compat::tinynas::ConvType::Regular;
     rows.push_back(row);
   }
   return rows;
@@ -36,7 +37,7 @@ inline std::optional<std::vector<compat::tinynas::LibraryTime>> read_library_fil
 
 /// A line `Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [answer]`.
 struct ListedTuple {
-  ir::ConvTuple conv;
+  compat::tinynas::ConvTuple conv;
   std::string answer;
 };
 inline std::optional<std::vector<ListedTuple>> read_tuple_file(const std::string& path) {
@@ -48,11 +49,12 @@ inline std::optional<std::vector<ListedTuple>> read_tuple_file(const std::string
     std::istringstream fields(line);
     std::string type;
     ListedTuple tuple;
-    ir::ConvTuple& conv = tuple.conv;
+    compat::tinynas::ConvTuple& conv = tuple.conv;
     fields >> type >> conv.stride >> conv.fused >> conv.kernel >> conv.batch >> conv.in_c >>
         conv.in_h >> conv.out_c >> tuple.answer;
     conv.in_w = conv.in_h;
-    conv.type = type == "Depthwise" ? ir::ConvType::Depthwise : ir::ConvType::Regular;
+    conv.type = type == "Depthwise" ? compat::tinynas::ConvType::Depthwise
+                                    : compat::tinynas::ConvType::Regular;
     tuples.push_back(tuple);
   }
   return tuples;

@@ -10,13 +10,13 @@
 #include <iterator>
 
 #include "compat/registry.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 namespace oplat::compat::tinynas {
 namespace {
 
-using ir::ConvTuple;
-using ir::ConvType;
+using ConvTuple;
+using ConvType;
 
 constexpr std::string_view kGood = "{Regular,1,16,5,5,8,1,1,0} 0.011776\n";
 
@@ -259,10 +259,10 @@ TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
 TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {
   const auto codec = find_codec("tinynas").value();
   const ConvTuple conv{ConvType::Regular, 1, 16, 5, 5, 8, 3, 2, true, 1};
-  EXPECT_TRUE(codec->accepts(ir::key_text_of(conv, ir::Dtype::F32)));
+  EXPECT_TRUE(codec->accepts(key_text_of(conv, ir::Dtype::F32)));
   ConvTuple grouped = conv;
   grouped.group = 2;
-  EXPECT_FALSE(codec->accepts(ir::key_text_of(grouped, ir::Dtype::F32)));
+  EXPECT_FALSE(codec->accepts(key_text_of(grouped, ir::Dtype::F32)));
   EXPECT_FALSE(codec->accepts("Relu/14{}(f32[1,64])->(f32[1,64])"));
   EXPECT_FALSE(codec->accepts("tinynas:Conv{"));
   EXPECT_FALSE(

@@ -60,9 +60,9 @@ TEST(StructureModel, HoldsTheConvolutionsThatAreCounted) {
   std::map<std::string, const formats::onnx::wire::Node*> nodes;
   for (const auto& node : model.wire.graph().node()) nodes[node.name()] = &node;
   for (const NamedConv& one : *convs) {
-    const ir::ConvTuple& conv = one.conv;
+    const ConvTuple& conv = one.conv;
     ASSERT_TRUE(nodes.contains(one.name)) << one.name;
-    const bool depthwise = conv.type == ir::ConvType::Depthwise;
+    const bool depthwise = conv.type == ConvType::Depthwise;
     const std::vector<std::int64_t> dims = {conv.out_c, depthwise ? 1 : conv.in_c / conv.group,
                                             conv.kernel, conv.kernel};
     EXPECT_EQ(weights[one.name + ".weight"], dims) << one.name;
@@ -104,7 +104,7 @@ TEST(StructureModel, TooManyWeightsAreRefusedBeforeTheyAreMade) {
 }
 
 TEST(SampleModel, FusedHasASecondInput) {
-  ir::ConvTuple conv;
+  ConvTuple conv;
   conv.batch = 8, conv.in_c = 16, conv.out_c = 32, conv.in_h = conv.in_w = 15, conv.kernel = 3,
   conv.stride = 2;
   const auto plain = sample_model(conv);
@@ -119,15 +119,15 @@ TEST(SampleModel, FusedHasASecondInput) {
   ASSERT_EQ(model.wire.graph().input_size(), 2);
   EXPECT_EQ(model.wire.graph().input(1).type().tensor_type().shape().dim(2).dim_value(), 8);
   // Of a depthwise sample In_C is ignored, as everywhere.
-  conv = {ir::ConvType::Depthwise, 1, 7, 8, 8, 32, 3, 1};
+  conv = {ConvType::Depthwise, 1, 7, 8, 8, 32, 3, 1};
   const auto depthwise = sample_model(conv);
   ASSERT_TRUE(depthwise);
   EXPECT_EQ(
       read_back(*depthwise).wire.graph().input(0).type().tensor_type().shape().dim(1).dim_value(),
       32);
-  conv = {ir::ConvType::Regular, 1, 8, 1, 1, 8, 4, 1};
+  conv = {ConvType::Regular, 1, 8, 1, 1, 8, 4, 1};
   EXPECT_FALSE(sample_model(conv));  // 4x4 on 1x1 with padding 1
-  conv = {ir::ConvType::Regular, 1, 8, 16, 15, 8, 3, 1};
+  conv = {ConvType::Regular, 1, 8, 16, 15, 8, 3, 1};
   const auto oblong = sample_model(conv);  // its log could not be collected
   ASSERT_FALSE(oblong);
   EXPECT_THAT(oblong.error().message,

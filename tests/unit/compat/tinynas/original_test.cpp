@@ -10,8 +10,8 @@
 namespace oplat::compat::tinynas {
 namespace {
 
-using ir::ConvTuple;
-using ir::ConvType;
+using ConvTuple;
+using ConvType;
 using ::testing::HasSubstr;
 
 constexpr double kRounding = 1e-9;

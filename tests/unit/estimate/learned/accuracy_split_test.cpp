@@ -39,12 +39,12 @@ std::int64_t count(const std::vector<Role>& all, Role role) {
 TEST(SplitTest, TwinsAreHeldOutTogether) {
   const auto all = test::synthetic_rows();
   const std::vector<Role> twin = roles("twin");
-  std::map<ir::ConvTuple, Role> plain;
+  std::map<compat::tinynas::ConvTuple, Role> plain;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].conv.fused) plain[all[i].conv] = twin[i];
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    ir::ConvTuple conv = all[i].conv;
+    compat::tinynas::ConvTuple conv = all[i].conv;
     if (!conv.fused) continue;
     conv.fused = false;
     EXPECT_EQ(twin[i], plain.at(conv)) << all[i].key;

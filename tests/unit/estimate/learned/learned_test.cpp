@@ -125,7 +125,7 @@ TEST_F(LearnedTest, ASpreadThatIsNoNumberIsNoAnswer) {
   ASSERT_EQ(blob.substr(head + 8, 13), "oplat.learned") << "a grid";
   // Of another stride than all rows: from its shape alone. Its spread is 0 * e^100, too much for a
   // float.
-  ir::ConvTuple strange = test::square(8, 64, 28, 64, 3, false);
+  compat::tinynas::ConvTuple strange = test::square(8, 64, 28, 64, 3, false);
   strange.stride = 2;
   store(blob);
   const std::string key = test::synthetic_row(strange).key;

@@ -8,21 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 #include "ir/description.hpp"
 #include "unit/compat/all_domains.hpp"
 
 namespace oplat::test {
 
 struct SyntheticRow {
-  ir::ConvTuple conv;
+  compat::tinynas::ConvTuple conv;
   std::string key;
   ir::Description description;
   double log_ns = 0;
 };
 
 /// Eight units work off tiles of 64 x 64; a fused sum costs its bytes, a launch 5 us.
-inline double synthetic_ns(const ir::ConvTuple& conv) {
+inline double synthetic_ns(const compat::tinynas::ConvTuple& conv) {
   const auto number = [](std::int64_t value) { return static_cast<double>(value); };
   const double out_h = number(conv.in_h / conv.stride);
   const double rows = number(conv.batch) * out_h * out_h;
@@ -33,18 +33,18 @@ inline double synthetic_ns(const ir::ConvTuple& conv) {
   return 5e3 + waves * 64 * 64 * inner * 0.01 + sum;
 }
 
-inline SyntheticRow synthetic_row(const ir::ConvTuple& conv) {
+inline SyntheticRow synthetic_row(const compat::tinynas::ConvTuple& conv) {
   SyntheticRow row;
   row.conv = conv;
-  row.key = ir::key_text_of(conv, ir::Dtype::F32);
+  row.key = compat::tinynas::key_text_of(conv, ir::Dtype::F32);
   row.description = ir::describe(ir::parse(row.key).value()).value();
   row.log_ns = std::log(synthetic_ns(conv));
   return row;
 }
 
-inline ir::ConvTuple square(std::int64_t batch, std::int64_t in_c, std::int64_t in_h,
-                            std::int64_t out_c, std::int64_t kernel, bool fused) {
-  ir::ConvTuple conv;
+inline compat::tinynas::ConvTuple square(std::int64_t batch, std::int64_t in_c, std::int64_t in_h,
+                                         std::int64_t out_c, std::int64_t kernel, bool fused) {
+  compat::tinynas::ConvTuple conv;
   conv.batch = batch;
   conv.in_c = in_c;
   conv.in_h = conv.in_w = in_h;

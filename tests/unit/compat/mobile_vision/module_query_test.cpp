@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/module_query.hpp"
+#include "compat/mobile_vision/module_query.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace oplat::ir {
+namespace oplat::compat::mobile_vision {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -215,4 +218,4 @@ TEST(ModuleQuery, RefusesWhatCannotBeCounted) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::mobile_vision

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From Paddle's own operators (PIR) to those of Paddle-Lite, which the tables name.
-#include "ir/paddle_runtime_text.hpp"
+#include "compat/paddleslim/runtime_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -318,4 +321,4 @@ std::optional<std::string> paddle_runtime_text(const Key& key) {
   return std::nullopt;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

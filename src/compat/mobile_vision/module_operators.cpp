@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The list of operators.
-#include "ir/module_operators.hpp"
+#include "compat/mobile_vision/module_operators.hpp"
 
 #include <array>
 #include <utility>
 
 #include "base/text.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::mobile_vision {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace modules {
 namespace {
 
@@ -127,4 +130,4 @@ std::vector<std::string> module_ops() {
   return names;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::mobile_vision

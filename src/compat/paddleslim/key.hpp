@@ -11,7 +11,7 @@
 #include "ir/dtype.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
 
 /// The key of a table's own text (printable ASCII), say
 ///   hard_swish in=(-1, 24, 112, 112) out=(-1, 24, 112, 112)
@@ -20,17 +20,17 @@ namespace oplat::ir {
 /// all but the number that stands there. `dtype` is that of activations where the text states no
 /// bit length. A text that is of no known form, or not spelt as PaddleSlim spells it, becomes
 /// paddle_lite:other{text="..."}(any[*])->(any[*]).
-Key paddle_key_of(std::string_view text, Dtype dtype = Dtype::F32);
+ir::Key paddle_key_of(std::string_view text, ir::Dtype dtype = ir::Dtype::F32);
 
 /// The text that PaddleSlim looks up for a kernel, byte for byte: of a key that paddle_key_of made,
 /// and of one that says more, as a model's kernels do: "?" filled in, further attributes and
 /// operands. Of lists such as paddings the text tells the second number alone, and of an attribute
 /// that the key lacks it says None. Nothing for operators that PaddleSlim has no text for, and for
 /// keys that no text can say.
-std::optional<std::string> paddle_text_of(const Key& key);
+std::optional<std::string> paddle_text_of(const ir::Key& key);
 
 /// Whether the key is no more than a text that was not understood.
-bool is_paddle_text_alone(const Key& key);
+bool is_paddle_text_alone(const ir::Key& key);
 
 /// Whether a text or key of a product says that it computes in the precision: "fp32", "fp16" or
 /// "int8".
@@ -41,6 +41,6 @@ std::span<const std::string_view> paddle_precisions();
 /// The kernel in another precision, F32, F16 or I8: what its products read, and what their texts
 /// say of it. Other operators, whose texts do not tell, read floats of either size, or stay as they
 /// are beside integers.
-Key paddle_in_precision(Key key, Dtype precision);
+ir::Key paddle_in_precision(ir::Key key, ir::Dtype precision);
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

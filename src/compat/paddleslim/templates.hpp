@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace oplat::ir::paddle {
+namespace oplat::compat::paddleslim::templates {
 
 constexpr std::string_view kQuant = "quant";
 constexpr std::string_view kBitLength = "bit_length";
@@ -43,4 +43,4 @@ struct Rule {
 /// That of an operator, or nullptr. The first that fits counts, as in the original.
 const Rule* rule_of(std::string_view type);
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::compat::paddleslim::templates

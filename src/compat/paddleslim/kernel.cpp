@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Fused nodes of Paddle-Lite as keys: one line an operator says which slots and attributes make
 /// its key.
-#include "ir/paddle_kernel.hpp"
+#include "compat/paddleslim/kernel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,10 @@
 
 #include "base/text.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 constexpr std::string_view kDomain = "paddle_lite";
@@ -330,4 +333,4 @@ Result<Key> paddle_kernel_key(const Graph& graph, const Node& node) {
   return Maker(graph, node).run();
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Texts of PaddleSlim's latency tables as keys and back, and what estimators learn of such keys.
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,10 @@
 #include "ir/work.hpp"
 #include "unit/compat/all_domains.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 Key must_parse(std::string_view text) {
@@ -343,4 +346,4 @@ TEST(PaddleKey, OperationsAreCounted) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
 
 /// The kernel in the layout of channels in blocks of `block` (16 with AVX-512, else 8): batch
 /// normalisation folded into weights and bias, padding (kernel - 1) / 2, Relu at the end, the
@@ -17,10 +17,10 @@ namespace oplat::ir {
 /// com.microsoft.nchwc:Conv/1@block=16{activation=Relu,...}(f32[1,16,9,9],f32c[32,16,3,3],f32c[32])->(f32[1,32,9,9]).
 /// Code::Missing where the runtime executes another kernel: channels that are no whole blocks, an
 /// even kernel, groups.
-Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block);
+Result<ir::Key> executed_key_of(const ConvTuple& conv, std::int64_t block);
 
 /// Back again, of whatever block; Relu and no activation are the same tuple, since a library has no
 /// column for it. Nothing for a kernel that no tuple says.
-std::optional<ConvTuple> executed_conv_tuple_of(const Key& key);
+std::optional<ConvTuple> executed_conv_tuple_of(const ir::Key& key);
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tuples as kernels of ONNX Runtime's blocked layout and back.
-#include "ir/executed_conv.hpp"
+#include "compat/tinynas/executed_conv.hpp"
 
 #include <array>
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 constexpr std::string_view kExecutedConvDomain = "com.microsoft.nchwc";
@@ -12,7 +15,7 @@ constexpr std::string_view kExecutedConvOp = "Conv";
 constexpr std::int64_t kSince = 1;
 constexpr std::size_t kOperands = 3;  // input, filters, bias; the residual is a fourth
 /// Keeps every product of two sizes in 63 bits.
-constexpr std::int64_t kMaxSize = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxExecutedSize = std::int64_t{1} << 30;
 
 using Dims = std::array<std::int64_t, 4>;
 
@@ -41,7 +44,7 @@ std::optional<Dims> dims_of(const TensorEntry* entry) {
   if (entry->shape.dims.size() != 4) return std::nullopt;
   Dims dims{};
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (!entry->shape.dims[i] || *entry->shape.dims[i] > kMaxSize) return std::nullopt;
+    if (!entry->shape.dims[i] || *entry->shape.dims[i] > kMaxExecutedSize) return std::nullopt;
     dims[i] = *entry->shape.dims[i];
   }
   return dims;
@@ -52,7 +55,7 @@ std::optional<std::int64_t> first_of(const Key& key, std::string_view name) {
   const Value* value = key.attribute(name);
   const List* list = value == nullptr ? nullptr : value->list();
   const std::int64_t* number = list == nullptr || list->empty() ? nullptr : list->front().integer();
-  if (number == nullptr || *number < 1 || *number > kMaxSize) return std::nullopt;
+  if (number == nullptr || *number < 1 || *number > kMaxExecutedSize) return std::nullopt;
   return *number;
 }
 
@@ -97,8 +100,8 @@ Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block) {
   const bool depthwise = conv.type == ConvType::Depthwise;
   for (const std::int64_t size :
        {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
-    if (size < 1 || size > kMaxSize)
-      return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxSize);
+    if (size < 1 || size > kMaxExecutedSize)
+      return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxExecutedSize);
   }
   if (conv.group != 1) return fail(Code::Missing, "{} groups, which no library knows", conv.group);
   if (conv.kernel % 2 == 0)
@@ -140,4 +143,4 @@ std::optional<ConvTuple> executed_conv_tuple_of(const Key& key) {
   return conv;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

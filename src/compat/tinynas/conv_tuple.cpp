@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Convolutions of TinyNAS's libraries as keys and back.
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 #include <array>
 #include <charconv>
 #include <utility>
 #include <vector>
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 constexpr std::string_view kDomain = "tinynas";
@@ -211,4 +214,4 @@ std::optional<ConvTuple> conv_tuple_of(const Key& key) {
   return conv;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Layers of PyTorch: arguments made canonical and checked against shapes.
-#include "ir/module_query.hpp"
+#include "compat/mobile_vision/module_query.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include "base/text.hpp"
-#include "ir/module_operators.hpp"
+#include "compat/mobile_vision/module_operators.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::mobile_vision {
+
+using namespace ir;  // NOLINT: the file is about keys
 
 using namespace modules;
 
@@ -188,4 +190,4 @@ std::optional<ModuleQuery> with_other_bias(const ModuleQuery& query) {
   return std::nullopt;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::mobile_vision

@@ -7,7 +7,7 @@
 
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
 
 /// The text of a key in the domains "paddle" and "paddle.onednn" (python/oplat/workers/paddle), say
 ///   paddle.onednn:fused_conv2d{dilations=[1,1],fuse_activation=relu,groups=1,paddings=[1,1],strides=[2,2]}(f32[1,3,...
@@ -15,6 +15,6 @@ namespace oplat::ir {
 ///   dilation=1 ...
 /// Such texts say less than keys: that of a convolution does not name its activation. Nothing for
 /// kernels that they have no words for.
-std::optional<std::string> paddle_runtime_text(const Key& key);
+std::optional<std::string> paddle_runtime_text(const ir::Key& key);
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

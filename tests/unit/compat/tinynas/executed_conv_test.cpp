@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tuples as kernels of ONNX Runtime's blocked layout.
-#include "ir/executed_conv.hpp"
+#include "compat/tinynas/executed_conv.hpp"
 
 #include <gtest/gtest.h>
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 const ConvTuple kFirst{ConvType::Regular, 1, 3, 64, 64, 32, 7, 2, false, 1};
@@ -91,4 +94,4 @@ TEST(ExecutedConv, OtherKernelsAreRefused) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

@@ -12,7 +12,7 @@
 #include "ir/dtype.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
 
 enum class ConvType : std::uint8_t { Regular, Depthwise };
 /// "Regular", "Depthwise".
@@ -44,19 +44,19 @@ ConvTuple named_by_groups(ConvTuple conv);
 
 /// Element type of activations and weights at "FP32", "FP16", "FP16_DAMOYOLO", "INT8", "INT4" (any
 /// case); nothing for another word.
-std::optional<Dtype> dtype_of_precision(std::string_view precision);
+std::optional<ir::Dtype> dtype_of_precision(std::string_view precision);
 
 /// The key, results of input // stride, at least 1, as the original counts them (no padding is
 /// named):
 /// tinynas:Conv{group=1,kernel_shape=[3,3],strides=[2,2]}(f32[1,16,56,56],f32c[32,16,3,3])->(f32[1,32,28,28]),
 /// with the residual as a third operand that is written over where fused:
 /// (...,f32[1,32,28,28])->(&2).
-Key key_of(const ConvTuple& conv, Dtype dtype);
+ir::Key key_of(const ConvTuple& conv, ir::Dtype dtype);
 /// The same text as print(key_of(conv, dtype)), at a tenth of the cost: libraries have 100,000
 /// rows.
-std::string key_text_of(const ConvTuple& conv, Dtype dtype);
+std::string key_text_of(const ConvTuple& conv, ir::Dtype dtype);
 /// Back again. In_C of a depthwise convolution comes back as Out_C. Nothing for a key that key_of
 /// cannot have made.
-std::optional<ConvTuple> conv_tuple_of(const Key& key);
+std::optional<ConvTuple> conv_tuple_of(const ir::Key& key);
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

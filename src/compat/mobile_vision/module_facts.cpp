@@ -4,9 +4,11 @@
 #include <array>
 #include <string_view>
 
-#include "ir/module_operators.hpp"
+#include "compat/mobile_vision/module_operators.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::mobile_vision {
+
+using namespace ir;  // NOLINT: the file is about keys
 
 using namespace modules;
 
@@ -216,4 +218,4 @@ Result<Key> key_of(const ModuleQuery& query) {
   return key;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::mobile_vision

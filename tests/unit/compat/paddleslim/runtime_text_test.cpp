@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Kernels of Paddle's own operators as PaddleSlim's tables name them; texts as in shared
 /// systems/paddleslim.md, D.3.
-#include "ir/paddle_runtime_text.hpp"
+#include "compat/paddleslim/runtime_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 std::string text_of(std::string_view key) {
@@ -83,27 +86,25 @@ TEST(PaddleRuntimeText, SaysWhatTablesSay) {
 }
 
 TEST(PaddleRuntimeText, SaysNothingOfWhatTablesHaveNoWordsFor) {
-  for (const std::
-           string_view
-               key : {
-                   "Relu/14{}(f32[1,8])->(f32[1,8])",     // of another runtime
-                   "paddle:fly{}(f32[1,8])->(f32[1,8])",  // unknown
-                   "paddle:conv2d{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])",  // attributes
-                                                                                   // missing
-                   "paddle:conv2d{dilations=[1],groups=1,paddings=[0,0],strides=[1,1]}(f32[1,3,8,8]"
-                   ",f32c[4,3,3,3])->(f32[1,4,6,6])",
-                   "paddle:conv2d{dilations=[1,1],groups=1,paddings=[0,0],strides=[1,1]}(f32[1,3,8]"
-                   ",f32c[4,3,3])->(f32[1,4,6])",
-                   "paddle:pool2d{paddings=[0,0],strides=[1,1]}(f32[1,8,7,7],i64c[2])->(f32[1,8,1,"
-                   "1])",                                             // no kernel
-                   "paddle:concat{}(f32[1,4],f32[1,4])->(f32[1,8])",  // no axis
-                   "paddle:relu{}()->(f32[1,8])",
-                   "paddle:relu{}(-)->(f32[1,8])",
-                   "paddle:relu{}(f32[1,8])->()",
-               }) {
+  for (const std::string_view key : {
+           "Relu/14{}(f32[1,8])->(f32[1,8])",                              // of another runtime
+           "paddle:fly{}(f32[1,8])->(f32[1,8])",                           // unknown
+           "paddle:conv2d{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])",  // attributes
+                                                                           // missing
+           "paddle:conv2d{dilations=[1],groups=1,paddings=[0,0],strides=[1,1]}(f32[1,3,8,8]"
+           ",f32c[4,3,3,3])->(f32[1,4,6,6])",
+           "paddle:conv2d{dilations=[1,1],groups=1,paddings=[0,0],strides=[1,1]}(f32[1,3,8]"
+           ",f32c[4,3,3])->(f32[1,4,6])",
+           "paddle:pool2d{paddings=[0,0],strides=[1,1]}(f32[1,8,7,7],i64c[2])->(f32[1,8,1,"
+           "1])",                                             // no kernel
+           "paddle:concat{}(f32[1,4],f32[1,4])->(f32[1,8])",  // no axis
+           "paddle:relu{}()->(f32[1,8])",
+           "paddle:relu{}(-)->(f32[1,8])",
+           "paddle:relu{}(f32[1,8])->()",
+       }) {
     EXPECT_EQ(text_of(key), "none") << key;
   }
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

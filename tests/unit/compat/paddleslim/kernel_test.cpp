@@ -2,10 +2,13 @@
 /// Fused nodes of Paddle-Lite as keys, and the texts of PaddleSlim's tables for them.
 #include <gmock/gmock.h>
 
-#include "ir/paddle_kernel.hpp"
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/kernel.hpp"
+#include "compat/paddleslim/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 using ::testing::HasSubstr;
@@ -209,4 +212,4 @@ TEST(PaddleKernel, TextsAreThoseOfPaddleSlim) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A convolution of a TinyNAS library, its key, and back.
-#include "ir/conv_tuple.hpp"
+#include "compat/tinynas/conv_tuple.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,7 +9,10 @@
 #include "ir/work.hpp"
 #include "unit/compat/all_domains.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::tinynas {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 const ConvTuple kRegular{ConvType::Regular, 1, 16, 56, 56, 32, 3, 2, false, 1};
@@ -164,4 +167,4 @@ TEST(ConvTuple, TheCatalogueCountsItsWork) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::compat::tinynas

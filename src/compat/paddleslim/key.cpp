@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Key texts of PaddleSlim's latency tables, read and written by the same templates.
-#include "ir/paddle_key.hpp"
+#include "compat/paddleslim/key.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "base/text.hpp"
-#include "ir/paddle_templates.hpp"
+#include "compat/paddleslim/templates.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::paddleslim {
 
-using paddle::Field, paddle::Kind, paddle::Rule, paddle::rule_of, paddle::kBitLength,
-    paddle::kQuant;
+using namespace ir;  // NOLINT: the file is about keys
+
+using templates::Field, templates::Kind, templates::Rule, templates::rule_of, templates::kBitLength,
+    templates::kQuant;
 
 namespace {
 
@@ -410,4 +412,4 @@ Key paddle_in_precision(Key key, Dtype precision) {
   return key;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::paddleslim

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/module_query.hpp"
+#include "compat/mobile_vision/module_query.hpp"
 
-namespace oplat::ir::modules {
+namespace oplat::compat::mobile_vision::modules {
 
 using Dims = std::vector<std::int64_t>;
 
@@ -49,9 +49,9 @@ std::vector<Parameter> parameters_of(Kind kind);
 /// Number of elements. Code::Input where 63 bits do not hold it.
 Result<std::int64_t> product(const Dims& dims);
 
-const Value* find(const std::vector<NamedValue>& args, std::string_view name);
+const ir::Value* find(const std::vector<ir::NamedValue>& args, std::string_view name);
 /// An argument of a canonical query: there, and a number or one number an axis.
 std::int64_t one(const ModuleQuery& query, std::string_view name);
 Dims many(const ModuleQuery& query, std::string_view name);
 
-}  // namespace oplat::ir::modules
+}  // namespace oplat::compat::mobile_vision::modules

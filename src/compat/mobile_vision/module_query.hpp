@@ -11,12 +11,12 @@
 #include "base/result.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::compat::mobile_vision {
 
 /// Shapes are PyTorch's: channels before the map, [steps, batch, features] of MultiheadAttention.
 struct ModuleQuery {
-  std::string op;                ///< "Conv2d"
-  std::vector<NamedValue> args;  ///< of the module's constructor; true and false as 1 and 0
+  std::string op;                    ///< "Conv2d"
+  std::vector<ir::NamedValue> args;  ///< of the module's constructor; true and false as 1 and 0
   std::vector<std::vector<std::int64_t>> input_shapes;
   friend bool operator==(const ModuleQuery&, const ModuleQuery&) = default;
 };
@@ -47,10 +47,10 @@ Result<ModuleFacts> facts_of(const ModuleQuery& query);
 /// Equal for equal layers, however their arguments are spelt, all numbers taken as f32:
 /// torch:Conv2d{dilation=[1,1],groups=1,kernel_size=[3,3],padding=[1,1],stride=[2,2]}(f32[1,3,224,224],f32c[32,3,3,3],
 /// f32c[32])->(f32[1,32,112,112]). Of a canonical() query.
-Result<Key> key_of(const ModuleQuery& query);
+Result<ir::Key> key_of(const ModuleQuery& query);
 
 /// A canonical() query with a bias where it had none and the other way round; nothing where the
 /// operator has no such argument.
 std::optional<ModuleQuery> with_other_bias(const ModuleQuery& query);
 
-}  // namespace oplat::ir
+}  // namespace oplat::compat::mobile_vision

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The templates, one an operator of Paddle-Lite that PaddleSlim knows.
-#include "ir/paddle_templates.hpp"
+#include "compat/paddleslim/templates.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-namespace oplat::ir::paddle {
+namespace oplat::compat::paddleslim::templates {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 constexpr Field kSparseConv[] = {{" in=", Kind::Operand},
@@ -152,4 +155,4 @@ const Rule* rule_of(std::string_view type) {
   return found == std::end(kRules) ? nullptr : &*found;
 }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::compat::paddleslim::templates
