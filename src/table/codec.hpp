@@ -51,7 +51,7 @@ class TableCodec {
 
   /// Of the format: what `--format` and Row::origin say.
   [[nodiscard]] std::string_view name() const { return do_name(); }
-  /// What the format is, for help texts: "latency library of TinyNAS's op_profiler".
+  /// What the format is, for help texts: "latency library of op_profiler".
   [[nodiscard]] std::string_view description() const { return do_description(); }
   /// Whether a file that begins with these bytes may be of the format. A guess for hints: read()
   /// decides.
