@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/version.hpp"
+#include "compat/registry.hpp"
 #include "compat/tinynas/conv_tuple.hpp"
 #include "estimate/chain.hpp"
 #include "predict/prediction.hpp"
@@ -91,8 +92,9 @@ Result<double> never_asked(const estimate::Chain& chain, const std::vector<std::
 
 Status run(const std::string& path) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
-  OPLAT_TRY(selection, predict::select(table, {}));
-  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, {}};
+  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
+  const estimate::RowSource rows{
+      &table, selection.device_id, selection.setting_ids, {}, selection.catalogue};
   OPLAT_TRY(questions, read_questions(table));
   for (const auto profile : {estimate::Profile::Fast, estimate::Profile::Accurate}) {
     const char* name = profile == estimate::Profile::Fast ? "fast" : "accurate";

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "compat/registry.hpp"
 #include "plan/rules.hpp"
 
 namespace {
@@ -68,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (id >= static_cast<oplat::ir::TensorId>(fused->tensors.size())) std::abort();
       (void)oplat::plan::fused_words(*fused, node);
     }
-    if (const auto plan = oplat::plan::plan_of_fused(*fused, set);
+    if (const auto plan = oplat::plan::plan_of_fused(*fused, set, oplat::compat::catalogue());
         plan && plan->kernels.size() != fused->nodes.size())
       std::abort();
   }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "compat/registry.hpp"
 #include "search/expansion.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -11,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::int64_t kMaxResolution = 4096;
   const auto source = oplat::base::Source::from_bytes(
       "fuzz", std::string(reinterpret_cast<const char*>(data), size));
-  const auto space = oplat::search::read_space(source);
+  const auto space = oplat::search::read_space(source, oplat::compat::block_families());
   if (!space) {
     if (space.error().code != oplat::Code::Input) std::abort();
     return 0;

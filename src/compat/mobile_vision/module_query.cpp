@@ -17,10 +17,10 @@ using namespace modules;
 namespace {
 
 /// No tensor of a network is longer in one direction.
-constexpr std::int64_t kMaxDim = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxModuleDim = std::int64_t{1} << 31;
 /// ... and no argument is larger; products of two of them stay far below 63 bits.
 constexpr std::int64_t kMaxArgument = std::int64_t{1} << 28;
-constexpr std::size_t kMaxRank = 16;
+constexpr std::size_t kMaxModuleRank = 16;
 
 /// What an argument is where it is left out, if that depends on others.
 const Value* follows(Kind kind, std::string_view name, const std::vector<NamedValue>& args) {
@@ -67,7 +67,7 @@ Status check_shapes(const Operator& op, const ModuleQuery& query) {
     const bool mapped = op.axes > 0;
     const std::size_t least = op.kind == Kind::Linear ? 1 : op.kind == Kind::MatMul ? 2 : 3;
     if (mapped ? shape.size() != op.axes + 2
-               : shape.size() < least || shape.size() > kMaxRank ||
+               : shape.size() < least || shape.size() > kMaxModuleRank ||
                      (op.kind == Kind::Attention && shape.size() != 3)) {
       return fail(Code::Input, "an input of [{}]; {} expects {}", fmt::join(shape, ","), op.name,
                   mapped ? fmt::format("[batch, channels] and {} more dimensions", op.axes)
@@ -75,7 +75,7 @@ Status check_shapes(const Operator& op, const ModuleQuery& query) {
                                                : fmt::format("at least {} dimensions", least));
     }
     for (const std::int64_t dim : shape) {
-      if (dim < 1 || dim > kMaxDim)
+      if (dim < 1 || dim > kMaxModuleDim)
         return fail(Code::Input, "an input of [{}]: {} is no dimension", fmt::join(shape, ","),
                     dim);
     }

@@ -16,7 +16,7 @@ using namespace ir;       // NOLINT: the file is about keys
 using namespace ir::ops;  // NOLINT
 
 std::optional<Description> describe_conv(const Key& key) {
-  const bool channels_last = is_word(key, "order", "NHWC");
+  const bool channels_last = ops::is_word(key, "order", "NHWC");
   return describe_convolution(key, 1, channels_last, channels_last);
 }
 
@@ -28,10 +28,10 @@ struct Product {
 };
 
 std::optional<Product> product_of(const Key& key) {
-  const auto operand = elements(key.operand(0));
-  const auto weights = elements(key.operand(1));
-  const auto results = elements(key.result(0));
-  const auto columns = dim(key.result(0), -1);
+  const auto operand = ops::elements(key.operand(0));
+  const auto weights = ops::elements(key.operand(1));
+  const auto results = ops::elements(key.result(0));
+  const auto columns = ops::dim(key.result(0), -1);
   if (!operand || !weights || !results || !columns || *columns < 1) return std::nullopt;
   Product product;
   product.columns = static_cast<double>(*columns);
@@ -65,8 +65,8 @@ std::optional<Description> describe_product(const Key& key) {
 }
 
 std::optional<double> flops_pool(const Key& key) {
-  const auto results = elements(key.result(0));
-  const auto kernel = integers(key, "kernels");
+  const auto results = ops::elements(key.result(0));
+  const auto kernel = ops::integers(key, "kernels");
   if (!results || !kernel) return std::nullopt;
   double places = 1;
   for (const std::int64_t size : *kernel) places *= static_cast<double>(size);
@@ -75,7 +75,7 @@ std::optional<double> flops_pool(const Key& key) {
 
 /// One addition less than there are operands, for every result.
 std::optional<double> flops_sum(const Key& key) {
-  const auto results = elements(key.result(0));
+  const auto results = ops::elements(key.result(0));
   if (!results || key.operands.empty()) return std::nullopt;
   return *results * static_cast<double>(key.operands.size() - 1);
 }

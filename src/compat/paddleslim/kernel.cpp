@@ -16,7 +16,7 @@ using namespace ir;  // NOLINT: the file is about keys
 
 namespace {
 
-constexpr std::string_view kDomain = "paddle_lite";
+constexpr std::string_view kKernelDomain = "paddle_lite";
 
 /// An attribute of the key, the name under which the operator has it, and what stands there if it
 /// has none.
@@ -134,7 +134,7 @@ Value value_of(std::string_view text) {
 class Maker {
  public:
   Maker(const Graph& graph, const Node& node) : graph_(graph), node_(node) {
-    key_.domain = kDomain;
+    key_.domain = kKernelDomain;
     key_.op = node.op;
   }
 

@@ -21,13 +21,13 @@ namespace {
 constexpr std::string_view kPaddleLiteDomain = "paddle_lite";
 constexpr std::string_view kOther = "other";
 /// Precisions of products, and how texts and printed keys alike state them.
-constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "fp16", "int8"};
+constexpr std::array<std::string_view, 3> kKeyPrecisions = {"fp32", "fp16", "int8"};
 constexpr std::array<std::string_view, 3> kStated = {"bit_length=None", "bit_length=16",
                                                      "bit_length=8"};
 /// What PaddleSlim prints for an attribute that an operator does not have.
 constexpr const char* kNone = "None";
 /// Longer texts name no operator that anybody runs; they are kept as they are.
-constexpr std::size_t kMaxText = std::size_t{1} << 16;
+constexpr std::size_t kMaxKeyText = std::size_t{1} << 16;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -58,9 +58,9 @@ std::string_view name_of(Kind kind) {
   }
 }
 
-class Reader {
+class KeyReader {
  public:
-  Reader(std::string_view text, Dtype dtype) : rest_(text), dtype_(dtype) {}
+  KeyReader(std::string_view text, Dtype dtype) : rest_(text), dtype_(dtype) {}
 
   std::optional<Key> run() {
     Key key;
@@ -207,9 +207,9 @@ class Reader {
   Dtype dtype_;
 };
 
-class Writer {
+class KeyWriter {
  public:
-  explicit Writer(const Key& key) : key_(key) {}
+  explicit KeyWriter(const Key& key) : key_(key) {}
 
   std::optional<std::string> run() {
     const Rule* rule = rule_of(key_.op);
@@ -350,9 +350,9 @@ bool covers(const Key& told, const Key& key) {
 }  // namespace
 
 Key paddle_key_of(std::string_view text, Dtype dtype) {
-  if (text.size() > kMaxText) return other(text);
-  auto key = Reader(text, dtype).run();
-  if (!key || Writer(*key).run() != text) return other(text);
+  if (text.size() > kMaxKeyText) return other(text);
+  auto key = KeyReader(text, dtype).run();
+  if (!key || KeyWriter(*key).run() != text) return other(text);
   return *std::move(key);
 }
 
@@ -365,9 +365,9 @@ std::optional<std::string> paddle_text_of(const Key& key) {
     return *text->text();
   }
   if (key.since || !key.tags.empty()) return std::nullopt;
-  auto text = Writer(key).run();
-  if (!text || text->size() > kMaxText) return std::nullopt;
-  const auto again = Reader(*text, Dtype::F32).run();
+  auto text = KeyWriter(key).run();
+  if (!text || text->size() > kMaxKeyText) return std::nullopt;
+  const auto again = KeyReader(*text, Dtype::F32).run();
   if (!again || !covers(*again, key)) return std::nullopt;
   return text;
 }
@@ -377,13 +377,13 @@ bool is_paddle_text_alone(const Key& key) {
 }
 
 bool states_paddle_precision(std::string_view text, std::string_view precision) {
-  const auto at = std::find(kPrecisions.begin(), kPrecisions.end(), precision);
-  return at != kPrecisions.end() &&
-         text.find(kStated[static_cast<std::size_t>(at - kPrecisions.begin())]) !=
+  const auto at = std::find(kKeyPrecisions.begin(), kKeyPrecisions.end(), precision);
+  return at != kKeyPrecisions.end() &&
+         text.find(kStated[static_cast<std::size_t>(at - kKeyPrecisions.begin())]) !=
              std::string_view::npos;
 }
 
-std::span<const std::string_view> paddle_precisions() { return kPrecisions; }
+std::span<const std::string_view> paddle_precisions() { return kKeyPrecisions; }
 
 Key paddle_in_precision(Key key, Dtype precision) {
   const Rule* rule = key.domain == kPaddleLiteDomain ? rule_of(key.op) : nullptr;

@@ -16,7 +16,7 @@ namespace {
 using namespace ir;       // NOLINT: the file is about keys
 using namespace ir::ops;  // NOLINT
 
-constexpr std::string_view kDomain = "paddle_lite";
+constexpr std::string_view kLiteOperatorDomain = "paddle_lite";
 
 constexpr std::string_view kLiteFunctions[] = {"hard_swish",
                                                "relu",
@@ -178,8 +178,8 @@ constexpr int kLiteLpNorm = 3;
 constexpr int kLinear = 4, kBilinear = 8, kTrilinear = 16, kBicubic = 32;
 
 std::optional<double> flops_pool(const Key& key) {
-  if (integer(key, "global_pooling") == 1) return elements(key.operand(0));
-  const auto results = elements(key.result(0));
+  if (ops::integer(key, "global_pooling") == 1) return ops::elements(key.operand(0));
+  const auto results = ops::elements(key.result(0));
   const auto kernel = last_of(key, "kernel_shape");
   if (!results || !kernel) return std::nullopt;
   return *results * static_cast<double>(*kernel) * static_cast<double>(*kernel);
@@ -187,8 +187,8 @@ std::optional<double> flops_pool(const Key& key) {
 
 /// Weights are [inner, columns].
 std::optional<double> flops_fc(const Key& key) {
-  const auto results = elements(key.result(0));
-  const auto inner = dim(key.operand(1), 0);
+  const auto results = ops::elements(key.result(0));
+  const auto inner = ops::dim(key.operand(1), 0);
   if (!results || !inner) return std::nullopt;
   return 2 * *results * static_cast<double>(*inner);
 }
@@ -197,24 +197,29 @@ std::optional<double> flops_fc(const Key& key) {
 
 std::vector<OperatorInfo> lite_operators() {
   std::vector<OperatorInfo> list = {
-      {.domain = kDomain, .op = "conv2d", .flops = flops_per_filter<1>, .describe = describe_conv},
-      {.domain = kDomain,
+      {.domain = kLiteOperatorDomain,
+       .op = "conv2d",
+       .flops = flops_per_filter<1>,
+       .describe = describe_conv},
+      {.domain = kLiteOperatorDomain,
        .op = "depthwise_conv2d",
        .flops = flops_per_filter<1>,
        .describe = describe_conv},
-      {.domain = kDomain, .op = "sparse_conv2d", .flops = flops_paddle_sparse_conv},
-      {.domain = kDomain, .op = "conv2d_transpose", .flops = flops_per_spread<1>},
-      {.domain = kDomain, .op = "depthwise_conv2d_transpose", .flops = flops_per_spread<1>},
-      {.domain = kDomain, .op = "pool2d", .flops = flops_pool},
-      {.domain = kDomain, .op = "fc", .flops = flops_fc},
-      {.domain = kDomain, .op = "batch_norm", .flops = flops_per_result<2>},
-      {.domain = kDomain, .op = "rnn", .flops = flops_paddle_rnn},
-      {.domain = kDomain, .op = "mul", .flops = flops_paddle_mul},
-      {.domain = kDomain, .op = "p_norm", .flops = flops_per_operand<2>},
+      {.domain = kLiteOperatorDomain, .op = "sparse_conv2d", .flops = flops_paddle_sparse_conv},
+      {.domain = kLiteOperatorDomain, .op = "conv2d_transpose", .flops = flops_per_spread<1>},
+      {.domain = kLiteOperatorDomain,
+       .op = "depthwise_conv2d_transpose",
+       .flops = flops_per_spread<1>},
+      {.domain = kLiteOperatorDomain, .op = "pool2d", .flops = flops_pool},
+      {.domain = kLiteOperatorDomain, .op = "fc", .flops = flops_fc},
+      {.domain = kLiteOperatorDomain, .op = "batch_norm", .flops = flops_per_result<2>},
+      {.domain = kLiteOperatorDomain, .op = "rnn", .flops = flops_paddle_rnn},
+      {.domain = kLiteOperatorDomain, .op = "mul", .flops = flops_paddle_mul},
+      {.domain = kLiteOperatorDomain, .op = "p_norm", .flops = flops_per_operand<2>},
   };
   const auto add = [&](const auto& names, std::optional<double> (*flops)(const Key&)) {
     for (const std::string_view name : names)
-      list.push_back({.domain = kDomain, .op = name, .flops = flops});
+      list.push_back({.domain = kLiteOperatorDomain, .op = name, .flops = flops});
   };
   using Names = std::initializer_list<std::string_view>;
   // Sampling between pixels, which deformable_conv does, is not counted.
@@ -236,13 +241,13 @@ std::vector<OperatorInfo> lite_operators() {
   add(kMoving, no_flops);
   for (OperatorInfo& info : list) info.moves_little = info.op == "shape" || info.op == "slice";
   for (const std::string_view op : {"matmul", "matmul_v2"}) {
-    list.push_back({.domain = kDomain,
+    list.push_back({.domain = kLiteOperatorDomain,
                     .op = op,
                     .flops = flops_paddle_matmul,
                     .contraction = contraction_of_product});
   }
   for (const std::string_view op : kViews) {
-    list.push_back({.domain = kDomain, .op = op, .view = true, .flops = no_flops});
+    list.push_back({.domain = kLiteOperatorDomain, .op = op, .view = true, .flops = no_flops});
   }
   return list;
 }

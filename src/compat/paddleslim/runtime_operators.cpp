@@ -17,8 +17,8 @@ using namespace ir::ops;  // NOLINT
 /// Under the names that the description knows. Paddings are one number an axis, or two.
 std::optional<Description> describe_paddle_conv(const Key& key) {
   Key named = key;
-  set_attribute(named, "group", integer(key, "groups").value_or(1));
-  if (const auto paddings = integers(key, "paddings")) {
+  set_attribute(named, "group", ops::integer(key, "groups").value_or(1));
+  if (const auto paddings = ops::integers(key, "paddings")) {
     const auto& p = *paddings;
     if (p.size() == 2) set_attribute(named, "pads", Value::ints({p[0], p[1], p[0], p[1]}));
     if (p.size() == 4) set_attribute(named, "pads", Value::ints({p[0], p[2], p[1], p[3]}));
@@ -28,8 +28,8 @@ std::optional<Description> describe_paddle_conv(const Key& key) {
 
 /// Weights are [inner, columns].
 std::optional<double> flops_product(const Key& key) {
-  const auto results = elements(key.result(0));
-  const auto inner = dim(key.operand(0), -1);
+  const auto results = ops::elements(key.result(0));
+  const auto inner = ops::dim(key.operand(0), -1);
   if (!results || !inner) return std::nullopt;
   return 2 * *results * static_cast<double>(*inner);
 }
@@ -39,11 +39,11 @@ constexpr int kPaddleSoftmax = 5, kPaddleLayerNorm = 7, kPaddleBilinear = 8;
 
 /// The kernel is a constant operand; none where it covers the whole image.
 std::optional<double> flops_paddle_pool(const Key& key) {
-  const auto operands = elements(key.operand(0));
-  const auto results = elements(key.result(0));
+  const auto operands = ops::elements(key.operand(0));
+  const auto results = ops::elements(key.result(0));
   if (!operands || !results) return std::nullopt;
   const TensorEntry* kernel = key.operand(1);
-  if (is_word(key, "adaptive", "true") || is_word(key, "global_pooling", "true") ||
+  if (ops::is_word(key, "adaptive", "true") || ops::is_word(key, "global_pooling", "true") ||
       kernel == nullptr || !kernel->value) {
     return operands;
   }

@@ -62,24 +62,26 @@ std::optional<Entry> plain(const TensorEntry* entry, bool is_constant = false) {
 }
 
 /// A key in the domain of the texts, filled piece by piece; nothing once a piece was missing.
-class Text {
+class RuntimeText {
  public:
-  explicit Text(std::string_view op) {
+  explicit RuntimeText(std::string_view op) {
     key_.domain = "paddle_lite";
     key_.op = op;
   }
-  Text& operand(const TensorEntry* entry, bool is_constant = false) {
+  RuntimeText& operand(const TensorEntry* entry, bool is_constant = false) {
     return put(key_.operands, plain(entry, is_constant));
   }
-  Text& result(const TensorEntry* entry) { return put(key_.results, plain(entry)); }
-  Text& set(std::string_view name, std::optional<Value> value) {
+  RuntimeText& result(const TensorEntry* entry) { return put(key_.results, plain(entry)); }
+  RuntimeText& set(std::string_view name, std::optional<Value> value) {
     if (!value)
       missing_ = true;
     else
       key_.attributes.emplace_back(name, *std::move(value));
     return *this;
   }
-  Text& no_quantising() { return set("quant", Value("None")).set("bit_length", Value("None")); }
+  RuntimeText& no_quantising() {
+    return set("quant", Value("None")).set("bit_length", Value("None"));
+  }
   std::optional<std::string> print() {
     if (missing_) return std::nullopt;
     key_.canonicalise();
@@ -87,7 +89,7 @@ class Text {
   }
 
  private:
-  Text& put(std::vector<Entry>& entries, std::optional<Entry> entry) {
+  RuntimeText& put(std::vector<Entry>& entries, std::optional<Entry> entry) {
     if (!entry)
       missing_ = true;
     else
@@ -123,7 +125,7 @@ std::optional<std::string> conv(const Key& key) {
   const std::int64_t groups = integer_or(key, "groups", 1);
   const bool depthwise =
       groups > 1 && in->shape.dims[1] == groups && filter->shape.dims[0] == groups;
-  return Text(depthwise ? "depthwise_conv2d" : "conv2d")
+  return RuntimeText(depthwise ? "depthwise_conv2d" : "conv2d")
       .operand(in)
       .operand(filter, true)
       .result(key.result(0))
@@ -146,7 +148,7 @@ std::optional<std::string> pool(const Key& key) {
   const bool adaptive = word_or(key, "adaptive", "false") == "true";
   const bool global =
       word_or(key, "global_pooling", "false") == "true" || (adaptive && *kernel == Numbers{1, 1});
-  return Text("pool2d")
+  return RuntimeText("pool2d")
       .operand(key.operand(0))
       .result(key.result(0))
       .set("strides", only_second((*strides)[1]))
@@ -158,7 +160,7 @@ std::optional<std::string> pool(const Key& key) {
 }
 
 std::optional<std::string> elementwise(const Key& key, std::string_view op) {
-  return Text(op)
+  return RuntimeText(op)
       .operand(key.operand(0))
       .operand(key.operand(1))
       .set("axis", Value(integer_or(key, "axis", -1)))
@@ -167,11 +169,11 @@ std::optional<std::string> elementwise(const Key& key, std::string_view op) {
 }
 
 std::optional<std::string> in_out(const Key& key, std::string_view op) {
-  return Text(op).operand(key.operand(0)).result(key.result(0)).print();
+  return RuntimeText(op).operand(key.operand(0)).result(key.result(0)).print();
 }
 
 std::optional<std::string> matmul(const Key& key) {
-  return Text("matmul_v2")
+  return RuntimeText("matmul_v2")
       .operand(key.operand(0))
       .operand(key.operand(1))
       .result(key.result(0))
@@ -180,7 +182,7 @@ std::optional<std::string> matmul(const Key& key) {
 }
 
 std::optional<std::string> fc(const Key& key) {
-  return Text("fc")
+  return RuntimeText("fc")
       .operand(key.operand(0))
       .operand(key.operand(1), true)
       .result(key.result(0))
@@ -189,7 +191,7 @@ std::optional<std::string> fc(const Key& key) {
 
 /// concat and stack: the axis is the last operand, or an attribute.
 std::optional<std::string> join(const Key& key, std::string_view op) {
-  Text text(op);
+  RuntimeText text(op);
   std::size_t count = key.operands.size();
   std::optional<Value> axis;
   if (const Value* given = key.attribute("axis")) axis = *given;
@@ -202,7 +204,7 @@ std::optional<std::string> join(const Key& key, std::string_view op) {
 }
 
 std::optional<std::string> flatten(const Key& key) {
-  return Text("flatten_contiguous_range")
+  return RuntimeText("flatten_contiguous_range")
       .operand(key.operand(0))
       .result(key.result(0))
       .set("start_axis", Value(integer_or(key, "start_axis", 1)))
@@ -211,7 +213,7 @@ std::optional<std::string> flatten(const Key& key) {
 }
 
 std::optional<std::string> shuffle(const Key& key) {
-  return Text("shuffle_channel")
+  return RuntimeText("shuffle_channel")
       .operand(key.operand(0))
       .result(key.result(0))
       .set("group", Value(integer_or(key, "group", 1)))
@@ -224,7 +226,7 @@ std::optional<Value> value_of(const std::optional<Numbers>& numbers) {
 
 /// Axes and sections are constant operands.
 std::optional<std::string> squeeze(const Key& key, std::string_view op) {
-  return Text(op)
+  return RuntimeText(op)
       .operand(key.operand(0))
       .set("axes", value_of(constant(key, 1)))
       .result(key.result(0))
@@ -233,7 +235,7 @@ std::optional<std::string> squeeze(const Key& key, std::string_view op) {
 
 std::optional<std::string> split(const Key& key) {
   const auto axis = constant(key, 2);
-  return Text("split")
+  return RuntimeText("split")
       .operand(key.operand(0))
       .set("sections", value_of(constant(key, 1)))
       .set("axis", axis && axis->size() == 1 ? std::optional(Value(axis->front())) : std::nullopt)
@@ -242,7 +244,7 @@ std::optional<std::string> split(const Key& key) {
 
 std::optional<std::string> mean(const Key& key) {
   const Value* axis = key.attribute("axis");
-  return Text("reduce_mean")
+  return RuntimeText("reduce_mean")
       .operand(key.operand(0))
       .result(key.result(0))
       .set("dim", axis == nullptr ? std::nullopt : std::optional(*axis))
@@ -252,40 +254,41 @@ std::optional<std::string> mean(const Key& key) {
 using Renamed = std::pair<std::string_view, std::string_view>;
 
 /// Operators whose texts hold the shapes of what they read and write, and nothing else.
-constexpr std::array<Renamed, 21> kFunctions = {{{"relu", "relu"},
-                                                 {"relu6", "relu6"},
-                                                 {"leaky_relu", "leaky_relu"},
-                                                 {"tanh", "tanh"},
-                                                 {"hardswish", "hard_swish"},
-                                                 {"swish", "swish"},
-                                                 {"silu", "swish"},
-                                                 {"softmax", "softmax"},
-                                                 {"sigmoid", "sigmoid"},
-                                                 {"hardsigmoid", "hard_sigmoid"},
-                                                 {"gelu", "gelu"},
-                                                 {"clip", "clip"},
-                                                 {"sqrt", "sqrt"},
-                                                 {"floor", "floor"},
-                                                 {"scale", "scale"},
-                                                 {"reshape", "reshape2"},
-                                                 {"transpose", "transpose2"},
-                                                 {"batch_norm", "batch_norm"},
-                                                 {"layer_norm", "layer_norm"},
-                                                 {"nearest_interp", "nearest_interp_v2"},
-                                                 {"bilinear_interp", "bilinear_interp_v2"}}};
+constexpr std::array<Renamed, 21> kRuntimeFunctions = {{{"relu", "relu"},
+                                                        {"relu6", "relu6"},
+                                                        {"leaky_relu", "leaky_relu"},
+                                                        {"tanh", "tanh"},
+                                                        {"hardswish", "hard_swish"},
+                                                        {"swish", "swish"},
+                                                        {"silu", "swish"},
+                                                        {"softmax", "softmax"},
+                                                        {"sigmoid", "sigmoid"},
+                                                        {"hardsigmoid", "hard_sigmoid"},
+                                                        {"gelu", "gelu"},
+                                                        {"clip", "clip"},
+                                                        {"sqrt", "sqrt"},
+                                                        {"floor", "floor"},
+                                                        {"scale", "scale"},
+                                                        {"reshape", "reshape2"},
+                                                        {"transpose", "transpose2"},
+                                                        {"batch_norm", "batch_norm"},
+                                                        {"layer_norm", "layer_norm"},
+                                                        {"nearest_interp", "nearest_interp_v2"},
+                                                        {"bilinear_interp", "bilinear_interp_v2"}}};
 
-constexpr std::array<Renamed, 12> kElementwise = {{{"add", "elementwise_add"},
-                                                   {"subtract", "elementwise_sub"},
-                                                   {"multiply", "elementwise_mul"},
-                                                   {"divide", "elementwise_div"},
-                                                   {"maximum", "elementwise_max"},
-                                                   {"minimum", "elementwise_min"},
-                                                   {"elementwise_pow", "elementwise_pow"},
-                                                   {"floor_divide", "elementwise_floordiv"},
-                                                   {"fused_elementwise_add", "elementwise_add"},
-                                                   {"fused_elementwise_sub", "elementwise_sub"},
-                                                   {"fused_elementwise_mul", "elementwise_mul"},
-                                                   {"fused_elementwise_div", "elementwise_div"}}};
+constexpr std::array<Renamed, 12> kRuntimeElementwise = {
+    {{"add", "elementwise_add"},
+     {"subtract", "elementwise_sub"},
+     {"multiply", "elementwise_mul"},
+     {"divide", "elementwise_div"},
+     {"maximum", "elementwise_max"},
+     {"minimum", "elementwise_min"},
+     {"elementwise_pow", "elementwise_pow"},
+     {"floor_divide", "elementwise_floordiv"},
+     {"fused_elementwise_add", "elementwise_add"},
+     {"fused_elementwise_sub", "elementwise_sub"},
+     {"fused_elementwise_mul", "elementwise_mul"},
+     {"fused_elementwise_div", "elementwise_div"}}};
 
 constexpr std::array<Renamed, 2> kJoins = {{{"concat", "concat"}, {"stack", "stack"}}};
 
@@ -314,9 +317,9 @@ std::optional<std::string> paddle_runtime_text(const Key& key) {
   if (op == "squeeze") return squeeze(key, "squeeze2");
   if (op == "unsqueeze") return squeeze(key, "unsqueeze2");
   if (op == "split") return split(key);
-  if (op == "dropout") return Text("dropout").operand(key.operand(0)).print();
-  if (const auto name = renamed(kFunctions, op)) return in_out(key, *name);
-  if (const auto name = renamed(kElementwise, op)) return elementwise(key, *name);
+  if (op == "dropout") return RuntimeText("dropout").operand(key.operand(0)).print();
+  if (const auto name = renamed(kRuntimeFunctions, op)) return in_out(key, *name);
+  if (const auto name = renamed(kRuntimeElementwise, op)) return elementwise(key, *name);
   if (const auto name = renamed(kJoins, op)) return join(key, *name);
   return std::nullopt;
 }

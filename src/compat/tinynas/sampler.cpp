@@ -20,7 +20,7 @@ constexpr double kMaxRatio = 1e6;
 // The original's limits: elements of the input and the output, multiply-adds.
 constexpr double kMaxElements = 128.0 * 240 * 240 * 128;
 constexpr double kMaxMultiplyAdds = 78.0 * 78 * 3072 * 3072 * 4;
-constexpr std::int64_t kImageChannels = 3;
+constexpr std::int64_t kSampledImageChannels = 3;
 constexpr std::int64_t kMaxChannelsOfImages = 256;
 constexpr std::int64_t kMinChannels = 8;
 constexpr std::int64_t kMaxChannels = 4096;
@@ -126,9 +126,9 @@ bool valid(const ConvTuple& conv, const SamplingRules& rules) {
     return false;
   const bool depthwise = conv.type == ConvType::Depthwise;
   if (!depthwise) {
-    if (conv.in_c != kImageChannels && conv.in_c < kMinChannels) return false;
+    if (conv.in_c != kSampledImageChannels && conv.in_c < kMinChannels) return false;
     if (conv.in_c > kMaxChannels || conv.out_c > kMaxChannels) return false;
-    if (conv.in_c == kImageChannels && conv.out_c > kMaxChannelsOfImages) return false;
+    if (conv.in_c == kSampledImageChannels && conv.out_c > kMaxChannelsOfImages) return false;
   }
   if (conv.stride == 2 && conv.in_h % 2 != 0) return false;
   if (depthwise && (conv.in_c != conv.out_c || conv.fused || conv.kernel > kMaxDepthwiseKernel))
@@ -202,7 +202,7 @@ Result<std::vector<ConvTuple>> sample(const SamplingSpace& space, const Sampling
   }
   std::vector<ConvTuple> out;
   const auto add_ratios = [&](ConvTuple conv) {
-    conv.in_c = kImageChannels;
+    conv.in_c = kSampledImageChannels;
     if (valid(conv, rules)) out.push_back(conv);
     for (const double ratio : space.ratio) {
       conv.in_c = static_cast<std::int64_t>(ratio * static_cast<double>(conv.out_c));
