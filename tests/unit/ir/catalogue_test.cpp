@@ -213,7 +213,9 @@ TEST(KeyDomain, ADomainThatOverridesNothingHasNothingSpecial) {
   EXPECT_EQ(plain.native_text(key), std::nullopt);
   EXPECT_EQ(plain.wrong_sizes(key), std::nullopt);
   EXPECT_EQ(plain.split_text(key, true), std::nullopt);
-  EXPECT_EQ(plain.kernel_key({}, {.op = "go"}).error().code, Code::Input);
+  Node node;
+  node.op = "go";
+  EXPECT_EQ(plain.kernel_key({}, node).error().code, Code::Input);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Key must_parse(std::string_view text) {
+Key parsed_key(std::string_view text) {
   auto key = parse(text);
   if (!key) {
     ADD_FAILURE() << key.error().message;
@@ -37,7 +37,7 @@ std::vector<KeyAlias> aliases_of(const Key& key) {
 /// Texts with what differs in them.
 std::vector<std::string> texts(std::string_view key) {
   std::vector<std::string> found;
-  for (const KeyAlias& one : aliases_of(must_parse(key))) {
+  for (const KeyAlias& one : aliases_of(parsed_key(key))) {
     const auto text = paddle_text_of(one.key);
     found.push_back(fmt::format("{} | {}{}", text.value_or("none"), one.difference,
                                 one.open_batch ? " open" : ""));
@@ -57,12 +57,12 @@ constexpr const char* kConvForm =
 TEST(Aliases, IsOfSystemsWithTextsOfTheirOwn) {
   EXPECT_EQ(compat::catalogue().aliasing_domain_of(kConv), &lite_domain());
   EXPECT_EQ(compat::catalogue().aliasing_domain_of("Relu/14{}(f32[1,16])->(f32[1,16])"), nullptr);
-  EXPECT_THAT(aliases_of(must_parse("Relu/14{}(f32[1,16])->(f32[1,16])")), IsEmpty());
-  EXPECT_THAT(aliases_of(must_parse("paddle_lite:lstm{}(f32[1,16])->(f32[1,16])")), IsEmpty());
+  EXPECT_THAT(aliases_of(parsed_key("Relu/14{}(f32[1,16])->(f32[1,16])")), IsEmpty());
+  EXPECT_THAT(aliases_of(parsed_key("paddle_lite:lstm{}(f32[1,16])->(f32[1,16])")), IsEmpty());
 }
 
 TEST(Aliases, TheOriginalsTextComesFirstThenTheOpenBatch) {
-  const auto spellings = aliases_of(must_parse(kConv));
+  const auto spellings = aliases_of(parsed_key(kConv));
   ASSERT_EQ(spellings.size(), 2U);
   EXPECT_EQ(print(spellings[0].key), kConvForm);
   // Weights have no batch.
@@ -123,23 +123,23 @@ TEST(Aliases, WhatIsSwappedWhenItRunsMayStandEitherWay) {
 }
 
 TEST(Aliases, HalvesStandInTablesOfEitherType) {
-  const auto spellings = aliases_of(must_parse("paddle_lite:swish{}(f16[2,8])->(f16[2,8])"));
+  const auto spellings = aliases_of(parsed_key("paddle_lite:swish{}(f16[2,8])->(f16[2,8])"));
   ASSERT_EQ(spellings.size(), 2U);
   EXPECT_EQ(print(spellings[0].key), "paddle_lite:swish{}(f16[2,8])->(f16[2,8])");
   EXPECT_EQ(print(spellings[1].key), "paddle_lite:swish{}(f32[2,8])->(f32[2,8])");
 }
 
 TEST(Aliases, AModelsKernelIsDescribedAsATablesRow) {
-  const auto form = table_form(must_parse(kConv));
+  const auto form = table_form(parsed_key(kConv));
   ASSERT_TRUE(form.has_value());
   EXPECT_EQ(print(*form), kConvForm);
   EXPECT_EQ(table_form(*form), std::nullopt);
-  const auto asked = describe(must_parse(kConv)), row = describe(must_parse(kConvForm));
+  const auto asked = describe(parsed_key(kConv)), row = describe(parsed_key(kConvForm));
   ASSERT_TRUE(asked && row);
   EXPECT_EQ(asked->slice, row->slice);
   EXPECT_EQ(asked->numbers, row->numbers);
   const auto pool =
-      describe(must_parse("paddle_lite:pool2d{exclusive=true,global_pooling=0,kernel_shape=[3,3],"
+      describe(parsed_key("paddle_lite:pool2d{exclusive=true,global_pooling=0,kernel_shape=[3,3],"
                           "pads=[1,1,1,1],pooling_type=max,strides=[2,2]}"
                           "(f32[1,24,8,8])->(f32[1,24,4,4])"));
   const auto pool_row =
