@@ -15,6 +15,8 @@
 namespace oplat::compat::mobile_vision {
 namespace {
 
+using namespace table;  // NOLINT: the file is about tables
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

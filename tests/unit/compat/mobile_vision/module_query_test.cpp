@@ -35,11 +35,11 @@ std::string error(const std::string& op, const Args& args, const Shapes& shapes)
   return made ? "no error" : made.error().message;
 }
 
-const Args kConv = {
+const Args kConvArgs = {
     {"in_channels", 3}, {"out_channels", 32}, {"kernel_size", 3}, {"stride", 2}, {"padding", 1}};
 
 TEST(ModuleQuery, ConvolutionsCountWeightsAtEveryOutput) {
-  const ModuleFacts conv = facts("Conv2d", kConv, {{1, 3, 224, 224}});
+  const ModuleFacts conv = facts("Conv2d", kConvArgs, {{1, 3, 224, 224}});
   EXPECT_THAT(conv.output_shape, ElementsAre(1, 32, 112, 112));
   EXPECT_EQ(conv.weights, 32 * 3 * 9);
   EXPECT_EQ(conv.parameters, 32 * 3 * 9 + 32);
@@ -140,7 +140,7 @@ TEST(ModuleQuery, EqualLayersHaveOneKeyHoweverTheyAreSpelt) {
       "torch:Conv2d{dilation=[1,1],groups=1,kernel_size=[3,3],padding=[1,1],stride=[2,2]}(f32[1,3,"
       "224,224],f32c[32,3,3,"
       "3],f32c[32])->(f32[1,32,112,112])";
-  EXPECT_EQ(key("Conv2d", kConv, {{1, 3, 224, 224}}), text);
+  EXPECT_EQ(key("Conv2d", kConvArgs, {{1, 3, 224, 224}}), text);
   EXPECT_EQ(key("Conv2d",
                 {{"stride", Value::ints({2, 2})},
                  {"bias", 1},
@@ -177,17 +177,18 @@ TEST(ModuleQuery, TheOtherBiasIsTheSameLayerWithoutIt) {
 }
 
 TEST(ModuleQuery, NamesWhatDoesNotFit) {
-  EXPECT_THAT(error("Conv2D", kConv, {{1, 3, 8, 8}}),
+  EXPECT_THAT(error("Conv2D", kConvArgs, {{1, 3, 8, 8}}),
               HasSubstr("operator 'Conv2D' is not known (do you mean Conv2d?)"));
   EXPECT_THAT(error("Conv2d", {{"in_channels", 3}, {"out_channels", 4}}, {{1, 3, 8, 8}}),
               HasSubstr("lacks the argument 'kernel_size'"));
   EXPECT_THAT(error("Conv2d", {{"kernal_size", 3}}, {{1, 3, 8, 8}}),
               HasSubstr("no argument 'kernal_size'"));
-  EXPECT_THAT(error("Conv2d", kConv, {{1, 4, 8, 8}}),
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 4, 8, 8}}),
               HasSubstr("'in_channels' is 3, but the input has 4"));
-  EXPECT_THAT(error("Conv2d", kConv, {{3, 8, 8}}), HasSubstr("2 more dimensions"));
-  EXPECT_THAT(error("Conv2d", kConv, {{1, 3, 8, 8}, {1}}), HasSubstr("has 1 inputs; here are 2"));
-  EXPECT_THAT(error("Conv2d", kConv, {{1, 3, 0, 8}}), HasSubstr("0 is no dimension"));
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{3, 8, 8}}), HasSubstr("2 more dimensions"));
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 8, 8}, {1}}),
+              HasSubstr("has 1 inputs; here are 2"));
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 0, 8}}), HasSubstr("0 is no dimension"));
   EXPECT_THAT(error("AvgPool2d", {{"kernel_size", 9}}, {{1, 3, 8, 8}}),
               HasSubstr("window is larger"));
   EXPECT_THAT(error("AvgPool2d", {{"kernel_size", Value::ints({1, 2, 3})}}, {{1, 3, 8, 8}}),

@@ -8,6 +8,8 @@
 namespace oplat::compat::tinynas {
 namespace {
 
+using namespace table;  // NOLINT: the file is about tables
+
 constexpr char kLine[] = "{Regular,1,16,5,5,8,1,1,0} 0.5\n";
 constexpr char kOther[] = "{Regular,1,16,5,5,8,3,1,1} 0.25\n";
 constexpr char kFailedLine[] = "{Regular,1,16,9,9,8,3,1,1} -1\n";

@@ -15,9 +15,6 @@
 namespace oplat::compat::tinynas {
 namespace {
 
-using ConvTuple;
-using ConvType;
-
 constexpr std::string_view kGood = "{Regular,1,16,5,5,8,1,1,0} 0.011776\n";
 
 table::ForeignRead must_read(std::string_view bytes, bool skip_bad_rows = false,

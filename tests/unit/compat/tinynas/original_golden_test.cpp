@@ -39,11 +39,11 @@ void compare_with_golden(const OriginalPredictor& original, const std::string& f
     const auto answer = original.predict(tuple.conv);
     if (agrees(tuple.answer, answer)) continue;
     ++count;
-    different += fmt::format(
-        "{} stride {} fused {} kernel {} batch {} {} -> {} at {}: {} instead of {}\n",
-        ir::name(tuple.conv.type), tuple.conv.stride, tuple.conv.fused, tuple.conv.kernel,
-        tuple.conv.batch, tuple.conv.in_c, tuple.conv.out_c, tuple.conv.in_h,
-        answer ? base::float_text(*answer) : answer.error().message, tuple.answer);
+    different +=
+        fmt::format("{} stride {} fused {} kernel {} batch {} {} -> {} at {}: {} instead of {}\n",
+                    name(tuple.conv.type), tuple.conv.stride, tuple.conv.fused, tuple.conv.kernel,
+                    tuple.conv.batch, tuple.conv.in_c, tuple.conv.out_c, tuple.conv.in_h,
+                    answer ? base::float_text(*answer) : answer.error().message, tuple.answer);
   }
   EXPECT_EQ(count, 0) << different;
 }

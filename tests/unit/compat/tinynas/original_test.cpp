@@ -10,8 +10,6 @@
 namespace oplat::compat::tinynas {
 namespace {
 
-using ConvTuple;
-using ConvType;
 using ::testing::HasSubstr;
 
 constexpr double kRounding = 1e-9;
