@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   }
   std::string bytes;
   for (std::int64_t i = 0; i < count; ++i) bytes += compat::mobile_vision::lut_line(made_record(i));
-  std::vector<ir::LutQuery> queries;
+  std::vector<formats::caffe2::LutQuery> queries;
   for (std::size_t i = 0; i < kQueries; ++i)
     queries.push_back(made_record(static_cast<std::int64_t>(i) * 7919 % count).query);
   fmt::print("{} records, {:.1f} MB\n", count, static_cast<double>(bytes.size()) / 1e6);
@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
   const auto lut = compat::mobile_vision::read_lut(bytes, "bench").value();
   const compat::mobile_vision::LutIndex index(lut.records);
   const double text_ms = best([&] {
-    for (const ir::LutQuery& query : queries) found += index.find(query, "phone").size();
+    for (const formats::caffe2::LutQuery& query : queries)
+      found += index.find(query, "phone").size();
   });
   fmt::print("a query of the text: {:.2f} us\n", text_ms * 1e3 / static_cast<double>(kQueries));
 
@@ -116,7 +117,8 @@ int main(int argc, char** argv) {
   compat::mobile_vision::LutRows rows(table, device, {setting_id});
   for (const char* const when : {"first", "second"}) {
     const double ms = milliseconds([&] {
-      for (const ir::LutQuery& query : queries) found += rows.find(query).value().times.size();
+      for (const formats::caffe2::LutQuery& query : queries)
+        found += rows.find(query).value().times.size();
     });
     fmt::print("a query of the table, the {} time: {:.2f} us\n", when,
                ms * 1e3 / static_cast<double>(kQueries));

@@ -32,15 +32,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!graph || queries->size() != graph->nodes.size()) std::abort();
-  for (const ir::LutQuery& query : *queries) {
-    const auto key = ir::key_of(query);
+  for (const formats::caffe2::LutQuery& query : *queries) {
+    const auto key = formats::caffe2::key_of(query);
     if (!key) {
       check_error(key.error());
       continue;
     }
     const auto read = ir::parse(ir::print(*key));
     if (!read || *read != *key) std::abort();
-    const auto back = ir::lut_query_of(*key);
+    const auto back = formats::caffe2::lut_query_of(*key);
     if (!back || back->op_type != query.op_type) std::abort();
   }
   return 0;

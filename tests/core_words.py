@@ -29,17 +29,6 @@ READERS = [
 
 # File or folder -> why it still names a system. Shrinks.
 LEFT = {
-    "ir/caffe2.hpp": "shapes of Caffe2's operators, which belong to the reader",
-    "ir/caffe2_argument.cpp": "same",
-    "ir/caffe2_call.cpp": "same",
-    "ir/caffe2_call.hpp": "same",
-    "ir/caffe2_operators.cpp": "same",
-    "ir/caffe2_window.cpp": "same",
-    "ir/lut_query.cpp": "what the reader of Caffe2's nets asks a table",
-    "ir/lut_query.hpp": "same",
-    "ir/paddle": "shapes of Paddle's operators, which belong to the reader",
-    "ir/paddle.hpp": "same",
-    "ir/CMakeLists.txt": "lists the files above",
 }
 
 

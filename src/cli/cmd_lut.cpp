@@ -114,7 +114,7 @@ void print(const LutFlags& flags, const Source& source,
 Status print_queries(const LutFlags& flags, const std::vector<LutNet>& nets) {
   std::string lines;
   for (const LutNet& net : nets) {
-    for (const ir::LutQuery& query : net.queries)
+    for (const formats::caffe2::LutQuery& query : net.queries)
       lines += compat::mobile_vision::lut_question_line(query, flags.device.value_or(kDevice));
   }
   return put_text("", lines);

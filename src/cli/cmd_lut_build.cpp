@@ -38,14 +38,14 @@ struct LutBuildFlags {
 
 /// An operator to be measured, and its key; empty where nobody knows one.
 struct Wanted {
-  ir::LutQuery query;
+  formats::caffe2::LutQuery query;
   std::string key;
   std::string why;  ///< there is no key
 };
 
-Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
+Result<std::vector<formats::caffe2::LutQuery>> listed_queries(const std::string& path) {
   OPLAT_TRY(text, base::read_file(path, std::uint64_t{512} << 20));
-  std::vector<ir::LutQuery> queries;
+  std::vector<formats::caffe2::LutQuery> queries;
   std::size_t number = 0;
   for (const std::string& line : base::split(text, '\n')) {
     ++number;
@@ -59,10 +59,10 @@ Result<std::vector<ir::LutQuery>> listed_queries(const std::string& path) {
 }
 
 /// The distinct kernels of a search space, in the usual spelling.
-Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
+Result<std::vector<formats::caffe2::LutQuery>> space_queries(const std::string& file) {
   OPLAT_TRY(space, read_space({file, {}}));
   OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
-  std::vector<ir::LutQuery> queries;
+  std::vector<formats::caffe2::LutQuery> queries;
   for (const std::string& text : keys) {
     OPLAT_TRY(query, compat::mobile_vision::query_of(text));
     queries.push_back(std::move(query));
@@ -71,17 +71,17 @@ Result<std::vector<ir::LutQuery>> space_queries(const std::string& file) {
 }
 
 /// Every operator once, in order of first appearance.
-std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
+std::vector<Wanted> distinct(const std::vector<formats::caffe2::LutQuery>& queries) {
   std::vector<Wanted> wanted;
   std::unordered_set<base::Hash128> seen;
-  for (const ir::LutQuery& query : queries) {
+  for (const formats::caffe2::LutQuery& query : queries) {
     if (!seen.insert(compat::mobile_vision::lut_identity(query, {})).second) continue;
     Wanted& one = wanted.emplace_back();
     one.query = query;
     std::erase_if(one.query.op_args, [](const std::string& argument) {
       return compat::mobile_vision::is_inert_lut_argument(argument);
     });
-    if (const auto key = ir::key_of(query)) {
+    if (const auto key = formats::caffe2::key_of(query)) {
       one.key = ir::print(*key);
     } else {
       one.why = key.error().message;
@@ -93,7 +93,7 @@ std::vector<Wanted> distinct(const std::vector<ir::LutQuery>& queries) {
 Result<std::vector<Wanted>> wanted_of(const LutBuildFlags& flags) {
   OPLAT_TRY(paths, parse_model_paths(flags.models));
   OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
-  std::vector<ir::LutQuery> all;
+  std::vector<formats::caffe2::LutQuery> all;
   for (const std::string& path : paths) {
     OPLAT_TRY(net, open_net(path, shapes));
     all.insert(all.end(), net.queries.begin(), net.queries.end());

@@ -84,7 +84,8 @@ struct FindFlags {
 
 /// The original falls back from Int8Conv to Int8ConvRelu; see look_up.
 std::vector<std::uint32_t> find_with_fallback(const compat::mobile_vision::LutIndex& index,
-                                              ir::LutQuery query, const std::string& device) {
+                                              formats::caffe2::LutQuery query,
+                                              const std::string& device) {
   auto found = index.find(query, device);
   if (!found.empty() || query.op_type != "Int8Conv") return found;
   query.op_type = "Int8ConvRelu";

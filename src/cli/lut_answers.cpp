@@ -35,8 +35,8 @@ double value_of(const std::vector<compat::mobile_vision::LutTime>& times, LutMod
 }
 
 /// A key that estimators may understand; empty where there is none.
-std::string key_for_estimates(const ir::LutQuery& query) {
-  const auto key = ir::key_of(query);
+std::string key_for_estimates(const formats::caffe2::LutQuery& query) {
+  const auto key = formats::caffe2::key_of(query);
   return key ? ir::print(*key) : std::string();
 }
 
@@ -84,7 +84,7 @@ LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
                          std::shared_ptr<const compat::mobile_vision::LutIndex> index,
                          std::string device) {
   return [file = std::move(file), index = std::move(index), device = std::move(device)](
-             const ir::LutQuery& query) -> Result<compat::mobile_vision::LutFound> {
+             const formats::caffe2::LutQuery& query) -> Result<compat::mobile_vision::LutFound> {
     compat::mobile_vision::LutFound found;
     // Contradictions were told when the file was read.
     for (const std::uint32_t at : index->find(query, device))
@@ -97,7 +97,9 @@ LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection) {
   const auto rows = std::make_shared<compat::mobile_vision::LutRows>(*table, selection.device_id,
                                                                      selection.setting_ids);
-  return [table = std::move(table), rows](const ir::LutQuery& query) { return rows->find(query); };
+  return [table = std::move(table), rows](const formats::caffe2::LutQuery& query) {
+    return rows->find(query);
+  };
 }
 
 Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish,
@@ -130,7 +132,7 @@ Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMod
   LutPrediction prediction;
   prediction.path = net.path;
   std::set<std::string> told;
-  for (const ir::LutQuery& query : net.queries) {
+  for (const formats::caffe2::LutQuery& query : net.queries) {
     LutAnswer answer;
     answer.query = query;
     OPLAT_TRY(found, lookup(answer.query));
@@ -169,12 +171,12 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
     std::vector<table::PlanKernel> kernels = {
         {answer.query.op_type, key_for_estimates(answer.query), 1}};
     if (kernels.front().key.empty()) {
-      answer.why = ir::key_of(answer.query).error().message;
+      answer.why = formats::caffe2::key_of(answer.query).error().message;
       continue;
     }
     // Tables of the original hold most convolutions as Int8ConvRelu alone.
     if (answer.query.op_type == kConv) {
-      ir::LutQuery other = answer.query;
+      formats::caffe2::LutQuery other = answer.query;
       other.op_type = kConvRelu;
       kernels.push_back({other.op_type, key_for_estimates(other), 1});
     }

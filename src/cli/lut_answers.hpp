@@ -24,11 +24,13 @@ enum class LutMode : std::uint8_t { Mean, Min, Max, Last };
 std::optional<LutMode> parse_lut_mode(std::string_view word);
 
 /// The records of a query.
-using LutLookup = std::function<Result<compat::mobile_vision::LutFound>(const ir::LutQuery&)>;
+using LutLookup =
+    std::function<Result<compat::mobile_vision::LutFound>(const formats::caffe2::LutQuery&)>;
 
 /// The answer to one operator.
 struct LutAnswer {
-  ir::LutQuery query;  ///< as it was found: an Int8Conv may have become an Int8ConvRelu
+  formats::caffe2::LutQuery
+      query;  ///< as it was found: an Int8Conv may have become an Int8ConvRelu
   std::vector<compat::mobile_vision::LutTime> times;  ///< of the records that were found
   std::optional<double> us;                           ///< nothing: nobody answers
   bool whole = false;                                 ///< whether Python would hold it as an int

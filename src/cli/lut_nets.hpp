@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "formats/caffe2/lut_query.hpp"
 #include "formats/format_reader.hpp"
-#include "ir/lut_query.hpp"
 
 namespace oplat::cli {
 
 struct LutNet {
   std::string path;  ///< as given
-  std::vector<ir::LutQuery> queries;
+  std::vector<formats::caffe2::LutQuery> queries;
 };
 
 /// {"data": [1, 3, 224, 224]}. Code::Usage says what is wrong with the flag's text.

@@ -10,7 +10,7 @@
 #include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"
 #include "formats/paddle.hpp"
-#include "ir/paddle.hpp"
+#include "formats/paddle/shapes.hpp"
 #include "plan/rules.hpp"
 
 namespace oplat::cli {
@@ -146,7 +146,9 @@ void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
 /// values.
 Status say_what_is_pruned(const RulesModel& model, std::vector<std::string>& warnings) {
   constexpr double kThreshold = 0.4;  // PaddleSlim's --sparse_threshold
-  if (model.graph.nodes.empty() || model.graph.nodes.front().domain != ir::kPaddleDomain) return {};
+  if (model.graph.nodes.empty() ||
+      model.graph.nodes.front().domain != formats::paddle::kPaddleDomain)
+    return {};
   OPLAT_TRY(source, base::Source::open(model.path));
   OPLAT_TRY(pruned, formats::paddle::count_pruned_filters(source, kThreshold));
   if (pruned == 0) return {};

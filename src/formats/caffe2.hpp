@@ -6,8 +6,8 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "formats/caffe2/lut_query.hpp"
 #include "formats/format_reader.hpp"
-#include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
 
@@ -16,6 +16,6 @@ const FormatReader& reader();
 
 /// What runtime_lut asks of its table for this net, in the net's order. Errors as of
 /// reader().read().
-Result<std::vector<ir::LutQuery>> queries(const base::Source& source, const ShapeOptions& options);
+Result<std::vector<LutQuery>> queries(const base::Source& source, const ShapeOptions& options);
 
 }  // namespace oplat::formats::caffe2

@@ -26,10 +26,10 @@ table::Timing timing_of(const LutRecord& record) {
   return timing;
 }
 
-std::optional<ir::LutQuery> query_of(std::string_view key) {
+std::optional<formats::caffe2::LutQuery> query_of(std::string_view key) {
   if (!key.starts_with("caffe2:")) return std::nullopt;
   const auto parsed = ir::parse(key);
-  return parsed ? ir::lut_query_of(*parsed) : std::nullopt;
+  return parsed ? formats::caffe2::lut_query_of(*parsed) : std::nullopt;
 }
 
 class LutCodec final : public table::TableCodec {
@@ -108,8 +108,8 @@ class LutCodec final : public table::TableCodec {
 
 }  // namespace
 
-LutRecord lut_record_of(ir::LutQuery query, std::string device, const table::Timing& timing,
-                        std::optional<double> slowest_ns) {
+LutRecord lut_record_of(formats::caffe2::LutQuery query, std::string device,
+                        const table::Timing& timing, std::optional<double> slowest_ns) {
   LutRecord record;
   record.query = std::move(query);
   record.device = std::move(device);

@@ -33,7 +33,7 @@ class Caffe2Family final : public search::Family {
   }
 
   void conv(const Tensor& in, const Convolution& how, Kernels& kernels) const override {
-    ir::LutQuery query;
+    formats::caffe2::LutQuery query;
     query.op_type = !int8_ ? "Conv" : how.relu ? "Int8ConvRelu" : "Int8Conv";
     if (how.group > 1) query.op_args.push_back(integer_argument("group", how.group));
     query.op_args.push_back(integer_argument("kernel", how.kernel));
@@ -79,7 +79,7 @@ class Caffe2Family final : public search::Family {
 
   void fully_connected(const Tensor& in, std::int64_t channels, Kernels& kernels) const override {
     const std::int64_t inner = in.flat ? in.channels : in.channels * in.size * in.size;
-    ir::LutQuery query;
+    formats::caffe2::LutQuery query;
     query.op_type = int8_ ? "Int8FC" : "FC";
     query.op_args = {order()};
     query.input_shapes = {shape(in), {channels, inner}, {channels}};
@@ -103,8 +103,8 @@ class Caffe2Family final : public search::Family {
   }
 
  private:
-  static void add(Kernels& kernels, const ir::LutQuery& query) {
-    kernels.push_back(ir::key_of(query));
+  static void add(Kernels& kernels, const formats::caffe2::LutQuery& query) {
+    kernels.push_back(formats::caffe2::key_of(query));
   }
   [[nodiscard]] int dtype() const { return int8_ ? kUint8 : kFloat; }
   [[nodiscard]] std::vector<std::int64_t> shape(const Tensor& t) const {
@@ -131,9 +131,9 @@ const search::Family& fp32_family() {
   return family;
 }
 
-Result<ir::LutQuery> query_of(const std::string& key) {
+Result<formats::caffe2::LutQuery> query_of(const std::string& key) {
   OPLAT_TRY(parsed, ir::parse(key));
-  auto query = ir::lut_query_of(parsed);
+  auto query = formats::caffe2::lut_query_of(parsed);
   if (!query) return fail(Code::Internal, "no query for {}", key);
   return std::move(*query);
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "ir/lut_query.hpp"
+#include "formats/caffe2/lut_query.hpp"
 #include "search/family.hpp"
 
 namespace oplat::compat::mobile_vision {
@@ -17,6 +17,6 @@ const search::Family& fp32_family();
 
 /// A kernel of a space as runtime_lut asks for it, in the usual spelling. Code::Internal if the key
 /// is of no such space.
-Result<ir::LutQuery> query_of(const std::string& key);
+Result<formats::caffe2::LutQuery> query_of(const std::string& key);
 
 }  // namespace oplat::compat::mobile_vision

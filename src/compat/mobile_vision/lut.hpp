@@ -14,7 +14,7 @@
 
 #include "base/hash.hpp"
 #include "base/result.hpp"
-#include "ir/lut_query.hpp"
+#include "formats/caffe2/lut_query.hpp"
 #include "table/records.hpp"
 
 namespace oplat::compat::mobile_vision {
@@ -33,7 +33,7 @@ struct LutTime {
 
 /// One line.
 struct LutRecord {
-  ir::LutQuery query;
+  formats::caffe2::LutQuery query;
   std::string device;
   LutTime p50;
   std::optional<LutTime> p0, p10, p90, p100;  ///< nothing where the line does not say it
@@ -58,7 +58,7 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
 Result<LutRecord> read_lut_record(std::string_view line);
 /// One line of queries: a record's line without its times; `device` may be absent.
 struct LutQuestion {
-  ir::LutQuery query;
+  formats::caffe2::LutQuery query;
   std::string device;
 };
 Result<LutQuestion> read_lut_question(std::string_view line);
@@ -66,36 +66,37 @@ Result<LutQuestion> read_lut_question(std::string_view line);
 /// The line of a record, as the original writes it; percentiles that are absent are left away.
 std::string lut_line(const LutRecord& record);
 /// The line of a query.
-std::string lut_question_line(const ir::LutQuery& query, std::string_view device);
+std::string lut_question_line(const formats::caffe2::LutQuery& query, std::string_view device);
 /// A time in ns as lines say it: us in nine digits at most.
 LutTime lut_time_of_ns(double ns);
 
 /// The record of a row that oplat measured: percentiles over its blocks.
-LutRecord lut_record_of(ir::LutQuery query, std::string device, const table::Timing& timing,
-                        std::optional<double> slowest_ns);
+LutRecord lut_record_of(formats::caffe2::LutQuery query, std::string device,
+                        const table::Timing& timing, std::optional<double> slowest_ns);
 
 /// A number as Python prints it: 960.0, 1e-05, 1e+16; 960 where it is whole.
 std::string python_number(double value, bool whole = false);
 /// Lists of lists of whole numbers, as Python prints them: [[1, 3, 224, 224]].
 std::string python_lists(const std::vector<std::vector<std::int64_t>>& lists);
 
-/// Whether an argument, as protobuf text, says nothing of the latency; see ir::is_inert_argument.
+/// Whether an argument, as protobuf text, says nothing of the latency; see
+/// formats::caffe2::is_inert_argument.
 bool is_inert_lut_argument(std::string_view argument);
 /// Identity of what is looked up: the five fields, without the arguments that say nothing of the
 /// latency.
-base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device);
+base::Hash128 lut_identity(const formats::caffe2::LutQuery& query, std::string_view device);
 
-/// The key of a query. Where ir::key_of knows none, one that holds every field, so that equal
-/// queries have equal keys, and an unknown result, so that no estimate takes it for a kernel that
-/// is understood.
-std::string lut_key_text(const ir::LutQuery& query);
+/// The key of a query. Where formats::caffe2::key_of knows none, one that holds every field, so
+/// that equal queries have equal keys, and an unknown result, so that no estimate takes it for a
+/// kernel that is understood.
+std::string lut_key_text(const formats::caffe2::LutQuery& query);
 
 /// Records found by identity, in the order in which they stand.
 class LutIndex {
  public:
   explicit LutIndex(std::span<const LutRecord> records);
   /// Positions in `records`, ascending; empty where there is none.
-  [[nodiscard]] std::vector<std::uint32_t> find(const ir::LutQuery& query,
+  [[nodiscard]] std::vector<std::uint32_t> find(const formats::caffe2::LutQuery& query,
                                                 std::string_view device) const;
   /// Equal queries whose times differ by more than a factor of two: the first ten, as messages that
   /// name their lines.

@@ -68,7 +68,7 @@ LutIndex::LutIndex(std::span<const LutRecord> records) {
   }
 }
 
-std::vector<std::uint32_t> LutIndex::find(const ir::LutQuery& query,
+std::vector<std::uint32_t> LutIndex::find(const formats::caffe2::LutQuery& query,
                                           std::string_view device) const {
   std::vector<std::uint32_t> found;
   const auto at = chains_.find(lut_identity(query, device));

@@ -50,7 +50,7 @@ std::string quoted(std::string_view text) { return fmt::format("'{}'", base::pri
 
 /// What a line says, and which fields stand in it.
 struct Said {
-  ir::LutQuery query;
+  formats::caffe2::LutQuery query;
   std::string device;
   std::array<LutTime, kFields> times;
   std::bitset<kFields> fields;

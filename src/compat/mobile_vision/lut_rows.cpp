@@ -39,7 +39,7 @@ LutRows::LutRows(LutRows&&) noexcept = default;
 LutRows& LutRows::operator=(LutRows&&) noexcept = default;
 LutRows::~LutRows() = default;
 
-Result<LutFound> LutRows::find(const ir::LutQuery& query) {
+Result<LutFound> LutRows::find(const formats::caffe2::LutQuery& query) {
   const base::Hash128 identity = lut_identity(query, {});
   if (const auto at = memo_.find(identity); at != memo_.end()) return at->second;
   LutFound found;
@@ -68,7 +68,7 @@ Result<const LutRowIndex*> LutRows::index_of(Source& source) {
 }
 
 Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128& identity,
-                                   const ir::LutQuery& query) const {
+                                   const formats::caffe2::LutQuery& query) const {
   LutFound found;
   found.times = index.find(identity);
   if (found.times.size() < 2) return found;
@@ -83,7 +83,7 @@ Result<LutFound> LutRows::in_index(const LutRowIndex& index, const base::Hash128
 }
 
 Result<LutFound> LutRows::in_rows(table::SettingId setting, const base::Hash128& identity,
-                                  const ir::LutQuery& query) const {
+                                  const formats::caffe2::LutQuery& query) const {
   OPLAT_TRY(rows, table_->rows_of(lut_key_text(query), device_, setting));
   std::vector<LutRecord> records;
   bool measured = false;

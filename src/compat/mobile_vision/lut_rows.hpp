@@ -31,16 +31,16 @@ class LutRows {
   LutRows& operator=(LutRows&&) noexcept;
   ~LutRows();
   /// From the index that an import keeps; without one from the rows, which is remembered.
-  Result<LutFound> find(const ir::LutQuery& query);
+  Result<LutFound> find(const formats::caffe2::LutQuery& query);
 
  private:
   struct Source;  ///< the rows of one setting
 
   Result<const LutRowIndex*> index_of(Source& source);
   Result<LutFound> in_index(const LutRowIndex& index, const base::Hash128& identity,
-                            const ir::LutQuery& query) const;
+                            const formats::caffe2::LutQuery& query) const;
   Result<LutFound> in_rows(table::SettingId setting, const base::Hash128& identity,
-                           const ir::LutQuery& query) const;
+                           const formats::caffe2::LutQuery& query) const;
 
   const table::Table* table_;
   table::DeviceId device_;

@@ -44,7 +44,7 @@ std::string list_text(const std::vector<Number>& numbers) {
 }
 
 /// The five fields' part of a line, without what closes it.
-std::string query_fields(const ir::LutQuery& query) {
+std::string query_fields(const formats::caffe2::LutQuery& query) {
   return fmt::format(R"({{"op_type": {}, "op_args": {}, "input_shapes": {}, "input_dtypes": {})",
                      base::json_quote(query.op_type), strings_text(query.op_args),
                      python_lists(query.input_shapes), list_text(query.input_dtypes));
@@ -60,7 +60,7 @@ bool is_word(std::string_view text) {
   return true;
 }
 
-ir::Key key_of_the_unknown(const ir::LutQuery& query) {
+ir::Key key_of_the_unknown(const formats::caffe2::LutQuery& query) {
   ir::Key key;
   key.domain = "caffe2";
   key.op = is_word(query.op_type) ? query.op_type : "operator";
@@ -72,8 +72,9 @@ ir::Key key_of_the_unknown(const ir::LutQuery& query) {
   key.attributes = {{"op_args", std::move(arguments)}, {"input_dtypes", std::move(dtypes)}};
   if (key.op != query.op_type) key.attributes.emplace_back("op_type", query.op_type);
   for (std::size_t i = 0; i < query.input_shapes.size(); ++i) {
-    const auto dtype =
-        i < query.input_dtypes.size() ? ir::dtype_of_caffe2(query.input_dtypes[i]) : std::nullopt;
+    const auto dtype = i < query.input_dtypes.size()
+                           ? formats::caffe2::dtype_of_caffe2(query.input_dtypes[i])
+                           : std::nullopt;
     key.operands.emplace_back(ir::TensorEntry{dtype.value_or(ir::Dtype::Any), false,
                                               ir::Shape::of(query.input_shapes[i]), std::nullopt});
   }
@@ -120,7 +121,7 @@ std::string lut_line(const LutRecord& record) {
   return line + fmt::format(", \"device\": {}}}\n", base::json_quote(record.device));
 }
 
-std::string lut_question_line(const ir::LutQuery& query, std::string_view device) {
+std::string lut_question_line(const formats::caffe2::LutQuery& query, std::string_view device) {
   return query_fields(query) + fmt::format(", \"device\": {}}}\n", base::json_quote(device));
 }
 
@@ -132,10 +133,10 @@ LutTime lut_time_of_ns(double ns) {
 
 bool is_inert_lut_argument(std::string_view argument) {
   const std::string_view name = argument_name(argument);
-  return !name.empty() && ir::is_inert_argument(name);
+  return !name.empty() && formats::caffe2::is_inert_argument(name);
 }
 
-base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device) {
+base::Hash128 lut_identity(const formats::caffe2::LutQuery& query, std::string_view device) {
   std::string bytes;
   bytes.reserve(512);
   put(bytes, query.op_type);
@@ -153,8 +154,8 @@ base::Hash128 lut_identity(const ir::LutQuery& query, std::string_view device) {
   return base::hash128(bytes);
 }
 
-std::string lut_key_text(const ir::LutQuery& query) {
-  if (const auto key = ir::key_of(query)) return ir::print(*key);
+std::string lut_key_text(const formats::caffe2::LutQuery& query) {
+  if (const auto key = formats::caffe2::key_of(query)) return ir::print(*key);
   return ir::print(key_of_the_unknown(query));
 }
 

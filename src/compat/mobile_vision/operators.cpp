@@ -5,7 +5,7 @@
 /// net writes in place.
 #include "compat/mobile_vision/operators.hpp"
 
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 
@@ -90,7 +90,10 @@ std::vector<OperatorInfo> caffe2_operators() {
                        std::optional<double> (*flops)(const Key&),
                        std::optional<Description> (*describe)(const Key&) = nullptr) {
     for (const std::string_view name : names) {
-      list.push_back({.domain = kCaffe2Domain, .op = name, .flops = flops, .describe = describe});
+      list.push_back({.domain = formats::caffe2::kCaffe2Domain,
+                      .op = name,
+                      .flops = flops,
+                      .describe = describe});
     }
   };
   add({"Conv", "Int8Conv", "Int8ConvRelu"}, flops_per_filter<1>, describe_conv);

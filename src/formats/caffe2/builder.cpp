@@ -10,8 +10,8 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "formats/caffe2/uses.hpp"
-#include "ir/caffe2.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -239,7 +239,7 @@ class Builder {
     const wire::Operator& op = net_.op(i);
     OPLAT_TRY(list, arguments(i));
     ir::Node node;
-    node.domain = ir::kCaffe2Domain;
+    node.domain = kCaffe2Domain;
     node.op = op.type();
     for (const std::string& blob : op.input()) node.inputs.push_back(current_.at(blob));
     const bool known = add_query(node, list);
@@ -248,7 +248,7 @@ class Builder {
     key.domain = node.domain;
     key.op = node.op;
     for (ir::NamedValue& argument : list) {
-      if (fits_key(argument) && !ir::is_inert_argument(argument.first))
+      if (fits_key(argument) && !is_inert_argument(argument.first))
         key.attributes.push_back(std::move(argument));
     }
     for (const ir::TensorId id : node.inputs) {
@@ -258,8 +258,8 @@ class Builder {
     }
     take_shape_operand(op, key);
     std::optional<ir::TensorEntry> result;
-    if (known && ir::is_caffe2_operator(key.op) && !lacks_shape_argument(key)) {
-      auto status = ir::complete_caffe2(key);
+    if (known && is_caffe2_operator(key.op) && !lacks_shape_argument(key)) {
+      auto status = complete_caffe2(key);
       if (!status) {
         return fail(Code::Input, "{}: operator {}, which writes '{}': {}", file_, i,
                     op.output_size() > 0 ? base::printable(op.output(0)) : "nothing",
@@ -288,15 +288,15 @@ class Builder {
 
   /// Whether every operand's shape and type is known, so that runtime_lut's question can be asked.
   bool add_query(const ir::Node& node, const std::vector<ir::NamedValue>& list) {
-    std::optional<ir::LutQuery>& query = built_.queries.emplace_back(std::in_place);
+    std::optional<LutQuery>& query = built_.queries.emplace_back(std::in_place);
     query->op_type = node.op;
     for (const ir::NamedValue& argument : list) {
-      if (!ir::is_inert_argument(argument.first))
-        query->op_args.push_back(ir::caffe2_argument_text(argument));
+      if (!is_inert_argument(argument.first))
+        query->op_args.push_back(caffe2_argument_text(argument));
     }
     for (const ir::TensorId id : node.inputs) {
       auto dims = known_dims(tensor(id).shape);
-      const auto number = tensor(id).dtype ? ir::caffe2_number(*tensor(id).dtype) : std::nullopt;
+      const auto number = tensor(id).dtype ? caffe2_number(*tensor(id).dtype) : std::nullopt;
       if (!dims || !number) {
         query.reset();
         return false;

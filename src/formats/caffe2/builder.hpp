@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "formats/caffe2/lut_query.hpp"
 #include "formats/caffe2/net.hpp"
 #include "ir/graph.hpp"
-#include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
 
 struct Built {
   ir::Graph graph;
-  std::vector<std::optional<ir::LutQuery>>
+  std::vector<std::optional<LutQuery>>
       queries;  ///< one an operator; nothing where an operand's shape is not known
 };
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "formats/caffe2/lut_query.hpp"
 #include "formats/caffe2/net.hpp"
-#include "ir/lut_query.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -89,8 +89,7 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name,
         shaped = true;
       } else if (argument.name() == "dtype" && !fill->dtype && argument.has_i()) {
         const bool small = argument.i() >= 0 && argument.i() < 64;
-        parameter.dtype =
-            small ? ir::dtype_of_caffe2(static_cast<int>(argument.i())) : std::nullopt;
+        parameter.dtype = small ? dtype_of_caffe2(static_cast<int>(argument.i())) : std::nullopt;
       } else if (argument.name() == "values" && argument.ints_size() > 0 &&
                  argument.ints_size() <= kMaxValues) {
         parameter.values = Dims(argument.ints().begin(), argument.ints().end());

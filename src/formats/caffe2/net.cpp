@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -193,12 +193,12 @@ Result<ir::NamedValue> argument_of(const wire::Argument& argument) {
                 base::printable(argument.name()), kinds);
   }
   ir::NamedValue result(argument.name(), ir::Value());
-  if (argument.has_f()) result.second = ir::caffe2_float(argument.f());
+  if (argument.has_f()) result.second = caffe2_float(argument.f());
   if (argument.has_i()) result.second = std::int64_t{argument.i()};
   if (argument.has_s()) result.second = argument.s();
   if (kinds == 1 && result.second.unknown()) {
     ir::List list;
-    for (const float f : argument.floats()) list.emplace_back(ir::caffe2_float(f));
+    for (const float f : argument.floats()) list.emplace_back(caffe2_float(f));
     for (const std::int64_t i : argument.ints()) list.emplace_back(i);
     for (const std::string& s : argument.strings()) list.emplace_back(s);
     result.second = std::move(list);

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "formats/caffe2.hpp"
 #include "formats/caffe2/builder.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -20,7 +20,7 @@ Result<Built> build_from(const base::Source& source, const ShapeOptions& options
 std::string unknown_operators(const ir::Graph& graph) {
   std::map<std::string, int> counts;
   for (const ir::Node& node : graph.nodes) {
-    if (!ir::is_caffe2_operator(node.op)) ++counts[node.op];
+    if (!is_caffe2_operator(node.op)) ++counts[node.op];
   }
   std::vector<std::string> names;
   for (const auto& [op, count] : counts) {
@@ -71,9 +71,9 @@ const FormatReader& reader() {
   return kReader;
 }
 
-Result<std::vector<ir::LutQuery>> queries(const base::Source& source, const ShapeOptions& options) {
+Result<std::vector<LutQuery>> queries(const base::Source& source, const ShapeOptions& options) {
   OPLAT_TRY(built, build_from(source, options));
-  std::vector<ir::LutQuery> list;
+  std::vector<LutQuery> list;
   for (std::size_t i = 0; i < built.queries.size(); ++i) {
     if (!built.queries[i]) {
       return fail(

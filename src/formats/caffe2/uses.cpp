@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
 namespace oplat::formats::caffe2 {
 namespace {
@@ -13,9 +13,8 @@ namespace {
 /// Int8 operators read bytes, but for their biases and what is yet to be quantised.
 ir::Dtype expected_dtype(std::string_view op, int operand) {
   if (!op.starts_with("Int8") || op == "Int8Quantize") return ir::Dtype::F32;
-  return ir::is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2
-             ? ir::Dtype::I32
-             : ir::Dtype::U8;
+  return is_caffe2_parameter(op, static_cast<std::size_t>(operand)) && operand == 2 ? ir::Dtype::I32
+                                                                                    : ir::Dtype::U8;
 }
 
 /// Of operands, results or arguments of one operator; the largest Concat of real nets joins some
@@ -82,7 +81,7 @@ Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Compan
       use->second.only_first = use->second.only_first && operand == 0;
       use->second.only_parameter =
           use->second.only_parameter &&
-          ir::is_caffe2_parameter(op.type(), static_cast<std::size_t>(operand));
+          is_caffe2_parameter(op.type(), static_cast<std::size_t>(operand));
     }
     written.insert(op.output().begin(), op.output().end());
   }

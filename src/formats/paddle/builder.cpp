@@ -10,7 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "ir/paddle.hpp"
+#include "formats/paddle/shapes.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -176,9 +176,9 @@ class Builder {
     const std::string where = place(file_, i, op);
     OPLAT_CHECK(refuse_bodies(where, op));
     ir::Node node;
-    node.domain = ir::kPaddleDomain;
+    node.domain = kPaddleDomain;
     node.op = op.type;
-    ir::PaddleCall call{.op = node.op, .attributes = op.attributes, .operands = {}, .results = {}};
+    PaddleCall call{.op = node.op, .attributes = op.attributes, .operands = {}, .results = {}};
     std::unordered_set<std::string_view> own;
     for (const Argument* argument : in_order(op.inputs, false)) {
       for (const std::string& name : argument->variables) {
@@ -191,9 +191,9 @@ class Builder {
     }
     for (const Argument& argument : op.outputs)
       call.results[argument.slot] = argument.variables.size();
-    ir::PaddleSlots results;
+    PaddleSlots results;
     std::string why;
-    if (auto inferred = ir::infer_paddle(call)) {
+    if (auto inferred = infer_paddle(call)) {
       results = std::move(*inferred);
     } else if (inferred.error().code == Code::Missing) {
       why = std::move(inferred).error().message;
@@ -216,7 +216,7 @@ class Builder {
     return list.empty() ? "nothing" : base::printable(list.front()->variables.front());
   }
 
-  Status add_results(std::size_t i, const Operator& op, const ir::PaddleSlots& results,
+  Status add_results(std::size_t i, const Operator& op, const PaddleSlots& results,
                      const std::string& why, const std::unordered_set<std::string_view>& own,
                      ir::Node& node) {
     const std::string where = place(file_, i, op);
@@ -252,8 +252,8 @@ class Builder {
     return {};
   }
 
-  void add_result(const std::string& name, const Variable& variable,
-                  const ir::PaddleTensor* inferred, std::size_t op, const std::string& why) {
+  void add_result(const std::string& name, const Variable& variable, const PaddleTensor* inferred,
+                  std::size_t op, const std::string& why) {
     const bool bounded = variable.dims.size() <= kMaxRank &&
                          std::all_of(variable.dims.begin(), variable.dims.end(),
                                      [](auto d) { return d >= 0 && d <= kMaxDim; });
@@ -302,7 +302,7 @@ class Builder {
   const Block& block_;
   const std::vector<Input>& inputs_;
   ir::Graph graph_;
-  std::vector<ir::PaddleTensor> known_;  ///< beside graph_.tensors
+  std::vector<PaddleTensor> known_;  ///< beside graph_.tensors
   std::unordered_map<std::string, ir::TensorId> current_;
   std::unordered_map<std::string, std::size_t> writers_;
   std::unordered_map<std::string, int> written_;  ///< how often each variable was written again

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "formats/paddle/program.hpp"
-#include "ir/caffe2.hpp"
 #include "paddle/program.pb.h"
 
 namespace oplat::formats::paddle {
@@ -74,14 +74,14 @@ ir::Value list_of(const Elements& elements, Make make) {
 /// Nothing of a value that no key holds.
 ir::Value value_of(const wire::Attribute& attribute) {
   const auto number = [](std::int64_t n) { return ir::Value(n); };
-  const auto real = [](float f) { return ir::Value(ir::caffe2_float(f)); };
+  const auto real = [](float f) { return ir::Value(formats::caffe2::caffe2_float(f)); };
   const auto wide = [](double d) { return ir::Value(d); };
   const auto text = [](const std::string& s) { return ir::Value(s); };
   switch (attribute.type()) {
     case kInt:
       return std::int64_t{attribute.i()};
     case kFloat:
-      return ir::caffe2_float(attribute.f());
+      return formats::caffe2::caffe2_float(attribute.f());
     case kString:
       return attribute.s();
     case kInts:

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -316,7 +316,8 @@ class Reader {
     if (const auto flag = get<bool>(element)) return *flag ? "true" : "false";
     if (const auto number = get<std::int64_t>(element)) return *number;
     if (const auto real = get<double>(element)) {
-      return wide ? ir::Value(*real) : ir::Value(ir::caffe2_float(static_cast<float>(*real)));
+      return wide ? ir::Value(*real)
+                  : ir::Value(formats::caffe2::caffe2_float(static_cast<float>(*real)));
     }
     if (const auto text = get<std::string_view>(element)) return std::string(*text);
     return {};

@@ -6,8 +6,8 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "formats/paddle/pir.hpp"
-#include "ir/caffe2.hpp"
 
 namespace oplat::formats::paddle {
 namespace {
@@ -291,7 +291,8 @@ class Translator {
     const ir::Value* dtype = attribute(source, "dtype");
     if (value.real() == nullptr || dtype == nullptr || dtype->integer() == nullptr) return value;
     const auto element = dtype_of(static_cast<int>(*dtype->integer()));
-    if (element == ir::Dtype::F32) return ir::caffe2_float(static_cast<float>(*value.real()));
+    if (element == ir::Dtype::F32)
+      return formats::caffe2::caffe2_float(static_cast<float>(*value.real()));
     constexpr double kMost = 0x1p53;
     const bool whole = element && ir::is_integer(*element) && std::abs(*value.real()) < kMost;
     return whole ? ir::Value(static_cast<std::int64_t>(*value.real())) : value;

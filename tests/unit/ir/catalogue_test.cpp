@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "unit/compat/all_domains.hpp"
 #include "unit/ir/key_samples.hpp"
 
@@ -36,8 +36,8 @@ TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
     if (info.domain.starts_with("paddle")) continue;
     // Tuples of convolution libraries are in no model.
     if (info.domain == "tinynas") continue;
-    if (info.domain == kCaffe2Domain) {
-      EXPECT_TRUE(is_caffe2_operator(info.op)) << info.op;
+    if (info.domain == formats::caffe2::kCaffe2Domain) {
+      EXPECT_TRUE(formats::caffe2::is_caffe2_operator(info.op)) << info.op;
       continue;
     }
     bool defined = false;

@@ -39,7 +39,7 @@ void expect_same_keys(const std::filesystem::path& net, const formats::ShapeOpti
   ASSERT_EQ(kernels->size(), operators);
   ASSERT_EQ(queries->size(), operators);
   for (std::size_t i = 0; i < operators; ++i) {
-    const auto key = ir::key_of((*queries)[i]);
+    const auto key = formats::caffe2::key_of((*queries)[i]);
     ASSERT_TRUE(key) << key.error().message;
     EXPECT_EQ((*kernels)[i].key, ir::print(*key));
     EXPECT_TRUE(ir::parse((*kernels)[i].key)) << (*kernels)[i].key;

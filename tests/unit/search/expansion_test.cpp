@@ -153,7 +153,7 @@ TEST(Expansion, EveryKeyIsAQueryAgain) {
          expanded(test::space_of(test::with(test::kSmallSpace, "caffe2-int8", family)), 8).keys) {
       const auto query = compat::mobile_vision::query_of(key);
       ASSERT_TRUE(query) << key;
-      EXPECT_EQ(ir::print(ir::key_of(*query).value()), key);
+      EXPECT_EQ(ir::print(formats::caffe2::key_of(*query).value()), key);
     }
   }
 }

@@ -44,7 +44,9 @@ std::string lut_error_of(std::string_view bytes) {
   return read.error().message;
 }
 
-ir::LutQuery query_of(std::string_view text) { return read_lut_record(text).value().query; }
+formats::caffe2::LutQuery query_of(std::string_view text) {
+  return read_lut_record(text).value().query;
+}
 
 TEST(Lut, ALineSaysAnOperatorAndPercentiles) {
   const auto lut = read_lut(kConv, "t.json");
@@ -164,14 +166,14 @@ TEST(Lut, RecordsAreFoundByFiveFields) {
   const auto lut = read_lut(bytes, "t.json").value();
   const LutIndex index(lut.records);
   EXPECT_EQ(index.find(query_of(kConv), "phone"), (std::vector<std::uint32_t>{0}));
-  const ir::LutQuery softmax = lut.records[1].query;
+  const formats::caffe2::LutQuery softmax = lut.records[1].query;
   EXPECT_EQ(index.find(softmax, "phone"), (std::vector<std::uint32_t>{1, 3}));
   EXPECT_EQ(index.find(softmax, "other"), (std::vector<std::uint32_t>{2}));
   EXPECT_TRUE(index.find(softmax, "third").empty());
   EXPECT_TRUE(index.contradictions().empty());
   // Each of the other fields decides.
   for (int field = 0; field < 4; ++field) {
-    ir::LutQuery query = query_of(kConv);
+    formats::caffe2::LutQuery query = query_of(kConv);
     if (field == 0) query.op_type = "Int8Conv";
     if (field == 1) query.op_args.pop_back();
     if (field == 2) query.input_shapes[0][1] = 33;
@@ -186,7 +188,7 @@ TEST(Lut, QuantisationDoesNotDecide) {
       R"(["name: \"Y_scale\"\nf: 0.5\n", "name: \"order\"\ns: \"NHWC\"\n", "name: \"ws_nbytes_limit\"\ni: 64\n"])");
   const auto lut = read_lut(bytes, "t.json").value();
   const LutIndex index(lut.records);
-  ir::LutQuery query = lut.records[0].query;
+  formats::caffe2::LutQuery query = lut.records[0].query;
   query.op_args = {"name: \"Y_zero_point\"\ni: 128\n", "name: \"order\"\ns: \"NHWC\"\n"};
   EXPECT_EQ(index.find(query, "phone").size(), 1U);
   query.op_args = {"name: \"order\"\ns: \"NCHW\"\n"};
@@ -218,7 +220,7 @@ TEST(Lut, QueriesHaveNoTimes) {
 }
 
 TEST(Lut, AnOperatorThatNobodyKnowsKeepsAKey) {
-  ir::LutQuery query;
+  formats::caffe2::LutQuery query;
   query.op_type = "No Such Thing";
   query.op_args = {"name: \"axis\"\ni: 1\n", "name: \"Y_scale\"\nf: 0.5\n"};
   query.input_shapes = {{1, 4}, {}};
@@ -228,7 +230,7 @@ TEST(Lut, AnOperatorThatNobodyKnowsKeepsAKey) {
   ASSERT_TRUE(key.has_value()) << text;
   EXPECT_EQ(ir::print(*key), text);
   EXPECT_TRUE(ir::has_unknown(*key)) << text;
-  ir::LutQuery other = query;
+  formats::caffe2::LutQuery other = query;
   other.op_args = {"name: \"axis\"\ni: 2\n"};
   EXPECT_NE(lut_key_text(other), text);
   query.op_args.pop_back();
@@ -297,7 +299,7 @@ TEST_F(LutTable, AnswersByTheOriginalsRule) {
   }
   EXPECT_EQ(rows.find(query_of(kConv)).value().times.size(), 1U);
   // The same kernel in other words: one key, but by the original's rule another operator.
-  ir::LutQuery spelt = query_of(kConv);
+  formats::caffe2::LutQuery spelt = query_of(kConv);
   spelt.op_args[0] = "name: \"kernels\"\nints: 3\nints: 3\n";
   ASSERT_EQ(lut_key_text(spelt), lut_key_text(query_of(kConv)));
   EXPECT_TRUE(rows.find(spelt).value().times.empty());
@@ -403,7 +405,7 @@ TEST_F(LutTable, RowsThatOplatMeasuredAreLinesWithFivePercentiles) {
   table::Table table = imported(line("Int8Softmax", "5.0"));
   const auto device = table.find_device("phone").value().value();
   const auto setting = table.find_setting(codec_->setting("t.json", "").value()).value().value();
-  const auto key = ir::key_of(query_of(kConv));
+  const auto key = formats::caffe2::key_of(query_of(kConv));
   ASSERT_TRUE(key.has_value()) << key.error().message;
   Row row;
   row.key = ir::print(*key);

@@ -103,10 +103,10 @@ TEST(Published, EveryQueryIsTheOriginals) {
   for (std::string line; std::getline(stream, line); ++count) {
     ASSERT_LT(count, list->size());
     const auto json = nlohmann::json::parse(line);
-    const ir::LutQuery expected{.op_type = json.at("op_type"),
-                                .op_args = json.at("op_args"),
-                                .input_shapes = json.at("input_shapes"),
-                                .input_dtypes = json.at("input_dtypes")};
+    const LutQuery expected{.op_type = json.at("op_type"),
+                            .op_args = json.at("op_args"),
+                            .input_shapes = json.at("input_shapes"),
+                            .input_dtypes = json.at("input_dtypes")};
     EXPECT_EQ(list->at(count), expected) << line;
   }
   EXPECT_EQ(count, 69U);

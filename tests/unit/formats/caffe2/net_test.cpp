@@ -255,7 +255,7 @@ TEST(Corpus, TextAndBinaryAskTheSame) {
       EXPECT_TRUE(source);
       auto found = queries(*source, shapes({{"data", {1, 3, 32, 32}}}));
       EXPECT_TRUE(found) << found.error().message;
-      return found ? *found : std::vector<ir::LutQuery>{};
+      return found ? *found : std::vector<LutQuery>{};
     };
     EXPECT_EQ(list(".pb").size(), operators) << name;
     EXPECT_EQ(list(".pb"), list(".pbtxt")) << name;

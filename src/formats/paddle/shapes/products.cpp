@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 tl::unexpected<Error> mismatch(const Call& call, const Numbers& x, const Numbers& y) {
@@ -115,4 +118,4 @@ constexpr std::array kProductsOperators = {
 
 std::span<const Operator> product_operators() { return kProductsOperators; }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

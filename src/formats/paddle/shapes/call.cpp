@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Attributes and operands of one Paddle operator, and the list of operators.
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,11 @@
 
 #include "base/text.hpp"
 
-namespace oplat::ir {
-namespace paddle {
+namespace oplat::formats::paddle {
+
+using namespace ir;  // NOLINT: the file is about keys
+
+namespace shapes {
 
 std::string text(const Numbers& numbers) { return fmt::format("[{}]", fmt::join(numbers, ",")); }
 
@@ -207,17 +210,17 @@ const std::unordered_map<std::string_view, Infer>& operators() {
 }
 
 }  // namespace
-}  // namespace paddle
+}  // namespace shapes
 
 Result<PaddleSlots> infer_paddle(const PaddleCall& call) {
-  const auto found = paddle::operators().find(call.op);
-  if (found == paddle::operators().end()) {
+  const auto found = shapes::operators().find(call.op);
+  if (found == shapes::operators().end()) {
     return fail(Code::Missing, "{}: an operator whose results oplat cannot infer",
                 base::printable(call.op));
   }
-  paddle::Call inner(call);
+  shapes::Call inner(call);
   OPLAT_CHECK(found->second(inner));
   return inner.finish();
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::paddle

@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir::caffe2 {
+namespace oplat::formats::caffe2::shapes {
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -26,13 +26,13 @@ std::string text(const Numbers& numbers);
 class Call {
  public:
   /// Code::Input where an operand is absent or of unknown shape.
-  static Result<Call> of(Key& key);
+  static Result<Call> of(ir::Key& key);
 
   [[nodiscard]] const std::string& op() const { return key_.op; }
   [[nodiscard]] bool int8() const { return key_.op.starts_with("Int8"); }
   [[nodiscard]] std::size_t operands() const { return dims_.size(); }
   [[nodiscard]] const Numbers& dims(std::size_t operand) const { return dims_[operand]; }
-  [[nodiscard]] Dtype dtype(std::size_t operand) const { return key_.operand(operand)->dtype; }
+  [[nodiscard]] ir::Dtype dtype(std::size_t operand) const { return key_.operand(operand)->dtype; }
   /// Code::Input unless there are `least` to `most` operands.
   [[nodiscard]] Status count_operands(std::size_t least, std::size_t most) const;
 
@@ -45,7 +45,7 @@ class Call {
   Result<std::optional<double>> take_real(std::string_view name);
   Result<std::optional<std::string>> take_word(std::string_view name);
   void drop(std::string_view name);
-  void set(std::string_view name, Value value);
+  void set(std::string_view name, ir::Value value);
 
   /// Dimension that `axis` names, counted from the end where negative; `count` dimensions, that
   /// many included if `past_end`.
@@ -54,13 +54,13 @@ class Call {
   /// The layout, NHWC for Int8 operators, which know no other; kept in the key.
   Result<bool> take_channels_last();
   /// The one result. Code::Input where it is empty or too large.
-  Status finish(Dtype dtype, const Numbers& dims);
+  Status finish(ir::Dtype dtype, const Numbers& dims);
 
  private:
-  explicit Call(Key& key) : key_(key) {}
-  std::optional<Value> take(std::string_view name);
+  explicit Call(ir::Key& key) : key_(key) {}
+  std::optional<ir::Value> take(std::string_view name);
 
-  Key& key_;
+  ir::Key& key_;
   std::vector<Numbers> dims_;
 };
 
@@ -84,4 +84,4 @@ Infer inference_of(std::string_view op);
 /// Operands that are filters, biases, ...: from the second to this many.
 std::size_t parameters_of(std::string_view op);
 
-}  // namespace oplat::ir::caffe2
+}  // namespace oplat::formats::caffe2::shapes

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// Begin, end and step along each of `axes`, as the operator has them.
@@ -223,4 +226,4 @@ constexpr std::array kSlicingOperators = {
 
 std::span<const Operator> slicing_operators() { return kSlicingOperators; }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

@@ -6,12 +6,15 @@
 #include <span>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
-#include "ir/caffe2_call.hpp"
+#include "formats/caffe2/call.hpp"
+#include "formats/caffe2/operators.hpp"
 #include "ir/image.hpp"
 
-namespace oplat::ir {
-namespace caffe2 {
+namespace oplat::formats::caffe2 {
+
+using namespace ir;  // NOLINT: the file is about keys
+
+namespace shapes {
 namespace {
 
 std::int64_t product(std::span<const std::int64_t> dims) {
@@ -447,12 +450,12 @@ std::size_t parameters_of(std::string_view op) {
   return found == nullptr ? 0 : found->parameters;
 }
 
-}  // namespace caffe2
+}  // namespace shapes
 
-bool is_caffe2_operator(std::string_view op) { return caffe2::inference_of(op) != nullptr; }
+bool is_caffe2_operator(std::string_view op) { return shapes::inference_of(op) != nullptr; }
 
 bool is_caffe2_parameter(std::string_view op, std::size_t operand) {
-  return operand >= 1 && operand <= caffe2::parameters_of(op);
+  return operand >= 1 && operand <= shapes::parameters_of(op);
 }
 
 void mark_caffe2_parameters(Key& key) {
@@ -463,13 +466,13 @@ void mark_caffe2_parameters(Key& key) {
 }
 
 Status complete_caffe2(Key& key) {
-  const caffe2::Infer infer = caffe2::inference_of(key.op);
+  const shapes::Infer infer = shapes::inference_of(key.op);
   if (infer == nullptr) {
     return fail(Code::Input, "{}: an operator whose result's shape oplat cannot infer",
                 base::printable(key.op));
   }
-  OPLAT_TRY(call, caffe2::Call::of(key));
-  for (const std::string_view name : caffe2::kInert) call.drop(name);
+  OPLAT_TRY(call, shapes::Call::of(key));
+  for (const std::string_view name : shapes::kInert) call.drop(name);
   // An argument without a value, or with none of a list's, says nothing.
   std::erase_if(key.attributes, [](const NamedValue& a) {
     return a.second.unknown() || (a.second.list() != nullptr && a.second.list()->empty());
@@ -479,4 +482,4 @@ Status complete_caffe2(Key& key) {
   return {};
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators as runtime_lut names them, and keys.
-#include "ir/lut_query.hpp"
+#include "formats/caffe2/lut_query.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::caffe2 {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// Keys hold text as JSON strings, which know no other bytes.
@@ -199,4 +202,4 @@ std::optional<LutQuery> lut_query_of(const Key& key) {
   return std::nullopt;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Arguments and operands of one Caffe2 operator.
-#include "ir/caffe2_call.hpp"
+#include "formats/caffe2/call.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "ir/operators/arguments.hpp"
 
-namespace oplat::ir::caffe2 {
+namespace oplat::formats::caffe2::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 constexpr std::size_t kMaxOperands = 4096;
@@ -152,4 +155,4 @@ Status Call::finish(Dtype dtype, const Numbers& dims) {
   return {};
 }
 
-}  // namespace oplat::ir::caffe2
+}  // namespace oplat::formats::caffe2::shapes

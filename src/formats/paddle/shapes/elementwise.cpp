@@ -6,9 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
 
 std::optional<std::int64_t> calculate(std::string_view op, std::int64_t x, std::int64_t y) {
   std::int64_t result = 0;
@@ -284,4 +286,4 @@ std::span<const Operator> elementwise_operators() {
   return kAll;
 }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

@@ -5,9 +5,12 @@
 #include <array>
 #include <cmath>
 
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 Result<Numbers> image(const Call& call, std::string_view slot) {
@@ -119,4 +122,4 @@ constexpr std::array kDetectionOperators = {
 
 std::span<const Operator> detection_operators() { return kDetectionOperators; }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

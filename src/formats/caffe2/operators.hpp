@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::caffe2 {
 
 inline constexpr std::string_view kCaffe2Domain = "caffe2";
 
@@ -22,18 +22,18 @@ bool is_caffe2_operator(std::string_view op);
 /// kernels, strides, pads [t,l,b,r] and dilations, defaults are filled, what says nothing of the
 /// time is dropped. Operands are tensors of known shape. Code::Input, beginning with the operator's
 /// name, says what does not fit.
-Status complete_caffe2(Key& key);
+Status complete_caffe2(ir::Key& key);
 /// Whether operand `operand` of this operator is a filter, a bias or the like.
 bool is_caffe2_parameter(std::string_view op, std::size_t operand);
 /// Marks the operands that are filters, biases and the like as constants: what a query cannot say
 /// of them.
-void mark_caffe2_parameters(Key& key);
+void mark_caffe2_parameters(ir::Key& key);
 
 /// One Argument in protobuf's text form, `name: "kernel"\ni: 3\n`, and back. Code::Input says where
 /// the text is none.
-Result<NamedValue> parse_caffe2_argument(std::string_view text);
-std::string caffe2_argument_text(const NamedValue& argument);
+Result<ir::NamedValue> parse_caffe2_argument(std::string_view text);
+std::string caffe2_argument_text(const ir::NamedValue& argument);
 /// The double that stands in keys for a float of 32 bits: that of its shortest text.
 double caffe2_float(float value);
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

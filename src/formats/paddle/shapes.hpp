@@ -15,7 +15,7 @@
 #include "base/result.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::paddle {
 
 /// Domain of the nodes that formats/paddle makes.
 inline constexpr std::string_view kPaddleDomain = "paddle";
@@ -32,7 +32,7 @@ using PaddleSlots = std::map<std::string, std::vector<PaddleTensor>, std::less<>
 
 struct PaddleCall {
   std::string_view op;
-  std::span<const NamedValue> attributes;
+  std::span<const ir::NamedValue> attributes;
   PaddleSlots operands;
   std::map<std::string, std::size_t, std::less<>> results;  ///< how many tensors each slot has
 };
@@ -42,4 +42,4 @@ struct PaddleCall {
 /// depend on data that is not known.
 Result<PaddleSlots> infer_paddle(const PaddleCall& call);
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::paddle

@@ -5,10 +5,13 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "formats/paddle/shapes/call.hpp"
 #include "ir/image.hpp"
-#include "ir/paddle/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 Result<Image> image_of(const Call& call, std::string_view slot, std::string_view layout) {
@@ -320,4 +323,4 @@ constexpr std::array kImageOperators = {
 
 std::span<const Operator> image_operators() { return kImageOperators; }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

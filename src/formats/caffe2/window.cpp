@@ -3,9 +3,12 @@
 /// and so on; padding as numbers, by one of Caffe's older rules, or none.
 #include <algorithm>
 
-#include "ir/caffe2_call.hpp"
+#include "formats/caffe2/call.hpp"
 
-namespace oplat::ir::caffe2 {
+namespace oplat::formats::caffe2::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// Values of the argument legacy_pad.
@@ -163,4 +166,4 @@ Result<Numbers> slide(const Call& call, const Window& window, const Numbers& ima
   return sizes;
 }
 
-}  // namespace oplat::ir::caffe2
+}  // namespace oplat::formats::caffe2::shapes

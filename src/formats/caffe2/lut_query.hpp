@@ -13,7 +13,7 @@
 #include "ir/dtype.hpp"
 #include "ir/key.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::caffe2 {
 
 /// Four of the five fields by which an operator is found in such a table; the fifth is the device.
 struct LutQuery {
@@ -27,8 +27,8 @@ struct LutQuery {
 
 /// Element type of a number of Caffe2's TensorProto.DataType (1 float, 2 int32, 6 uint8 ...) and
 /// back; nothing for numbers and types that the other side lacks.
-std::optional<Dtype> dtype_of_caffe2(int number);
-std::optional<int> caffe2_number(Dtype dtype);
+std::optional<ir::Dtype> dtype_of_caffe2(int number);
+std::optional<int> caffe2_number(ir::Dtype dtype);
 
 /// Arguments that say nothing of the latency: Y_scale, Y_zero_point, ws_nbytes_limit.
 bool is_inert_argument(std::string_view name);
@@ -37,8 +37,8 @@ bool is_inert_argument(std::string_view name);
 /// caffe2:Int8ConvRelu{dilations=[1,1],group=1,kernels=[3,3],order=NHWC,pads=[1,1,1,1],strides=[2,2]}(u8[1,224,224,3],
 /// u8c[32,3,3,3],i32c[32])->(u8[1,112,112,32]). Code::Input says what does not fit: an operator
 /// that is not known, arguments that are no protobuf text, shapes that do not go together.
-Result<Key> key_of(const LutQuery& query);
+Result<ir::Key> key_of(const LutQuery& query);
 /// A query of this key in the most usual spelling; nothing for a key that key_of cannot have made.
-std::optional<LutQuery> lut_query_of(const Key& key);
+std::optional<LutQuery> lut_query_of(const ir::Key& key);
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// 0 keeps the operand's dimension at that place, one -1 takes what is left.
@@ -343,4 +346,4 @@ constexpr std::array kMovementOperators = {
 
 std::span<const Operator> movement_operators() { return kMovementOperators; }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

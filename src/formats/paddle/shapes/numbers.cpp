@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "ir/paddle/call.hpp"
+#include "formats/paddle/shapes/call.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// Its values are the operand's dimensions.
@@ -207,4 +210,4 @@ std::span<const Operator> number_operators() {
   return kAll;
 }
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes

@@ -5,9 +5,12 @@
 
 #include <ostream>
 
-#include "ir/paddle.hpp"
+#include "formats/paddle/shapes.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::paddle {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 using ::testing::HasSubstr;
@@ -368,4 +371,4 @@ TEST(PaddleShapes, WhatDoesNotGoTogetherIsRefused) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::formats::paddle

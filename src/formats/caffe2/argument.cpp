@@ -7,9 +7,12 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::caffe2 {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 /// An argument is a few numbers; embedded weights have no business in a table of latencies.
@@ -235,4 +238,4 @@ std::string caffe2_argument_text(const NamedValue& argument) {
   return out;
 }
 
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Queries of runtime_lut to keys and back.
-#include "ir/lut_query.hpp"
+#include "formats/caffe2/lut_query.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,9 +10,12 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "ir/caffe2.hpp"
+#include "formats/caffe2/operators.hpp"
 
-namespace oplat::ir {
+namespace oplat::formats::caffe2 {
+
+using namespace ir;  // NOLINT: the file is about keys
+
 namespace {
 
 using ::testing::HasSubstr;
@@ -351,4 +354,4 @@ TEST(LutQuery, PublishedQueriesComeBackToTheByte) {
 }
 
 }  // namespace
-}  // namespace oplat::ir
+}  // namespace oplat::formats::caffe2

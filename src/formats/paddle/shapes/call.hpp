@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/paddle.hpp"
+#include "formats/paddle/shapes.hpp"
 
-namespace oplat::ir::paddle {
+namespace oplat::formats::paddle::shapes {
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -68,7 +68,7 @@ class Call {
   Result<PaddleSlots> finish();
 
  private:
-  [[nodiscard]] const Value* attribute(std::string_view name) const;
+  [[nodiscard]] const ir::Value* attribute(std::string_view name) const;
 
   const PaddleCall& source_;
   PaddleSlots given_;
@@ -98,4 +98,4 @@ Status unary(Call& call);
 /// longer (-1: at its end).
 Result<Numbers> broadcast(const Call& call, const Numbers& x, const Numbers& y, std::int64_t axis);
 
-}  // namespace oplat::ir::paddle
+}  // namespace oplat::formats::paddle::shapes
