@@ -163,7 +163,8 @@ Json encode(const Hello& hello) {
           {"precisions", hello.precisions},
           {"most_threads", hello.most_threads},
           {"device", encode_device(hello.device)},
-          {"shared_file_system", hello.shared_file_system}};
+          {"shared_file_system", hello.shared_file_system},
+          {"oplat", hello.oplat}};
 }
 
 Result<Hello> decode_hello(const Json& json) {
@@ -184,6 +185,7 @@ Result<Hello> decode_hello(const Json& json) {
     fields.part("device", decode_device(*device), hello.device);
   }
   fields.boolean("shared_file_system", hello.shared_file_system, Need::Optional);
+  fields.text("oplat", hello.oplat, Need::Optional, 1024);
   if (!fields.error() && hello.runtime.empty()) fields.complain("runtime", "is empty");
   return finish(fields, std::move(hello));
 }

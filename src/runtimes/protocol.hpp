@@ -37,6 +37,8 @@ struct Hello {
   std::int64_t most_threads = 1;
   table::Device device;
   bool shared_file_system = true;
+  /// Version of the oplat whose harness serves the runtime; empty: a worker with a loop of its own.
+  std::string oplat;
 };
 
 /// One piece of a file for a worker that shares no file system with the client. Pieces of a file

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "runtimes/block_loop.hpp"
 #include "runtimes/line_buffer.hpp"
 #include "runtimes/messages.hpp"
@@ -57,6 +58,7 @@ Answer dispatch(Worker& worker, const Request& request) {
   if (method == "hello") {
     auto hello = worker.hello();
     if (!hello) return refuse(std::move(hello).error());
+    hello->oplat = base::version();
     return encode(*hello);
   }
   if (method == "plan")

@@ -13,9 +13,11 @@
 
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "runtimes/line_buffer.hpp"
 #include "runtimes/messages.hpp"
 #include "runtimes/process.hpp"
+#include "runtimes/remote_files.hpp"
 #include "runtimes/rpc.hpp"
 
 namespace oplat::runtimes {
@@ -50,6 +52,11 @@ measure::Handle inner_of(measure::Handle handle) {
   return handle & ((measure::Handle{1} << kHandleBits) - 1);
 }
 
+/// Whether what is said of an input names a file of data.
+bool is_data_file(const std::string& data) {
+  return data != "zeros" && data != "ones" && !data.starts_with("uniform:");
+}
+
 }  // namespace
 
 struct WorkerClient::Impl {
@@ -61,6 +68,7 @@ struct WorkerClient::Impl {
   std::int64_t next_id = 1;
   std::int64_t generation = 0;
   std::string why_dead = "it was never started";
+  RemoteFiles files{[this](const PutRequest& piece) { return put(piece); }};
 
   Status begin();
   void end();
@@ -72,7 +80,38 @@ struct WorkerClient::Impl {
   Lost lose_by_end();
   void note_death();
   [[nodiscard]] Error dead_error() const;
+  Result<PutOutcome> put(const PutRequest& piece);
+  template <class Request>
+  Result<Request> with_the_workers_paths(Request request);
 };
+
+Result<PutOutcome> WorkerClient::Impl::put(const PutRequest& piece) {
+  auto answer = exchange("put", encode(piece), options.request_deadline);
+  if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
+  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* lost = std::get_if<Lost>(&answer))
+    return fail(Code::Runtime, "sending {} to the worker: {}", piece.name, lost->reason);
+  auto outcome = decode_put_outcome(std::get<Json>(answer));
+  if (outcome) return outcome;
+  const auto lost = lose("worker sent rubbish: " + outcome.error().message);
+  return fail(Code::Runtime, "sending {} to the worker: {}", piece.name, lost.reason);
+}
+
+/// The request as the worker understands it: if it sees other files than we do, it gets ours first.
+template <class Request>
+Result<Request> WorkerClient::Impl::with_the_workers_paths(Request request) {
+  if (options.shares_files && hello.shared_file_system) return request;
+  if (!request.model.empty()) {
+    OPLAT_TRY(path, files.model(request.model));
+    request.model = path;
+  }
+  for (auto& [name, data] : request.inputs) {
+    if (!is_data_file(data)) continue;
+    OPLAT_TRY(path, files.file(data));
+    data = path;
+  }
+  return request;
+}
 
 void WorkerClient::Impl::note_death() {
   if (process && process->ended()) lose_by_end();
@@ -214,6 +253,7 @@ Status WorkerClient::Impl::begin() {
   OPLAT_TRY(started, Process::start(start));
   process = std::move(started);
   ++generation;
+  files.forget();
   auto answer = exchange("hello", {{"protocol", kProtocolVersion}}, options.start_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* lost = std::get_if<Lost>(&answer))
@@ -230,6 +270,12 @@ Status WorkerClient::Impl::begin() {
   if (decoded->protocol != kProtocolVersion) {
     lose(fmt::format("it speaks protocol {}, this oplat speaks {}", decoded->protocol,
                      kProtocolVersion));
+    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+  }
+  // Another version may print other keys for the same kernels.
+  if (!decoded->oplat.empty() && decoded->oplat != base::version()) {
+    lose(fmt::format("the worker is oplat {}, this is oplat {}; use one version on both sides",
+                     base::printable(decoded->oplat), base::version()));
     return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
   }
   hello = std::move(*decoded);
@@ -290,7 +336,8 @@ Status WorkerClient::restart() {
 
 Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
   if (dead()) return fail(impl_->dead_error());
-  auto answer = impl_->exchange("plan", encode(request), impl_->options.request_deadline);
+  OPLAT_TRY(theirs, impl_->with_the_workers_paths(request));
+  auto answer = impl_->exchange("plan", encode(theirs), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
   if (auto* lost = std::get_if<Lost>(&answer))
@@ -303,7 +350,12 @@ Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
 
 Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& request) {
   if (dead()) return fail(impl_->dead_error());
-  auto answer = impl_->exchange("open", encode(request), impl_->options.request_deadline);
+  auto theirs = impl_->with_the_workers_paths(request);
+  // A worker that is lost while it gets a file is this model's failure, as one lost later is.
+  const bool lost_it = !theirs && theirs.error().code != Code::Interrupted && dead();
+  if (lost_it) return table::Failed{theirs.error().message};
+  if (!theirs) return fail(std::move(theirs).error());
+  auto answer = impl_->exchange("open", encode(*theirs), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
   if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};

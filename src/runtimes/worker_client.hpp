@@ -18,6 +18,9 @@ namespace oplat::runtimes {
 struct WorkerOptions {
   std::vector<std::string>
       command;  ///< argv of the worker; empty: this executable, "worker", runtime
+  /// Whether paths mean the same to the worker. If false, or if the worker itself says so, models
+  /// and input data are sent to it before plan() and open().
+  bool shares_files = true;
   std::vector<std::string> arguments;  ///< put behind the command ("replay" takes a table)
   std::chrono::seconds start_deadline{60};
   std::chrono::seconds request_deadline{120};

@@ -14,7 +14,11 @@ foreach(layer base ir runtimes)
   endforeach()
 endforeach()
 
-add_library(oplat_worker SHARED ${worker_sources} $<TARGET_OBJECTS:oplat_probe_objects>)
+# version.cpp by itself: it changes with every commit.
+add_library(oplat_worker SHARED
+  ${worker_sources} "${PROJECT_SOURCE_DIR}/src/base/version.cpp" $<TARGET_OBJECTS:oplat_probe_objects>)
+add_dependencies(oplat_worker oplat_version_data)
+target_include_directories(oplat_worker PRIVATE "${PROJECT_BINARY_DIR}/src/base")
 foreach(layer base ir plan table measure runtimes)
   oplat_include_root(${layer} root)
   target_include_directories(oplat_worker PRIVATE "${root}")

@@ -75,6 +75,8 @@ def comparable(answer, exact):
     result = answer.get("result", {})
     if "device" in result:
         result["device"] = sorted(result["device"])
+    if "oplat" in result:
+        result["oplat"] = "..." if result["oplat"] else ""
     samples = result.get("samples", {})
     for name in () if exact else COUNTERS:
         samples.pop(name, None)

@@ -22,12 +22,14 @@ using namespace oplat;
 /// Answers everything, chatters on standard output while it does.
 class GoodWorker final : public runtimes::Worker {
  public:
+  explicit GoodWorker(bool shares_files) : shares_files_(shares_files) {}
   Result<runtimes::Hello> hello() override {
     runtimes::Hello hello;
     hello.runtime = "fake";
     hello.version = "1.2.3";
     hello.options["level"] = {{"0", "99"}, "99"};
     hello.device.name = "bench";
+    hello.shared_file_system = shares_files_;
     // For the test of the environment.
     const char* telemetry = std::getenv("ORT_DISABLE_TELEMETRY");
     const char* threads = std::getenv("OMP_NUM_THREADS");
@@ -63,6 +65,7 @@ class GoodWorker final : public runtimes::Worker {
   }
 
  private:
+  bool shares_files_;
   std::map<measure::Handle, double> open_;
   measure::Handle next_ = 0;
 };
@@ -94,8 +97,9 @@ void answer(const std::string& id, const std::string& result) {
   put("{\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"result\":" + result + "}\n");
 }
 
-std::string hello_text(const char* protocol = "1") {
-  return std::string("{\"protocol\":") + protocol +
+std::string hello_text(const std::string& mode) {
+  return std::string("{\"protocol\":") + (mode == "old-protocol" ? "99" : "1") +
+         (mode == "old-release" ? ",\"oplat\":\"0.0.9\"" : "") +
          ",\"runtime\":\"fake\",\"version\":\"1\",\"device\":{\"name\":\"bench\"},\"later_"
          "addition\":[1]}";
 }
@@ -185,7 +189,7 @@ int serve_by_hand(const std::string& mode, const char* file) {
     const std::string line = read_line();
     const std::string id = id_of(line);
     if (line.find("\"method\":\"hello\"") != std::string::npos) {
-      answer(id, hello_text(mode == "old-protocol" ? "99" : "1"));
+      answer(id, hello_text(mode));
     } else if (line.find("\"method\":\"open\"") != std::string::npos) {
       misbehave_at_open(mode, id, file);
     } else if (line.find("\"method\":\"block\"") != std::string::npos) {
@@ -212,8 +216,8 @@ int main(int argc, char** argv) {
     return runtimes::serve_failure(Error{Code::Refused, "fake 7 is too old, install fake 8"},
                                    runtimes::claim_protocol_descriptor());
   }
-  if (mode == "good") {
-    GoodWorker worker;
+  if (mode == "good" || mode == "elsewhere") {
+    GoodWorker worker(mode == "good");
     return runtimes::serve(worker, runtimes::claim_protocol_descriptor());
   }
   return serve_by_hand(mode, file);
