@@ -16,7 +16,7 @@ using namespace ir;  // NOLINT: the file is about keys
 namespace {
 
 /// An argument is a few numbers; embedded weights have no business in a table of latencies.
-constexpr std::size_t kMaxBytes = 1U << 16;
+constexpr std::size_t kMaxArgumentBytes = 1U << 16;
 
 /// Infinite where 32 bits do not reach.
 float narrowed(double value) {
@@ -38,7 +38,7 @@ std::string float_text(double value) {
   return fmt::format("{:.9g}", narrow);
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -65,8 +65,8 @@ class ArgumentParser {
   explicit ArgumentParser(std::string_view text) : text_(text) {}
 
   Result<NamedValue> run() {
-    if (text_.size() > kMaxBytes)
-      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMaxBytes);
+    if (text_.size() > kMaxArgumentBytes)
+      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMaxArgumentBytes);
     for (skip(); at_ < text_.size(); skip()) {
       if (!field()) {
         return fail(Code::Input,
@@ -214,7 +214,7 @@ void print_field(std::string& out, const Value& value, bool plural) {
   if (const auto* real = value.real())
     out += fmt::format("{}: {}\n", plural ? "floats" : "f", float_text(*real));
   if (const auto* text = value.text())
-    out += fmt::format("{}: {}\n", plural ? "strings" : "s", quoted(*text));
+    out += fmt::format("{}: {}\n", plural ? "strings" : "s", quoted_text(*text));
 }
 
 }  // namespace
@@ -229,7 +229,7 @@ Result<NamedValue> parse_caffe2_argument(std::string_view text) {
 }
 
 std::string caffe2_argument_text(const NamedValue& argument) {
-  std::string out = fmt::format("name: {}\n", quoted(argument.first));
+  std::string out = fmt::format("name: {}\n", quoted_text(argument.first));
   if (const List* list = argument.second.list()) {
     for (const Value& element : *list) print_field(out, element, true);
   } else {

@@ -37,9 +37,9 @@ bool is_ascii(std::string_view text) {
 /// bytes, and no weights.
 bool fits_key(const ir::NamedValue& argument) {
   constexpr std::size_t kMaxElements = 64;
-  constexpr std::size_t kMaxBytes = 4096;
+  constexpr std::size_t kMaxTextBytes = 4096;
   const auto plain = [](const ir::Value& v) {
-    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMaxBytes);
+    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMaxTextBytes);
   };
   const ir::List* list = argument.second.list();
   return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&

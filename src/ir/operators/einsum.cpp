@@ -45,7 +45,7 @@ bool add_term(std::string_view term, const TensorEntry* operand, Sizes& sizes) {
 
 /// A multiply-add for every combination of indices of two operands, as of a matrix product; an
 /// addition for every element of one.
-std::optional<double> flops(const Key& key) {
+std::optional<double> flops_einsum(const Key& key) {
   const Value* equation = key.attribute("equation");
   if (equation == nullptr || equation->text() == nullptr) return std::nullopt;
   const std::string_view text = *equation->text();
@@ -62,6 +62,8 @@ std::optional<double> flops(const Key& key) {
 
 }  // namespace
 
-std::vector<OperatorInfo> einsum() { return {{.domain = "", .op = "Einsum", .flops = flops}}; }
+std::vector<OperatorInfo> einsum() {
+  return {{.domain = "", .op = "Einsum", .flops = flops_einsum}};
+}
 
 }  // namespace oplat::ir::ops

@@ -15,12 +15,12 @@ void canonicalise_pool(Key& key) {
 }
 
 /// ONNX Runtime's quantised pooling has no dilations attribute.
-void canonicalise_qlinear(Key& key) {
+void canonicalise_qlinear_pool(Key& key) {
   canonicalise_window(key,
                       {.channels_last = integer(key, "channels_last") == 1, .dilations = false});
 }
 
-void canonicalise_nhwc(Key& key) { canonicalise_window(key, {.channels_last = true}); }
+void canonicalise_nhwc_pool(Key& key) { canonicalise_window(key, {.channels_last = true}); }
 
 std::optional<double> flops_pooling(const Key& key) {
   const auto results = elements(key.result(0));
@@ -59,12 +59,12 @@ std::vector<OperatorInfo> pooling() {
       {.domain = kNchwc, .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
       {.domain = kContrib,
        .op = "NhwcMaxPool",
-       .canonicalise = canonicalise_nhwc,
+       .canonicalise = canonicalise_nhwc_pool,
        .flops = flops_pooling},
       {.domain = kContrib,
        .op = "QLinearAveragePool",
        .unprinted_operands = {2, 4},
-       .canonicalise = canonicalise_qlinear,
+       .canonicalise = canonicalise_qlinear_pool,
        .flops = flops_pooling},
       {.domain = kContrib,
        .op = "QLinearGlobalAveragePool",

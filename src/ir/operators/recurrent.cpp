@@ -10,7 +10,7 @@ namespace {
 
 /// X is [steps, batch, input] (or batch first), W [directions, gates * hidden, input], R
 /// [directions, gates * hidden, hidden]; each weight meets each step of each sequence once.
-std::optional<double> flops(const Key& key) {
+std::optional<double> flops_recurrent(const Key& key) {
   const TensorEntry* x = key.operand(0);
   const auto steps = dim(x, 0);
   const auto batch = dim(x, 1);
@@ -55,14 +55,14 @@ void canonicalise_dynamic_lstm(Key& key) {
 
 std::vector<OperatorInfo> recurrent() {
   return {
-      {.domain = "", .op = "LSTM", .canonicalise = canonicalise_lstm, .flops = flops},
-      {.domain = "", .op = "GRU", .canonicalise = canonicalise_gru, .flops = flops},
-      {.domain = "", .op = "RNN", .canonicalise = fill_hidden_size, .flops = flops},
+      {.domain = "", .op = "LSTM", .canonicalise = canonicalise_lstm, .flops = flops_recurrent},
+      {.domain = "", .op = "GRU", .canonicalise = canonicalise_gru, .flops = flops_recurrent},
+      {.domain = "", .op = "RNN", .canonicalise = fill_hidden_size, .flops = flops_recurrent},
       {.domain = kContrib,
        .op = "DynamicQuantizeLSTM",
        .unprinted_operands = {1, 2},
        .canonicalise = canonicalise_dynamic_lstm,
-       .flops = flops},
+       .flops = flops_recurrent},
   };
 }
 
