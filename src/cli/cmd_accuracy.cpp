@@ -53,6 +53,7 @@ Result<estimate::Split> split_of(const std::string& text) {
 }
 
 Result<int> run_accuracy(const AccuracyFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   estimate::AccuracyRequest request;
   request.catalogue = &compat::catalogue();
   OPLAT_TRY(split, split_of(flags.split));
@@ -94,7 +95,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
         fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for",
                     flags.split, grouped, report.accuracy.asked));
   }
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
   print_warnings(warnings, flags.verbosity);
   return kDone;
 }
@@ -174,7 +175,7 @@ void add_accuracy(const Command& app) {
       .range(std::int64_t{0}, std::int64_t{1'000'000})
       .capture_default_str();
   command.add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
-  add_form(command, flags->form);
+  add_form<report::AccuracyReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kAccuracyFooter);
   command.runs([flags] { return run_accuracy(*flags); });

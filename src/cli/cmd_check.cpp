@@ -3,21 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/question.hpp"
-#include "cli/text_output.hpp"
 #include "compat/registry.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct CheckFlags {
   std::string table;
@@ -25,7 +20,7 @@ struct CheckFlags {
   std::optional<double> peak_gflops;
   std::optional<double> peak_gbytes;
   double most_ratio = estimate::SanityRequest{}.most_ratio;
-  bool json = false;
+  FormOptions form;
   Verbosity verbosity;
 };
 
@@ -53,54 +48,27 @@ Result<Rows> read_rows(const table::Table& table, const predict::Selection& sele
   return rows;
 }
 
-std::string rate(const std::optional<double>& value, std::string_view unit) {
-  return value ? fmt::format("{:.4g} {}", *value, unit) : "no bound (too few rows)";
-}
-
-Json document_of(const CheckFlags& flags, const predict::Selection& selection, const Rows& rows,
-                 const estimate::Sanity& sanity) {
-  Json list = Json::array();
+report::CheckReport report_of(const CheckFlags& flags, const predict::Selection& selection,
+                              const Rows& rows, const estimate::Sanity& sanity) {
+  report::CheckReport report;
+  report.table = flags.table;
+  report.device = selection.device;
+  report.setting = selection.setting;
+  report.rows = rows.ids.size();
+  report.examined = sanity.examined;
+  report.sizes_unknown = sanity.unknown;
+  report.peak_gflops = sanity.flops_per_ns;
+  report.peak_gb_per_s = sanity.bytes_per_ns;
+  report.max_ratio = flags.most_ratio;
   for (const estimate::SuspectRow& suspect : sanity.suspects) {
-    list.push_back({{"row", rows.ids[suspect.row]},
-                    {"key", rows.keys[suspect.row]},
-                    {"latency_ns", rows.ns[suspect.row]},
-                    {"fault", estimate::name(suspect.fault)},
-                    {"reason", suspect.reason}});
+    report.suspects.push_back({rows.ids[suspect.row], rows.keys[suspect.row], rows.ns[suspect.row],
+                               std::string(estimate::name(suspect.fault)), suspect.reason});
   }
-  const auto number = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-  };
-  return {{"schema", "oplat.check/1"},
-          {"table", flags.table},
-          {"device", selection.device.name},
-          {"setting", table::describe(selection.setting)},
-          {"rows", rows.ids.size()},
-          {"examined", sanity.examined},
-          {"sizes_unknown", sanity.unknown},
-          {"peak_gflops", number(sanity.flops_per_ns)},
-          {"peak_gb_per_s", number(sanity.bytes_per_ns)},
-          {"most_ratio", flags.most_ratio},
-          {"suspects", std::move(list)}};
-}
-
-std::string text_of(const CheckFlags& flags, const predict::Selection& selection, const Rows& rows,
-                    const estimate::Sanity& sanity) {
-  std::string text = fmt::format("{}: {} on {}\n", base::printable(flags.table, 400),
-                                 base::printable(table::describe(selection.setting), 400),
-                                 base::printable(selection.device.name));
-  text += fmt::format(
-      "{} rows with a time, {} of them with sizes that are not known but for the batch\n",
-      rows.ids.size(), sanity.unknown);
-  text += fmt::format("nothing exceeds {} and {}\n", rate(sanity.flops_per_ns, "GFLOP/s"),
-                      rate(sanity.bytes_per_ns, "GB/s"));
-  for (const estimate::SuspectRow& suspect : sanity.suspects) {
-    text += fmt::format("row {}: {}: {}\n  {}\n", rows.ids[suspect.row],
-                        estimate::name(suspect.fault), suspect.reason, rows.keys[suspect.row]);
-  }
-  return text + fmt::format("{} of {} rows cannot be\n", sanity.suspects.size(), rows.ids.size());
+  return report;
 }
 
 Result<int> run_check(const CheckFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
   OPLAT_TRY(rows, read_rows(table, selection));
@@ -113,11 +81,8 @@ Result<int> run_check(const CheckFlags& flags) {
   request.peak_bytes_per_ns = flags.peak_gbytes;
   request.most_ratio = flags.most_ratio;
   const estimate::Sanity sanity = estimate::check_rows(checked, request);
-  if (flags.json) {
-    print_json(document_of(flags, selection, rows, sanity));
-  } else {
-    OPLAT_CHECK(put_text("", text_of(flags, selection, rows, sanity)));
-  }
+  OPLAT_CHECK(
+      print_report(flags.form, report::ReportModel{report_of(flags, selection, rows, sanity), {}}));
   print_warnings(selection.warnings, flags.verbosity);
   return sanity.suspects.empty() ? kDone : kGateNotMet;
 }
@@ -165,7 +130,7 @@ void add_check(const Command& app) {
   command.add_option("--most-ratio", flags->most_ratio, "between rows that should agree")
       .range(1.01, 1e6)
       .capture_default_str();
-  command.add_flag("--json", flags->json, "print JSON");
+  add_form<report::CheckReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kCheckFooter);
   command.runs([flags] { return run_check(*flags); });

@@ -18,11 +18,12 @@ struct CompareFlags {
   std::string table;
   ModelOptions model_options;
   QuestionOptions question;
-  bool json = false;
+  FormOptions form;
   Verbosity verbosity;
 };
 
 Result<int> run_compare(const CompareFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.models[0], flags.models[1], flags.table}));
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_question(flags.question));
@@ -39,7 +40,7 @@ Result<int> run_compare(const CompareFlags& flags) {
       return fail(Code::Missing, "{}: no prediction to compare", model);
     comparison.models[i] = std::move(prediction);
   }
-  OPLAT_CHECK(print_report(flags.json ? "json" : "text", report::ReportModel{comparison, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{comparison, {}}));
   for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
   for (const auto& one : selection.mismatch) {
     fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field,
@@ -60,7 +61,7 @@ void add_compare(const Command& app) {
   add_question_options(command, flags->question);
   add_plan_option(command, flags->question);
   add_model_options(command, flags->model_options);
-  command.add_flag("--json", flags->json, "print JSON");
+  add_form<report::Comparison>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_compare(*flags); });
 }

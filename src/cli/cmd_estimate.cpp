@@ -23,6 +23,7 @@ struct EstimateFlags {
 };
 
 Result<int> run_estimate(const EstimateFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   std::vector<table::PlanKernel> kernels;
   for (const std::string& text : flags.keys) {
     auto key = ir::parse(text);
@@ -50,7 +51,7 @@ Result<int> run_estimate(const EstimateFlags& flags) {
   listing.setting = selection.setting;
   listing.mismatch = selection.mismatch;
   listing.warnings = selection.warnings;
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{listing, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{listing, {}}));
   if (flags.form.form() != "text") print_warnings(selection.warnings, flags.verbosity);
   for (const predict::KernelPrediction& kernel : estimates) {
     if (!kernel.latency_ns && missing != predict::MissingPolicy::Zero) {
@@ -74,7 +75,7 @@ void add_estimate(const Command& app) {
       .add_option("--reuse-bytes", flags->reuse_bytes,
                   "bytes touched between two uses of a weight (default: hot)")
       .not_negative();
-  add_form(command, flags->form);
+  add_form<report::EstimateListing>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_estimate(*flags); });
 }

@@ -69,6 +69,7 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection, con
 }
 
 Result<int> run_fit(const FitFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table, flags.groups_file}));
   if (flags.only == "kernels" && !flags.groups_file.empty())
     return fail(Code::Usage, "--groups: concerns the composition, which --only kernels leaves out");
   predict::FitRequest request;
@@ -100,7 +101,7 @@ Result<int> run_fit(const FitFlags& flags) {
   if (!flags.dry_run)
     OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
   report.stored = !flags.dry_run;
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{std::move(report), {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
   print_warnings(selection.warnings, flags.verbosity);
   return kDone;
 }
@@ -143,7 +144,7 @@ void add_fit(const Command& app) {
       .range(0.0, 1.0)
       .capture_default_str();
   command.add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
-  add_form(command, flags->form);
+  add_form<report::FitReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kFitFooter);
   command.runs([flags] { return run_fit(*flags); });

@@ -19,7 +19,7 @@ struct MeasureFlags {
   RunOptions run;
   ModelOptions model_options;
   CampaignOptions campaign;
-  bool json = false;
+  FormOptions form;
   Verbosity verbosity;
 };
 
@@ -39,6 +39,8 @@ report::Measurement measurement(const std::vector<PlannedModel>& models,
 }
 
 Result<int> run_measure(const MeasureFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, flags.models));
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -56,8 +58,8 @@ Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_CHECK(store_plans(table, planned));
   OPLAT_TRY(summary, run_campaign(session, {}, planned, campaign, table, flags.verbosity));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
-  OPLAT_CHECK(print_report(flags.json ? "json" : "text",
-                           report::ReportModel{measurement(planned, rows, session), {}}));
+  OPLAT_CHECK(
+      print_report(flags.form, report::ReportModel{measurement(planned, rows, session), {}}));
   for (const auto& refusal : summary.refusals)
     fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
   print_budget_end(summary, flags.table.empty()
@@ -82,7 +84,7 @@ void add_measure(const Command& app) {
   add_table(command, flags->table, false);
   add_model_options(command, flags->model_options);
   add_campaign_options(command, flags->campaign);
-  command.add_flag("--json", flags->json, "print JSON");
+  add_form<report::Measurement>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_measure(*flags); });
 }

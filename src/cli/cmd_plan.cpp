@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat plan MODEL: what a runtime executes, asked of the runtime itself or of fusion rules
-#include <iostream>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -9,7 +8,6 @@
 #include "cli/question.hpp"
 #include "cli/rules_plan.hpp"
 #include "cli/runtime_session.hpp"
-#include "report/csv.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -23,19 +21,16 @@ struct PlanFlags {
   Verbosity verbosity;
 };
 
-/// A fused node more than `oplat plan` shows of other kernels: its operator, filter and attributes.
-void print_csv(const RulesPlan& made) {
-  std::cout << "name,key,count,op,filter,attributes\n";
-  for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
-    const plan::PlanKernel& kernel = made.plan.kernels[i];
-    const plan::FusedWords words = plan::fused_words(made.fused, made.fused.nodes[i]);
-    const std::vector<std::string> fields = {
-        report::csv_field(kernel.name),   report::csv_field(kernel.key),
-        report::csv_number(kernel.count), report::csv_field(words.op),
-        report::csv_field(words.filter),  report::csv_field(words.attributes)};
-    std::cout << report::csv_line(fields);
+/// With what each fused node does in words, which the CSV shows in further columns.
+report::RulesPlan in_words(const RulesPlan& made) {
+  report::RulesPlan report;
+  report.plan = made.plan;
+  for (const ir::Node& node : made.fused.nodes) {
+    plan::FusedWords words = plan::fused_words(made.fused, node);
+    report.words.push_back(
+        {std::move(words.op), std::move(words.filter), std::move(words.attributes)});
   }
-  std::cout.flush();
+  return report;
 }
 
 Result<int> run_rules(const PlanFlags& flags) {
@@ -44,16 +39,12 @@ Result<int> run_rules(const PlanFlags& flags) {
   OPLAT_CHECK(check_model_file(flags.model));
   OPLAT_TRY(model, read_rules_model(flags.model, shapes));
   OPLAT_TRY(made, plan_model_by_rules(model, rules.set, rules.options));
-  if (!flags.form.csv) {
-    OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{made.plan, {}}));
-    return kDone;
-  }
-  print_csv(made);
-  if (!std::cout) return fail(Code::Write, "cannot write to standard output");
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{in_words(made), {}}));
   return kDone;
 }
 
 Result<int> run_plan(const PlanFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.model}));
   if (!flags.plan.empty()) {
     if (!flags.run.runtime.empty())
       return fail(Code::Usage,
@@ -77,7 +68,7 @@ Result<int> run_plan(const PlanFlags& flags) {
   request.inputs = inputs;
   request.setting = session.setting;
   OPLAT_TRY(plan, ask_plan(session, request));
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{plan, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{plan, {}}));
   return kDone;
 }
 
@@ -93,7 +84,7 @@ void add_plan(const Command& app) {
                      "rules:NAME, rules:NAME@VERSION or rules:FILE.yaml: by fusion rules, without "
                      "the runtime (docs/reference/fusion-rules.md)");
   add_model_options(command, flags->model_options);
-  add_form(command, flags->form);
+  add_form<table::Plan>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_plan(*flags); });
 }

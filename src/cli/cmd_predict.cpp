@@ -43,6 +43,7 @@ Result<report::PredictionReport> answer(const PredictFlags& flags, AnyTable& tab
 }
 
 Result<int> run_predict(const PredictFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.model, flags.table}));
   double most_ns = 0;
   if (!flags.max_latency.empty()) {
     OPLAT_TRY(ns, base::parse_duration_ns(flags.max_latency));
@@ -66,7 +67,7 @@ Result<int> run_predict(const PredictFlags& flags) {
   report::ReportModel report{*std::move(answered), {}};
   report.options.per_op = flags.per_op;
   report.options.measures_here = runtimes::find_runtime(prediction.setting.runtime) != nullptr;
-  OPLAT_CHECK(print_report(flags.form.form(), std::move(report)));
+  OPLAT_CHECK(print_report(flags.form, std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
   OPLAT_CHECK(predict::require_complete(prediction));
   if (most_ns > 0 && prediction.latency_ns && *prediction.latency_ns > most_ns) {
@@ -86,7 +87,7 @@ void add_predict(const Command& app) {
   add_question_options(command, flags->question);
   add_plan_option(command, flags->question);
   add_model_options(command, flags->model_options);
-  add_form(command, flags->form);
+  add_form<report::PredictionReport>(command, flags->form);
   command.add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
   command
       .add_option("--max-latency", flags->max_latency,

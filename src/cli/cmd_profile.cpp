@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat profile: measure kernels into a table.
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -26,7 +24,7 @@ struct ProfileFlags {
   ModelOptions model_options;
   CampaignOptions campaign;
   bool resume = false;
-  bool json = false;
+  FormOptions form;
   Verbosity verbosity;
 };
 
@@ -52,57 +50,9 @@ void keep_first_of_equals(std::vector<std::string>& keys) {
   std::erase_if(keys, [&](const std::string& key) { return !seen.insert(key).second; });
 }
 
-std::string counts_text(const measure::Counts& c) {
-  std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
-  if (c.wide + c.few > 0)
-    text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise,
-                        c.wide, c.few);
-  if (c.failed > 0) text += fmt::format(", {} failed", c.failed);
-  if (c.unsupported > 0) text += fmt::format(", {} unsupported", c.unsupported);
-  if (c.skipped > 0) text += fmt::format(", {} skipped", c.skipped);
-  if (c.left > 0) text += fmt::format(", {} left", c.left);
-  return text;
-}
-
-nlohmann::ordered_json counts_json(const measure::Counts& c) {
-  return {{"total", c.total},     {"precise", c.precise}, {"wide", c.wide},
-          {"few_blocks", c.few},  {"failed", c.failed},   {"unsupported", c.unsupported},
-          {"skipped", c.skipped}, {"left", c.left}};
-}
-
-void print_summary(const ProfileFlags& flags, const measure::Summary& s) {
-  if (flags.json) {
-    nlohmann::ordered_json refusals = nlohmann::ordered_json::array();
-    for (const auto& r : s.refusals)
-      refusals.push_back({{"key", r.key}, {"outcome", r.outcome}, {"reason", r.reason}});
-    const nlohmann::ordered_json document = {{"schema", "oplat.profile/1"},
-                                             {"table", flags.table},
-                                             {"rows", counts_json(s.kernels)},
-                                             {"models", counts_json(s.models)},
-                                             {"view_keys", s.views},
-                                             {"blocks", s.blocks},
-                                             {"passes", s.passes},
-                                             {"processes", s.processes},
-                                             {"seconds", s.seconds},
-                                             {"waited_seconds", s.waited_seconds},
-                                             {"budget_ended", s.budget_ended},
-                                             {"interrupted", s.interrupted},
-                                             {"refusals", refusals}};
-    print_json(document);
-    return;
-  }
-  fmt::print("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels), s.views);
-  if (s.models.total > 0) fmt::print("whole models: {}\n", counts_text(s.models));
-  const std::string waited = s.waited_seconds < 1
-                                 ? ""
-                                 : fmt::format(" ({} of it waiting for cores that are apart)",
-                                               base::clock_text(s.waited_seconds));
-  fmt::print("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
-             s.processes, s.passes, base::clock_text(s.seconds), waited, flags.table);
-  for (const auto& r : s.refusals) fmt::print("{}: {}\n  {}\n", r.outcome, r.reason, r.key);
-}
-
 Result<int> run_profile(const ProfileFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, flags.models));
+  OPLAT_CHECK(check_out(flags.form, {flags.table, flags.keys_file}));
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   if (flags.models.empty() && flags.keys_file.empty())
     return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
@@ -128,7 +78,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
   for (std::string& key : measure::keys_of(plans)) keys.push_back(std::move(key));
   keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, campaign, table, flags.verbosity));
-  print_summary(flags, summary);
+  OPLAT_CHECK(print_report(flags.form,
+                           report::ReportModel{report::ProfileReport{flags.table, summary}, {}}));
   if (summary.interrupted)
     return fail(Code::Interrupted,
                 "stopped; all that was measured is kept; go on with the same command and --resume");
@@ -157,7 +108,7 @@ void add_profile(const Command& app) {
   command.add_flag("--resume", flags->resume,
                    "insist that the table exists already; rows that are done are left alone with "
                    "and without it");
-  command.add_flag("--json", flags->json, "print the summary as JSON");
+  add_form<report::ProfileReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_profile(*flags); });
 }

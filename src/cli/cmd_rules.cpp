@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat rules [FILE]: the built-in fusion rules, or a file of one's own, checked
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
@@ -26,24 +25,15 @@ Result<std::vector<plan::RuleSet>> sets_of(const std::string& file) {
   return sets;
 }
 
-Result<int> run_rules(const std::string& file, bool json) {
+Result<int> run_rules(const std::string& file, const FormOptions& form) {
+  OPLAT_CHECK(check_out(form, {file}));
   OPLAT_TRY(sets, sets_of(file));
-  if (json) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const plan::RuleSet& set : sets)
-      list.push_back({{"name", set.name},
-                      {"runtime", set.runtime},
-                      {"version", set.version},
-                      {"reads", set.reads},
-                      {"passes", set.passes.size()},
-                      {"options", set.options},
-                      {"hash", set.hash}});
-    print_json({{"schema", "oplat.rules/1"}, {"rules", std::move(list)}});
-    return kDone;
+  report::RuleList list;
+  for (const plan::RuleSet& set : sets) {
+    list.rules.push_back(
+        {set.name, set.runtime, set.version, set.reads, set.passes.size(), set.options, set.hash});
   }
-  for (const plan::RuleSet& set : sets)
-    fmt::print("{:<24} for models of {}, rows of {}: {} passes\n", set.name, set.reads, set.runtime,
-               set.passes.size());
+  OPLAT_CHECK(print_report(form, report::ReportModel{std::move(list), {}}));
   return kDone;
 }
 
@@ -52,15 +42,15 @@ Result<int> run_rules(const std::string& file, bool json) {
 void add_rules(const Command& app) {
   struct RulesFlags {
     std::string file;
-    bool json = false;
+    FormOptions form;
   };
   const Command command = app.add_subcommand(
       "rules",
       "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
   const auto flags = std::make_shared<RulesFlags>();
   command.add_option("FILE", flags->file, "rule file (docs/reference/fusion-rules.md)");
-  command.add_flag("--json", flags->json, "print JSON");
-  command.runs([flags] { return run_rules(flags->file, flags->json); });
+  add_form<report::RuleList>(command, flags->form);
+  command.runs([flags] { return run_rules(flags->file, flags->form); });
 }
 
 }  // namespace oplat::cli

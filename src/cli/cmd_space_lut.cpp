@@ -31,24 +31,23 @@ struct SpaceLutFlags {
   std::string missing = "error";
   std::string profile = "accurate";
   std::optional<double> reuse_bytes;
-  std::string out;
   FormOptions form;
   Verbosity verbosity;
 };
 
-/// By the file's name, else by --json or --csv.
-Result<std::string_view> form_of(const SpaceLutFlags& flags) {
-  if (flags.out.empty()) return flags.form.json ? kForms[1] : kForms[0];
+/// By the file's name, else by --format.
+Result<std::string_view> form_of(const FormOptions& flags) {
+  const std::string_view asked = flags.form("");
+  if (flags.out.empty()) return asked.empty() ? kForms[0] : asked;
   for (const std::string_view form : kForms) {
     if (!flags.out.ends_with(fmt::format(".{}", form))) continue;
-    if ((flags.form.json && form != "json") || (flags.form.csv && form != "csv")) {
+    if (!asked.empty() && form != asked) {
       return fail(Code::Usage, "--out {}: the name says {}, a flag says otherwise",
                   base::printable(flags.out), form);
     }
     return form;
   }
-  if (flags.form.json) return kForms[1];
-  if (flags.form.csv) return kForms[0];
+  if (!asked.empty()) return asked;
   return fail(Code::Usage, "--out {}: end the name in .csv, .json or .npz",
               base::printable(flags.out));
 }
@@ -102,11 +101,10 @@ Status require_complete(const search::SpaceLatencies& latencies, const SpaceLutF
 }
 
 Result<int> run_space_lut(const SpaceLutFlags& flags) {
-  OPLAT_TRY(form, form_of(flags));
+  OPLAT_TRY(form, form_of(flags.form));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
   if (flags.question.runtime) OPLAT_CHECK(check_runtime_name(*flags.question.runtime));
-  for (const std::string& input : {flags.space.file, flags.table})
-    OPLAT_CHECK(refuse_to_replace(flags.out, input));
+  OPLAT_CHECK(check_out(flags.form, {flags.space.file, flags.table}));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
@@ -117,7 +115,7 @@ Result<int> run_space_lut(const SpaceLutFlags& flags) {
   options.reuse_bytes = flags.reuse_bytes;
   OPLAT_TRY(latencies, search::time_space(table, selection, space, space.resolutions, options));
   OPLAT_TRY(text, written(latencies, form));
-  OPLAT_CHECK(put_text(flags.out, text));
+  OPLAT_CHECK(put_text(flags.form.out, text));
   if (!flags.verbosity.quiet) print_summary(latencies);
   print_warnings(latencies.warnings, flags.verbosity);
   if (missing != predict::MissingPolicy::Zero) OPLAT_CHECK(require_complete(latencies, flags));
@@ -147,11 +145,7 @@ void add_space_lut(const Command& group) {
       .add_option("--reuse-bytes", flags->reuse_bytes,
                   "bytes touched between two uses of a weight (default: those of a mean network)")
       .not_negative();
-  command
-      .add_option("--out", flags->out,
-                  "file to write: .csv, .json or .npz (default: CSV to standard output)")
-      .type_name("FILE");
-  add_form(command, flags->form);
+  add_form(command, flags->form, kForms);
   add_verbosity(command, flags->verbosity);
   command.footer(
       "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' "

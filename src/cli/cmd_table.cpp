@@ -17,25 +17,28 @@ struct TableFlags {
 };
 
 Result<int> info(const TableFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(info, report::table_info(table));
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{info, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{info, {}}));
   return kDone;
 }
 
 Result<int> rows(const TableFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(rows, report::table_rows(table));
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{rows, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{rows, {}}));
   return kDone;
 }
 
+template <class Document>
 void add_one(const Command& parent, const char* name, const char* help,
              Result<int> (*run)(const TableFlags&)) {
   const Command command = parent.add_subcommand(name, help);
   const auto flags = std::make_shared<TableFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  add_form(command, flags->form);
+  add_form<Document>(command, flags->form);
   command.runs([flags, run] { return run(*flags); });
 }
 
@@ -44,8 +47,8 @@ void add_one(const Command& parent, const char* name, const char* help,
 void add_table_commands(const Command& app) {
   const Command command = app.add_subcommand("table", "look into a table");
   command.require_subcommand(1);
-  add_one(command, "info", "devices, settings and how many rows of each", info);
-  add_one(command, "rows", "every row", rows);
+  add_one<report::TableInfo>(command, "info", "devices, settings and how many rows of each", info);
+  add_one<report::RowListing>(command, "rows", "every row", rows);
 }
 
 }  // namespace oplat::cli

@@ -64,6 +64,8 @@ void add_distinct(std::vector<std::string>& all, const std::vector<std::string>&
 }
 
 Result<int> run_validate(const ValidateFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, flags.models));
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
@@ -102,7 +104,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
         predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
   }
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{validation, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{validation, {}}));
   if (flags.form.form() != "text") print_warnings(validation.warnings, flags.verbosity);
   std::size_t incomplete = 0;
   for (const auto& model : validation.models) incomplete += model.predicted_ns ? 0U : 1U;
@@ -131,7 +133,7 @@ void add_validate(const Command& app) {
       .capture_default_str();
   command.add_flag("--measure", flags->measure_anew,
                    "measure every model now, also those whose time stands in the table");
-  add_form(command, flags->form);
+  add_form<predict::Validation>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_validate(*flags); });
 }

@@ -206,6 +206,7 @@ report::Verification report_of(const measure::Verification& found,
 }
 
 Result<int> run_verify(const VerifyFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
   if (!flags.runtime.empty()) OPLAT_CHECK(check_runtime_name(flags.runtime));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
@@ -261,7 +262,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
 
   report::Verification report = report_of(*verification, selection, recorded);
   report.table = flags.table;
-  OPLAT_CHECK(print_report(flags.form.form(), report::ReportModel{report, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{report, {}}));
   if (flags.form.form() != "text") print_warnings(report.warnings, flags.verbosity);
   if (report.compared == 0) {
     return fail(Code::Runtime, "{}",
@@ -301,7 +302,7 @@ void add_verify(const Command& app) {
       .add_option("--worker-argument", flags->worker_arguments,
                   "argument of the worker; 'replay' takes a table")
       .repeatable();
-  add_form(command, flags->form);
+  add_form<report::Verification>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(
       "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "cli/text_output.hpp"
 
 namespace oplat::cli {
 
@@ -115,9 +116,30 @@ void add_run_options(const Command& command, RunOptions& to, bool runtime_requir
       .repeatable();
 }
 
-void add_form(const Command& command, FormOptions& to) {
-  const Option json = command.add_flag("--json", to.json, "print JSON");
-  command.add_flag("--csv", to.csv, "print CSV").excludes(json);
+void add_form(const Command& command, FormOptions& to, report::Forms forms) {
+  const auto has = [&](std::string_view form) {
+    return std::find(forms.begin(), forms.end(), form) != forms.end();
+  };
+  const Option format =
+      command
+          .add_option("--format", to.format,
+                      fmt::format("form of the result (default {})", forms.front()))
+          .one_of(std::vector<std::string>(forms.begin(), forms.end()));
+  const Option json =
+      command.add_flag("--json", to.json, "short for --format json").excludes(format);
+  if (has("csv"))
+    command.add_flag("--csv", to.csv, "short for --format csv").excludes(json).excludes(format);
+  command.add_option("--out", to.out, "file to write the result to (default: standard output)")
+      .type_name("FILE");
+}
+
+Status check_out(const FormOptions& form, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) OPLAT_CHECK(refuse_to_replace(form.out, input));
+  return {};
+}
+
+Status check_out(const FormOptions& form, std::initializer_list<std::string> inputs) {
+  return check_out(form, std::span(inputs.begin(), inputs.size()));
 }
 
 }  // namespace oplat::cli

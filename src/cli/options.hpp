@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "formats/format_reader.hpp"
+#include "report/forms.hpp"
 
 namespace oplat::cli {
 
@@ -49,13 +52,28 @@ struct RunOptions {
 };
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required = true);
 
-/// --json, --csv.
+/// --format FORM, its short forms --json and --csv, and --out FILE.
 struct FormOptions {
   bool json = false;
   bool csv = false;
-  [[nodiscard]] std::string_view form() const { return json ? "json" : csv ? "csv" : "text"; }
+  std::string format;  ///< empty: the first of the document's forms
+  std::string out;     ///< file to write; empty: standard output
+  /// The form that was asked for; `otherwise` if none was.
+  [[nodiscard]] std::string_view form(std::string_view otherwise = "text") const {
+    return json ? "json" : csv ? "csv" : format.empty() ? otherwise : std::string_view(format);
+  }
 };
-void add_form(const Command& command, FormOptions& to);
+/// `forms`: those of the document, the default first; another one is a usage error that names them.
+void add_form(const Command& command, FormOptions& to, report::Forms forms);
+/// The same for a document of report, by its type.
+template <class Document>
+void add_form(const Command& command, FormOptions& to) {
+  add_form(command, to, report::forms<Document>());
+}
+/// Code::Usage if --out names one of the files that the command reads. Commands ask before they do
+/// anything else, so that no work is lost.
+Status check_out(const FormOptions& form, std::span<const std::string> inputs);
+Status check_out(const FormOptions& form, std::initializer_list<std::string> inputs);
 
 /// Each number once, in the order of their first places: what a list such as --batch 1,8,1 asks
 /// for.

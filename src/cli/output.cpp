@@ -7,10 +7,19 @@
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "base/files.hpp"
 #include "report/renderer.hpp"
 
 namespace oplat::cli {
+
+Status print_report(const FormOptions& form, report::ReportModel model) {
+  if (form.out.empty()) return print_report(form.form(), std::move(model));
+  std::ostringstream text;
+  OPLAT_CHECK(report::render(form.form(), model, text));
+  return base::write_file(form.out, text.view());
+}
 
 Status print_report(std::string_view form, report::ReportModel model) {
   const char* no_color = std::getenv("NO_COLOR");

@@ -11,7 +11,11 @@
 
 namespace oplat::cli {
 
-/// Renders to stdout. Colour only on a terminal without NO_COLOR.
+/// Renders in the form that was asked for, to --out or to stdout. A file is replaced at once, so
+/// that no reader sees half of it, and then stdout stays empty. Colour only on a terminal without
+/// NO_COLOR.
+Status print_report(const FormOptions& form, report::ReportModel model);
+/// The same, to stdout in one form.
 Status print_report(std::string_view form, report::ReportModel model);
 /// A document to stdout; bytes that are no UTF-8 are replaced, since names of files may hold any.
 void print_json(const nlohmann::ordered_json& document);

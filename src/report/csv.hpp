@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,5 +19,8 @@ std::string csv_number(std::int64_t value);
 std::string csv_number(const std::optional<double>& value);
 /// Fields must be quoted already.
 std::string csv_line(std::span<const std::string> fields);
+inline std::string csv_line(std::initializer_list<std::string> fields) {
+  return csv_line(std::span(fields.begin(), fields.size()));
+}
 
 }  // namespace oplat::report

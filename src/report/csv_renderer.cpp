@@ -7,6 +7,7 @@
 #include "report/csv.hpp"
 #include "report/csv_accuracy.hpp"
 #include "report/csv_verification.hpp"
+#include "report/documents.hpp"
 #include "report/renderers.hpp"
 
 namespace oplat::report {
@@ -79,6 +80,21 @@ class Writer {
     for (const auto& kernel : plan.kernels)
       line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count)});
   }
+
+  /// What a kernel does, in words, in further columns.
+  void operator()(const RulesPlan& made) {
+    line({"name", "key", "count", "op", "filter", "attributes"});
+    for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
+      const auto& kernel = made.plan.kernels[i];
+      const RulesPlan::Words& words = made.words.at(i);
+      line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count),
+            csv_field(words.op), csv_field(words.filter), csv_field(words.attributes)});
+    }
+  }
+
+  template <class Document>
+  requires requires(const Document& other, std::ostream& out) { write_csv(other, out); }
+  void operator()(const Document& other) { write_csv(other, out_); }
 
   void operator()(const predict::Validation& validation) {
     line({"name", "predicted_ns", "interval_lo_ns", "interval_hi_ns", "measured_ns",

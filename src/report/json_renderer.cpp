@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "report/json_accuracy.hpp"
+#include "report/json_documents.hpp"
 #include "report/json_fit.hpp"
 #include "report/json_values.hpp"
 #include "report/json_verification.hpp"
@@ -258,6 +259,10 @@ Json document(const RowListing& listing) {
 Json document(const Verification& verification) { return verification_document(verification); }
 Json document(const FitReport& fit) { return fit_document(fit); }
 Json document(const AccuracyReport& accuracy) { return accuracy_document(accuracy); }
+Json document(const RulesPlan& made) { return document(made.plan); }
+template <class Document>
+requires requires(const Document& other) { json_document(other); }
+Json document(const Document& other) { return json_document(other); }
 
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }

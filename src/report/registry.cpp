@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The list of renderers.
+#include <algorithm>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "base/text.hpp"
+#include "report/forms.hpp"
 #include "report/renderers.hpp"
 
 namespace oplat::report {
 namespace {
 
-constexpr RendererEntry kRenderers[] = {
-    {"text", create_text_renderer}, {"json", create_json_renderer}, {"csv", create_csv_renderer}};
+constexpr RendererEntry kRenderers[] = {{"text", create_text_renderer},
+                                        {"json", create_json_renderer},
+                                        {"csv", create_csv_renderer},
+                                        {"html", create_html_renderer}};
 
 }  // namespace
 
@@ -28,6 +32,11 @@ Result<std::unique_ptr<Renderer>> find_renderer(std::string_view name) {
 }
 
 Status Renderer::render(const ReportModel& model, std::ostream& out) const {
+  const Forms known = forms_of(model);
+  if (std::find(known.begin(), known.end(), name()) == known.end()) {
+    return fail(Code::Usage, "this document does not have the form {}; it has {}", name(),
+                base::join(std::vector<std::string>(known.begin(), known.end()), ", "));
+  }
   OPLAT_CHECK(do_render(model, out));
   out.flush();
   if (!out)

@@ -11,5 +11,6 @@ namespace oplat::report {
 std::unique_ptr<Renderer> create_text_renderer();
 std::unique_ptr<Renderer> create_json_renderer();
 std::unique_ptr<Renderer> create_csv_renderer();
+std::unique_ptr<Renderer> create_html_renderer();
 
 }  // namespace oplat::report

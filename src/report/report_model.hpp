@@ -15,7 +15,10 @@
 #include "predict/prediction.hpp"
 #include "predict/validation.hpp"
 #include "report/accuracy_report.hpp"
+#include "report/check_report.hpp"
 #include "report/fit_report.hpp"
+#include "report/lists.hpp"
+#include "report/profile_report.hpp"
 #include "report/verification.hpp"
 #include "table/table.hpp"
 
@@ -91,7 +94,7 @@ struct RowListing {
 Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'000'000);
 
 struct Options {
-  bool per_op = false;  ///< text: every kernel, not only the costliest
+  bool per_op = false;  ///< text, html: every kernel, not only the costliest
   bool colour = false;  ///< text: escape sequences for a terminal
   bool measures_here =
       true;  ///< oplat has a worker of the rows' runtime, so that `oplat profile` is of use
@@ -100,7 +103,8 @@ struct Options {
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
   std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan,
-               EstimateListing, TableInfo, RowListing, Verification, FitReport, AccuracyReport>
+               RulesPlan, EstimateListing, TableInfo, RowListing, Verification, FitReport,
+               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList>
       subject;
   Options options;
 };

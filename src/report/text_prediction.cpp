@@ -45,14 +45,6 @@ std::string rate_text(const std::optional<double>& rate) {
   return rate ? fmt::format("{:.3g}", *rate) : "-";
 }
 
-/// "compute 87 %": how much of the time the bound explains; "none 2 %" where no bound explains
-/// more.
-std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
-  if (!diagnosis.bound_share) return "-";
-  return fmt::format("{} {:.0f} %", diagnosis.bound ? name(*diagnosis.bound) : "none",
-                     100 * *diagnosis.bound_share);
-}
-
 void print_kernel_table(const PredictionReport& report, std::ostream& out) {
   TextTable table({{"name"},
                    {"count", Align::Right},
@@ -132,35 +124,6 @@ void print_costliest(const PredictionReport& report, std::ostream& out) {
   table.print(out);
 }
 
-/// What would narrow the interval, by what makes it wide.
-void print_remedies(const predict::Prediction& p, const predict::Uncertainty& uncertainty,
-                    bool measures_here, std::ostream& out) {
-  bool measure = false, more_blocks = false;
-  for (std::size_t i = 0; i < uncertainty.most.size() && i < kUncertainShown; ++i) {
-    if (uncertainty.most[i].share < kSome) break;
-    measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
-    more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
-  }
-  const std::string command =
-      fmt::format("oplat profile --keys FILE --table {} --runtime {} --threads {}",
-                  base::printable(p.table_path.string(), kShortKey), name_text(p.setting.runtime),
-                  p.setting.threads);
-  if (uncertainty.mismatch > kMuch) out << "narrower with rows of the asked device and setting\n";
-  if (uncertainty.composition > kMuch && measures_here)
-    out << (p.composition.fitted
-                ? "narrower with a fit on more whole models: oplat profile --model, then oplat "
-                  "fit\n"
-                : "narrower with a fit on whole models: oplat profile --model, then oplat fit\n");
-  if (measure && !measures_here)
-    out << fmt::format(
-        "narrower with rows of the keys above, measured on the device by {}'s own tools: oplat "
-        "import\n",
-        name_text(p.setting.runtime));
-  if ((measure || more_blocks) && measures_here)
-    out << fmt::format("narrower with the keys above {}, one a line in FILE: {}\n",
-                       measure ? "measured" : "in more blocks", command);
-}
-
 void print_uncertainty(const PredictionReport& report, const Options& options, std::ostream& out) {
   const auto& uncertainty = report.diagnosis.uncertainty;
   if (!uncertainty) return;
@@ -185,7 +148,7 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
                places_text(kernel, one.places), base::printable(kernel.key, kShortKey)});
   }
   if (!table.empty()) table.print(out);
-  print_remedies(p, *uncertainty, options.measures_here, out);
+  for (const std::string& line : remedy_lines(report, options)) out << line << "\n";
 }
 
 std::string movement_text(const predict::MovementSum& sum) {
@@ -212,13 +175,52 @@ void print_movement(const predict::Diagnosis& diagnosis, std::ostream& out) {
   line("the model's own or put in, which its plan does not tell", untold);
 }
 
+}  // namespace
+
+std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
+  if (!diagnosis.bound_share) return "-";
+  return fmt::format("{} {:.0f} %", diagnosis.bound ? name(*diagnosis.bound) : "none",
+                     100 * *diagnosis.bound_share);
+}
+
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
     return fmt::format("fitted and calibrated on {} whole models", composition.calibration_models);
   return "not fitted: calibrated on no whole model, so the interval rests on start values";
 }
 
-}  // namespace
+std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
+  std::vector<std::string> lines;
+  if (!report.diagnosis.uncertainty) return lines;
+  const predict::Prediction& p = report.prediction;
+  const predict::Uncertainty& uncertainty = *report.diagnosis.uncertainty;
+  bool measure = false, more_blocks = false;
+  for (std::size_t i = 0; i < uncertainty.most.size() && i < kUncertainShown; ++i) {
+    if (uncertainty.most[i].share < kSome) break;
+    measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
+    more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
+  }
+  if (uncertainty.mismatch > kMuch)
+    lines.emplace_back("narrower with rows of the asked device and setting");
+  if (uncertainty.composition > kMuch && options.measures_here)
+    lines.emplace_back(p.composition.fitted
+                           ? "narrower with a fit on more whole models: oplat profile --model, "
+                             "then oplat fit"
+                           : "narrower with a fit on whole models: oplat profile --model, then "
+                             "oplat fit");
+  if (measure && !options.measures_here)
+    lines.push_back(fmt::format(
+        "narrower with rows of the keys above, measured on the device by {}'s own tools: oplat "
+        "import",
+        name_text(p.setting.runtime)));
+  if ((measure || more_blocks) && options.measures_here)
+    lines.push_back(fmt::format(
+        "narrower with the keys above {}, one a line in FILE: oplat profile --keys FILE --table {} "
+        "--runtime {} --threads {}",
+        measure ? "measured" : "in more blocks", base::printable(p.table_path.string(), kShortKey),
+        name_text(p.setting.runtime), p.setting.threads));
+  return lines;
+}
 
 void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out) {
   const predict::Prediction& p = report.prediction;

@@ -3,10 +3,20 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
+#include <vector>
 
 #include "report/report_model.hpp"
 
 namespace oplat::report {
+
+/// "compute 87 %": how much of the time the bound explains; "none 2 %" where no bound explains
+/// more.
+std::string bound_text(const predict::KernelDiagnosis& diagnosis);
+/// How well the composition is known.
+std::string composition_text(const predict::Composition& composition);
+/// What would narrow the interval, one line each; empty if nothing would.
+std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options);
 
 void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out);
 void print_validation(const predict::Validation& validation, const Options& options,

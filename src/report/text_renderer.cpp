@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "report/documents.hpp"
 #include "report/renderers.hpp"
 #include "report/text_accuracy.hpp"
 #include "report/text_fit.hpp"
@@ -81,6 +82,12 @@ class TextWriter {
                  base::printable(kernel.key, kWholeKey)});
     if (!table.empty()) table.print(out_);
   }
+
+  void operator()(const RulesPlan& made) { (*this)(made.plan); }
+
+  template <class Document>
+  requires requires(const Document& other, std::ostream& out) { print_document(other, out); }
+  void operator()(const Document& other) { print_document(other, out_); }
 
   void operator()(const TableInfo& info) {
     out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n", info.path,

@@ -185,11 +185,11 @@ TEST(Renderers, AreListedAndUnknownOnesRefused) {
     names.emplace_back(entry.name);
     EXPECT_EQ(entry.create()->name(), entry.name);
   }
-  EXPECT_THAT(names, ElementsAre("text", "json", "csv"));
+  EXPECT_THAT(names, ElementsAre("text", "json", "csv", "html"));
   const auto unknown = find_renderer("yaml");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Code::Usage);
-  EXPECT_THAT(unknown.error().message, HasSubstr("text, json, csv"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("text, json, csv, html"));
 }
 
 TEST(Renderers, AStreamThatFailsIsAWriteError) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The shorter documents as text and CSV; the renderers call these by the document's type.
+#pragma once
+
+#include <iosfwd>
+
+#include "report/report_model.hpp"
+
+namespace oplat::report {
+
+void print_document(const CheckReport& check, std::ostream& out);
+void print_document(const ProfileReport& profile, std::ostream& out);
+void print_document(const RuntimeList& list, std::ostream& out);
+void print_document(const RuleList& list, std::ostream& out);
+
+void write_csv(const CheckReport& check, std::ostream& out);
+void write_csv(const ProfileReport& profile, std::ostream& out);
+void write_csv(const RuntimeList& list, std::ostream& out);
+void write_csv(const RuleList& list, std::ostream& out);
+
+}  // namespace oplat::report

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Documents as pages.
+#pragma once
+
+#include <ostream>
+
+#include "report/report_model.hpp"
+
+namespace oplat::report {
+
+void write_page(const PredictionReport& report, const Options& options, std::ostream& out);
+void write_page(const predict::Validation& validation, std::ostream& out);
+
+}  // namespace oplat::report

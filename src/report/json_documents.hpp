@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The shorter documents as JSON. docs/reference/schemas describes every field.
+#pragma once
+
+#include "report/json_values.hpp"
+
+namespace oplat::report {
+
+Json json_document(const CheckReport& check);
+Json json_document(const ProfileReport& profile);
+Json json_document(const RuntimeList& list);
+Json json_document(const RuleList& list);
+
+}  // namespace oplat::report

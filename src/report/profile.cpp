@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The document of `oplat profile` in each form.
+#include <ostream>
+
+#include "base/units.hpp"
+#include "report/csv.hpp"
+#include "report/documents.hpp"
+#include "report/json_documents.hpp"
+
+namespace oplat::report {
+namespace {
+
+std::string counts_text(const measure::Counts& c) {
+  std::string text = fmt::format("{} of {} measured", c.measured(), c.total);
+  if (c.wide + c.few > 0)
+    text += fmt::format(" ({} within the target, {} wider, {} with too few blocks)", c.precise,
+                        c.wide, c.few);
+  if (c.failed > 0) text += fmt::format(", {} failed", c.failed);
+  if (c.unsupported > 0) text += fmt::format(", {} unsupported", c.unsupported);
+  if (c.skipped > 0) text += fmt::format(", {} skipped", c.skipped);
+  if (c.left > 0) text += fmt::format(", {} left", c.left);
+  return text;
+}
+
+Json counts_json(const measure::Counts& c) {
+  return {{"total", c.total},     {"precise", c.precise}, {"wide", c.wide},
+          {"few_blocks", c.few},  {"failed", c.failed},   {"unsupported", c.unsupported},
+          {"skipped", c.skipped}, {"left", c.left}};
+}
+
+std::string counts_line(std::string_view subject, const measure::Counts& c) {
+  return csv_line({std::string(subject), csv_number(c.total), csv_number(c.precise),
+                   csv_number(c.wide), csv_number(c.few), csv_number(c.failed),
+                   csv_number(c.unsupported), csv_number(c.skipped), csv_number(c.left)});
+}
+
+}  // namespace
+
+void print_document(const ProfileReport& profile, std::ostream& out) {
+  const measure::Summary& s = profile.summary;
+  out << fmt::format("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels),
+                     s.views);
+  if (s.models.total > 0) out << fmt::format("whole models: {}\n", counts_text(s.models));
+  const std::string waited = s.waited_seconds < 1
+                                 ? ""
+                                 : fmt::format(" ({} of it waiting for cores that are apart)",
+                                               base::clock_text(s.waited_seconds));
+  out << fmt::format("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
+                     s.processes, s.passes, base::clock_text(s.seconds), waited, profile.table);
+  for (const measure::Refusal& refusal : s.refusals)
+    out << fmt::format("{}: {}\n  {}\n", refusal.outcome, refusal.reason, refusal.key);
+}
+
+Json json_document(const ProfileReport& profile) {
+  const measure::Summary& s = profile.summary;
+  Json refusals = Json::array();
+  for (const measure::Refusal& refusal : s.refusals)
+    refusals.push_back(
+        {{"key", refusal.key}, {"outcome", refusal.outcome}, {"reason", refusal.reason}});
+  return {{"schema", "oplat.profile/1"},
+          {"table", profile.table},
+          {"rows", counts_json(s.kernels)},
+          {"models", counts_json(s.models)},
+          {"view_keys", s.views},
+          {"blocks", s.blocks},
+          {"passes", s.passes},
+          {"processes", s.processes},
+          {"seconds", s.seconds},
+          {"waited_seconds", s.waited_seconds},
+          {"budget_ended", s.budget_ended},
+          {"interrupted", s.interrupted},
+          {"refusals", std::move(refusals)}};
+}
+
+void write_csv(const ProfileReport& profile, std::ostream& out) {
+  out << csv_line({"subject", "total", "precise", "wide", "few_blocks", "failed", "unsupported",
+                   "skipped", "left"});
+  out << counts_line("kernels", profile.summary.kernels)
+      << counts_line("models", profile.summary.models);
+}
+
+}  // namespace oplat::report
