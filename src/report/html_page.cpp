@@ -15,22 +15,23 @@ namespace oplat::report {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
-:root{color-scheme:light dark;--page:#fff;--text:#1c2024;--dim:#5d6670;--line:#d9dee3;--panel:#f5f7f9;
---accent:#0b66c3;--alarm:#b3261e;--alarm-panel:#fdeeed;
+:root{color-scheme:light dark;--page:#fff;--text:#1c2024;--dim:#5d6670;--line:#d9dee3;
+--panel:#f5f7f9;--accent:#0b66c3;--alarm:#b3261e;--alarm-panel:#fdeeed;
 --s0:#0b66c3;--s1:#3aa0a8;--s2:#7a5bc7;--s3:#c8791d;--s4:#8a949e;--s5:#b3261e;--s6:#5c7d2f}
-@media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e9ec;--dim:#9aa4ae;--line:#343b42;
---panel:#1d2226;--accent:#6db3ff;--alarm:#ff8a80;--alarm-panel:#3a1f1d;
+@media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e9ec;--dim:#9aa4ae;
+--line:#343b42;--panel:#1d2226;--accent:#6db3ff;--alarm:#ff8a80;--alarm-panel:#3a1f1d;
 --s0:#5aa7f7;--s1:#4fb9c0;--s2:#a48df0;--s3:#e0a050;--s4:#79838d;--s5:#ff8a80;--s6:#9dbb6a}}
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:68rem;background:var(--page);color:var(--text);
-font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:68rem;background:var(--page);
+color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 h1{font-size:1.15rem;margin:0;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:2.2rem 0 .6rem}
 p{margin:.4rem 0}
 .dim{color:var(--dim)}
 .big{font-size:2.4rem;font-weight:650;line-height:1.15;margin:.3rem 0 0}
 .none{color:var(--alarm)}
-.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.6rem;margin:.8rem 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.6rem;
+margin:.8rem 0}
 .tiles div{background:var(--panel);border-radius:.4rem;padding:.55rem .8rem}
 .tiles b{display:block;font-size:1.3rem;font-weight:650}
 .caution{background:var(--alarm-panel);border-left:.25rem solid var(--alarm);padding:.5rem .8rem;
@@ -48,8 +49,10 @@ svg text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var
 .legend{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;list-style:none;padding:0;margin:.5rem 0}
 .legend i{display:inline-block;width:.75rem;height:.75rem;border-radius:.15rem;margin-right:.4rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
-th{text-align:left;color:var(--dim);font-weight:600;border-bottom:2px solid var(--line);padding:.3rem .5rem}
-td{border-bottom:1px solid var(--line);padding:.3rem .5rem;vertical-align:top;overflow-wrap:anywhere}
+th{text-align:left;color:var(--dim);font-weight:600;border-bottom:2px solid var(--line);
+padding:.3rem .5rem}
+td{border-bottom:1px solid var(--line);padding:.3rem .5rem;vertical-align:top;
+overflow-wrap:anywhere}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.k,code{font:.8rem/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.4rem 0}
@@ -57,9 +60,10 @@ dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
 summary{cursor:pointer;color:var(--accent);margin:2rem 0 .6rem}
 @media (max-width:40rem){thead{display:none}table,tbody,tr,td{display:block;width:100%}
 tr{border:1px solid var(--line);border-radius:.4rem;margin:.5rem 0;padding:.3rem .6rem}
-td,td.n{border:0;padding:.1rem 0;text-align:left;white-space:normal;padding-left:8.5rem;position:relative;
-min-height:1.4rem}
-td::before{content:attr(data-h);position:absolute;left:0;width:8rem;color:var(--dim);font:.85rem system-ui,sans-serif}
+td,td.n{border:0;padding:.1rem 0;text-align:left;white-space:normal;padding-left:8.5rem;
+position:relative;min-height:1.4rem}
+td::before{content:attr(data-h);position:absolute;left:0;width:8rem;color:var(--dim);
+font:.85rem system-ui,sans-serif}
 td:empty{display:none}dl{grid-template-columns:1fr}dt{margin-top:.4rem}.big{font-size:1.9rem}}
 )css";
 
