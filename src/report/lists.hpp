@@ -34,10 +34,10 @@ struct RuntimeList {
 /// `oplat rules`.
 struct RuleList {
   struct RuleSet {
-    std::string name;     ///< "paddle-lite@2.12"
+    std::string name;     ///< of the set and its version, "name@2.12"
     std::string runtime;  ///< whose rows its plans are for
     std::string version;  ///< of the runtime
-    std::string reads;    ///< models it understands, "paddle"
+    std::string reads;    ///< domain of the models that it understands
     std::size_t passes = 0;
     std::set<std::string> options;
     std::string hash;  ///< of the file that holds it
