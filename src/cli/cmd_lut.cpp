@@ -72,9 +72,9 @@ Status from_table(const LutFlags& flags, Source& source, std::vector<std::string
 
 Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>& warnings) {
   source.device = flags.device.value_or(kDevice);
-  OPLAT_TRY(path, find_lut(flags.db_dir, source.device));
-  OPLAT_TRY(opened, open_lut(path, flags.skip_bad_rows));
-  const auto file = std::make_shared<const LutFile>(std::move(opened));
+  OPLAT_TRY(path, compat::mobile_vision::find_lut(flags.db_dir, source.device));
+  OPLAT_TRY(opened, compat::mobile_vision::open_lut(path, flags.skip_bad_rows));
+  const auto file = std::make_shared<const compat::mobile_vision::LutFile>(std::move(opened));
   warn_of_skipped(path, file->lut.skipped, file->lut.notes, warnings);
   const auto index = std::make_shared<const compat::mobile_vision::LutIndex>(file->lut.records);
   for (const std::string& one : index->contradictions())
@@ -111,9 +111,10 @@ void print(const LutFlags& flags, const Source& source,
   print_json(document);
 }
 
-Status print_queries(const LutFlags& flags, const std::vector<LutNet>& nets) {
+Status print_queries(const LutFlags& flags,
+                     const std::vector<compat::mobile_vision::LutNet>& nets) {
   std::string lines;
-  for (const LutNet& net : nets) {
+  for (const compat::mobile_vision::LutNet& net : nets) {
     for (const formats::caffe2::LutQuery& query : net.queries)
       lines += compat::mobile_vision::lut_question_line(query, flags.device.value_or(kDevice));
   }
@@ -125,8 +126,8 @@ bool chooses_rows(const predict::Question& question) {
 }
 
 Result<int> run_lut(const LutFlags& flags) {
-  OPLAT_TRY(paths, parse_model_paths(flags.model_paths));
-  OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
+  OPLAT_TRY(paths, compat::mobile_vision::parse_model_paths(flags.model_paths));
+  OPLAT_TRY(shapes, compat::mobile_vision::parse_input_dims(flags.input_dims));
   const auto mode = parse_lut_mode(flags.mode);
   if (!mode)
     return fail(Code::Usage, "--mode {}: is one of ave, mean, min, max, last",
@@ -136,9 +137,9 @@ Result<int> run_lut(const LutFlags& flags) {
                 "--runtime, --runtime-version, --precision and --threads choose rows of a --table; "
                 "files of --db_dir have one kind");
   }
-  std::vector<LutNet> nets;
+  std::vector<compat::mobile_vision::LutNet> nets;
   for (const std::string& path : paths) {
-    OPLAT_TRY(net, open_net(path, shapes));
+    OPLAT_TRY(net, compat::mobile_vision::open_net(path, shapes));
     nets.push_back(std::move(net));
   }
   if (flags.queries) {
@@ -150,7 +151,7 @@ Result<int> run_lut(const LutFlags& flags) {
   OPLAT_CHECK(flags.table.empty() ? from_file(flags, source, warnings)
                                   : from_table(flags, source, warnings));
   std::vector<LutPrediction> predictions;
-  for (const LutNet& net : nets) {
+  for (const compat::mobile_vision::LutNet& net : nets) {
     OPLAT_TRY(prediction, look_up(net, source.lookup, *mode, warnings));
     if (source.predictor) OPLAT_CHECK(estimate_missing(prediction, *source.predictor, flags.level));
     predictions.push_back(std::move(prediction));

@@ -10,12 +10,12 @@
 #include "cli/campaign.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
-#include "cli/lut_nets.hpp"
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
+#include "compat/mobile_vision/nets.hpp"
 #include "search/expansion.hpp"
 #include "table/exchange.hpp"
 
@@ -91,11 +91,11 @@ std::vector<Wanted> distinct(const std::vector<formats::caffe2::LutQuery>& queri
 }
 
 Result<std::vector<Wanted>> wanted_of(const LutBuildFlags& flags) {
-  OPLAT_TRY(paths, parse_model_paths(flags.models));
-  OPLAT_TRY(shapes, parse_input_dims(flags.input_dims));
+  OPLAT_TRY(paths, compat::mobile_vision::parse_model_paths(flags.models));
+  OPLAT_TRY(shapes, compat::mobile_vision::parse_input_dims(flags.input_dims));
   std::vector<formats::caffe2::LutQuery> all;
   for (const std::string& path : paths) {
-    OPLAT_TRY(net, open_net(path, shapes));
+    OPLAT_TRY(net, compat::mobile_vision::open_net(path, shapes));
     all.insert(all.end(), net.queries.begin(), net.queries.end());
   }
   for (const std::string& file : flags.spaces) {

@@ -12,9 +12,9 @@
 #include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
-#include "cli/lut_files.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/lut_files.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -105,7 +105,7 @@ Result<int> run_find(const FindFlags& flags) {
       return fail(Code::Usage, "{}: says no device; add one, or give --device", line.place);
     questions.push_back(*std::move(question));
   }
-  OPLAT_TRY(file, open_lut(flags.file, flags.skip_bad_rows));
+  OPLAT_TRY(file, compat::mobile_vision::open_lut(flags.file, flags.skip_bad_rows));
   const compat::mobile_vision::LutIndex index(file.lut.records);
   std::string text;
   base::TruncatedList missing(kMaxNamed);
@@ -139,14 +139,14 @@ Result<int> run_add(const AddFlags& flags) {
     if (!record) return fail_in(line.place, {Code::Usage, record.error().message});
     added.push_back(*std::move(record));
   }
-  LutFile file;
+  compat::mobile_vision::LutFile file;
   std::error_code error;
   if (std::filesystem::exists(flags.file, error)) {
     if (std::filesystem::path(flags.file).extension() == ".zip") {
       return fail(Code::Usage, "{}: unpack the archive first; records are added to the file within",
                   flags.file);
     }
-    OPLAT_TRY(opened, open_lut(flags.file, false));
+    OPLAT_TRY(opened, compat::mobile_vision::open_lut(flags.file, false));
     file = std::move(opened);
   }
   std::string text = file.bytes;
@@ -174,9 +174,9 @@ struct MergeFlags {
 };
 
 Result<int> run_merge(const MergeFlags& flags) {
-  std::vector<LutFile> files;
+  std::vector<compat::mobile_vision::LutFile> files;
   for (const std::string& path : flags.files) {
-    OPLAT_TRY(file, open_lut(path, flags.skip_bad_rows));
+    OPLAT_TRY(file, compat::mobile_vision::open_lut(path, flags.skip_bad_rows));
     files.push_back(std::move(file));
   }
   std::vector<std::string> warnings;
@@ -184,7 +184,7 @@ Result<int> run_merge(const MergeFlags& flags) {
   std::vector<compat::mobile_vision::LutRecord> all;
   std::unordered_set<std::string> seen;
   std::size_t equal = 0;
-  for (const LutFile& file : files) {
+  for (const compat::mobile_vision::LutFile& file : files) {
     if (file.lut.skipped > 0)
       warnings.push_back(
           fmt::format("{}: {} malformed lines are left out", file.path.string(), file.lut.skipped));

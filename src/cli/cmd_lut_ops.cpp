@@ -8,15 +8,15 @@
 #include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut.hpp"
-#include "cli/module_lines.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
+#include "compat/mobile_vision/module_lines.hpp"
 
 namespace oplat::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Answers = std::vector<std::optional<ModuleTable::Answer>>;
+using Answers = std::vector<std::optional<compat::mobile_vision::ModuleTable::Answer>>;
 
 constexpr std::size_t kMaxNamed = 5;
 
@@ -33,7 +33,8 @@ struct Totals {
   double latency_us = 0;
 };
 
-Totals totals_of(const std::vector<ModuleLine>& lines, const Answers& answers) {
+Totals totals_of(const std::vector<compat::mobile_vision::ModuleLine>& lines,
+                 const Answers& answers) {
   Totals totals;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     totals.parameters += static_cast<double>(lines[i].facts.parameters);
@@ -43,11 +44,11 @@ Totals totals_of(const std::vector<ModuleLine>& lines, const Answers& answers) {
   return totals;
 }
 
-std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers,
-                    const LutOpsFlags& flags) {
+std::string text_of(const std::vector<compat::mobile_vision::ModuleLine>& lines,
+                    const Answers& answers, const LutOpsFlags& flags) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const ModuleLine& line = lines[i];
+    const compat::mobile_vision::ModuleLine& line = lines[i];
     text += fmt::format("{}", line.query.op);
     for (const auto& shape : line.query.input_shapes)
       text += fmt::format(" [{}]", fmt::join(shape, ","));
@@ -69,14 +70,14 @@ std::string text_of(const std::vector<ModuleLine>& lines, const Answers& answers
   return text + "\n";
 }
 
-Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers,
+Json json_of(const std::vector<compat::mobile_vision::ModuleLine>& lines, const Answers& answers,
              const LutOpsFlags& flags) {
   Json json;
   json["schema"] = "oplat.lut.ops/1";
   json["operators"] = Json::array();
   bool complete = !flags.table.empty();
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const ModuleLine& line = lines[i];
+    const compat::mobile_vision::ModuleLine& line = lines[i];
     Json one;
     one["op"] = line.query.op;
     one["key"] = line.key;
@@ -99,8 +100,8 @@ Json json_of(const std::vector<ModuleLine>& lines, const Answers& answers,
   return json;
 }
 
-Status require_found(const std::vector<ModuleLine>& lines, const Answers& answers,
-                     const LutOpsFlags& flags) {
+Status require_found(const std::vector<compat::mobile_vision::ModuleLine>& lines,
+                     const Answers& answers, const LutOpsFlags& flags) {
   std::set<std::string> seen;
   base::TruncatedList missing(kMaxNamed);
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -119,12 +120,12 @@ Result<int> run_lut_ops(const LutOpsFlags& flags) {
   if (flags.mirror_bias && flags.table.empty())
     return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
   OPLAT_TRY(source, base::Source::open(flags.file));
-  OPLAT_TRY(lines, read_module_lines(source, false));
+  OPLAT_TRY(lines, compat::mobile_vision::read_module_lines(source, false));
   Answers answers(lines.size());
   if (!flags.table.empty()) {
     OPLAT_TRY(table_source, base::Source::open(flags.table));
-    OPLAT_TRY(entries, read_module_lines(table_source, true));
-    const ModuleTable table(entries);
+    OPLAT_TRY(entries, compat::mobile_vision::read_module_lines(table_source, true));
+    const compat::mobile_vision::ModuleTable table(entries);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       OPLAT_TRY(answer, table.find(lines[i], flags.mirror_bias));
       answers[i] = answer;

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
-#include "cli/evaluator_operators.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -15,6 +14,7 @@
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
 #include "compat/paddleslim/codecs.hpp"
+#include "compat/paddleslim/evaluator_operators.hpp"
 #include "formats/format_reader.hpp"
 
 namespace oplat::cli {
@@ -66,9 +66,9 @@ struct Answers {
   std::map<std::string, Answer> of;
 };
 
-Answers answers_of(const EvaluatorQuestions& questions, const Times& times) {
+Answers answers_of(const compat::paddleslim::EvaluatorQuestions& questions, const Times& times) {
   Answers answers;
-  for (const EvaluatorQuestion& question : questions.asked) {
+  for (const compat::paddleslim::EvaluatorQuestion& question : questions.asked) {
     const auto [at, is_new] = answers.of.try_emplace(question.text);
     ++at->second.count;
     if (!is_new) continue;
@@ -88,8 +88,8 @@ std::optional<double> total_of(const Answers& answers) {
   return total;
 }
 
-Json document_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestions& questions,
-                 const Answers& answers) {
+Json document_of(const PaddleslimEvaluateFlags& flags,
+                 const compat::paddleslim::EvaluatorQuestions& questions, const Answers& answers) {
   Json json;
   const auto total = total_of(answers);
   json["schema"] = "oplat.paddleslim.evaluate/1";
@@ -109,7 +109,8 @@ Json document_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestions&
   return json;
 }
 
-std::string text_of(const PaddleslimEvaluateFlags& flags, const EvaluatorQuestions& questions,
+std::string text_of(const PaddleslimEvaluateFlags& flags,
+                    const compat::paddleslim::EvaluatorQuestions& questions,
                     const Answers& answers) {
   std::string text;
   for (const std::string& one : answers.order) {
@@ -154,7 +155,7 @@ Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
                 flags.model, reader->name());
   }
   OPLAT_TRY(graph, reader->read(source, shapes));
-  auto questions = evaluator_questions(graph, flags.only_conv, flags.delimiter);
+  auto questions = compat::paddleslim::evaluator_questions(graph, flags.only_conv, flags.delimiter);
   if (!questions) return fail_in(flags.model, questions.error());
   std::vector<std::string> warnings;
   OPLAT_TRY(times, read_times(flags, warnings));

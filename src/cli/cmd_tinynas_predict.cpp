@@ -11,7 +11,6 @@
 #include "base/truncated_list.hpp"
 #include "cli/conv_answers.hpp"
 #include "cli/conv_library.hpp"
-#include "cli/conv_questions.hpp"
 #include "cli/conv_report.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
@@ -19,6 +18,7 @@
 #include "cli/output.hpp"
 #include "cli/tinynas.hpp"
 #include "compat/registry.hpp"
+#include "compat/tinynas/questions.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -73,7 +73,7 @@ Result<TinynasPredictFlags> checked(TinynasPredictFlags flags) {
   OPLAT_TRY(precision, library_precision(flags.precision));
   flags.precision = precision;
   flags.batches = without_repeats(flags.batches);
-  if (has_t40_rules(flags.device)) {
+  if (compat::tinynas::has_t40_rules(flags.device)) {
     if (std::any_of(flags.batches.begin(), flags.batches.end(),
                     [](std::int64_t batch) { return batch != 1; }))
       return fail(Code::Usage, "--batch: a T40 computes batch 1 only");
@@ -83,13 +83,13 @@ Result<TinynasPredictFlags> checked(TinynasPredictFlags flags) {
   return flags;
 }
 
-Result<std::vector<ConvQuestion>> questions_of(const TinynasPredictFlags& flags,
-                                               std::vector<std::string>& warnings) {
-  if (!flags.tests.empty()) return listed_questions(flags.tests, warnings);
+Result<std::vector<compat::tinynas::ConvQuestion>> questions_of(
+    const TinynasPredictFlags& flags, std::vector<std::string>& warnings) {
+  if (!flags.tests.empty()) return compat::tinynas::listed_questions(flags.tests, warnings);
   const auto rules = compat::tinynas::parse_rules(flags.rules);
   if (!rules)
     return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
-  return structure_questions(flags.structure, flags.resolution, *rules);
+  return compat::tinynas::structure_questions(flags.structure, flags.resolution, *rules);
 }
 
 /// Where the answers come from, for the document.
@@ -248,11 +248,11 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& given_flags) {
     return fail(made.error());
   }
   const Answers& answers = *made;
-  std::vector<ConvQuestions> sets =
-      at_batches(questions, flags.batches, has_t40_rules(flags.device), warnings);
+  std::vector<compat::tinynas::ConvQuestions> sets = compat::tinynas::at_batches(
+      questions, flags.batches, compat::tinynas::has_t40_rules(flags.device), warnings);
   print_warnings(warnings, flags.verbosity);
   std::vector<ConvPrediction> predictions;
-  for (ConvQuestions& set : sets) {
+  for (compat::tinynas::ConvQuestions& set : sets) {
     OPLAT_TRY(answered, answers.answer(set.convs));
     predictions.push_back(conv_prediction(std::move(set), std::move(answered), flags.level));
   }

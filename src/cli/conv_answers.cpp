@@ -45,10 +45,11 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
 Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows) {
   OPLAT_TRY(made, compat::tinynas::OriginalPredictor::create(rows));
   const auto original = std::make_shared<compat::tinynas::OriginalPredictor>(std::move(made));
-  return [original](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
+  return [original](std::span<const compat::tinynas::ConvQuestion> questions)
+             -> Result<std::vector<ConvAnswer>> {
     std::vector<ConvAnswer> answers;
     answers.reserve(questions.size());
-    for (const ConvQuestion& question : questions) {
+    for (const compat::tinynas::ConvQuestion& question : questions) {
       ConvAnswer& answer = answers.emplace_back();
       const auto ms = original->predict(question.conv);
       if (!ms && ms.error().code != Code::Missing) return fail(ms.error());
@@ -100,10 +101,11 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
   best->quantile = predict::interval_quantile(level, {});
   OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection, profile));
   best->predictor = std::move(predictor);
-  return [best](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
+  return [best](std::span<const compat::tinynas::ConvQuestion> questions)
+             -> Result<std::vector<ConvAnswer>> {
     std::vector<table::PlanKernel> kernels;
     kernels.reserve(questions.size());
-    for (const ConvQuestion& question : questions)
+    for (const compat::tinynas::ConvQuestion& question : questions)
       kernels.push_back(
           {question.name, compat::tinynas::key_text_of(question.conv, best->dtype), 1});
     OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt,

@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 #include "cli/conv_library.hpp"
-#include "cli/conv_questions.hpp"
+#include "compat/tinynas/questions.hpp"
 #include "estimate/learned.hpp"
 #include "predict/population.hpp"
 #include "table/table.hpp"
@@ -30,7 +30,8 @@ struct ConvAnswer {
 };
 
 /// One answer a question, in their order.
-using Answerer = std::function<Result<std::vector<ConvAnswer>>(std::span<const ConvQuestion>)>;
+using Answerer =
+    std::function<Result<std::vector<ConvAnswer>>(std::span<const compat::tinynas::ConvQuestion>)>;
 
 /// The original's method on a library. Code::Input where no row of it can be used.
 Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows);

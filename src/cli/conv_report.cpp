@@ -70,7 +70,7 @@ std::optional<double> per_image(const ConvPrediction& prediction) {
 }
 
 std::string total_line(const ConvPrediction& prediction, double level) {
-  const ConvQuestions& questions = prediction.questions;
+  const compat::tinynas::ConvQuestions& questions = prediction.questions;
   std::string line = questions.batch ? fmt::format("batch {}: ", *questions.batch) : std::string();
   if (!prediction.total_ms) {
     const auto missing = std::count_if(prediction.answers.begin(), prediction.answers.end(),
@@ -90,8 +90,8 @@ std::string total_line(const ConvPrediction& prediction, double level) {
 
 }  // namespace
 
-ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers,
-                               double level) {
+ConvPrediction conv_prediction(compat::tinynas::ConvQuestions questions,
+                               std::vector<ConvAnswer> answers, double level) {
   ConvPrediction prediction{std::move(questions), std::move(answers), 0.0, std::nullopt};
   for (const ConvAnswer& answer : prediction.answers) {
     if (!answer.ms) prediction.total_ms.reset();
@@ -123,9 +123,10 @@ std::optional<ConvErrors> conv_errors(const ConvPrediction& prediction) {
 }
 
 std::string conv_text(const ConvPrediction& prediction, double level) {
-  const std::vector<ConvQuestion>& convs = prediction.questions.convs;
+  const std::vector<compat::tinynas::ConvQuestion>& convs = prediction.questions.convs;
   std::size_t width = 4;
-  for (const ConvQuestion& question : convs) width = std::max(width, question.name.size());
+  for (const compat::tinynas::ConvQuestion& question : convs)
+    width = std::max(width, question.name.size());
   std::string text = fmt::format(
       "{:<{}}  {:<9} {:>6} {:>5} {:>6} {:>5} {:>6} {:>5} {:>6} {:>12} {:>12} {:>12}  source\n",
       "name", width, "type", "stride", "fused", "kernel", "batch", "in_c", "in_h", "out_c", "ms",
@@ -166,7 +167,7 @@ std::string conv_lines(const ConvPrediction& prediction) {
 
 ordered_json conv_document(const ConvPrediction& prediction) {
   ordered_json document;
-  const ConvQuestions& questions = prediction.questions;
+  const compat::tinynas::ConvQuestions& questions = prediction.questions;
   document["batch"] = questions.batch ? ordered_json(*questions.batch) : ordered_json(nullptr);
   document["total_ms"] = json_number(prediction.total_ms);
   document["total_interval_ms"] = json_interval(prediction.total_interval);
@@ -181,7 +182,7 @@ ordered_json conv_document(const ConvPrediction& prediction) {
   }
   ordered_json convs = ordered_json::array();
   for (std::size_t i = 0; i < questions.convs.size(); ++i) {
-    const ConvQuestion& question = questions.convs[i];
+    const compat::tinynas::ConvQuestion& question = questions.convs[i];
     const ConvAnswer& answer = prediction.answers[i];
     ordered_json conv;
     if (!question.name.empty()) conv["name"] = question.name;

@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "cli/conv_answers.hpp"
-#include "cli/conv_questions.hpp"
+#include "compat/tinynas/questions.hpp"
 
 namespace oplat::cli {
 
 /// A set of convolutions with its answers, beside the questions, and their sum.
 struct ConvPrediction {
-  ConvQuestions questions;
+  compat::tinynas::ConvQuestions questions;
   std::vector<ConvAnswer> answers;
   std::optional<double> total_ms;  ///< nothing while one is missing
   std::optional<estimate::Bounds> total_interval;
 };
-ConvPrediction conv_prediction(ConvQuestions questions, std::vector<ConvAnswer> answers,
-                               double level);
+ConvPrediction conv_prediction(compat::tinynas::ConvQuestions questions,
+                               std::vector<ConvAnswer> answers, double level);
 
 /// Predictions beside measured times, over the convolutions that have both.
 struct ConvErrors {

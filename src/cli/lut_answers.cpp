@@ -80,7 +80,7 @@ std::optional<LutMode> parse_lut_mode(std::string_view word) {
   return std::nullopt;
 }
 
-LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
+LutLookup lookup_in_file(std::shared_ptr<const compat::mobile_vision::LutFile> file,
                          std::shared_ptr<const compat::mobile_vision::LutIndex> index,
                          std::string device) {
   return [file = std::move(file), index = std::move(index), device = std::move(device)](
@@ -102,8 +102,8 @@ LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
   };
 }
 
-Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish,
-                            std::vector<std::string>& warnings) {
+Result<KeptTable> lut_table(const compat::mobile_vision::LutFile& file, const std::string& device,
+                            const KeptWish& wish, std::vector<std::string>& warnings) {
   const base::Hash128 hash = base::hash128(file.bytes);
   base::Hasher hasher;
   hasher.add(device);
@@ -127,8 +127,8 @@ Result<KeptTable> lut_table(const LutFile& file, const std::string& device, cons
   return kept_table({file.path, name, hash, read}, wish, warnings);
 }
 
-Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode,
-                              std::vector<std::string>& warnings) {
+Result<LutPrediction> look_up(const compat::mobile_vision::LutNet& net, const LutLookup& lookup,
+                              LutMode mode, std::vector<std::string>& warnings) {
   LutPrediction prediction;
   prediction.path = net.path;
   std::set<std::string> told;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "cli/kept_table.hpp"
-#include "cli/lut_files.hpp"
-#include "cli/lut_nets.hpp"
+#include "compat/mobile_vision/lut_files.hpp"
 #include "compat/mobile_vision/lut_rows.hpp"
+#include "compat/mobile_vision/nets.hpp"
 #include "predict/prediction.hpp"
 
 namespace oplat::cli {
@@ -56,7 +56,7 @@ struct LutPrediction {
 };
 
 /// Records of a file for one device, found by its index. The file stays in memory.
-LutLookup lookup_in_file(std::shared_ptr<const LutFile> file,
+LutLookup lookup_in_file(std::shared_ptr<const compat::mobile_vision::LutFile> file,
                          std::shared_ptr<const compat::mobile_vision::LutIndex> index,
                          std::string device);
 /// Rows of a table; see compat::mobile_vision::LutRows.
@@ -64,13 +64,13 @@ LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection);
 
 /// The records of one device as a table with a fit, kept for the next time.
-Result<KeptTable> lut_table(const LutFile& file, const std::string& device, const KeptWish& wish,
-                            std::vector<std::string>& warnings);
+Result<KeptTable> lut_table(const compat::mobile_vision::LutFile& file, const std::string& device,
+                            const KeptWish& wish, std::vector<std::string>& warnings);
 
 /// The original's rule: equality of the five fields, and an Int8Conv that is not found may be an
 /// Int8ConvRelu.
-Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode,
-                              std::vector<std::string>& warnings);
+Result<LutPrediction> look_up(const compat::mobile_vision::LutNet& net, const LutLookup& lookup,
+                              LutMode mode, std::vector<std::string>& warnings);
 /// Estimates what is missing, and how sure the sum is.
 Status estimate_missing(LutPrediction& prediction, const predict::Predictor& predictor,
                         double level);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finding the files of a net and asking it for its queries.
-#include "cli/lut_nets.hpp"
+#include "compat/mobile_vision/nets.hpp"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,13 +10,13 @@
 #include "base/text.hpp"
 #include "formats/caffe2.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxRank = 16;
-constexpr std::int64_t kMaxDim = std::int64_t{1} << 40;
+constexpr std::size_t kMaxInputRank = 16;
+constexpr std::int64_t kMaxInputDim = std::int64_t{1} << 40;
 constexpr std::string_view kLfsHead = "version https://git-lfs.github.com/spec/";
 constexpr std::uintmax_t kMaxPointer = 1024;
 
@@ -24,14 +24,14 @@ Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohman
   const auto bad = [&] {
     return fail(Code::Usage,
                 "--input_dims: {} is {} where a list of at most {} sizes from 1 on is expected",
-                base::printable(name), base::printable(list.dump(-1, ' ', true)), kMaxRank);
+                base::printable(name), base::printable(list.dump(-1, ' ', true)), kMaxInputRank);
   };
-  if (!list.is_array() || list.empty() || list.size() > kMaxRank) return bad();
+  if (!list.is_array() || list.empty() || list.size() > kMaxInputRank) return bad();
   std::vector<std::int64_t> dims;
   for (const nlohmann::json& dim : list) {
     if (!dim.is_number_integer()) return bad();
     const auto size = dim.get<std::int64_t>();
-    if (size < 1 || size > kMaxDim) return bad();
+    if (size < 1 || size > kMaxInputDim) return bad();
     dims.push_back(size);
   }
   return dims;
@@ -115,4 +115,4 @@ Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& sh
   return LutNet{path, std::move(queries)};
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

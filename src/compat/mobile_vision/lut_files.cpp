@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finding, unpacking and reading.
-#include "cli/lut_files.hpp"
+#include "compat/mobile_vision/lut_files.hpp"
 
 #include <system_error>
 #include <utility>
@@ -8,10 +8,10 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "cli/lut_nets.hpp"
-#include "cli/zip_file.hpp"
+#include "compat/mobile_vision/nets.hpp"
+#include "compat/mobile_vision/zip_file.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,9 +49,9 @@ Result<LutFile> open_lut(const fs::path& path, bool skip_bad_rows) {
     OPLAT_TRY(unpacked, unzip(file.bytes, ".json", kMaxBytes, path.string()));
     file.bytes = std::move(unpacked);
   }
-  OPLAT_TRY(lut, compat::mobile_vision::read_lut(file.bytes, path.string(), skip_bad_rows));
+  OPLAT_TRY(lut, read_lut(file.bytes, path.string(), skip_bad_rows));
   file.lut = std::move(lut);
   return file;
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

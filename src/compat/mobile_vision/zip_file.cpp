@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Zip archives read by libzip; the only file that names it.
-#include "cli/zip_file.hpp"
+#include "compat/mobile_vision/zip_file.hpp"
 
 #include <zip.h>
 
@@ -10,10 +10,10 @@
 
 #include "base/text.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
-constexpr zip_int64_t kMaxEntries = 10'000;
+constexpr zip_int64_t kMaxZipEntries = 10'000;
 
 struct Discard {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -47,8 +47,9 @@ Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes,
 
 Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::string_view shown) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
-  if (count > kMaxEntries)
-    return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count, kMaxEntries);
+  if (count > kMaxZipEntries)
+    return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count,
+                kMaxZipEntries);
   std::vector<zip_uint64_t> found;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
@@ -92,4 +93,4 @@ Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::
   }
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Files and batches as questions.
-#include "cli/conv_questions.hpp"
+#include "compat/tinynas/questions.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "base/files.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 namespace {
 
 constexpr std::int64_t kT40Channels = 32;
@@ -19,8 +19,8 @@ std::int64_t rounded_up(std::int64_t channels, std::int64_t step) {
 }
 
 /// The original knows no groups; rounded channels must still be whole groups of them.
-void apply_t40(compat::tinynas::ConvTuple& conv) {
-  conv = compat::tinynas::named_by_groups(conv);
+void apply_t40(ConvTuple& conv) {
+  conv = named_by_groups(conv);
   conv.fused = false;
   conv.batch = 1;
   const std::int64_t step = std::lcm(kT40Channels, std::max<std::int64_t>(1, conv.group));
@@ -39,14 +39,13 @@ bool is_time_of(const ConvQuestion& asked, std::int64_t batch, bool one_batch) {
 }  // namespace
 
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
-                                                      std::int64_t resolution,
-                                                      compat::tinynas::Rules rules) {
+                                                      std::int64_t resolution, Rules rules) {
   OPLAT_TRY(source, base::Source::open(path));
-  OPLAT_TRY(structure, compat::tinynas::read_structure(source));
-  OPLAT_TRY(convs, compat::tinynas::convolutions(structure, resolution, rules));
+  OPLAT_TRY(structure, read_structure(source));
+  OPLAT_TRY(convs, convolutions(structure, resolution, rules));
   std::vector<ConvQuestion> questions;
   questions.reserve(convs.size());
-  for (compat::tinynas::NamedConv& conv : convs)
+  for (NamedConv& conv : convs)
     questions.push_back({std::move(conv.name), conv.conv, std::nullopt, false});
   return questions;
 }
@@ -54,11 +53,11 @@ Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
 Result<std::vector<ConvQuestion>> listed_questions(const std::string& path,
                                                    std::vector<std::string>& warnings) {
   OPLAT_TRY(source, base::Source::open(path));
-  OPLAT_TRY(listed, compat::tinynas::read_conv_list(source));
+  OPLAT_TRY(listed, read_conv_list(source));
   std::vector<ConvQuestion> questions;
   questions.reserve(listed.size());
   std::size_t failed = 0;
-  for (const compat::tinynas::ListedConv& one : listed) {
+  for (const ListedConv& one : listed) {
     const bool no_time = one.ms && *one.ms < 0;
     if (no_time) ++failed;
     // The original passes over the failed rows of a library; a tuple is a question whatever stands
@@ -118,4 +117,4 @@ std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs,
   return sets;
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::tinynas

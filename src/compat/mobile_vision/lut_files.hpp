@@ -8,13 +8,13 @@
 #include "base/result.hpp"
 #include "compat/mobile_vision/lut.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 
 /// A file with its records, which point into its bytes.
 struct LutFile {
   std::filesystem::path path;
   std::string bytes;  ///< unpacked
-  compat::mobile_vision::Lut lut;
+  Lut lut;
   LutFile() = default;
   LutFile(const LutFile&) = delete;
   LutFile& operator=(const LutFile&) = delete;
@@ -29,4 +29,4 @@ Result<std::filesystem::path> find_lut(const std::string& folder, const std::str
 /// A file, or the one *.json of a zip archive.
 Result<LutFile> open_lut(const std::filesystem::path& path, bool skip_bad_rows);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

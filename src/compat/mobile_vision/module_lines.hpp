@@ -13,12 +13,12 @@
 #include "base/result.hpp"
 #include "compat/mobile_vision/module_query.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 
 struct ModuleLine {
   std::size_t line = 0;
-  compat::mobile_vision::ModuleQuery query;  ///< canonical
-  compat::mobile_vision::ModuleFacts facts;
+  ModuleQuery query;  ///< canonical
+  ModuleFacts facts;
   std::string key;
   std::optional<double> latency_us;
 };
@@ -49,4 +49,4 @@ class ModuleTable {
   std::unordered_map<std::string, Sum> sums_;
 };
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

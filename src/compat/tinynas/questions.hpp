@@ -11,11 +11,11 @@
 #include "base/result.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 
 struct ConvQuestion {
   std::string name;  ///< of the place in the network; empty: from a list
-  compat::tinynas::ConvTuple conv;
+  ConvTuple conv;
   std::optional<double> real_ms;  ///< what was measured
   bool library_row = false;       ///< named by a library, whose times are each of its row's batch
 };
@@ -28,8 +28,7 @@ struct ConvQuestions {
 
 /// The convolutions of a structure file; batch 1. Code::Input as its reader and rules say.
 Result<std::vector<ConvQuestion>> structure_questions(const std::string& path,
-                                                      std::int64_t resolution,
-                                                      compat::tinynas::Rules rules);
+                                                      std::int64_t resolution, Rules rules);
 
 /// The convolutions of a list, of a library for one. Failed rows (-1) of a library are left out as
 /// the original does; a tuple loses its -1 only. Warnings count both. A time of 0 is none.
@@ -47,4 +46,4 @@ std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs,
                                       const std::vector<std::int64_t>& batches, bool t40,
                                       std::vector<std::string>& warnings);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::tinynas

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The rule: https://github.com/PaddlePaddle/PaddleSlim paddleslim/analysis/latency.py.
-#include "cli/evaluator_operators.hpp"
+#include "compat/paddleslim/evaluator_operators.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,16 +8,16 @@
 
 #include "base/text.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::paddleslim {
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
 using Fields = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 7> kActivations = {"relu", "prelu", "sigmoid",   "relu6",
-                                                          "elu",  "brelu", "leaky_relu"};
-constexpr std::array<std::string_view, 3> kElementwise = {"elementwise_mul", "elementwise_add",
-                                                          "elementwise_max"};
+constexpr std::array<std::string_view, 7> kEvaluatorActivations = {
+    "relu", "prelu", "sigmoid", "relu6", "elu", "brelu", "leaky_relu"};
+constexpr std::array<std::string_view, 3> kEvaluatorElementwise = {
+    "elementwise_mul", "elementwise_add", "elementwise_max"};
 
 class Operator {
  public:
@@ -182,12 +182,14 @@ Result<std::optional<Fields>> fields_of(const Operator& op, std::string_view typ
     return std::optional(std::move(fields));
   }
   if (only_conv) return std::nullopt;
-  const auto* const elementwise = std::find(kElementwise.begin(), kElementwise.end(), type);
+  const auto* const elementwise =
+      std::find(kEvaluatorElementwise.begin(), kEvaluatorElementwise.end(), type);
   Fields fields;
-  if (elementwise != kElementwise.end()) {
-    fields = {"eltwise", std::to_string(elementwise - kElementwise.begin() + 1), "1"};
+  if (elementwise != kEvaluatorElementwise.end()) {
+    fields = {"eltwise", std::to_string(elementwise - kEvaluatorElementwise.begin() + 1), "1"};
     OPLAT_CHECK(add_padded(fields, op));
-  } else if (std::find(kActivations.begin(), kActivations.end(), type) != kActivations.end()) {
+  } else if (std::find(kEvaluatorActivations.begin(), kEvaluatorActivations.end(), type) !=
+             kEvaluatorActivations.end()) {
     fields = {std::string(type), "1"};
     OPLAT_CHECK(add_padded(fields, op));
   } else if (type == "batch_norm") {
@@ -225,4 +227,4 @@ Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only
   return questions;
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::paddleslim

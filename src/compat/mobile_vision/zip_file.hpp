@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 
 /// Whether the bytes begin as a zip archive does.
 bool is_zip(std::string_view bytes);
@@ -17,4 +17,4 @@ bool is_zip(std::string_view bytes);
 Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes,
                           std::string_view shown);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

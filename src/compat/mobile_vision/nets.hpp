@@ -10,7 +10,7 @@
 #include "formats/caffe2/lut_query.hpp"
 #include "formats/format_reader.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 
 struct LutNet {
   std::string path;  ///< as given
@@ -28,4 +28,4 @@ Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& sh
 /// Code::Input where the file holds a pointer of Git LFS in place of its content.
 Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "ir/graph.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::paddleslim {
 
 struct EvaluatorQuestion {
   std::string node;
@@ -26,4 +26,4 @@ struct EvaluatorQuestions {
 Result<EvaluatorQuestions> evaluator_questions(const ir::Graph& graph, bool only_conv,
                                                const std::string& delimiter);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::paddleslim

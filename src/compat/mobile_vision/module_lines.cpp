@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// JSON Lines of layers.
-#include "cli/module_lines.hpp"
+#include "compat/mobile_vision/module_lines.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 #include "base/text.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
 using ModuleJson = nlohmann::json;
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxModuleLinesBytes = std::uint64_t{1} << 30;
 constexpr std::size_t kMaxLineBytes = 1 << 20;
 constexpr std::size_t kMaxShapes = 16;
 
@@ -107,7 +107,7 @@ Status check_names(const ModuleJson& json, bool table) {
 
 Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
   OPLAT_CHECK(check_names(json, table));
-  compat::mobile_vision::ModuleQuery query;
+  ModuleQuery query;
   if (!json["op"].is_string())
     return fail(Code::Input, "'op' is {}; expected a name such as \"Conv2d\"", shown(json["op"]));
   query.op = json["op"].get<std::string>();
@@ -122,11 +122,11 @@ Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
   OPLAT_TRY(shapes, shapes_of(json["input_shapes"]));
   query.input_shapes = std::move(shapes);
   ModuleLine line;
-  OPLAT_TRY(canonical, compat::mobile_vision::canonical(query));
+  OPLAT_TRY(canonical, canonical(query));
   line.query = std::move(canonical);
-  OPLAT_TRY(facts, compat::mobile_vision::facts_of(line.query));
+  OPLAT_TRY(facts, facts_of(line.query));
   line.facts = std::move(facts);
-  OPLAT_TRY(key, compat::mobile_vision::key_of(line.query));
+  OPLAT_TRY(key, key_of(line.query));
   line.key = ir::print(key);
   if (!table) return line;
   const ModuleJson& latency = json["latency_us"];
@@ -141,9 +141,9 @@ Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
 }  // namespace
 
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table) {
-  if (source.bytes().size() > kMaxBytes)
+  if (source.bytes().size() > kMaxModuleLinesBytes)
     return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(),
-                source.bytes().size(), kMaxBytes);
+                source.bytes().size(), kMaxModuleLinesBytes);
   std::vector<ModuleLine> lines;
   std::string_view left = source.bytes();
   for (std::size_t number = 1; !left.empty(); ++number) {
@@ -182,8 +182,8 @@ Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& l
   auto found = sums_.find(line.key);
   bool mirrored = false;
   if (found == sums_.end() && mirror_bias) {
-    if (const auto other = compat::mobile_vision::with_other_bias(line.query)) {
-      OPLAT_TRY(key, compat::mobile_vision::key_of(*other));
+    if (const auto other = with_other_bias(line.query)) {
+      OPLAT_TRY(key, key_of(*other));
       found = sums_.find(ir::print(key));
       mirrored = true;
     }
@@ -194,4 +194,4 @@ Result<std::optional<ModuleTable::Answer>> ModuleTable::find(const ModuleLine& l
       Answer{sum.latency_us / static_cast<double>(sum.lines), sum.lines, mirrored});
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision
