@@ -52,7 +52,7 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}
 th{text-align:left;color:var(--dim);font-weight:600;border-bottom:2px solid var(--line);
 padding:.3rem .5rem}
 td{border-bottom:1px solid var(--line);padding:.3rem .5rem;vertical-align:top;
-overflow-wrap:anywhere}
+overflow-wrap:break-word}td.k,td:first-child{overflow-wrap:anywhere}
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 td.k,code{font:.8rem/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.4rem 0}
@@ -64,7 +64,8 @@ td,td.n{border:0;padding:.1rem 0;text-align:left;white-space:normal;padding-left
 position:relative;min-height:1.4rem}
 td::before{content:attr(data-h);position:absolute;left:0;width:8rem;color:var(--dim);
 font:.85rem system-ui,sans-serif}
-td:empty{display:none}dl{grid-template-columns:1fr}dt{margin-top:.4rem}.big{font-size:1.9rem}}
+td:empty{display:none}dl{grid-template-columns:1fr}dt{margin-top:.4rem}.big{font-size:1.9rem}
+svg text{font-size:19px}}
 )css";
 
 /// The length of the UTF-8 sequence at the start of `text`; 0 if there is none.
