@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/paddle_table.hpp"
+#include "cli/paddleslim/paddle_table.hpp"
 #include "cli/question.hpp"
 #include "compat/registry.hpp"
 #include "runtimes/protocol.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Answers and their intervals.
-#include "cli/conv_answers.hpp"
+#include "cli/tinynas/conv_answers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/conv_library.hpp"
+#include "cli/tinynas/conv_library.hpp"
 #include "compat/tinynas/questions.hpp"
 #include "estimate/learned.hpp"
 #include "predict/population.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat paddleslim: the jobs of PaddleSlim's latency predictors.
-#include "cli/paddleslim.hpp"
+#include "cli/paddleslim/commands.hpp"
 
 namespace oplat::cli {
 

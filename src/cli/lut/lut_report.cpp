@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Text, document and the error at the end.
-#include "cli/lut_report.hpp"
+#include "cli/lut/lut_report.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

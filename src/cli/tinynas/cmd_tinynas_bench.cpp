@@ -8,10 +8,10 @@
 #include <system_error>
 
 #include "base/units.hpp"
-#include "cli/conv_library.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
-#include "cli/tinynas.hpp"
+#include "cli/tinynas/commands.hpp"
+#include "cli/tinynas/conv_library.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finding and reading libraries, and the cache of their tables.
-#include "cli/conv_library.hpp"
+#include "cli/tinynas/conv_library.hpp"
 
 #include <algorithm>
 #include <system_error>

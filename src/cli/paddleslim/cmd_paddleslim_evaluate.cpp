@@ -10,7 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/paddleslim.hpp"
+#include "cli/paddleslim/commands.hpp"
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
 #include "compat/paddleslim/codecs.hpp"

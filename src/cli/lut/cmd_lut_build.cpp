@@ -9,7 +9,7 @@
 #include "base/truncated_list.hpp"
 #include "cli/campaign.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/lut.hpp"
+#include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/space.hpp"
 #include "cli/text_output.hpp"

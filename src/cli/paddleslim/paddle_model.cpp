@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Program and parameters side by side.
-#include "cli/paddle_model.hpp"
+#include "cli/paddleslim/paddle_model.hpp"
 
 #include <filesystem>
 #include <system_error>

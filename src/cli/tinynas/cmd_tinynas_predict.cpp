@@ -9,14 +9,14 @@
 
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
-#include "cli/conv_answers.hpp"
-#include "cli/conv_library.hpp"
-#include "cli/conv_report.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/learning.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
-#include "cli/tinynas.hpp"
+#include "cli/tinynas/commands.hpp"
+#include "cli/tinynas/conv_answers.hpp"
+#include "cli/tinynas/conv_library.hpp"
+#include "cli/tinynas/conv_report.hpp"
 #include "compat/registry.hpp"
 #include "compat/tinynas/questions.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/text_output.hpp"
-#include "cli/tinynas.hpp"
+#include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From the name of hardware to a file.
-#include "cli/paddle_table.hpp"
+#include "cli/paddleslim/paddle_table.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/lut.hpp"
+#include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/module_lines.hpp"

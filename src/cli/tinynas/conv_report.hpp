@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/conv_answers.hpp"
+#include "cli/tinynas/conv_answers.hpp"
 #include "compat/tinynas/questions.hpp"
 
 namespace oplat::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Look-ups by the original's rule, and estimates.
-#include "cli/lut_answers.hpp"
+#include "cli/lut/lut_answers.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "cli/lut_answers.hpp"
+#include "cli/lut/lut_answers.hpp"
 
 namespace oplat::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Sums, errors, and the three forms.
-#include "cli/conv_report.hpp"
+#include "cli/tinynas/conv_report.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Text of predictions from PaddleSlim's tables.
-#include "cli/paddle_report.hpp"
+#include "cli/paddleslim/paddle_report.hpp"
 
 #include <algorithm>
 #include <map>

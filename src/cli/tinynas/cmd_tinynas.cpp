@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat tinynas: the jobs of TinyNAS's op_profiler.
-#include "cli/tinynas.hpp"
+#include "cli/tinynas/commands.hpp"
 
 namespace oplat::cli {
 
