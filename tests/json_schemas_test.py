@@ -26,7 +26,7 @@ REQUIRED = os.environ.get("OPLAT_TEST_REQUIRE") == "1"
 
 def import_jsonschema():
     """The package of the test environment, whichever interpreter runs this."""
-    sys.path.extend(str(path) for path in ROOT.glob(".venv/lib/python3.*/site-packages"))
+    sys.path[:0] = [str(path) for path in ROOT.glob(".venv/lib/python3.11/site-packages")]
     try:
         import jsonschema
     except ImportError as error:
