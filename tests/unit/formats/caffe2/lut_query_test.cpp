@@ -20,16 +20,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string i(const std::string& name, std::int64_t value) {
+std::string int_argument(const std::string& name, std::int64_t value) {
   return caffe2_argument_text({name, Value(value)});
 }
-std::string s(const std::string& name, const std::string& value) {
+std::string text_argument(const std::string& name, const std::string& value) {
   return caffe2_argument_text({name, Value(value)});
 }
 
 LutQuery small_conv() {
   return {.op_type = "Int8ConvRelu",
-          .op_args = {i("kernel", 3), s("order", "NHWC"), i("pad", 1), i("stride", 2)},
+          .op_args = {int_argument("kernel", 3), text_argument("order", "NHWC"),
+                      int_argument("pad", 1), int_argument("stride", 2)},
           .input_shapes = {{1, 64, 48, 3}, {16, 3, 3, 3}, {16}},
           .input_dtypes = {6, 6, 2}};
 }
@@ -48,14 +49,14 @@ TEST(LutQuery, InertArgumentsAreInNoKey) {
   LutQuery noisy = small_conv();
   noisy.op_args.push_back("name: \"Y_scale\"\nf: 0.25\n");
   noisy.op_args.push_back("name: \"Y_zero_point\"\ni: 3\n");
-  noisy.op_args.push_back(i("ws_nbytes_limit", 268435456));
+  noisy.op_args.push_back(int_argument("ws_nbytes_limit", 268435456));
   ASSERT_TRUE(key_of(noisy) && key_of(small_conv()));
   EXPECT_EQ(*key_of(noisy), *key_of(small_conv()));
 }
 
 TEST(LutQuery, ArgumentsThatNobodyKnowsStay) {
   LutQuery query = small_conv();
-  query.op_args.insert(query.op_args.begin(), s("fused", "a \"b\""));
+  query.op_args.insert(query.op_args.begin(), text_argument("fused", "a \"b\""));
   const auto key = key_of(query);
   ASSERT_TRUE(key) << key.error().message;
   EXPECT_THAT(print(*key), HasSubstr(R"(fused="a \"b\"")"));
@@ -64,10 +65,11 @@ TEST(LutQuery, ArgumentsThatNobodyKnowsStay) {
 
 /// kernels of a Relu are no window's, and stay as they are.
 TEST(LutQuery, ArgumentsOfAnotherKindsNameStay) {
-  const LutQuery query{.op_type = "Relu",
-                       .op_args = {i("axis", 1), "name: \"kernels\"\nints: 3\nints: 3\n"},
-                       .input_shapes = {{4, 4}},
-                       .input_dtypes = {1}};
+  const LutQuery query{
+      .op_type = "Relu",
+      .op_args = {int_argument("axis", 1), "name: \"kernels\"\nints: 3\nints: 3\n"},
+      .input_shapes = {{4, 4}},
+      .input_dtypes = {1}};
   const auto key = key_of(query);
   ASSERT_TRUE(key) << key.error().message;
   EXPECT_EQ(print(*key), "caffe2:Relu{axis=1,kernels=[3,3]}(f32[4,4])->(f32[4,4])");
@@ -124,16 +126,22 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 1, 0, 3}; }), "dimension");
   expect_refused(changed([](LutQuery& q) { q.input_shapes.clear(), q.input_dtypes.clear(); }),
                  "no operand");
-  expect_refused(changed([](LutQuery& q) { q.op_args[0] = i("kernel", 0); }), "kernel is 0");
-  expect_refused(changed([](LutQuery& q) { q.op_args[0] = s("kernel", "3"); }), "no integer");
-  expect_refused(changed([](LutQuery& q) { q.op_args[0] = i("kernel", 5); }),
+  expect_refused(changed([](LutQuery& q) { q.op_args[0] = int_argument("kernel", 0); }),
+                 "kernel is 0");
+  expect_refused(changed([](LutQuery& q) { q.op_args[0] = text_argument("kernel", "3"); }),
+                 "no integer");
+  expect_refused(changed([](LutQuery& q) { q.op_args[0] = int_argument("kernel", 5); }),
                  "expected [16,5,5,3]");
-  expect_refused(changed([](LutQuery& q) { q.op_args[1] = s("order", "NCHW"); }), "expected NHWC");
-  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(i("kernel", 3)); }), "twice");
+  expect_refused(changed([](LutQuery& q) { q.op_args[1] = text_argument("order", "NCHW"); }),
+                 "expected NHWC");
+  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(int_argument("kernel", 3)); }),
+                 "twice");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back("kernel: 3"); }),
                  "no protobuf text");
-  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(s("x", "\xff")); }), "ASCII");
-  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(i("group", 2)); }), "group 2");
+  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(text_argument("x", "\xff")); }),
+                 "ASCII");
+  expect_refused(changed([](LutQuery& q) { q.op_args.push_back(int_argument("group", 2)); }),
+                 "group 2");
 }
 
 TEST(LutQuery, AKeyOfAnotherMakeHasNone) {
@@ -201,9 +209,10 @@ class AnyQuery {
         break;
       case 7:
         add(prefix + "Concat", {image(channels_), image(channels_)});
-        if (random_.below(2) == 0) argument(i("axis", static_cast<std::int64_t>(random_.below(4))));
         if (random_.below(2) == 0)
-          argument(i("add_axis", static_cast<std::int64_t>(random_.below(2))));
+          argument(int_argument("axis", static_cast<std::int64_t>(random_.below(4))));
+        if (random_.below(2) == 0)
+          argument(int_argument("add_axis", static_cast<std::int64_t>(random_.below(2))));
         order();
         break;
       case 8:
@@ -213,7 +222,7 @@ class AnyQuery {
         break;
       default:
         add(prefix + "ChannelShuffle", {image(channels_)});
-        argument(i("group", pick_number({2, 4})));
+        argument(int_argument("group", pick_number({2, 4})));
         order();
     }
     std::sort(query_.op_args.begin(), query_.op_args.end());
@@ -240,25 +249,26 @@ class AnyQuery {
     query_.input_shapes = std::move(shapes);
   }
   void argument(std::string text) { query_.op_args.push_back(std::move(text)); }
-  void order() { argument(s("order", last_ ? "NHWC" : "NCHW")); }
+  void order() { argument(text_argument("order", last_ ? "NHWC" : "NCHW")); }
   /// The two numbers under one of the three names.
   void sizes(const std::string& name, std::int64_t h, std::int64_t w) {
-    if (h == w && random_.below(2) == 0) return argument(i(name, h));
+    if (h == w && random_.below(2) == 0) return argument(int_argument(name, h));
     if (random_.below(2) == 0)
       return argument(caffe2_argument_text({name + "s", Value::ints({h, w})}));
-    argument(i(name + "_h", h));
-    argument(i(name + "_w", w));
+    argument(int_argument(name + "_h", h));
+    argument(int_argument(name + "_w", w));
   }
   void window(std::int64_t kernel_h, std::int64_t kernel_w) {
     sizes("kernel", kernel_h, kernel_w);
     if (random_.below(3) > 0) sizes("stride", number(3), number(3));
     const auto padding = random_.below(5);
-    if (padding == 0) argument(i("pad", number(2)));
+    if (padding == 0) argument(int_argument("pad", number(2)));
     if (padding == 1) argument(caffe2_argument_text({"pads", Value::ints({0, 1, 2, 1})}));
-    if (padding == 2) argument(i("legacy_pad", static_cast<std::int64_t>(random_.below(4))));
+    if (padding == 2)
+      argument(int_argument("legacy_pad", static_cast<std::int64_t>(random_.below(4))));
     if (padding == 3) {
       for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"})
-        argument(i(side, number(3) - 1));
+        argument(int_argument(side, number(3) - 1));
     }
     order();
   }
@@ -273,14 +283,14 @@ class AnyQuery {
                                  : std::vector<std::int64_t>{outputs, inner, h, w}});
     if (random_.below(4) > 0)
       query_.input_shapes.push_back({outputs}), query_.input_dtypes.push_back(type_ == 6 ? 2 : 1);
-    if (group > 1 || random_.below(2) == 0) argument(i("group", group));
+    if (group > 1 || random_.below(2) == 0) argument(int_argument("group", group));
     if (random_.below(4) == 0) sizes("dilation", number(2), number(2));
     window(h, w);
   }
   void pool(const std::string& op) {
     add(op, {image(channels_)});
     if (random_.below(3) > 0) return window(number(3), number(3));
-    argument(i("global_pooling", 1));
+    argument(int_argument("global_pooling", 1));
     order();
   }
   void product(const std::string& op) {
@@ -290,7 +300,7 @@ class AnyQuery {
     std::int64_t inner = 1;
     for (std::size_t d = static_cast<std::size_t>(axis); d < x.size(); ++d) inner *= x[d];
     add(op, {x, {outputs, inner}, {outputs}});
-    if (axis != 1 || random_.below(2) == 0) argument(i("axis", axis));
+    if (axis != 1 || random_.below(2) == 0) argument(int_argument("axis", axis));
     order();
   }
 
