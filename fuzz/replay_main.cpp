@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Runs a fuzz target over its corpus without libFuzzer: each file as it is, and damaged in many
-/// ways, always the same.
+/// Runs the fuzz targets over their corpora without libFuzzer: each file as it is, and damaged in
+/// many ways, always the same. fuzz_replay CORPUS [TARGET...]; a target that finds a mistake
+/// aborts.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/files.hpp"
 #include "base/random.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// OPLAT_FUZZ_TARGETS is a list X(name)X(name)... that the build makes of the calls of
+// oplat_add_fuzz.
+#define X(name) extern "C" int oplat_fuzz_##name(const std::uint8_t* data, std::size_t size);
+OPLAT_FUZZ_TARGETS
+#undef X
 
 namespace {
 
 constexpr int kDamages = 200;
 
-void feed(const std::string& bytes) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+struct Target {
+  std::string_view name;
+  int (*run)(const std::uint8_t* data, std::size_t size);
+};
+
+#define X(name) Target{#name, oplat_fuzz_##name},
+const Target kTargets[] = {OPLAT_FUZZ_TARGETS};
+#undef X
+
+void feed(const Target& target, const std::string& bytes) {
+  target.run(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
 /// One to four small damages: a byte changed, taken out or put in, the end cut off, a piece
@@ -52,34 +69,48 @@ std::string damaged(std::string bytes, oplat::base::Random& random) {
   return bytes;
 }
 
+/// Whether the target got through the files of its folder; false if there are none.
+bool replay(const Target& target, const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code missing;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, missing))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  if (files.empty()) {
+    fmt::print("{}: no corpus in {}\n", target.name, folder.string());
+    return false;
+  }
+  fmt::print("{}: {} files, each in {} forms\n", target.name, files.size(), kDamages + 1);
+  std::fflush(stdout);  // says whose turn it was if the target aborts
+  feed(target, "");
+  for (const auto& file : files) {
+    const auto bytes = oplat::base::read_file(file);
+    if (!bytes) {
+      fmt::print("{}\n", bytes.error().message);
+      return false;
+    }
+    feed(target, *bytes);
+    oplat::base::Random random(bytes->size());
+    for (int i = 0; i < kDamages; ++i) feed(target, damaged(*bytes, random));
+  }
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> files;
-  for (int i = 1; i < argc; ++i) {
-    if (fs::is_directory(argv[i])) {
-      for (const auto& entry : fs::directory_iterator(argv[i])) files.push_back(entry.path());
-    } else {
-      files.emplace_back(argv[i]);
-    }
+  if (argc < 2) {
+    fmt::print(stderr, "usage: fuzz_replay CORPUS [TARGET...]\n");
+    return 2;
   }
-  std::sort(files.begin(), files.end());
-  if (files.empty()) {
-    fmt::print(stderr, "no corpus: name files or folders\n");
-    return 1;
+  const std::vector<std::string_view> wanted(argv + 2, argv + argc);
+  int passed = 0, failed = 0;
+  for (const Target& target : kTargets) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), target.name) == wanted.end())
+      continue;
+    const auto folder = std::filesystem::path(argv[1]) / target.name;
+    ++(replay(target, folder) ? passed : failed);
   }
-  feed("");
-  for (const fs::path& file : files) {
-    const auto bytes = oplat::base::read_file(file);
-    if (!bytes) {
-      fmt::print(stderr, "{}\n", bytes.error().message);
-      return 1;
-    }
-    feed(*bytes);
-    oplat::base::Random random(bytes->size());
-    for (int i = 0; i < kDamages; ++i) feed(damaged(*bytes, random));
-  }
-  fmt::print("{} files, each in {} forms\n", files.size(), kDamages + 1);
-  return 0;
+  fmt::print("{} passed, {} failed, 0 skipped\n", passed, failed);
+  return failed > 0 || passed == 0 ? 1 : 0;
 }

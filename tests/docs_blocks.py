@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands of a page, so that what it shows is what happens.
+"""Runs the commands of the documentation, so that what it shows is what happens.
 
-usage: docs_blocks.py OPLAT PAGE DATA
+usage: docs_blocks.py OPLAT ROOT [PAGE...]
 
-Fenced blocks marked `sh test` run one after the other in one folder, each as a script of bash that stops at the first
-failure; `oplat` is the executable under test. A block marked `text output` that follows holds lines of what the commands
-print, in their order; a line of three dots stands for any lines. In the folder lies the original's layout,
-made of the shared data: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt, op_profiler/python/config.in; of mobile-vision
-ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty), runtime_lut/queries.jsonl, runtime_lut/sample.txt; of PaddleSlim table/rk3288_threads_4_power_mode_0.pkl
-and the networks of the page, exported by scripts/paddle_nets. Without the data: exit 77.
+ROOT is the top folder of the sources; without PAGE, README.md and every page below docs/ that has a
+block to run. Fenced blocks marked `sh test` run one after the other in one folder a page, each as a
+script of bash that stops at the first failure; `oplat` is the program under test. A block marked
+`text output` that follows holds what the commands print (see expected_output.py; more may follow).
+
+Pages for users of another system find that system's layout in the folder, made of the data in
+ROOT/../shared: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt and
+op_profiler/python/config.in; of mobile-vision ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty),
+runtime_lut/queries.jsonl and runtime_lut/sample.txt; of PaddleSlim
+table/rk3288_threads_4_power_mode_0.pkl and the networks of the page, exported by scripts/paddle_nets.
+Without the data such a page is skipped. Other pages find data/ and fuzz/corpus/ of the sources.
 """
 import os
 import re
@@ -19,18 +24,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+from expected_output import mismatch
+
 SKIP = 77
-SECONDS = 120
+SECONDS = 240
 FENCE = re.compile(r"^```(\S*) ?(\S*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+PADDLE_NETS = {"mobilenet_v1": "mobilenetv1", "mobilenet_v2": "mobilenetv2", "resnet18": "resnet18"}
 
 
 class Block:
+    """Commands to run, the line where they begin, and what the page shows of their output."""
+
     def __init__(self, line, script):
         self.line, self.script, self.output = line, script, None
 
 
 def blocks_of(page):
-    """Blocks that are run, with the output that is shown for them."""
     found = []
     current = None
     for match in FENCE.finditer(page):
@@ -48,107 +57,113 @@ def blocks_of(page):
     return found
 
 
-def first_absent(shown, printed):
-    """The first shown line that is not printed where it should be; None where all are."""
-    printed = [line.rstrip() for line in printed]
-    at, anywhere = 0, False
-    for line in shown:
-        if line.strip() == "...":
-            anywhere = True
-            continue
-        try:
-            place = printed.index(line.rstrip(), at)
-        except ValueError:
-            return line
-        if place != at and not anywhere:
-            return line
-        at, anywhere = place + 1, False
-    return None
-
-
-def lay_out_tinynas(folder, data):
+def lay_out_tinynas(folder, root):
+    data = root / ".." / "shared" / "data" / "tinynas"
+    if not (data / "conv_data.out").is_file():
+        return f"no {data}"
     profiler = folder / "op_profiler"
     (profiler / "V100").mkdir(parents=True)
     (profiler / "python").mkdir()
     for library in data.glob("conv_data.out*"):
-        (profiler / "V100" / library.name).symlink_to(library)
+        (profiler / "V100" / library.name).symlink_to(library.resolve())
     for structure in (data / "structures").glob("*.txt"):
-        (profiler / structure.name).symlink_to(structure)
-    (profiler / "python" / "config.in").symlink_to(data / "config.in")
+        (profiler / structure.name).symlink_to(structure.resolve())
+    (profiler / "python" / "config.in").symlink_to((data / "config.in").resolve())
+    return None
 
 
-def lay_out_mobile_vision(folder, data):
+def lay_out_mobile_vision(folder, root):
+    data = root / ".." / "shared" / "data" / "mobile-vision"
+    if not (data / "ChamNet-A" / "model.pbtxt").is_file():
+        return f"no {data}"
     net = folder / "ChamNet" / "models" / "ChamNet-A" / "int8"
     net.mkdir(parents=True)
     for name in ("model.pbtxt", "model_def.svg"):
-        shutil.copy(data / "ChamNet-A" / name, net / name)  # a link out of the model's folder would be refused
-    (folder / "runtime_lut" / "data").mkdir(parents=True)
-    (folder / "runtime_lut" / "queries.jsonl").symlink_to(data / "ChamNet-A.int8.queries.jsonl")
-    (folder / "runtime_lut" / "sample.txt").symlink_to(data / "readme_sample_output.txt")
+        # A copy: a link out of the model's folder would be refused.
+        shutil.copy(data / "ChamNet-A" / name, net / name)
+    lut = folder / "runtime_lut"
+    (lut / "data").mkdir(parents=True)
+    (lut / "queries.jsonl").symlink_to((data / "ChamNet-A.int8.queries.jsonl").resolve())
+    (lut / "sample.txt").symlink_to((data / "readme_sample_output.txt").resolve())
+    return None
 
 
-def lay_out_paddleslim(folder, data):
-    (folder / "table").mkdir()
+def lay_out_paddleslim(folder, root):
     table = "rk3288_threads_4_power_mode_0.pkl"
-    (folder / "table" / table).symlink_to(data / table)
-    for net, name in PADDLE_NETS.items():
-        for kind in ("pdmodel", "pdiparams"):
-            shutil.copy(paddle_nets() / net / f"{net}.{kind}", folder / f"{name}.{kind}")
+    data = root / ".." / "shared" / "data" / "paddleslim"
+    if not (data / table).is_file():
+        return f"no {data / table}"
+    nets = root / "models" / "paddle"
+    files = [nets / net / f"{net}.{kind}" for net in PADDLE_NETS for kind in ("pdmodel", "pdiparams")]
+    if missing := [file.name for file in files if not file.is_file()]:
+        return f"{nets} lacks {', '.join(missing)}; make them with scripts/paddle_nets"
+    (folder / "table").mkdir()
+    (folder / "table" / table).symlink_to((data / table).resolve())
+    for file in files:
+        shutil.copy(file, folder / (PADDLE_NETS[file.stem] + file.suffix))
+    return None
 
 
-# By the name of the data's folder: a file that tells whether it is there, and the layout.
-PADDLE_NETS = {"mobilenet_v1": "mobilenetv1", "mobilenet_v2": "mobilenetv2", "resnet18": "resnet18"}
-LAYOUTS = {"paddleslim": ("rk3288_threads_4_power_mode_0.pkl", lay_out_paddleslim), "tinynas": ("conv_data.out", lay_out_tinynas), "mobile-vision": ("ChamNet-A/model.pbtxt", lay_out_mobile_vision)}
+def lay_out_sources(folder, root):
+    (folder / "data").symlink_to(root / "data")
+    return None
 
 
-def paddle_nets():
-    return Path(__file__).resolve().parents[1] / "models" / "paddle"
-
-
-def absent_nets(data):
-    if data.name != "paddleslim":
-        return []
-    return [net for net in PADDLE_NETS if not all((paddle_nets() / net / f"{net}.{kind}").is_file() for kind in ("pdmodel", "pdiparams"))]
+# By the name of the page: what makes its folder and says why it cannot.
+LAYOUTS = {
+    "from-tinynas": lay_out_tinynas,
+    "from-mobile-vision": lay_out_mobile_vision,
+    "from-paddleslim": lay_out_paddleslim,
+}
 
 
 def run(block, folder, environment):
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.script], cwd=folder, env=environment, text=True, timeout=SECONDS,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    """What is wrong with a block; None if nothing is."""
+    try:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", block.script],
+            cwd=folder, env=environment, text=True, timeout=SECONDS,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except subprocess.TimeoutExpired:
+        return f"still running after {SECONDS} s"
     if done.returncode != 0:
         return f"exit {done.returncode}\n{done.stdout}"
-    absent = first_absent(block.output, done.stdout.splitlines()) if block.output is not None else None
-    return f"not printed here: {absent}\n--- printed\n{done.stdout}" if absent is not None else None
+    if block.output is None:
+        return None
+    problem = mismatch(block.output, done.stdout.splitlines(), open_end=True)
+    return f"{problem}\n--- printed\n{done.stdout}" if problem else None
 
 
-# Pages that need no data.
-LAYOUTS["reference"] = ("fusion-rules.md", lambda folder, data: None)
-
-
-def main():
-    oplat, page, data = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), Path(sys.argv[3]).resolve()
-    witness, lay_out = LAYOUTS[data.name]
-    if not (data / witness).is_file():
-        print(f"skipped: no {data}")
-        return SKIP
-    if absent := absent_nets(data):
-        print(f"skipped: {paddle_nets()} lacks {', '.join(absent)}; make them with scripts/paddle_nets")
-        return 1 if os.environ.get("OPLAT_TEST_REQUIRE") == "1" else SKIP
-    blocks = blocks_of(page.read_text(encoding="utf-8"))
-    if not blocks:
-        print(f"{page}: no block is marked `sh test`")
-        return 1
+def check(oplat, root, page, blocks):
+    """("passed", "failed" or "skipped", what there is to say) of one page."""
     with tempfile.TemporaryDirectory(prefix="oplat-docs.") as name:
         folder = Path(name)
-        lay_out(folder, data)
-        environment = dict(os.environ, PATH=f"{oplat.parent}:{os.environ['PATH']}", XDG_CACHE_HOME=str(folder / "cache"), NO_COLOR="1")
+        if reason := LAYOUTS.get(page.stem, lay_out_sources)(folder, root):
+            return "skipped", reason
+        environment = dict(os.environ, PATH=f"{oplat.parent}:{os.environ['PATH']}",
+                           XDG_CACHE_HOME=str(folder / "cache"), NO_COLOR="1")
         for variable in ("OPLAT_TABLE", "OPLAT_TABLES"):
             environment.pop(variable, None)
         for block in blocks:
             if problem := run(block, folder, environment):
-                print(f"{page}:{block.line}: {problem}")
-                return 1
-    print(f"{len(blocks)} blocks")
-    return 0
+                return "failed", f"line {block.line}: {problem}"
+    return "passed", f"{len(blocks)} blocks"
+
+
+def main():
+    oplat, root = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+    named = [Path(page).resolve() for page in sys.argv[3:]]
+    pages = named or [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for page in pages:
+        blocks = blocks_of(page.read_text(encoding="utf-8"))
+        if not blocks and not named:
+            continue
+        outcome, text = check(oplat, root, page, blocks) if blocks else ("failed", "no block to run")
+        counts[outcome] += 1
+        print(f"{outcome}: {page.relative_to(root)}: {text.rstrip()}", flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    return 1 if counts["failed"] else 0 if counts["passed"] else SKIP
 
 
 if __name__ == "__main__":
