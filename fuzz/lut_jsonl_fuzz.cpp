@@ -11,6 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace oplat::table;
+  using namespace oplat::compat::mobile_vision;
   const auto& codec = oplat::compat::mobile_vision::lut_codec();
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   oplat::fuzz::check_codec(codec, bytes);
