@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/stats.hpp"
 #include "base/units.hpp"
 #include "measure/campaign.hpp"
 #include "measure/statistics.hpp"
@@ -112,12 +113,12 @@ int check(std::optional<int> cpu) {
     throw std::runtime_error(fmt::format("cannot pin to CPU {}", *cpu));
   // Half before and half after the campaign, so that a drift of the machine shows as such.
   std::vector<double> plain = repeat_plainly(kBatches / 2);
-  const double before_ns = *measure::median(plain);
+  const double before_ns = *base::median(plain);
   const table::Timing timing = measure_by_campaign(cpu);
   const std::vector<double> later = repeat_plainly(kBatches / 2);
-  const double after_ns = *measure::median(later);
+  const double after_ns = *base::median(later);
   plain.insert(plain.end(), later.begin(), later.end());
-  const double known_ns = *measure::median(plain);
+  const double known_ns = *base::median(plain);
   const double ratio = timing.median_ns / known_ns;
   fmt::print(
       "plain repeats: {} x {}, median {:.1f} ns a repeat ({:.1f} before the campaign, {:.1f} "

@@ -9,12 +9,12 @@
 #include <map>
 #include <set>
 
+#include "base/stats.hpp"
 #include "base/text.hpp"
 #include "estimate/accuracy_networks.hpp"
 #include "estimate/accuracy_split.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/states.hpp"
-#include "estimate/quantile.hpp"
 #include "estimate/sanity.hpp"
 
 namespace oplat::estimate {
@@ -172,7 +172,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   accuracy.microseconds_a_row = 1e6 * asker.asking_seconds() / static_cast<double>(accuracy.asked);
   if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");
 
-  const double z = two_sided_quantile(request.level);
+  const double z = base::two_sided_normal_quantile(request.level);
   std::vector<const Answered*> all;
   std::map<std::string, std::vector<const Answered*>> tiers;
   std::map<std::size_t, std::vector<const Answered*>> bands;

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/interval.hpp"
 #include "estimate/estimator.hpp"
 
 namespace oplat::estimate {
 
-Bounds bounds_around(double median, double sd_log, double quantile, double floor) {
+base::Interval bounds_around(double median, double sd_log, double quantile, double floor) {
   const double factor = std::exp(quantile * sd_log);
   return {std::max(median / factor, std::min(floor, median)), median * factor};
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/interval.hpp"
+
 namespace oplat::estimate {
 
 /// Where an estimate came from, best first.
@@ -42,15 +44,9 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// What an estimate claims at one level, in the unit of its median.
-struct Bounds {
-  double low = 0;
-  double high = 0;
-};
-
 /// median * exp(+- quantile * sd_log), from `floor` or the median on where it would begin lower.
 /// All in the median's unit.
-Bounds bounds_around(double median, double sd_log, double quantile, double floor);
+base::Interval bounds_around(double median, double sd_log, double quantile, double floor);
 
 /// Tier of what a row of unknown batch answers.
 inline constexpr std::string_view kOpenBatchTier = "twin";

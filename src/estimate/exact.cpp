@@ -9,9 +9,9 @@
 #include <unordered_set>
 
 #include "base/hash.hpp"
+#include "base/stats.hpp"
 #include "base/units.hpp"
 #include "estimate/learned/states.hpp"
-#include "estimate/quantile.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
@@ -45,7 +45,7 @@ double sd_of_median(const table::Timing& timing) {
                             std::isfinite(timing.ci_high_ns) && timing.ci_level > 0 &&
                             timing.ci_level < 1;
   const double sd = has_interval ? std::log(timing.ci_high_ns / timing.ci_low_ns) /
-                                       (2 * two_sided_quantile(timing.ci_level))
+                                       (2 * base::two_sided_normal_quantile(timing.ci_level))
                                  : timing.sd_log;
   return std::isfinite(sd) ? std::clamp(sd, 0.0, kMaxSd) : kMaxSd;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/stats.hpp"
 #include "ir/work.hpp"
 
 namespace oplat::estimate {
@@ -33,12 +34,6 @@ double bound_ns(const Roofline& roofline, const RooflinePoint& point) {
   if (point.flops && roofline.flops_per_ns)
     ns = std::max(ns, *point.flops / *roofline.flops_per_ns);
   return roofline.overhead_ns + ns;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
 constexpr std::string_view kMagic = "oplat.roofline";
@@ -152,7 +147,7 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
   std::vector<double> ratios;
   for (const RooflinePoint& point : points)
     ratios.push_back(std::log(point.ns / bound_ns(roofline, point)));
-  const double middle = median(ratios);
+  const double middle = *base::median(ratios);
   double squares = 0;
   for (const double ratio : ratios) squares += std::pow(ratio - middle, 2);
   roofline.scale = std::exp(middle);

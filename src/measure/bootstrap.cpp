@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/random.hpp"
+#include "base/stats.hpp"
 #include "measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -79,10 +81,10 @@ std::vector<std::pair<double, double>> median_distribution(const std::vector<dou
   return medians;
 }
 
-Interval exact_interval(std::vector<double> values, double level) {
+base::Interval exact_interval(std::vector<double> values, double level) {
   std::sort(values.begin(), values.end());
   const std::vector<std::pair<double, double>> medians = median_distribution(values);
-  Interval interval{values.front(), values.back()};
+  base::Interval interval{values.front(), values.back()};
   const double tail = (1 - level) / 2;
   double below = 0;
   for (const auto& [value, probability] : medians) {
@@ -103,8 +105,8 @@ Interval exact_interval(std::vector<double> values, double level) {
   return interval;
 }
 
-Interval drawn_interval(const std::vector<std::vector<double>>& processes, double level,
-                        std::uint64_t seed, int resamples) {
+base::Interval drawn_interval(const std::vector<std::vector<double>>& processes, double level,
+                              std::uint64_t seed, int resamples) {
   base::Random random(seed);
   std::vector<double> medians;
   medians.reserve(static_cast<std::size_t>(resamples));
@@ -119,16 +121,17 @@ Interval drawn_interval(const std::vector<std::vector<double>>& processes, doubl
         drawn.push_back(values[static_cast<std::size_t>(random.below(values.size()))]);
       }
     }
-    medians.push_back(*median(drawn));
+    medians.push_back(*base::median(drawn));
   }
   std::sort(medians.begin(), medians.end());
-  return {*quantile(medians, (1 - level) / 2), *quantile(medians, (1 + level) / 2)};
+  return {*base::quantile(medians, (1 - level) / 2), *base::quantile(medians, (1 + level) / 2)};
 }
 
 }  // namespace
 
-std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level,
-                                                  std::uint64_t seed, int resamples) {
+std::optional<base::Interval> bootstrap_median_interval(std::span<const BlockValue> blocks,
+                                                        double level, std::uint64_t seed,
+                                                        int resamples) {
   if (blocks.size() < 2 || resamples < 1) return std::nullopt;
   std::map<std::int64_t, std::vector<double>> by_process;
   for (const BlockValue& block : blocks) by_process[block.process].push_back(block.value);

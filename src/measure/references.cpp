@@ -2,6 +2,7 @@
 /// Medians and baseline of the reference kernels.
 #include "measure/references.hpp"
 
+#include "base/stats.hpp"
 #include "measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -23,7 +24,7 @@ void References::add(const std::optional<double>& compute_ns,
 const measure::ReferenceMedians& References::medians() {
   const std::size_t readings = compute_.size() + memory_.size();
   if (readings > refreshed_at_ + refreshed_at_ / 10) {
-    medians_ = {measure::median(compute_), measure::median(memory_)};
+    medians_ = {base::median(compute_), base::median(memory_)};
     refreshed_at_ = readings;
   }
   return medians_;
@@ -31,7 +32,7 @@ const measure::ReferenceMedians& References::medians() {
 
 measure::ReferenceMedians References::baseline() const {
   if (compute_.size() < kMinReadings) return {};
-  return {measure::quantile(compute_, 0.25), measure::quantile(memory_, 0.25)};
+  return {base::quantile(compute_, 0.25), base::quantile(memory_, 0.25)};
 }
 
 }  // namespace oplat::measure

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <vector>
+#include "base/stats.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -36,17 +37,17 @@ double sample_sd(std::span<const double> values) {
 }
 
 /// Around `centre`, the median of `values`, which are positive and at least one.
-Interval row_interval(double centre, std::span<const double> values,
-                      std::span<const BlockValue> units, double level, std::uint64_t seed) {
+base::Interval row_interval(double centre, std::span<const double> values,
+                            std::span<const BlockValue> units, double level, std::uint64_t seed) {
   if (values.size() == 1) {
     // So many degrees of freedom that Student's distribution is the normal one: the spread is
     // assumed, not estimated.
-    const double reach = student_t_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
+    const double reach = base::student_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
     return {values[0] * std::exp(-reach), values[0] * std::exp(reach)};
   }
-  Interval interval = *log_t_interval(values, level, kRowPrior);
+  base::Interval interval = *log_t_interval(values, level, kRowPrior);
   if (values.size() >= kMinBootstrapBlocks) {
-    const Interval resampled = *bootstrap_median_interval(units, level, seed);
+    const base::Interval resampled = *bootstrap_median_interval(units, level, seed);
     interval = {std::min(interval.low, resampled.low), std::max(interval.high, resampled.high)};
   }
   // The t-interval is centred on the geometric mean; a skewed handful of blocks may leave the
@@ -58,19 +59,9 @@ Interval row_interval(double centre, std::span<const double> values,
 
 }  // namespace
 
-std::optional<double> quantile(std::span<const double> values, double p) {
-  if (values.empty()) return std::nullopt;
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double share = place - static_cast<double>(below);
-  return sorted[below] + share * (sorted[above] - sorted[below]);
+std::optional<double> calm_time(std::span<const double> calls) {
+  return base::quantile(calls, 0.25);
 }
-
-std::optional<double> median(std::span<const double> values) { return quantile(values, 0.5); }
-std::optional<double> calm_time(std::span<const double> calls) { return quantile(calls, 0.25); }
 
 std::optional<double> sd_of_log(std::span<const double> values) {
   if (values.size() < 2 || !all_positive(values)) return std::nullopt;
@@ -81,8 +72,8 @@ double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies) {
   return (k_copies_ns - one_copy_ns) / static_cast<double>(copies - 1);
 }
 
-std::optional<Interval> log_t_interval(std::span<const double> values, double level,
-                                       const SpreadPrior& prior) {
+std::optional<base::Interval> log_t_interval(std::span<const double> values, double level,
+                                             const SpreadPrior& prior) {
   if (values.size() < 2 || !all_positive(values)) return std::nullopt;
   const std::vector<double> logs = logarithms(values);
   const auto n = static_cast<double>(logs.size());
@@ -90,12 +81,12 @@ std::optional<Interval> log_t_interval(std::span<const double> values, double le
   const double degrees = n - 1 + prior.degrees;
   const double variance =
       ((n - 1) * sd * sd + prior.degrees * prior.sd_log * prior.sd_log) / degrees;
-  const double reach = student_t_quantile(0.5 + level / 2, degrees) * std::sqrt(variance / n);
+  const double reach = base::student_quantile(0.5 + level / 2, degrees) * std::sqrt(variance / n);
   const double centre = mean(logs);
-  return Interval{std::exp(centre - reach), std::exp(centre + reach)};
+  return base::Interval{std::exp(centre - reach), std::exp(centre + reach)};
 }
 
-std::optional<double> relative_half_width(const Interval& interval, double centre) {
+std::optional<double> relative_half_width(const base::Interval& interval, double centre) {
   if (!(centre > 0)) return std::nullopt;
   return (interval.high - interval.low) / 2 / centre;
 }
@@ -113,16 +104,16 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
   if (values.empty() || !all_positive(values)) return std::nullopt;
 
   table::Timing timing;
-  timing.median_ns = *median(values);
+  timing.median_ns = *base::median(values);
   timing.sd_log = sd_of_log(values).value_or(kAssumedSdLog);
   timing.ci_level = level;
-  timing.min_ns = *quantile(values, 0);
-  timing.p10_ns = *quantile(values, 0.1);
-  timing.p90_ns = *quantile(values, 0.9);
+  timing.min_ns = *base::quantile(values, 0);
+  timing.p10_ns = *base::quantile(values, 0.1);
+  timing.p90_ns = *base::quantile(values, 0.9);
   timing.blocks = static_cast<std::int64_t>(values.size());
   timing.processes = static_cast<std::int64_t>(processes.size());
 
-  const Interval interval = row_interval(timing.median_ns, values, units, level, seed);
+  const base::Interval interval = row_interval(timing.median_ns, values, units, level, seed);
   timing.ci_low_ns = interval.low;
   timing.ci_high_ns = interval.high;
   return timing;

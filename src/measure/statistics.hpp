@@ -7,13 +7,12 @@
 #include <optional>
 #include <span>
 
+#include "base/interval.hpp"
 #include "table/records.hpp"
 
 namespace oplat::measure {
 
 /// The p-quantile (0 <= p <= 1), linear between order statistics; nothing for no values.
-std::optional<double> quantile(std::span<const double> values, double p);
-std::optional<double> median(std::span<const double> values);
 /// What the calls of one block take where nothing else does: their lower quartile. Others only ever
 /// make a call longer, within a block some of the time; from one process to the next a time also
 /// varies by itself, and there the median counts (docs/adr/0017).
@@ -26,24 +25,16 @@ std::optional<double> sd_of_log(std::span<const double> values);
 /// larger than the kernel.
 double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies);
 
-/// P(T <= t) of Student's distribution; `dof` > 0.
-double student_t_cdf(double t, double dof);
-/// The t with student_t_cdf(t, dof) == p; 0 < p < 1, `dof` > 0.
-double student_t_quantile(double p, double dof);
-
-struct Interval {
-  double low = 0;
-  double high = 0;
-};
 /// What is known of a spread before it is measured: as much as `degrees` further values would tell.
 struct SpreadPrior {
   double sd_log = 0;
   double degrees = 0;
 };
-/// Interval of the centre of log-normal values: Student's t on their logarithms, whose variance is
-/// pooled with the prior's by degrees of freedom. Nothing for fewer than two values or values <= 0.
-std::optional<Interval> log_t_interval(std::span<const double> values, double level,
-                                       const SpreadPrior& prior = {});
+/// base::Interval of the centre of log-normal values: Student's t on their logarithms, whose
+/// variance is pooled with the prior's by degrees of freedom. Nothing for fewer than two values or
+/// values <= 0.
+std::optional<base::Interval> log_t_interval(std::span<const double> values, double level,
+                                             const SpreadPrior& prior = {});
 
 /// The value of one block and the process that it was measured in.
 struct BlockValue {
@@ -54,11 +45,12 @@ struct BlockValue {
 /// of one process share its luck of placement. Where every block has a process of its own the limit
 /// of infinitely many resamples is computed instead of drawn (up to 100 blocks). Nothing for fewer
 /// than two blocks.
-std::optional<Interval> bootstrap_median_interval(std::span<const BlockValue> blocks, double level,
-                                                  std::uint64_t seed, int resamples = 2000);
+std::optional<base::Interval> bootstrap_median_interval(std::span<const BlockValue> blocks,
+                                                        double level, std::uint64_t seed,
+                                                        int resamples = 2000);
 
 /// (high - low) / 2 relative to the centre; nothing unless the centre is positive.
-std::optional<double> relative_half_width(const Interval& interval, double centre);
+std::optional<double> relative_half_width(const base::Interval& interval, double centre);
 
 /// Two-sided p-value of Mann-Kendall's test for a trend of `values` in their order; 1 for fewer
 /// than three. Exact where no two values are equal (up to 100 values), else by the normal

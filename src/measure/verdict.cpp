@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/stats.hpp"
 #include "measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -35,7 +36,7 @@ std::optional<LogError> log_error(const table::Timing& timing) {
   if (timing.blocks > 1) error.degrees = blocks - 1;
   const double half_width = std::log(timing.ci_high_ns / timing.ci_low_ns) / 2;
   const double of_interval =
-      half_width / student_t_quantile(0.5 + timing.ci_level / 2, error.degrees);
+      half_width / base::student_quantile(0.5 + timing.ci_level / 2, error.degrees);
   // A bootstrap of a handful of nearly equal blocks can be narrower than they allow.
   const double of_spread = timing.sd_log / std::sqrt(blocks);
   error.squared = std::max(of_interval * of_interval, of_spread * of_spread);
@@ -76,7 +77,7 @@ std::optional<Comparison> compare(const table::Timing& before, const table::Timi
   const std::optional<LogError> b = log_error(after);
   if (!a || !b || !(level > 0) || !(level < 1)) return std::nullopt;
   const double difference = std::log(after.median_ns / before.median_ns);
-  const double reach = student_t_quantile(0.5 + level / 2, welch_degrees(*a, *b)) *
+  const double reach = base::student_quantile(0.5 + level / 2, welch_degrees(*a, *b)) *
                        std::sqrt(a->squared + b->squared);
   return Comparison{std::exp(difference), std::exp(difference - reach),
                     std::exp(difference + reach), judge(difference, reach)};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "measure/campaign.hpp"
 #include "measure/device_facts.hpp"
@@ -72,7 +73,7 @@ struct Judgement {
       0;  ///< rows compared that were measured now while other programs kept the machine busy
   std::int64_t outlying = 0;    ///< rows far from the common factor, beyond their own noise
   std::optional<double> ratio;  ///< median of now / table
-  std::optional<measure::Interval>
+  std::optional<base::Interval>
       interval;  ///< of that median over rows, 95 % or all of them where they are few
   std::optional<double> scatter;    ///< robust standard deviation of the logarithm of the ratios
   std::optional<double> noise;      ///< what the rows' own intervals lead to expect of it

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/interval.hpp"
+#include "base/stats.hpp"
 #include "base/text.hpp"
 #include "measure/statistics.hpp"
 #include "measure/verify.hpp"
@@ -43,7 +45,7 @@ struct Pair {
   double sd = 0;  ///< that the rows' own noise explains
 };
 
-double median_of(const std::vector<double>& values) { return measure::median(values).value_or(0); }
+double median_of(const std::vector<double>& values) { return base::median(values).value_or(0); }
 
 double factor(double log_ratio) { return std::exp(log_ratio); }
 
@@ -53,7 +55,7 @@ std::string percent(double log_value) {
 
 /// Interval of the median from order statistics: ranks below which a fair coin falls with half of
 /// what the level leaves. All values where there are too few for the level.
-measure::Interval median_interval(std::vector<double> values, double level) {
+base::Interval median_interval(std::vector<double> values, double level) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   double probability = std::pow(0.5, static_cast<double>(n));  // of exactly `rank` heads
@@ -122,7 +124,7 @@ std::vector<ClassShift> shifts_of(const std::vector<Pair>& pairs) {
 /// Numbers over all pairs.
 struct Figures {
   double shift = 0;
-  measure::Interval interval;
+  base::Interval interval;
   double scatter = 0;  ///< robust sd of the log ratios
   double scatter_errors =
       0;  ///< the same in units of the rows' own noise; 1 where that explains all
@@ -219,7 +221,7 @@ Judgement judge(std::span<const RowCheck> checks, std::span<const FactDifference
     const Figures figures = figures_of(pairs);
     judgement.ratio = factor(figures.shift);
     judgement.interval =
-        measure::Interval{factor(figures.interval.low), factor(figures.interval.high)};
+        base::Interval{factor(figures.interval.low), factor(figures.interval.high)};
     judgement.scatter = figures.scatter;
     judgement.noise = figures.noise;
     judgement.outlying = static_cast<std::int64_t>(figures.up + figures.down);

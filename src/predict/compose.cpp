@@ -147,7 +147,7 @@ Status compose(Prediction& prediction) {
   prediction.sd_log = spread;
   OPLAT_TRY(bounds, interval(total, spread, prediction.level,
                              {composition.calibration_models, composition.scores}, times.floor_ns));
-  if (!std::isfinite(bounds.hi_ns))
+  if (!std::isfinite(bounds.high))
     return fail(Code::Input, "{}: its interval is no finite time at a spread of {}",
                 prediction.model, spread);
   prediction.interval = bounds;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "predict/composition_fit.hpp"
 #include "predict/population.hpp"
@@ -31,8 +32,8 @@ struct LeftOutModel {
   table::Timing measured;
   double predicted_ns = 0;
   double sd_log = 0;
-  Interval interval;       ///< calibrated on other groups alone
-  double unfitted_ns = 0;  ///< what the table without a fit predicts
+  base::Interval interval;  ///< calibrated on other groups alone
+  double unfitted_ns = 0;   ///< what the table without a fit predicts
   bool calibrates = true;  ///< false: its own confidence interval is too wide, it only is predicted
 };
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/hash.hpp"
+#include "base/interval.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "estimate/chain.hpp"
@@ -322,7 +323,7 @@ Result<bool> Predictor::times_operator(std::string_view key) const { return impl
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
   // Before any work, so that a wrong level is told even where kernels are missing.
-  OPLAT_CHECK(interval(1, 0, options.level, {}).map([](const Interval&) {}));
+  OPLAT_CHECK(interval(1, 0, options.level, {}).map([](const base::Interval&) {}));
   const Selection& selection = impl_->selection;
   Prediction prediction;
   prediction.model = plan.model;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/learned.hpp"
@@ -104,7 +105,7 @@ struct Prediction {
   std::string model;
   std::optional<double>
       latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
-  std::optional<Interval> interval;
+  std::optional<base::Interval> interval;
   double level = 0.9;
   std::optional<double> sd_log;
   std::int64_t batch = 1;

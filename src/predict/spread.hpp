@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 
 namespace oplat::predict {
@@ -35,18 +36,6 @@ struct Term {
 double total_spread(std::span<const Term> terms, double composition_sd,
                     double measured = kMeasuredCorrelation);
 
-struct Interval {
-  double lo_ns = 0;
-  double hi_ns = 0;
-  friend bool operator==(const Interval&, const Interval&) = default;
-};
-
-/// z with P(Z <= z) = p of the standard normal distribution; 0 < p < 1.
-double normal_quantile(double p);
-/// t with P(T <= t) = p of Student's distribution with `freedom` >= 1 degrees of freedom; 0 < p
-/// < 1.
-double student_quantile(double p, std::int64_t freedom);
-
 /// How an interval was calibrated: scores of models that were left out of the fit
 /// (CompositionFit::scores).
 struct Calibration {
@@ -64,7 +53,7 @@ double interval_quantile(double level, const Calibration& calibration);
 
 /// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that
 /// begins lower. Code::Usage unless 0 < level < 1.
-Result<Interval> interval(double median_ns, double sd_log, double level,
-                          const Calibration& calibration, double floor_ns = 0);
+Result<base::Interval> interval(double median_ns, double sd_log, double level,
+                                const Calibration& calibration, double floor_ns = 0);
 
 }  // namespace oplat::predict

@@ -34,7 +34,7 @@ std::optional<double> ValidatedModel::signed_error() const {
 
 std::optional<bool> ValidatedModel::inside() const {
   if (!interval) return std::nullopt;
-  return interval->lo_ns <= measured.median_ns && measured.median_ns <= interval->hi_ns;
+  return interval->low <= measured.median_ns && measured.median_ns <= interval->high;
 }
 
 ValidatedModel beside(const Prediction& prediction, const table::Timing& measured) {

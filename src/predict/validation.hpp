@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "predict/prediction.hpp"
 #include "table/records.hpp"
 
@@ -16,7 +17,7 @@ namespace oplat::predict {
 struct ValidatedModel {
   std::string name;
   std::optional<double> predicted_ns;  ///< nothing where kernels are missing
-  std::optional<Interval> interval;
+  std::optional<base::Interval> interval;
   table::Timing measured;
   std::vector<std::string> missing;
 

@@ -43,7 +43,7 @@ std::optional<double> Comparison::ratio() const {
 bool Comparison::intervals_apart() const {
   const auto &first = models[0].interval, &second = models[1].interval;
   if (!first || !second) return false;
-  return first->hi_ns < second->lo_ns || second->hi_ns < first->lo_ns;
+  return first->high < second->low || second->high < first->low;
 }
 
 Result<TableInfo> table_info(const table::Table& table) {

@@ -37,7 +37,7 @@ class Writer {
     line({"name", "latency_ns", "interval_lo_ns", "interval_hi_ns"});
     for (const auto& model : comparison.models) {
       std::optional<double> lo, hi;
-      if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
+      if (model.interval) lo = model.interval->low, hi = model.interval->high;
       line({csv_field(model.model), csv_number(model.latency_ns), csv_number(lo), csv_number(hi)});
     }
   }
@@ -60,7 +60,7 @@ class Writer {
     if (!fit.composition) return;
     for (const auto& model : fit.composition->result.left_out)
       line({csv_field(model.name), csv_field(model.group), csv_number(model.predicted_ns),
-            csv_number(model.interval.lo_ns), csv_number(model.interval.hi_ns),
+            csv_number(model.interval.low), csv_number(model.interval.high),
             csv_number(model.measured.median_ns), csv_number(model.unfitted_ns),
             model.calibrates ? "true" : "false"});
   }
@@ -101,7 +101,7 @@ class Writer {
           "measured_ci_lo_ns", "measured_ci_hi_ns", "signed_error", "inside_interval"});
     for (const auto& model : validation.models) {
       std::optional<double> lo, hi;
-      if (model.interval) lo = model.interval->lo_ns, hi = model.interval->hi_ns;
+      if (model.interval) lo = model.interval->low, hi = model.interval->high;
       const auto inside = model.inside();
       line({csv_field(model.name), csv_number(model.predicted_ns), csv_number(lo), csv_number(hi),
             csv_number(model.measured.median_ns), csv_number(model.measured.ci_low_ns),

@@ -26,10 +26,10 @@ Json model_json(const predict::LeftOutModel& model) {
           {"measured_ci_ns", {model.measured.ci_low_ns, model.measured.ci_high_ns}},
           {"predicted_ns", model.predicted_ns},
           {"sd_log", model.sd_log},
-          {"interval_ns", {model.interval.lo_ns, model.interval.hi_ns}},
+          {"interval_ns", {model.interval.low, model.interval.high}},
           {"signed_error", model.predicted_ns / model.measured.median_ns - 1},
-          {"inside_interval", model.interval.lo_ns <= model.measured.median_ns &&
-                                  model.measured.median_ns <= model.interval.hi_ns},
+          {"inside_interval", model.interval.low <= model.measured.median_ns &&
+                                  model.measured.median_ns <= model.interval.high},
           {"unfitted_ns", model.unfitted_ns},
           {"calibrates", model.calibrates}};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Values of other layers as JSON.
 #include "report/json_values.hpp"
+#include "base/interval.hpp"
 
 namespace oplat::report {
 namespace {
@@ -41,9 +42,9 @@ Json json_of(const table::Timing& timing) {
           {"processes", timing.processes}};
 }
 
-Json json_of(const std::optional<predict::Interval>& interval) {
+Json json_of(const std::optional<base::Interval>& interval) {
   if (!interval) return nullptr;
-  return Json::array({interval->lo_ns, interval->hi_ns});
+  return Json::array({interval->low, interval->high});
 }
 
 Json json_of(const std::vector<predict::Mismatch>& mismatch) {

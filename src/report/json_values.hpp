@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "report/report_model.hpp"
 
 namespace oplat::report {
@@ -19,7 +20,7 @@ Json flag(const std::optional<bool>& value);
 Json json_of(const table::Device& device);
 Json json_of(const table::Setting& setting);
 Json json_of(const table::Timing& timing);
-Json json_of(const std::optional<predict::Interval>& interval);
+Json json_of(const std::optional<base::Interval>& interval);
 Json json_of(const std::vector<predict::Mismatch>& mismatch);
 Json json_of(const std::vector<predict::KernelPrediction>& kernels);
 

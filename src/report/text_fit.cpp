@@ -67,10 +67,10 @@ void print_composition(const CompositionReport& composition, double level, std::
                    {"inside"}});
   for (const auto& model : composition.result.left_out) {
     const double measured = model.measured.median_ns;
-    const bool inside = model.interval.lo_ns <= measured && measured <= model.interval.hi_ns;
+    const bool inside = model.interval.low <= measured && measured <= model.interval.high;
     table.add({base::printable(model.name), base::duration_text(model.predicted_ns),
-               range_text(model.interval.lo_ns, model.interval.hi_ns),
-               base::duration_text(measured), signed_text(model.predicted_ns / measured - 1),
+               range_text(model.interval.low, model.interval.high), base::duration_text(measured),
+               signed_text(model.predicted_ns / measured - 1),
                signed_text(model.unfitted_ns / measured - 1),
                std::string(inside ? "yes" : "no") +
                    (model.calibrates ? "" : ", measured too widely to calibrate")});

@@ -291,7 +291,7 @@ void print_validation(const predict::Validation& validation, const Options& opti
     const auto inside = model.inside();
     table.add({name_text(model.name),
                model.predicted_ns ? time_text(model.predicted_ns) : "missing",
-               model.interval ? range_text(model.interval->lo_ns, model.interval->hi_ns) : "-",
+               model.interval ? range_text(model.interval->low, model.interval->high) : "-",
                time_text(model.measured.median_ns),
                range_text(model.measured.ci_low_ns, model.measured.ci_high_ns),
                signed_text(model.signed_error()), inside ? (*inside ? "yes" : "no") : "-"});

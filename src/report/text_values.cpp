@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interval.hpp"
 #include "base/units.hpp"
 
 namespace oplat::report {
@@ -22,11 +23,11 @@ std::string range_text(double lo_ns, double hi_ns) {
 
 std::string level_text(double level) { return fmt::format("{:.4g} %", 100 * level); }
 
-std::string latency_text(double latency_ns, const std::optional<predict::Interval>& interval,
+std::string latency_text(double latency_ns, const std::optional<base::Interval>& interval,
                          double level) {
   const std::string latency = base::duration_text(latency_ns);
   if (!interval) return latency;
-  return fmt::format("{} ({}, {})", latency, range_text(interval->lo_ns, interval->hi_ns),
+  return fmt::format("{} ({}, {})", latency, range_text(interval->low, interval->high),
                      level_text(level));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/interval.hpp"
 #include "report/report_model.hpp"
 
 namespace oplat::report {
@@ -17,7 +18,7 @@ std::string range_text(double lo_ns, double hi_ns);
 /// "90 %", "99.5 %".
 std::string level_text(double level);
 /// "12.3 ms (11.9 to 12.8 ms, 90 %)".
-std::string latency_text(double latency_ns, const std::optional<predict::Interval>& interval,
+std::string latency_text(double latency_ns, const std::optional<base::Interval>& interval,
                          double level);
 /// "97.6 %".
 std::string share_text(double share);

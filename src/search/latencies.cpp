@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/interval.hpp"
 #include "ir/work.hpp"
 
 namespace oplat::search {
@@ -105,7 +106,7 @@ class Timer {
     if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
     latency.ns = ns;
     if (!(times.ns > 0)) {
-      latency.interval = predict::Interval{ns, ns};
+      latency.interval = base::Interval{ns, ns};
       return latency;
     }
     std::vector<predict::Term> terms;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "predict/prediction.hpp"
 #include "search/expansion.hpp"
@@ -31,7 +32,7 @@ struct Options {
 /// kernels for each of them.
 struct CellLatency {
   std::optional<double> ns;  ///< nothing where a kernel has no estimate
-  std::optional<predict::Interval> interval;
+  std::optional<base::Interval> interval;
   std::map<estimate::Source, double>
       shares;  ///< of the time that is known; empty where there is none
 };

@@ -19,8 +19,8 @@ Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer
   json["in_channels"] = expanded.in_channels[cell.in];
   json["out_channels"] = expanded.out_channels[cell.out];
   json["latency_us"] = or_null(latency.ns);
-  json["interval_us"] = latency.interval ? Json{microseconds(latency.interval->lo_ns),
-                                                microseconds(latency.interval->hi_ns)}
+  json["interval_us"] = latency.interval ? Json{microseconds(latency.interval->low),
+                                                microseconds(latency.interval->high)}
                                          : Json();
   json["source"] = Json::object();
   for (const auto& [source, share] : latency.shares)

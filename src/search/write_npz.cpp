@@ -80,8 +80,8 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
         mask[at] = 1;
         if (!cell.ns) continue;
         latency[at] = microseconds(*cell.ns);
-        lo[at] = microseconds(cell.interval->lo_ns);
-        hi[at] = microseconds(cell.interval->hi_ns);
+        lo[at] = microseconds(cell.interval->low);
+        hi[at] = microseconds(cell.interval->high);
         // Nothing to execute takes no time for sure.
         const auto share = cell.shares.find(estimate::Source::Measured);
         measured[at] = cells[c].kernels.empty()     ? 1

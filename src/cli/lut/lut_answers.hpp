@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "cli/kept_table.hpp"
 #include "compat/mobile_vision/lut_files.hpp"
 #include "compat/mobile_vision/lut_rows.hpp"
@@ -35,7 +36,7 @@ struct LutAnswer {
   std::optional<double> us;                           ///< nothing: nobody answers
   bool whole = false;                                 ///< whether Python would hold it as an int
   std::string source = "missing";            ///< "table", the source of an estimate, or "missing"
-  std::optional<estimate::Bounds> interval;  ///< of estimates
+  std::optional<base::Interval> interval;  ///< of estimates
   double sd_log = 0;
   double floor_us = 0;  ///< no interval reaches below; KernelPrediction::floor_ns
   std::string group;    ///< answers of one group err together
@@ -50,7 +51,7 @@ struct LutPrediction {
   bool total_whole = true;
   std::size_t found = 0;  ///< in the table
   std::size_t estimated = 0;
-  std::optional<estimate::Bounds>
+  std::optional<base::Interval>
       interval;  ///< of the sum, where all have an answer and estimates were asked for
   [[nodiscard]] std::size_t missing() const { return answers.size() - found - estimated; }
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/interval.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 
@@ -15,7 +16,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMaxNamedOperators = 10;
 
-std::string between(const estimate::Bounds& interval, double level) {
+std::string between(const base::Interval& interval, double level) {
   return fmt::format("{:.4g} % between {:.4g} and {:.4g}", 100 * level, interval.low,
                      interval.high);
 }
@@ -53,7 +54,7 @@ std::string total_text(const LutPrediction& prediction, double level) {
   return text + "\n";
 }
 
-ordered_json json_interval(const std::optional<estimate::Bounds>& interval) {
+ordered_json json_interval(const std::optional<base::Interval>& interval) {
   return interval ? ordered_json{interval->low, interval->high} : ordered_json(nullptr);
 }
 

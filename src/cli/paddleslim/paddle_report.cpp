@@ -125,8 +125,8 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
   }
   if (prediction.interval) {
     text += fmt::format("{:.0f} % between {} and {}\n", 100 * prediction.level,
-                        base::duration_text(prediction.interval->lo_ns),
-                        base::duration_text(prediction.interval->hi_ns));
+                        base::duration_text(prediction.interval->low),
+                        base::duration_text(prediction.interval->high));
   }
   text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxText),
                       prediction.batch, base::printable(prediction.device.name),

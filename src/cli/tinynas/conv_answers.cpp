@@ -7,6 +7,7 @@
 #include <memory>
 #include <variant>
 
+#include "base/interval.hpp"
 #include "predict/prediction.hpp"
 
 namespace oplat::cli {
@@ -118,7 +119,7 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
   };
 }
 
-std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answers, double level) {
+std::optional<base::Interval> total_interval(std::span<const ConvAnswer> answers, double level) {
   double total = 0;
   double floor = 0;
   for (const ConvAnswer& answer : answers) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "cli/tinynas/conv_library.hpp"
 #include "compat/tinynas/questions.hpp"
@@ -21,7 +22,7 @@ namespace oplat::cli {
 struct ConvAnswer {
   std::optional<double> ms;  ///< nothing: nobody answers, and `why` says so
   double sd_log = 0;         ///< of the time; the original knows none
-  std::optional<estimate::Bounds> interval;
+  std::optional<base::Interval> interval;
   std::optional<double> floor_ms =
       std::nullopt;    ///< beyond the rows: no interval reaches below; KernelPrediction::floor_ns
   std::string source;  ///< "original", or that of the estimate; "missing"
@@ -47,6 +48,6 @@ Result<Answerer> best_answers(KeptTable table, predict::Selection selection, dou
 
 /// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has
 /// no spread.
-std::optional<estimate::Bounds> total_interval(std::span<const ConvAnswer> answers, double level);
+std::optional<base::Interval> total_interval(std::span<const ConvAnswer> answers, double level);
 
 }  // namespace oplat::cli

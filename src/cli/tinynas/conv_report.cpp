@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/interval.hpp"
 #include "base/text.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 
@@ -23,14 +24,14 @@ std::string fixed(std::optional<double> ms) {
   return ms ? fmt::format("{:.6f}", *ms) : std::string(kAbsent);
 }
 
-std::optional<double> lo(const std::optional<estimate::Bounds>& interval) {
+std::optional<double> lo(const std::optional<base::Interval>& interval) {
   return interval ? std::optional(interval->low) : std::nullopt;
 }
-std::optional<double> hi(const std::optional<estimate::Bounds>& interval) {
+std::optional<double> hi(const std::optional<base::Interval>& interval) {
   return interval ? std::optional(interval->high) : std::nullopt;
 }
 
-ordered_json json_interval(const std::optional<estimate::Bounds>& interval) {
+ordered_json json_interval(const std::optional<base::Interval>& interval) {
   return interval ? ordered_json{interval->low, interval->high} : ordered_json(nullptr);
 }
 ordered_json json_number(std::optional<double> value) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "cli/tinynas/conv_answers.hpp"
 #include "compat/tinynas/questions.hpp"
 
@@ -17,7 +18,7 @@ struct ConvPrediction {
   compat::tinynas::ConvQuestions questions;
   std::vector<ConvAnswer> answers;
   std::optional<double> total_ms;  ///< nothing while one is missing
-  std::optional<estimate::Bounds> total_interval;
+  std::optional<base::Interval> total_interval;
 };
 ConvPrediction conv_prediction(compat::tinynas::ConvQuestions questions,
                                std::vector<ConvAnswer> answers, double level);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "base/stats.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -97,10 +98,12 @@ HoldOut at_levels(const Lines& lines, std::vector<Pattern> patterns,
   return held;
 }
 
-float quantile(std::vector<float> values, double level) {
-  std::sort(values.begin(), values.end());
+/// The smallest score that a share of `level` lies at or below: rounded up, as a conformal
+/// quantile.
+float conformal_score(std::vector<float> values, double level) {
   const auto at = static_cast<std::size_t>(level * static_cast<double>(values.size()));
-  return values[std::min(at, values.size() - 1)];
+  const std::size_t last = values.size() - 1;
+  return base::order_statistic(std::move(values), std::min(at, last));
 }
 
 }  // namespace
@@ -199,9 +202,10 @@ ShapeShare best_shape_share(std::span<const Trial* const> trials, float before) 
 float spread_factor(std::span<const float> errors, std::span<const float> scales, double share) {
   std::vector<float> scores;
   for (std::size_t i = 0; i < errors.size(); ++i) scores.push_back(std::abs(errors[i]) / scales[i]);
-  return scores.empty() ? 0
-                        : std::min(kMaxSpreadFactor,
-                                   static_cast<float>(quantile(std::move(scores), share) / k90));
+  return scores.empty()
+             ? 0
+             : std::min(kMaxSpreadFactor,
+                        static_cast<float>(conformal_score(std::move(scores), share) / k90));
 }
 
 float worst_spread_factor(std::span<const float> errors, std::span<const float> scales,

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "base/bytes.hpp"
+#include "base/stats.hpp"
 #include "estimate/learned/fitted_model.hpp"
-#include "estimate/learned/median.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
@@ -234,7 +234,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   }
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
-  for (auto& each : footprints) writer.f64(each.empty() ? 0 : upper_median(std::move(each)));
+  for (auto& each : footprints) writer.f64(each.empty() ? 0 : base::upper_median(std::move(each)));
   OPLAT_TRY(under_load, rows_under_load(rows));
   LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}},
                  static_cast<std::int64_t>(log_ns.size()),

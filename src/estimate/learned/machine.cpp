@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/stats.hpp"
 #include "estimate/learned/waves.hpp"
 
 namespace oplat::estimate {
@@ -25,10 +26,10 @@ constexpr double kSureShare = 0.5;
 /// to 20.
 constexpr double kLessPerDoubling = 0.5;
 
-double quantile(std::vector<double> values, double level) {
-  const auto at = static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<std::size_t>(at)];
+/// Its order statistic at `level` of the way, rounded down.
+double rate_at(std::vector<double> values, double level) {
+  const auto at = static_cast<std::size_t>(level * static_cast<double>(values.size() - 1));
+  return base::order_statistic(std::move(values), at);
 }
 
 void learn_rates(std::span<const ir::Description> rows, std::span<const double> log_ns,
@@ -40,8 +41,8 @@ void learn_rates(std::span<const ir::Description> rows, std::span<const double> 
     if (rows[i].work.flops && *rows[i].work.flops > 0) flops.push_back(*rows[i].work.flops / ns);
     if (rows[i].work.bytes() > 0) bytes.push_back(rows[i].work.bytes() / ns);
   }
-  if (!flops.empty()) machine.flops_per_ns = quantile(std::move(flops), kBestShare);
-  if (!bytes.empty()) machine.bytes_per_ns = quantile(std::move(bytes), kBestShare);
+  if (!flops.empty()) machine.flops_per_ns = rate_at(std::move(flops), kBestShare);
+  if (!bytes.empty()) machine.bytes_per_ns = rate_at(std::move(bytes), kBestShare);
 }
 
 }  // namespace

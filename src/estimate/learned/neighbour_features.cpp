@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "estimate/learned/median.hpp"
+#include "base/stats.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -75,7 +75,7 @@ NeighbourFeatures::NeighbourFeatures(const Lines& lines, const SiteValues& value
     for (const float size : each) sum += square(std::min<double>(size, kMaxResidual));
     errors_.push_back(each.empty() ? 1
                                    : sum / static_cast<double>(each.size()) + square(kMinError));
-    typical_.push_back(each.empty() ? 1 : upper_median(std::move(each)));
+    typical_.push_back(each.empty() ? 1 : base::upper_median(std::move(each)));
   }
   learn_corrected_errors();
 }
@@ -102,8 +102,9 @@ void NeighbourFeatures::learn_corrected_errors() {
     }
   }
   for (std::vector<float>& each : sizes)
-    corrected_errors_.push_back(
-        each.empty() ? 1 : square(upper_median(std::move(each))) + square(kMinCorrectedError));
+    corrected_errors_.push_back(each.empty() ? 1
+                                             : square(base::upper_median(std::move(each))) +
+                                                   square(kMinCorrectedError));
 }
 
 void NeighbourFeatures::prefetch(const Surroundings& around) const {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "estimate/learned/median.hpp"
+#include "base/stats.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -53,8 +53,9 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   }
   std::vector<Pattern> patterns;
   if (typical.size() >= 2) {
-    const double most_typical = kMaxTwinError * upper_median(std::move(typical));
-    const double most_square = kMaxTwinError * kMaxTwinError * upper_median(std::move(squares));
+    const double most_typical = kMaxTwinError * base::upper_median(std::move(typical));
+    const double most_square =
+        kMaxTwinError * kMaxTwinError * base::upper_median(std::move(squares));
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       const bool flag = lines.most_levels(axis) == 2;

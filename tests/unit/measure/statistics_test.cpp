@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/statistics.hpp"
+#include "base/stats.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,29 +48,30 @@ TEST(Slope, CancelsTheCallCost) {
 
 TEST(StudentT, AgreesWithTabulatedQuantiles) {
   // Two-sided 95 % and 99 %, one-sided 95 %, from printed tables.
-  EXPECT_NEAR(student_t_quantile(0.975, 1), 12.7062, 5e-5);
-  EXPECT_NEAR(student_t_quantile(0.975, 2), 4.30265, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.975, 4), 2.77645, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.975, 10), 2.22814, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.995, 5), 4.03214, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.95, 30), 1.69726, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.995, 120), 2.61742, 5e-6);
-  EXPECT_NEAR(student_t_quantile(0.975, 1e6), 1.95996, 1e-5);
-  EXPECT_NEAR(student_t_quantile(0.025, 4), -2.77645, 5e-6);
-  EXPECT_EQ(student_t_quantile(0.5, 7), 0);
+  EXPECT_NEAR(base::student_quantile(0.975, 1), 12.7062, 5e-5);
+  EXPECT_NEAR(base::student_quantile(0.975, 2), 4.30265, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.975, 4), 2.77645, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.975, 10), 2.22814, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.995, 5), 4.03214, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.95, 30), 1.69726, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.995, 120), 2.61742, 5e-6);
+  EXPECT_NEAR(base::student_quantile(0.975, 1e6), 1.95996, 1e-5);
+  EXPECT_NEAR(base::student_quantile(0.025, 4), -2.77645, 5e-6);
+  EXPECT_EQ(base::student_quantile(0.5, 7), 0);
 }
 
 TEST(StudentT, HasTheClosedFormsOfOneAndTwoDegrees) {
   for (double t : {-8.0, -1.0, -0.1, 0.0, 0.3, 2.0, 50.0}) {
-    EXPECT_NEAR(student_t_cdf(t, 1), 0.5 + std::atan(t) / M_PI, 1e-12) << t;
-    EXPECT_NEAR(student_t_cdf(t, 2), 0.5 + t / (2 * std::sqrt(2 + t * t)), 1e-12) << t;
+    EXPECT_NEAR(base::student_cdf(t, 1), 0.5 + std::atan(t) / M_PI, 1e-12) << t;
+    EXPECT_NEAR(base::student_cdf(t, 2), 0.5 + t / (2 * std::sqrt(2 + t * t)), 1e-12) << t;
   }
 }
 
 TEST(StudentT, QuantileInvertsTheDistribution) {
   for (double dof : {1.0, 3.0, 6.5, 40.0}) {
     for (double p : {0.001, 0.2, 0.6, 0.9, 0.9999}) {
-      EXPECT_NEAR(student_t_cdf(student_t_quantile(p, dof), dof), p, 1e-12) << dof << " " << p;
+      EXPECT_NEAR(base::student_cdf(base::student_quantile(p, dof), dof), p, 1e-12)
+          << dof << " " << p;
     }
   }
 }

@@ -108,8 +108,8 @@ TEST_F(CompositionTest, IntervalOfTwoKernels) {
                               kCompositionSd * kCompositionSd);  // as in spread_test
   ASSERT_TRUE(p.sd_log && p.interval);
   EXPECT_NEAR(*p.sd_log, sd, 1e-9);
-  EXPECT_NEAR(p.interval->lo_ns, 100000 * std::exp(-kNormal95 * sd), 1e-3);
-  EXPECT_NEAR(p.interval->hi_ns, 100000 * std::exp(kNormal95 * sd), 1e-3);
+  EXPECT_NEAR(p.interval->low, 100000 * std::exp(-kNormal95 * sd), 1e-3);
+  EXPECT_NEAR(p.interval->high, 100000 * std::exp(kNormal95 * sd), 1e-3);
 }
 
 TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
@@ -278,7 +278,7 @@ TEST_F(CompositionTest, ALevelBeyondAShareIsUsage) {
 TEST_F(CompositionTest, TheLevelSetsTheQuantile) {
   row(test::kCopy250, 1000, 0.04);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 1}}), MissingPolicy::Error, {}, 0.95));
-  EXPECT_NEAR(p.interval->hi_ns, 1000 * std::exp(1.9599639845 * std::hypot(0.04, kCompositionSd)),
+  EXPECT_NEAR(p.interval->high, 1000 * std::exp(1.9599639845 * std::hypot(0.04, kCompositionSd)),
               1e-6);
 }
 

@@ -284,7 +284,7 @@ TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
   for (const LeftOutModel& left : result.left_out) {
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
     EXPECT_LT(left.unfitted_ns, left.measured.median_ns);
-    EXPECT_GT(left.interval.hi_ns, left.interval.lo_ns);
+    EXPECT_GT(left.interval.high, left.interval.low);
   }
   EXPECT_EQ(result.fit.scores.size(), 24U);
   EXPECT_TRUE(std::is_sorted(result.fit.scores.begin(), result.fit.scores.end()));

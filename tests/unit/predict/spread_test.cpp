@@ -49,19 +49,19 @@ TEST(Quantile, Student) {
 TEST(Interval, IsSymmetricInTheLogarithm) {
   const auto bounds = interval(1000, 0.1, 0.9, {});
   ASSERT_TRUE(bounds);
-  EXPECT_NEAR(bounds->hi_ns, 1000 * std::exp(0.16448536270), 1e-6);
-  EXPECT_NEAR(bounds->lo_ns, 1000 * std::exp(-0.16448536270), 1e-6);
+  EXPECT_NEAR(bounds->high, 1000 * std::exp(0.16448536270), 1e-6);
+  EXPECT_NEAR(bounds->low, 1000 * std::exp(-0.16448536270), 1e-6);
 }
 
 TEST(Interval, BeginsAtTheFloorButNeverAboveTheMedian) {
-  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->lo_ns, 400);
-  EXPECT_EQ(interval(1000, 1, 0.9, {}, 4000)->lo_ns, 1000);
-  EXPECT_EQ(interval(1000, 0.1, 0.9, {}, 400)->lo_ns, interval(1000, 0.1, 0.9, {})->lo_ns);
-  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->hi_ns, interval(1000, 1, 0.9, {})->hi_ns);
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->low, 400);
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 4000)->low, 1000);
+  EXPECT_EQ(interval(1000, 0.1, 0.9, {}, 400)->low, interval(1000, 0.1, 0.9, {})->low);
+  EXPECT_EQ(interval(1000, 1, 0.9, {}, 400)->high, interval(1000, 1, 0.9, {})->high);
 }
 
 TEST(Interval, FewCalibrationModelsWidenIt) {
-  EXPECT_NEAR(interval(1000, 0.1, 0.9, {3, {}})->hi_ns, 1000 * std::exp(0.29199856), 1e-3);
+  EXPECT_NEAR(interval(1000, 0.1, 0.9, {3, {}})->high, 1000 * std::exp(0.29199856), 1e-3);
   EXPECT_EQ(*interval(1000, 0.1, 0.9, {1, {}}), *interval(1000, 0.1, 0.9, {}));
 }
 

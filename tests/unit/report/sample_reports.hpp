@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/interval.hpp"
 #include "report/renderer.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -16,7 +17,7 @@ inline predict::Prediction sample_prediction() {
   predict::Prediction p;
   p.model = "net.onnx";
   p.latency_ns = 12e6;
-  p.interval = predict::Interval{11.5e6, 12.6e6};
+  p.interval = base::Interval{11.5e6, 12.6e6};
   p.sd_log = 0.03;
   p.batch = 1;
   p.reuse_bytes = 2048;
@@ -58,7 +59,7 @@ inline predict::Prediction sample_missing() {
 
 inline predict::Validation sample_validation() {
   predict::Validation v;
-  v.models = {{"a.onnx", 1.04e6, predict::Interval{0.95e6, 1.1e6}, round_timing(1e6), {}},
+  v.models = {{"a.onnx", 1.04e6, base::Interval{0.95e6, 1.1e6}, round_timing(1e6), {}},
               {"b.onnx", std::nullopt, std::nullopt, round_timing(2e6), {kCopy250}}};
   v.device.name = "desk";
   v.setting = setting_of();
@@ -80,7 +81,7 @@ inline report::Comparison sample_comparison() {
   comparison.models = {sample_prediction(), sample_prediction()};
   comparison.models[1].model = "big.onnx";
   comparison.models[1].latency_ns = 18e6;
-  comparison.models[1].interval = predict::Interval{17e6, 19e6};
+  comparison.models[1].interval = base::Interval{17e6, 19e6};
   comparison.models[1].warnings = {"a warning"};
   return comparison;
 }

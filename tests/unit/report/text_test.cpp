@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/interval.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
 #include "unit/report/sample_reports.hpp"
@@ -27,9 +28,9 @@ TEST(TextTable, AlignsColumnsAndLeavesNoBlanksAtLineEnds) {
 }
 
 TEST(TextValues, LatencyWithItsInterval) {
-  EXPECT_EQ(latency_text(12.3e6, predict::Interval{11.9e6, 12.8e6}, 0.9),
+  EXPECT_EQ(latency_text(12.3e6, base::Interval{11.9e6, 12.8e6}, 0.9),
             "12.3 ms (11.9 to 12.8 ms, 90 %)");
-  EXPECT_EQ(latency_text(1e6, predict::Interval{0.95e6, 1.1e6}, 0.995),
+  EXPECT_EQ(latency_text(1e6, base::Interval{0.95e6, 1.1e6}, 0.995),
             "1.00 ms (950 us to 1.10 ms, 99.5 %)");
   EXPECT_EQ(latency_text(812, std::nullopt, 0.9), "812 ns");
 }
@@ -102,7 +103,7 @@ TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
             "A  net.onnx  12.0 ms (11.5 to 12.6 ms, 90 %)\n"
             "B  big.onnx  18.0 ms (17.0 to 19.0 ms, 90 %)\n"
             "B takes 1.500 times as long as A\n");
-  comparison.models[1].interval->lo_ns = 12e6;
+  comparison.models[1].interval->low = 12e6;
   EXPECT_THAT(rendered("text", comparison),
               HasSubstr("as A; the intervals overlap, so the order is not sure\n"));
   comparison.models[0].latency_ns.reset();

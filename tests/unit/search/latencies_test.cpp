@@ -77,11 +77,11 @@ TEST_F(LatenciesTest, BlocksAreSumsOfTheirKernels) {
       EXPECT_DOUBLE_EQ(*latency.ns, sum(cell));
       ASSERT_TRUE(latency.interval);
       if (cell.kernels.empty()) {
-        EXPECT_EQ(latency.interval->lo_ns, 0);
-        EXPECT_EQ(latency.interval->hi_ns, 0);
+        EXPECT_EQ(latency.interval->low, 0);
+        EXPECT_EQ(latency.interval->high, 0);
       } else {
-        EXPECT_LT(latency.interval->lo_ns, *latency.ns);
-        EXPECT_GT(latency.interval->hi_ns, *latency.ns);
+        EXPECT_LT(latency.interval->low, *latency.ns);
+        EXPECT_GT(latency.interval->high, *latency.ns);
         EXPECT_DOUBLE_EQ(latency.shares.at(estimate::Source::Measured), 1);
       }
     }
@@ -144,11 +144,11 @@ TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   const SpaceLatencies wide = time({.level = 0.99});
   const CellLatency& one = narrow.resolutions[0].cells[3][0];
   const CellLatency& other = wide.resolutions[0].cells[3][0];
-  EXPECT_GT(one.interval->lo_ns, other.interval->lo_ns);
-  EXPECT_LT(one.interval->hi_ns, other.interval->hi_ns);
+  EXPECT_GT(one.interval->low, other.interval->low);
+  EXPECT_LT(one.interval->high, other.interval->high);
   // A single kernel: its own spread and that of the composition, by the normal quantile at 50 %.
   const CellLatency& pool = narrow.resolutions[0].cells[4][0];
-  EXPECT_NEAR(std::log(pool.interval->hi_ns / *pool.ns),
+  EXPECT_NEAR(std::log(pool.interval->high / *pool.ns),
               0.6744897502 * std::hypot(0.02, predict::kCompositionSd), 1e-4);
 }
 
