@@ -50,14 +50,14 @@ std::string rate_on_page(const std::optional<double>& rate) {
 }
 
 void print_interval(const predict::Prediction& p, std::ostream& out) {
-  const double high = p.interval ? std::max(p.interval->hi_ns, *p.latency_ns) : *p.latency_ns;
+  const double high = p.interval ? std::max(p.interval->high, *p.latency_ns) : *p.latency_ns;
   std::vector<std::pair<double, std::string>> ticks;
   for (const double tick : axis_ticks(0, high))
     ticks.emplace_back(tick, tick > 0 ? base::duration_text(tick) : "0");
   const HtmlRange range = {.name = "",
                            .mark = *p.latency_ns,
-                           .low = p.interval ? std::optional(p.interval->lo_ns) : std::nullopt,
-                           .high = p.interval ? std::optional(p.interval->hi_ns) : std::nullopt,
+                           .low = p.interval ? std::optional(p.interval->low) : std::nullopt,
+                           .high = p.interval ? std::optional(p.interval->high) : std::nullopt,
                            .other = std::nullopt};
   print_ranges(out, {&range, 1}, ticks, latency_text(*p.latency_ns, p.interval, p.level));
 }
@@ -77,7 +77,7 @@ void print_head(const predict::Prediction& p, std::ostream& out) {
   if (p.interval)
     out << "<p>"
         << html_text(fmt::format("{} interval: {}", level_text(p.level),
-                                 range_text(p.interval->lo_ns, p.interval->hi_ns)))
+                                 range_text(p.interval->low, p.interval->high)))
         << "</p>\n";
   print_interval(p, out);
 }

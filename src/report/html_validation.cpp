@@ -52,8 +52,8 @@ void print_errors(const predict::Validation& validation, std::ostream& out) {
                        .other = 1.0,
                        .alarm = !model.inside().value_or(true)};
     if (model.interval) {
-      range.low = model.interval->lo_ns / measured;
-      range.high = model.interval->hi_ns / measured;
+      range.low = model.interval->low / measured;
+      range.high = model.interval->high / measured;
     }
     low = std::min({low, range.mark, range.low.value_or(range.mark)});
     high = std::max({high, range.mark, range.high.value_or(range.mark)});
@@ -79,7 +79,7 @@ void print_models(const predict::Validation& validation, std::ostream& out) {
          {html_text(model.predicted_ns ? time_text(model.predicted_ns)
                                        : fmt::format("{} kernels missing", model.missing.size())),
           "n"},
-         {html_text(model.interval ? range_text(model.interval->lo_ns, model.interval->hi_ns)
+         {html_text(model.interval ? range_text(model.interval->low, model.interval->high)
                                    : "-"),
           "n"},
          {html_text(time_text(model.measured.median_ns)), "n"},

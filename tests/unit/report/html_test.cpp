@@ -116,7 +116,7 @@ TEST(Page, MissingKernelsTakeThePlaceOfTheLatency) {
 TEST(Page, ValidationDrawsPredictionsOverMeasuredTimes) {
   predict::Validation v = test::sample_validation();
   v.models.push_back(
-      {"far.onnx", 2e6, predict::Interval{1.9e6, 2.1e6}, test::round_timing(1e6), {}});
+      {"far.onnx", 2e6, base::Interval{1.9e6, 2.1e6}, test::round_timing(1e6), {}});
   const std::string page = rendered("html", v);
   EXPECT_EQ(nesting_fault(page), "");
   EXPECT_THAT(page, HasSubstr("<b>2 of 3</b>models predicted"));
