@@ -3,7 +3,7 @@
 """Chooses the 200 keys of data/keys-200.txt from the kernels of the zoo, with a fixed seed.
 
 Each kernel of each network's plan is a candidate if it takes 2 us to 5 ms: by its row in the table, else by the roofline that
-`oplat predict --missing physics` gives. Every operator that has a candidate is taken; then kernels whose cold state is
+`oplat predict --missing roofline` gives. Every operator that has a candidate is taken; then kernels whose cold state is
 measured, kernels with weights, and the rest in turn by operator and precision. The list is fixed once it is committed; this
 script says how it came about.
 """

@@ -92,7 +92,7 @@ Result<double> never_asked(const estimate::Chain& chain, const std::vector<std::
 
 Status run(const std::string& path) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Read));
-  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
   const estimate::RowSource rows{
       &table, selection.device_id, selection.setting_ids, {}, selection.catalogue};
   OPLAT_TRY(questions, read_questions(table));

@@ -10,8 +10,8 @@
 
 #include "base/files.hpp"
 #include "made_rows.hpp"
-#include "predict/population.hpp"
 #include "predict/prediction.hpp"
+#include "predict/row_selection.hpp"
 
 namespace oplat::bench {
 namespace {
@@ -67,7 +67,7 @@ class SmallTable {
 void predict_100_kernels_again(benchmark::State& state) {
   const SmallTable small;
   const auto table = small.open();
-  const auto selection = must(predict::select(table, {}));
+  const auto selection = must(predict::select_rows(table, {}));
   const auto predictor = must(predict::Predictor::create(table, selection));
   predict::Options options;
   options.explain = state.range(0) != 0;
@@ -85,7 +85,7 @@ void predict_100_kernels_first(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     const auto table = small.open();
-    const auto selection = must(predict::select(table, {}));
+    const auto selection = must(predict::select_rows(table, {}));
     state.ResumeTiming();
     benchmark::DoNotOptimize(must(predict::predict(table, selection, small.plan, {})));
   }
@@ -102,11 +102,11 @@ void open_select_and_predict(benchmark::State& state) {
   if (path.empty()) return state.SkipWithError("OPLAT_BENCH_TABLE names no table");
   const auto plans = must(must(table::Table::open(path, table::Mode::Read)).plans());
   if (plans.empty()) return state.SkipWithError("the table holds no plan");
-  predict::Question question;
+  predict::RowFilter question;
   question.threads = 1;
   for (auto _ : state) {
     const auto table = must(table::Table::open(path, table::Mode::Read));
-    const auto selection = must(predict::select(table, question));
+    const auto selection = must(predict::select_rows(table, question));
     const auto plan = must(table.find_plan(plans.front().identity));
     benchmark::DoNotOptimize(must(predict::predict(table, selection, *plan, {})));
   }
@@ -125,9 +125,9 @@ void select_rows(benchmark::State& state) {
   const std::string path = given_table();
   if (path.empty()) return state.SkipWithError("OPLAT_BENCH_TABLE names no table");
   const auto table = must(table::Table::open(path, table::Mode::Read));
-  predict::Question question;
+  predict::RowFilter question;
   question.threads = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(must(predict::select(table, question)));
+  for (auto _ : state) benchmark::DoNotOptimize(must(predict::select_rows(table, question)));
 }
 BENCHMARK(select_rows)->Unit(benchmark::kMillisecond);
 

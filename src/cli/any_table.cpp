@@ -50,7 +50,7 @@ struct Pickle {
   table::Setting setting;
 };
 
-Result<Pickle> open_pickle(const fs::path& path, const predict::Question& question) {
+Result<Pickle> open_pickle(const fs::path& path, const predict::RowFilter& question) {
   const std::string name = path.filename().string();
   OPLAT_TRY(bytes, base::read_file(path, kMaxBytes));
   const table::TableCodec& codec = compat::paddleslim::pickle_codec();
@@ -130,7 +130,7 @@ Error with_path(const AnyTable& table, Error error) {
   return error;
 }
 
-Result<predict::Selection> select_stated(const table::Table& table, predict::Question question) {
+Result<predict::Selection> select_stated(const table::Table& table, predict::RowFilter question) {
   OPLAT_TRY(settings, table.settings());
   const auto is_asked = [&](const auto& setting) {
     return setting.second.precision == *question.precision;
@@ -140,7 +140,7 @@ Result<predict::Selection> select_stated(const table::Table& table, predict::Que
     if (std::find(stated.begin(), stated.end(), *question.precision) != stated.end())
       question.precision.reset();
   }
-  return predict::select(table, question, compat::catalogue());
+  return predict::select_rows(table, question, compat::catalogue());
 }
 
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {

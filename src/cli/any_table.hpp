@@ -13,7 +13,7 @@
 namespace oplat::cli {
 
 struct AnyTableWish {
-  predict::Question
+  predict::RowFilter
       question;  ///< threads and precision that a file does not tell are taken as asked
   bool skip_bad_rows = false;
   bool calibrate = true;
@@ -44,7 +44,7 @@ Error with_path(const AnyTable& table, Error error);
 
 /// The rows that answer the question; where no setting is of the asked precision and keys say that
 /// they are, the precision is left to the keys.
-Result<predict::Selection> select_stated(const table::Table& table, predict::Question question);
+Result<predict::Selection> select_stated(const table::Table& table, predict::RowFilter question);
 
 /// What its rows of products computed in, by what their keys say: "fp32", "fp16", "int8".
 Result<std::vector<std::string>> stated_precisions(const table::Table& table);

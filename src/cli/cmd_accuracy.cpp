@@ -18,7 +18,7 @@ namespace {
 
 struct AccuracyFlags {
   std::string table;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   std::string split = "random";
   std::vector<std::string> operators;
   std::string profile = "accurate";
@@ -65,7 +65,7 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
   request.networks = flags.networks;
   request.network_seed = flags.network_seed.value_or(flags.learn.seed);
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question, compat::catalogue()));
   OPLAT_TRY(samples, estimate::read_samples_in_states(
                          {&table, selection.device_id, selection.setting_ids, std::nullopt}));
   base::install_interrupt_handlers();

@@ -16,7 +16,7 @@ namespace {
 
 struct CheckFlags {
   std::string table;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   std::optional<double> peak_gflops;
   std::optional<double> peak_gbytes;
   double most_ratio = estimate::SanityRequest{}.most_ratio;
@@ -70,7 +70,7 @@ report::CheckReport report_of(const CheckFlags& flags, const predict::Selection&
 Result<int> run_check(const CheckFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question, compat::catalogue()));
   OPLAT_TRY(rows, read_rows(table, selection));
   if (rows.ids.empty()) return fail(Code::Refused, "{}: no row with a time", flags.table);
   std::vector<estimate::CheckedRow> checked;

@@ -29,7 +29,7 @@ Result<int> run_compare(const CompareFlags& flags) {
   OPLAT_CHECK(check_question(flags.question));
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question.question, compat::catalogue()));
   report::Comparison comparison;
   for (std::size_t i = 0; i < flags.models.size(); ++i) {
     const std::string& model = flags.models[i];

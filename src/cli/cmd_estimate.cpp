@@ -33,7 +33,7 @@ Result<int> run_estimate(const EstimateFlags& flags) {
   OPLAT_CHECK(check_question(flags.question));
   OPLAT_TRY(missing, predict::parse_missing_policy(flags.question.missing));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question.question, compat::catalogue()));
   const auto profile =
       estimate::parse_profile(flags.question.profile).value_or(estimate::Profile::Accurate);
   OPLAT_TRY(estimates, predict::estimate_kernels(table, selection, kernels, flags.reuse_bytes,
@@ -57,7 +57,7 @@ Result<int> run_estimate(const EstimateFlags& flags) {
     if (!kernel.latency_ns && missing != predict::MissingPolicy::Zero) {
       return fail(
           Code::Missing, "no estimate for {}: {}; measure it{}", kernel.key, kernel.why,
-          missing == predict::MissingPolicy::Error ? ", or ask with --missing physics" : "");
+          missing == predict::MissingPolicy::Error ? ", or ask with --missing roofline" : "");
     }
   }
   return kDone;

@@ -12,7 +12,7 @@
 #include "cli/question.hpp"
 #include "cli/text_output.hpp"
 #include "compat/registry.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 #include "table/exchange.hpp"
 
 namespace oplat::cli {
@@ -22,7 +22,7 @@ struct ExportFlags {
   std::string table;
   std::string format;
   std::string out;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   Verbosity verbosity;
 };
 
@@ -31,7 +31,7 @@ using Pair = std::pair<table::DeviceId, table::SettingId>;
 /// Device and setting whose imported files fit the question; where there are none, those whose
 /// measured rows do.
 Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
-                    const predict::Question& question) {
+                    const predict::RowFilter& question) {
   OPLAT_TRY(files, table.foreign_files());
   OPLAT_TRY(device_list, table.devices());
   OPLAT_TRY(setting_list, table.settings());
@@ -48,7 +48,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
       fitting.emplace(file.device, file.setting);
   }
   if (fitting.empty()) {
-    OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
+    OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
     return Pair{selection.device_id, selection.setting_ids.front()};
   }
   if (fitting.size() == 1) return *fitting.begin();
@@ -66,7 +66,7 @@ Result<Pair> choose(const table::Table& table, const table::TableCodec& codec,
 Result<int> run_export(const ExportFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.table));
   OPLAT_TRY(codec, compat::find_codec(flags.format));
-  predict::Question question = flags.question;
+  predict::RowFilter question = flags.question;
   // The format's word for a precision, where it is one.
   if (question.precision) {
     if (const auto asked = codec->setting("", *question.precision))

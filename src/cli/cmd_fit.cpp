@@ -18,7 +18,7 @@ namespace {
 
 struct FitFlags {
   std::string table;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   std::string groups_file;
   double level = 0.9;
   double most_half_width = predict::FitRequest{}.most_half_width;
@@ -82,7 +82,7 @@ Result<int> run_fit(const FitFlags& flags) {
   OPLAT_TRY(table,
             table::Table::open(flags.table, flags.dry_run ? table::Mode::Read : table::Mode::Write,
                                compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question, compat::catalogue()));
   report::FitReport report;
   report.table = flags.table;
   report.device = selection.device;

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxNamedKeys = 5;
 struct SpaceLutFlags {
   SpaceOptions space;
   std::string table;
-  predict::Question question;
+  predict::RowFilter question;
   double level = 0.9;
   std::string missing = "error";
   std::string profile = "accurate";
@@ -96,7 +96,7 @@ Status require_complete(const search::SpaceLatencies& latencies, const SpaceLutF
               "{}: distinct kernels missing from {}: {}; measure them ('oplat space expand' lists "
               "the space), let them be "
               "learned from the rows that there are ('oplat fit'), or accept a guess with "
-              "--missing physics:{}",
+              "--missing roofline:{}",
               flags.space.file, flags.table, keys.count(), keys.text());
 }
 
@@ -107,7 +107,7 @@ Result<int> run_space_lut(const SpaceLutFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.space.file, flags.table}));
   OPLAT_TRY(space, read_space(flags.space));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select(table, flags.question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, flags.question, compat::catalogue()));
   search::Options options;
   options.level = flags.level;
   options.missing = missing;
@@ -138,7 +138,7 @@ void add_space_lut(const Command& group) {
       .capture_default_str();
   command
       .add_option("--missing", flags->missing,
-                  "kernels without an estimate: error, physics or zero")
+                  "kernels without an estimate: error, roofline or zero")
       .capture_default_str();
   add_estimate_profile(command, flags->profile);
   command

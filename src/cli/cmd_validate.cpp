@@ -72,7 +72,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   question.device = session.device.name;
   question.runtime = session.setting.runtime;
   question.version = session.setting.version;
@@ -80,7 +80,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   question.threads = session.setting.threads;
   question.build = session.setting.build;
   question.options = session.setting.options;
-  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
   OPLAT_TRY(planned, plan_models(session, flags.models, flags.model_options, flags.verbosity));
   OPLAT_TRY(rows, measured(flags, session, table, planned));
   predict::Validation validation;

@@ -16,7 +16,7 @@
 #include "cli/runtime_session.hpp"
 #include "compat/registry.hpp"
 #include "measure/verify.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -25,7 +25,7 @@ struct VerifyFlags {
   std::string table;
   std::string runtime;
   std::vector<std::string> worker_arguments;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   std::string budget = "60s";
   std::size_t rows = 20;
   std::uint64_t seed = 1;
@@ -71,7 +71,7 @@ Result<std::string> only_runtime(const table::Table& table) {
 }
 
 /// Fills from this machine what the flags leave open and the table holds.
-Status fill(predict::Question& question, const table::Table& table, const runtimes::Hello& hello) {
+Status fill(predict::RowFilter& question, const table::Table& table, const runtimes::Hello& hello) {
   OPLAT_TRY(settings, table.settings());
   OPLAT_TRY(devices, table.devices());
   question.runtime = hello.runtime;
@@ -221,9 +221,9 @@ Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_TRY(installed, start_runtime(plain, flags.verbosity));
   const runtimes::Hello hello = installed.worker->hello();
   installed.worker.reset();
-  predict::Question question = flags.question;
+  predict::RowFilter question = flags.question;
   OPLAT_CHECK(fill(question, table, hello));
-  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
   OPLAT_TRY(options, options_of(flags, worker, selection.setting));
   OPLAT_TRY(session, start_runtime(options, flags.verbosity));

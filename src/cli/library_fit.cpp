@@ -4,12 +4,12 @@
 
 #include "cli/learning.hpp"
 #include "compat/registry.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 
 namespace oplat::cli {
 
 Result<bool> has_fit(const table::Table& table) {
-  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
   const table::SettingId setting = selection.setting_ids.front();
   OPLAT_TRY(found, table.find_fit(estimate::kLearnedFormat, selection.device_id, setting));
   if (found && found->current) {
@@ -23,7 +23,7 @@ Result<bool> has_fit(const table::Table& table) {
 Status ensure_fit(table::Table& table, bool calibrate, const Verbosity& verbosity) {
   OPLAT_TRY(fitted, has_fit(table));
   if (fitted) return {};
-  OPLAT_TRY(selection, predict::select(table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
   if (!verbosity.quiet) {
     fmt::print(stderr,
                "oplat: learning from the library, once; this takes minutes where it has many rows, "

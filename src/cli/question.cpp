@@ -39,7 +39,7 @@ Status take_runtime_option(std::map<std::string, std::string>& to, const std::st
 
 }  // namespace
 
-void add_population_options(const Command& command, predict::Question& question) {
+void add_population_options(const Command& command, predict::RowFilter& question) {
   command.add_option("--runtime", question.runtime, "rows of this runtime");
   command.add_option("--runtime-version", question.version, "rows of this version of it");
   command.add_option("--threads", question.threads, "rows measured with this many threads")
@@ -49,7 +49,7 @@ void add_population_options(const Command& command, predict::Question& question)
   add_runtime_option_choice(command, question);
 }
 
-void add_runtime_option_choice(const Command& command, predict::Question& question) {
+void add_runtime_option_choice(const Command& command, predict::RowFilter& question) {
   command
       .add_texts(
           "--option",
@@ -69,7 +69,8 @@ void add_question_options(const Command& command, QuestionOptions& to) {
   command.add_option("--level", to.level, "level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
-  command.add_option("--missing", to.missing, "kernels without an estimate: error, physics or zero")
+  command
+      .add_option("--missing", to.missing, "kernels without an estimate: error, roofline or zero")
       .capture_default_str();
   add_estimate_profile(command, to.profile);
 }

@@ -12,13 +12,13 @@
 namespace oplat::cli {
 
 /// --device, --runtime, --runtime-version, --precision, --threads, --option: which rows.
-void add_population_options(const Command& command, predict::Question& to);
+void add_population_options(const Command& command, predict::RowFilter& to);
 /// --option NAME=VALUE alone.
-void add_runtime_option_choice(const Command& command, predict::Question& to);
+void add_runtime_option_choice(const Command& command, predict::RowFilter& to);
 
 /// Those, and --allow-setting-mismatch, --level, --missing, --profile.
 struct QuestionOptions {
-  predict::Question question;
+  predict::RowFilter question;
   std::string plan = "auto";
   double level = 0.9;
   std::string missing = "error";

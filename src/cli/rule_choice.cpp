@@ -29,7 +29,7 @@ std::optional<ir::Dtype> dtype_of(std::string_view precision) {
 /// What the kernels are to be asked for in.
 Result<std::string> plan_precision(const table::Table& table, predict::Selection& selection,
                                    const std::string& model, const std::string& held,
-                                   const predict::Question& question) {
+                                   const predict::RowFilter& question) {
   const std::string& rows = selection.setting.precision;
   OPLAT_CHECK(check_precision(model, held, question.precision));
   const std::string wanted = question.precision                 ? *question.precision

@@ -20,7 +20,7 @@ struct RuleQuestion {
   std::string name;  ///< of the rule set; empty: one of the rows' runtime, of their version where
                      ///< they say it
   formats::ShapeOptions shapes;
-  predict::Question question;  ///< precision: as asked; allow_setting_mismatch
+  predict::RowFilter question;  ///< precision: as asked; allow_setting_mismatch
 };
 
 /// The precision that the model computes in: "int8" where it quantises, "fp16" where its weights

@@ -21,7 +21,7 @@ struct Chain {
 };
 
 struct ChainOptions {
-  bool physics = false;  ///< `--missing physics`: what nothing else answers gets the roofline
+  bool physics = false;  ///< `--missing roofline`: what nothing else answers gets the roofline
   std::optional<Profile> profile =
       Profile::Accurate;  ///< of the learned estimates; nothing: measured rows alone
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The last link, asked for by `--missing physics`: a roofline fitted to the table's own rows.
+/// The last link, asked for by `--missing roofline`: a roofline fitted to the table's own rows.
 #pragma once
 
 #include <cstdint>

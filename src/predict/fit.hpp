@@ -10,7 +10,7 @@
 #include "base/interval.hpp"
 #include "base/result.hpp"
 #include "predict/composition_fit.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 #include "table/table.hpp"
 
 namespace oplat::predict {

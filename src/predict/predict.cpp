@@ -107,9 +107,9 @@ bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
 
 Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   if (text == "error") return MissingPolicy::Error;
-  if (text == "physics") return MissingPolicy::Physics;
+  if (text == "roofline" || text == "physics") return MissingPolicy::Roofline;
   if (text == "zero") return MissingPolicy::Zero;
-  return fail(Code::Usage, "--missing {}: is error, physics or zero", base::printable(text));
+  return fail(Code::Usage, "--missing {}: is error, roofline or zero", base::printable(text));
 }
 
 struct Predictor::Impl {
@@ -260,7 +260,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   // The roofline reads every row of the table: only where something is left to answer.
-  if (missing == MissingPolicy::Physics && any_open(answers)) {
+  if (missing == MissingPolicy::Roofline && any_open(answers)) {
     if (!impl_->with_physics) {
       OPLAT_TRY(chain,
                 estimate::make_chain(impl_->rows, {.physics = true, .profile = std::nullopt}));
@@ -312,7 +312,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;
-      if (missing == MissingPolicy::Physics) one.why += "; no roofline either";
+      if (missing == MissingPolicy::Roofline) one.why += "; no roofline either";
       if (missing == MissingPolicy::Zero) one.why += "; counted as zero";
     }
   }
@@ -374,7 +374,7 @@ Status require_complete(const Prediction& prediction) {
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device "
               "elsewhere its own profiler, "
-              "then oplat import), or accept a guess with --missing physics:{}",
+              "then oplat import), or accept a guess with --missing roofline:{}",
               prediction.model, prediction.table_path.string(), keys.count(), keys.text());
 }
 

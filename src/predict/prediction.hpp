@@ -16,7 +16,7 @@
 #include "estimate/estimate.hpp"
 #include "estimate/learned.hpp"
 #include "ir/int8.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 #include "predict/spread.hpp"
 #include "table/table.hpp"
 
@@ -24,10 +24,11 @@ namespace oplat::predict {
 
 /// What to do with kernels that nothing answers.
 enum class MissingPolicy : std::uint8_t {
-  Error,    ///< no latency; the keys are listed
-  Physics,  ///< the roofline answers, with a wide spread
-  Zero,     ///< left out of the sum, still listed
+  Error,     ///< no latency; the keys are listed
+  Roofline,  ///< the roofline answers, with a wide spread
+  Zero,      ///< left out of the sum, still listed
 };
+/// "error", "roofline" (also by its earlier name "physics") or "zero"; Code::Usage otherwise.
 Result<MissingPolicy> parse_missing_policy(std::string_view text);
 
 struct Options {

@@ -29,7 +29,7 @@ struct LutFlags {
       device;  ///< nothing: the original's for files, the only one of a --table
   std::string mode = "ave";
   std::string table;
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   bool queries = false;
   bool estimate = false;
   std::string profile = "accurate";
@@ -57,9 +57,9 @@ estimate::Profile profile_of(const LutFlags& flags) {
 Status from_table(const LutFlags& flags, Source& source, std::vector<std::string>& warnings) {
   OPLAT_TRY(opened, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   source.table = std::make_shared<table::Table>(std::move(opened));
-  predict::Question question = flags.question;
+  predict::RowFilter question = flags.question;
   question.device = flags.device;
-  OPLAT_TRY(selection, predict::select(*source.table, question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(*source.table, question, compat::catalogue()));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   source.rows = flags.table;
   source.device = selection.device.name;
@@ -84,7 +84,7 @@ Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>
   if (!flags.estimate) return {};
   OPLAT_TRY(kept, lut_table(*file, source.device, {flags.verbosity, flags.calibrate}, warnings));
   source.kept = std::move(kept);
-  OPLAT_TRY(selection, predict::select(source.kept->table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(source.kept->table, {}, compat::catalogue()));
   OPLAT_TRY(predictor,
             predict::Predictor::create(source.kept->table, selection, profile_of(flags)));
   source.predictor = std::move(predictor);
@@ -121,7 +121,7 @@ Status print_queries(const LutFlags& flags,
   return put_text("", lines);
 }
 
-bool chooses_rows(const predict::Question& question) {
+bool chooses_rows(const predict::RowFilter& question) {
   return question.runtime || question.version || question.precision || question.threads;
 }
 

@@ -181,7 +181,7 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
       kernels.push_back({other.op_type, key_for_estimates(other), 1});
     }
     OPLAT_TRY(estimates,
-              predictor.estimate(kernels, std::nullopt, predict::MissingPolicy::Physics));
+              predictor.estimate(kernels, std::nullopt, predict::MissingPolicy::Roofline));
     take(answer, better(estimates.front(), estimates.back()), quantile);
   }
   sum_up(prediction);

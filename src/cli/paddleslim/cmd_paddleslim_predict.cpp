@@ -75,7 +75,7 @@ Result<std::string> table_path(const PaddleslimPredictFlags& flags) {
 }
 
 /// What no row says is taken as asked.
-Status drop_unsaid_power_mode(const table::Table& table, predict::Question& question) {
+Status drop_unsaid_power_mode(const table::Table& table, predict::RowFilter& question) {
   OPLAT_TRY(settings, table.settings());
   const auto says = [](const auto& setting) { return setting.second.options.contains(kPowerMode); };
   if (std::none_of(settings.begin(), settings.end(), says)) question.options.erase(kPowerMode);
@@ -98,7 +98,7 @@ Result<report::PredictionReport> answer(const PaddleslimPredictFlags& flags,
   OPLAT_TRY(predictor, predict::Predictor::create(table.table(), planned.selection, profile));
   predict::Options options;
   options.level = question.level;
-  options.missing = estimates ? predict::MissingPolicy::Physics : predict::MissingPolicy::Error;
+  options.missing = estimates ? predict::MissingPolicy::Roofline : predict::MissingPolicy::Error;
   OPLAT_TRY(prediction, predictor.predict(planned.plan, options));
   prediction.model = flags.model;
   prediction.table_path = table.path;

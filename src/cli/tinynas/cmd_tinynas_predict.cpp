@@ -111,7 +111,7 @@ Result<Answers> from_library(const TinynasPredictFlags& flags, std::vector<std::
   }
   OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.verbosity, flags.calibrate},
                                 warnings));
-  OPLAT_TRY(selection, predict::select(kept.table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(kept.table, {}, compat::catalogue()));
   OPLAT_TRY(answer,
             best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
   answers.answer = std::move(answer);
@@ -131,12 +131,12 @@ Result<Answers> from_table(const TinynasPredictFlags& flags, std::vector<std::st
                 base::printable(flags.table, 400));
   }
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  predict::Question question = {.has_mismatch_flag = false};
+  predict::RowFilter question = {.has_mismatch_flag = false};
   question.device = given(flags.device);
   question.runtime = given(flags.runtime);
   question.version = given(flags.runtime_version);
   question.precision = given(flags.precision);
-  OPLAT_TRY(selection, predict::select(table, question, compat::catalogue()));
+  OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   Answers answers{{}, flags.table, selection.setting.precision};
   if (original(flags)) {

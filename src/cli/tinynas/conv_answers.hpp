@@ -13,7 +13,7 @@
 #include "cli/tinynas/conv_library.hpp"
 #include "compat/tinynas/questions.hpp"
 #include "estimate/learned.hpp"
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 #include "table/table.hpp"
 
 namespace oplat::cli {

@@ -39,8 +39,8 @@ class CompositionTest : public ::testing::Test {
     return p;
   }
   Result<Prediction> ask(const table::Plan& p, MissingPolicy missing = MissingPolicy::Error,
-                         Question question = {}, double level = 0.9) {
-    OPLAT_TRY(selection, select(small_.table(), question));
+                         RowFilter filter = {}, double level = 0.9) {
+    OPLAT_TRY(selection, select_rows(small_.table(), filter));
     return predict(small_.table(), selection, p, {level, missing});
   }
 
@@ -175,7 +175,7 @@ TEST_F(CompositionTest, MissingZeroLeavesThemOutAndSaysSo) {
 TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
   row(test::kCopy250, 1000);
   const Prediction p = must(
-      ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
+      ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Roofline));
   // One row of 2000 bytes in 1000 ns: overhead 1000 ns, 2 bytes/ns, bound 2000 ns, scale 1/2; so
   // 8000 bytes take (1000 + 4000) / 2.
   EXPECT_NEAR(p.kernels[1].latency_ns.value(), 2500, 1e-6);
@@ -188,7 +188,7 @@ TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
 
 TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
   const auto predicted = [&] {
-    return must(ask(plan({{"b", test::kCopy1000, 1}}), MissingPolicy::Physics));
+    return must(ask(plan({{"b", test::kCopy1000, 1}}), MissingPolicy::Roofline));
   };
   for (const char* quiet : {test::kCopy250, test::kCopy4000}) row(quiet, 1000);
   table::Row loaded;
@@ -211,7 +211,7 @@ TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
 TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {
   row(test::kCopy250, 1000);
   const char* unknown = "test:copy{}(f32[?])->(f32[?])";
-  const Prediction p = must(ask(plan({{"b", unknown, 1}}), MissingPolicy::Physics));
+  const Prediction p = must(ask(plan({{"b", unknown, 1}}), MissingPolicy::Roofline));
   EXPECT_FALSE(p.latency_ns);
   EXPECT_THAT(p.missing, ElementsAre(unknown));
   EXPECT_THAT(p.kernels[0].why, HasSubstr("no roofline"));
@@ -284,7 +284,8 @@ TEST_F(CompositionTest, TheLevelSetsTheQuantile) {
 
 TEST(MissingPolicy, Words) {
   EXPECT_EQ(must(parse_missing_policy("error")), MissingPolicy::Error);
-  EXPECT_EQ(must(parse_missing_policy("physics")), MissingPolicy::Physics);
+  EXPECT_EQ(must(parse_missing_policy("physics")), MissingPolicy::Roofline);
+  EXPECT_EQ(must(parse_missing_policy("roofline")), MissingPolicy::Roofline);
   EXPECT_EQ(must(parse_missing_policy("zero")), MissingPolicy::Zero);
   EXPECT_EQ(parse_missing_policy("none").error().code, Code::Usage);
 }

@@ -159,7 +159,7 @@ class FindCeilings : public ::testing::Test {
     small_.row(device_, setting_, std::string(plan::kDispatchKey), {}, test::timing(321));
   }
   Ceilings find(std::int64_t most, const std::vector<KernelPrediction>& kernels = {}) {
-    const Selection selection = must(select(small_.table(), {.device = "desk"}));
+    const Selection selection = must(select_rows(small_.table(), {.device = "desk"}));
     return must(find_ceilings(small_.table(), selection, prediction_of(kernels), most));
   }
   SmallTable small_;
@@ -297,7 +297,7 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
   const auto setting = small.setting();
   small.row(device, setting, test::kCopy250, {}, test::timing(1000, 0.1));
   small.row(device, setting, test::kCopy1000, {}, test::timing(3000, 0.3));
-  Selection selection = must(select(small.table(), {}));
+  Selection selection = must(select_rows(small.table(), {}));
   selection.fit.emplace();
   selection.fit->c0_ns = 500;
   selection.fit->scale = 1.5;
@@ -331,8 +331,9 @@ TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
                   {"d", test::kCopy250, 1},
                   {"v", test::kReshape, 1}};
   const Selection selection =
-      must(select(small.table(), {.threads = 2, .allow_setting_mismatch = true}));
-  const Prediction p = must(predict(small.table(), selection, plan, {0.9, MissingPolicy::Physics}));
+      must(select_rows(small.table(), {.threads = 2, .allow_setting_mismatch = true}));
+  const Prediction p =
+      must(predict(small.table(), selection, plan, {0.9, MissingPolicy::Roofline}));
   const Diagnosis d = diagnose(p, must(find_ceilings(small.table(), selection, p)));
   const Uncertainty u = d.uncertainty.value();
   EXPECT_NEAR(u.kernels + u.composition + u.mismatch, 1, 1e-12);

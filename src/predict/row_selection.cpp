@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Selection of the rows that answer a question.
-#include "predict/population.hpp"
+/// Selection of the rows that answer a filter.
+#include "predict/row_selection.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ Status count_rows(const table::Table& table, std::vector<Candidate>& candidates)
   return {};
 }
 
-/// A field that a flag chooses. `weight` orders how far a row is from the question: a row of
+/// A field that a flag chooses. `weight` orders how far a row is from the filter: a row of
 /// another runtime is further away than rows of all other differences together, and so on down.
 struct Field {
   std::string_view name;
@@ -45,25 +45,25 @@ struct Field {
   int weight;
   double mismatch_sd;
   std::string (*value)(const Candidate&);
-  std::optional<std::string> (*asked)(const Question&);
+  std::optional<std::string> (*asked)(const RowFilter&);
 };
 
 const std::array<Field, 5>& fields() {
   static const std::array<Field, 5> kFields = {{
       {"device", "--device", 8, kOtherHardwareSd, [](const Candidate& c) { return c.device->name; },
-       [](const Question& q) { return q.device; }},
+       [](const RowFilter& q) { return q.device; }},
       {"runtime", "--runtime", 16, kOtherHardwareSd,
        [](const Candidate& c) { return c.setting->runtime; },
-       [](const Question& q) { return q.runtime; }},
+       [](const RowFilter& q) { return q.runtime; }},
       {"version", "--runtime-version", 1, kOtherDetailSd,
        [](const Candidate& c) { return c.setting->version; },
-       [](const Question& q) { return q.version; }},
+       [](const RowFilter& q) { return q.version; }},
       {"precision", "--precision", 4, kOtherHardwareSd,
        [](const Candidate& c) { return c.setting->precision; },
-       [](const Question& q) { return q.precision; }},
+       [](const RowFilter& q) { return q.precision; }},
       {"threads", "--threads", 2, 0,
        [](const Candidate& c) { return std::to_string(c.setting->threads); },
-       [](const Question& q) -> std::optional<std::string> {
+       [](const RowFilter& q) -> std::optional<std::string> {
          if (!q.threads) return std::nullopt;
          return std::to_string(*q.threads);
        }},
@@ -87,18 +87,18 @@ double threads_sd(std::int64_t asked, std::int64_t used) {
   return std::abs(std::log(a / b));
 }
 
-std::vector<Mismatch> mismatches(const Question& question, const Candidate& candidate) {
+std::vector<Mismatch> mismatches(const RowFilter& filter, const Candidate& candidate) {
   std::vector<Mismatch> found;
   for (const Field& field : fields()) {
-    const auto asked = field.asked(question);
+    const auto asked = field.asked(filter);
     const std::string used = field.value(candidate);
     if (!asked || *asked == used) continue;
     const double sd = field.name == "threads"
-                          ? threads_sd(*question.threads, candidate.setting->threads)
+                          ? threads_sd(*filter.threads, candidate.setting->threads)
                           : field.mismatch_sd;
     found.push_back({std::string(field.name), *asked, used, sd});
   }
-  for (const auto& [name, value] : question.options) {
+  for (const auto& [name, value] : filter.options) {
     const std::string asked = value.empty() ? kNotSet : value;
     const std::string used = option_value(*candidate.setting, name);
     if (asked != used) found.push_back({"option " + name, asked, used, kOtherDetailSd});
@@ -106,12 +106,12 @@ std::vector<Mismatch> mismatches(const Question& question, const Candidate& cand
   return found;
 }
 
-/// How far a candidate is from the question; compared first by kinds of difference, then by number
+/// How far a candidate is from the filter; compared first by kinds of difference, then by number
 /// of threads.
-std::pair<int, double> distance(const Question& question, const Candidate& candidate) {
+std::pair<int, double> distance(const RowFilter& filter, const Candidate& candidate) {
   int weight = 0;
   double sd = 0;
-  for (const Mismatch& mismatch : mismatches(question, candidate)) {
+  for (const Mismatch& mismatch : mismatches(filter, candidate)) {
     sd += mismatch.sd_log;
     for (const Field& field : fields())
       if (field.name == mismatch.field) weight += field.weight;
@@ -159,16 +159,16 @@ std::vector<std::string> choices(const std::vector<Candidate>& candidates) {
 }
 
 /// ": choose it with FLAGS or accept them with FLAG", as far as the command knows these.
-std::string ways_out(const Question& question, const Candidate& nearest) {
+std::string ways_out(const RowFilter& filter, const Candidate& nearest) {
   std::vector<std::string> flags;
   for (const Field& field : fields()) {
-    const auto asked = field.asked(question);
+    const auto asked = field.asked(filter);
     if (asked && *asked != field.value(nearest))
       flags.push_back(fmt::format("{} {}", field.flag, shown(field.value(nearest))));
   }
   std::vector<std::string> ways;
   if (!flags.empty()) ways.push_back(fmt::format("choose it with {}", base::join(flags, " ")));
-  if (question.has_mismatch_flag) ways.emplace_back("accept them with --allow-setting-mismatch");
+  if (filter.has_mismatch_flag) ways.emplace_back("accept them with --allow-setting-mismatch");
   return ways.empty() ? std::string() : ": " + base::join(ways, " or ");
 }
 
@@ -190,12 +190,12 @@ void add_differing(std::set<std::string>& to, const table::Setting& chosen,
   }
 }
 
-Selection finish(const Question& question, std::vector<Candidate> candidates) {
+Selection finish(const RowFilter& filter, std::vector<Candidate> candidates) {
   std::sort(candidates.begin(), candidates.end(), better_filled);
   Selection selection;
   const auto asked_build = std::find_if(
       candidates.begin(), candidates.end(),
-      [&](const Candidate& c) { return question.build && c.setting->build == *question.build; });
+      [&](const Candidate& c) { return filter.build && c.setting->build == *filter.build; });
   const Candidate chosen = asked_build == candidates.end() ? candidates.front() : *asked_build;
   selection.device_id = chosen.outline.device;
   selection.device = *chosen.device;
@@ -212,10 +212,10 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
       add_differing(options, *chosen.setting, *candidate.setting);
     }
   }
-  if (question.build && *question.build != chosen.setting->build)
+  if (filter.build && *filter.build != chosen.setting->build)
     selection.warnings.push_back(fmt::format(
         "rows are of build {} of {} {}, asked was build {}", shown(chosen.setting->build),
-        shown(chosen.setting->runtime), shown(chosen.setting->version), shown(*question.build)));
+        shown(chosen.setting->runtime), shown(chosen.setting->version), shown(*filter.build)));
   if (selection.setting_ids.size() > 1)
     selection.warnings.push_back(
         fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
@@ -226,7 +226,7 @@ Selection finish(const Question& question, std::vector<Candidate> candidates) {
         "{} further settings differ only in runtime options (theirs: {}) and are not used; "
         "the rows that answer are of {}",
         other_options, list_values(options), table::describe(*chosen.setting)));
-  selection.mismatch = mismatches(question, chosen);
+  selection.mismatch = mismatches(filter, chosen);
   return selection;
 }
 
@@ -256,7 +256,7 @@ Status take_fit(const table::Table& table, Selection& selection) {
   return {};
 }
 
-Result<Selection> choose(const table::Table& table, const Question& question) {
+Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
   OPLAT_TRY(outlines, table.population_outlines());
@@ -279,25 +279,25 @@ Result<Selection> choose(const table::Table& table, const Question& question) {
 
   std::vector<Candidate> fitting;
   std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
-               [&](const Candidate& c) { return mismatches(question, c).empty(); });
+               [&](const Candidate& c) { return mismatches(filter, c).empty(); });
   if (fitting.empty()) {
     OPLAT_CHECK(count_rows(table, all));
     const auto nearest =
         std::min_element(all.begin(), all.end(), [&](const Candidate& a, const Candidate& b) {
-          const auto da = distance(question, a), db = distance(question, b);
+          const auto da = distance(filter, a), db = distance(filter, b);
           return da != db ? da < db : better_filled(a, b);
         });
-    if (!question.allow_setting_mismatch)
+    if (!filter.allow_setting_mismatch)
       return fail(Code::Refused, "{}: no row for {}; the nearest are {} rows of {} on device {}{}",
-                  path, asked_text(mismatches(question, *nearest)), nearest->population->rows,
+                  path, asked_text(mismatches(filter, *nearest)), nearest->population->rows,
                   table::describe(*nearest->setting), shown(nearest->device->name),
-                  ways_out(question, *nearest));
+                  ways_out(filter, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
-      return distance(question, c) == distance(question, *nearest) &&
+      return distance(filter, c) == distance(filter, *nearest) &&
              choices({c, *nearest}).empty();
     });
-    return finish(question, std::move(fitting));
+    return finish(filter, std::move(fitting));
   }
 
   // Settings under which nothing could be timed are no choice as long as there is another.
@@ -308,18 +308,18 @@ Result<Selection> choose(const table::Table& table, const Question& question) {
   if (const auto open = choices(fitting); !open.empty())
     return fail(Code::Usage, "{}: several settings fit: {}", path, base::join(open, "; "));
   if (fitting.size() > 1) OPLAT_CHECK(count_rows(table, fitting));
-  return finish(question, std::move(fitting));
+  return finish(filter, std::move(fitting));
 }
 
 }  // namespace
 
-bool matches(const Question& question, const table::Device& device, const table::Setting& setting) {
-  return mismatches(question, {{}, &device, &setting}).empty();
+bool matches(const RowFilter& filter, const table::Device& device, const table::Setting& setting) {
+  return mismatches(filter, {{}, &device, &setting}).empty();
 }
 
-Result<Selection> select(const table::Table& table, const Question& question,
+Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
                          const ir::Catalogue& catalogue) {
-  OPLAT_TRY(selection, choose(table, question));
+  OPLAT_TRY(selection, choose(table, filter));
   selection.catalogue = &catalogue;
   OPLAT_CHECK(take_fit(table, selection));
   return std::move(selection);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rows answer a question: device, runtime, version, precision and threads, filled from the
+/// Which rows answer a filter: device, runtime, version, precision and threads, filled from the
 /// table where it leaves no choice.
 #pragma once
 
@@ -17,7 +17,7 @@
 namespace oplat::predict {
 
 /// What the user said; what is absent is filled from the table where it holds one value.
-struct Question {  // "= {}" lets a caller name only the fields that it sets
+struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
   std::optional<std::string> device = {};
   std::optional<std::string> runtime = {};
   std::optional<std::string> version = {};
@@ -58,15 +58,15 @@ struct Selection {
       fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
 };
 
-/// Whether rows of this device and setting are all that the question asks for; its build is not
+/// Whether rows of this device and setting are all that the filter asks for; its build is not
 /// compared.
-bool matches(const Question& question, const table::Device& device, const table::Setting& setting);
+bool matches(const RowFilter& filter, const table::Device& device, const table::Setting& setting);
 
 /// Code::Usage: several values fit, all listed with the flag that chooses. Code::Refused: nothing
 /// fits, the nearest is named; with `allow_setting_mismatch` that one answers.
 /// `catalogue`: of the rows' keys; whoever predicts from the selection uses it, so it must outlive
 /// them. Programs hand over compat::catalogue().
-Result<Selection> select(const table::Table& table, const Question& question,
+Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
                          const ir::Catalogue& catalogue = ir::Catalogue::own());
 
 }  // namespace oplat::predict

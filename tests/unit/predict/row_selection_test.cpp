@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class PopulationTest : public ::testing::Test {
+class RowSelectionTest : public ::testing::Test {
  protected:
   table::SettingId add(const table::Setting& setting, const std::string& device = "desk",
                        const char* key = test::kCopy250) {
@@ -31,16 +31,16 @@ class PopulationTest : public ::testing::Test {
   SmallTable small_;
 };
 
-TEST_F(PopulationTest, AnEmptyTableIsRefusedWithTheWayOut) {
-  const auto none = select(small_.table(), {});
+TEST_F(RowSelectionTest, AnEmptyTableIsRefusedWithTheWayOut) {
+  const auto none = select_rows(small_.table(), {});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::Refused);
   EXPECT_THAT(none.error().message, HasSubstr("oplat profile"));
 }
 
-TEST_F(PopulationTest, OneValuePerFieldFillsTheQuestion) {
+TEST_F(RowSelectionTest, OneValuePerFieldFillsTheFilter) {
   const auto id = add(setting_of(4));
-  const Selection selection = must(select(small_.table(), {}));
+  const Selection selection = must(select_rows(small_.table(), {}));
   EXPECT_EQ(selection.device.name, "desk");
   EXPECT_EQ(selection.setting, setting_of(4));
   EXPECT_THAT(selection.setting_ids, ElementsAre(id));
@@ -54,10 +54,10 @@ struct Ambiguity {
   table::Setting a, b;
   const char* device_a;
   const char* device_b;
-  Question a_is;
+  RowFilter a_is;
 };
 
-class AmbiguityTest : public PopulationTest, public ::testing::WithParamInterface<int> {};
+class AmbiguityTest : public RowSelectionTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   table::Setting half = setting_of();
@@ -102,38 +102,38 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   const Ambiguity& one = cases[GetParam()];
   add(one.a, one.device_a);
   add(one.b, one.device_b);
-  const auto open = select(small_.table(), {});
+  const auto open = select_rows(small_.table(), {});
   ASSERT_FALSE(open);
   EXPECT_EQ(open.error().code, Code::Usage);
   EXPECT_THAT(open.error().message,
               HasSubstr(std::string(one.name) + " (choose with " + one.flag + ")"));
-  const Selection chosen = must(select(small_.table(), one.a_is));
+  const Selection chosen = must(select_rows(small_.table(), one.a_is));
   EXPECT_EQ(chosen.setting, one.a);
   EXPECT_EQ(chosen.device.name, one.device_a);
   EXPECT_THAT(chosen.mismatch, IsEmpty());
 }
 INSTANTIATE_TEST_SUITE_P(Fields, AmbiguityTest, ::testing::Range(0, 5));
 
-TEST_F(PopulationTest, OnlyFieldsThatDifferAreListed) {
+TEST_F(RowSelectionTest, OnlyFieldsThatDifferAreListed) {
   add(setting_of(1));
   add(setting_of(2));
-  const auto open = select(small_.table(), {});
+  const auto open = select_rows(small_.table(), {});
   ASSERT_FALSE(open);
   EXPECT_THAT(open.error().message, Not(HasSubstr("--runtime")));
   EXPECT_THAT(open.error().message, Not(HasSubstr("--device")));
 }
 
-TEST_F(PopulationTest, AFieldMayFollowFromAnother) {
+TEST_F(RowSelectionTest, AFieldMayFollowFromAnother) {
   add(setting_of(1, "replay", "1.0"));
   add(setting_of(4, "mnn", "3.0"));
-  EXPECT_EQ(must(select(small_.table(), {.runtime = "mnn"})).setting.threads, 4);
+  EXPECT_EQ(must(select_rows(small_.table(), {.runtime = "mnn"})).setting.threads, 4);
 }
 
-TEST_F(PopulationTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
+TEST_F(RowSelectionTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
   add(setting_of(1));
   add(setting_of(4));
   add(setting_of(3, "mnn"));
-  const auto none = select(small_.table(), {.runtime = "replay", .threads = 3});
+  const auto none = select_rows(small_.table(), {.runtime = "replay", .threads = 3});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::Refused);
   EXPECT_THAT(none.error().message, HasSubstr("no row for threads 3"));
@@ -141,10 +141,10 @@ TEST_F(PopulationTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
   EXPECT_THAT(none.error().message, HasSubstr("--allow-setting-mismatch"));
 }
 
-TEST_F(PopulationTest, AMismatchIsAnsweredWhenAllowedAndListed) {
+TEST_F(RowSelectionTest, AMismatchIsAnsweredWhenAllowedAndListed) {
   add(setting_of(4));
   const Selection selection =
-      must(select(small_.table(), {.threads = 2, .allow_setting_mismatch = true}));
+      must(select_rows(small_.table(), {.threads = 2, .allow_setting_mismatch = true}));
   EXPECT_EQ(selection.setting.threads, 4);
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "threads");
@@ -153,69 +153,71 @@ TEST_F(PopulationTest, AMismatchIsAnsweredWhenAllowedAndListed) {
   EXPECT_NEAR(selection.mismatch[0].sd_log, 0.69314718056, 1e-9);
 }
 
-TEST_F(PopulationTest, AnotherVersionIsAMismatch) {
+TEST_F(RowSelectionTest, AnotherVersionIsAMismatch) {
   add(setting_of(1, "replay", "1.0"));
-  EXPECT_EQ(select(small_.table(), {.version = "1.1"}).error().code, Code::Refused);
+  EXPECT_EQ(select_rows(small_.table(), {.version = "1.1"}).error().code, Code::Refused);
   const Selection selection =
-      must(select(small_.table(), {.version = "1.1", .allow_setting_mismatch = true}));
+      must(select_rows(small_.table(), {.version = "1.1", .allow_setting_mismatch = true}));
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "version");
 }
 
-TEST_F(PopulationTest, AllowingAMismatchDoesNotChangeAnExactAnswer) {
+TEST_F(RowSelectionTest, AllowingAMismatchDoesNotChangeAnExactAnswer) {
   add(setting_of(1));
   add(setting_of(4));
   const Selection selection =
-      must(select(small_.table(), {.threads = 4, .allow_setting_mismatch = true}));
+      must(select_rows(small_.table(), {.threads = 4, .allow_setting_mismatch = true}));
   EXPECT_EQ(selection.setting.threads, 4);
   EXPECT_THAT(selection.mismatch, IsEmpty());
 }
 
-TEST_F(PopulationTest, AnotherBuildIsAWarning) {
+TEST_F(RowSelectionTest, AnotherBuildIsAWarning) {
   add(setting_of(1, "replay", "1.0", "b1"));
-  const Selection selection = must(select(small_.table(), {.build = "b2"}));
+  const Selection selection = must(select_rows(small_.table(), {.build = "b2"}));
   EXPECT_THAT(selection.mismatch, IsEmpty());
   EXPECT_THAT(selection.warnings,
               ElementsAre(HasSubstr("rows are of build b1 of replay 1.0, asked was build b2")));
 }
 
-TEST_F(PopulationTest, OfSeveralBuildsTheAskedOneComesFirst) {
+TEST_F(RowSelectionTest, OfSeveralBuildsTheAskedOneComesFirst) {
   const auto b1 = add(setting_of(1, "replay", "1.0", "b1"));
   const auto b2 = add(setting_of(1, "replay", "1.0", "b2"));
-  const Selection first = must(select(small_.table(), {.build = "b1"}));
+  const Selection first = must(select_rows(small_.table(), {.build = "b1"}));
   EXPECT_THAT(first.setting_ids, ElementsAre(b1, b2));
   EXPECT_THAT(first.warnings, ElementsAre(HasSubstr("2 builds")));
-  const Selection second = must(select(small_.table(), {.build = "b2"}));
+  const Selection second = must(select_rows(small_.table(), {.build = "b2"}));
   EXPECT_THAT(second.setting_ids, ElementsAre(b2, b1));
 }
 
-TEST_F(PopulationTest, OptionsAreComparedWhereAsked) {
+TEST_F(RowSelectionTest, OptionsAreComparedWhereAsked) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
-  EXPECT_THAT(must(select(small_.table(), {.options = {{"spinning", "1"}}})).mismatch, IsEmpty());
-  EXPECT_EQ(select(small_.table(), {.options = {{"spinning", "0"}}}).error().code, Code::Refused);
+  EXPECT_THAT(must(select_rows(small_.table(), {.options = {{"spinning", "1"}}})).mismatch,
+              IsEmpty());
+  EXPECT_EQ(select_rows(small_.table(), {.options = {{"spinning", "0"}}}).error().code,
+            Code::Refused);
 }
 
-TEST_F(PopulationTest, AnEmptyOptionAsksForRowsWithoutIt) {
+TEST_F(RowSelectionTest, AnEmptyOptionAsksForRowsWithoutIt) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
-  EXPECT_THAT(select(small_.table(), {.options = {{"spinning", ""}}}).error().message,
+  EXPECT_THAT(select_rows(small_.table(), {.options = {{"spinning", ""}}}).error().message,
               HasSubstr("no row for option spinning (not set)"));
   add(setting_of());
-  const Selection selection = must(select(small_.table(), {.options = {{"spinning", ""}}}));
+  const Selection selection = must(select_rows(small_.table(), {.options = {{"spinning", ""}}}));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_THAT(selection.warnings, IsEmpty());
 }
 
-TEST_F(PopulationTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarning) {
+TEST_F(RowSelectionTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarning) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
   add(setting_of());
   add(setting_of(), "desk", test::kCopy1000);
-  const Selection selection = must(select(small_.table(), {}));
+  const Selection selection = must(select_rows(small_.table(), {}));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_EQ(selection.setting_ids.size(), 1U);
   EXPECT_THAT(selection.warnings,
@@ -223,12 +225,12 @@ TEST_F(PopulationTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarnin
                   "1 further settings differ only in runtime options (theirs: spinning=1)")));
 }
 
-TEST_F(PopulationTest, SettingsWithoutATimeAreNoChoice) {
+TEST_F(RowSelectionTest, SettingsWithoutATimeAreNoChoice) {
   add(setting_of(1));
   small_.row(small_.device(), small_.setting(setting_of(8)), test::kCopy250, std::nullopt,
              table::Failed{"crash"});
-  EXPECT_EQ(must(select(small_.table(), {})).setting.threads, 1);
-  EXPECT_EQ(must(select(small_.table(), {.threads = 8})).setting.threads, 8);
+  EXPECT_EQ(must(select_rows(small_.table(), {})).setting.threads, 1);
+  EXPECT_EQ(must(select_rows(small_.table(), {.threads = 8})).setting.threads, 8);
 }
 
 }  // namespace
