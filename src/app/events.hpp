@@ -16,6 +16,7 @@ struct Progress {
   std::int64_t total = 0;       ///< 0: not known yet
   std::optional<double> eta_s;  ///< seconds until the end, once that can be estimated
   std::string_view what;        ///< the step that is running: "measuring", "fitting"
+  std::string_view item = {};   ///< what it works on: a key, a file; empty: nothing in particular
 };
 
 /// The caller's side of a use case. A use case calls it from the thread that it was called on, and
@@ -26,6 +27,8 @@ class Events {
   virtual void progress(const Progress& progress) { static_cast<void>(progress); }
   /// One complete sentence without a line break; said once each.
   virtual void warn(std::string_view text) { static_cast<void>(text); }
+  /// What the caller may want to know but need not act on: that a long step begins.
+  virtual void note(std::string_view text) { static_cast<void>(text); }
   /// Polled between steps: once true, the use case stops cleanly, keeps what it finished and says
   /// so in its result.
   [[nodiscard]] virtual bool cancelled() { return false; }
@@ -36,6 +39,21 @@ class CollectedEvents : public Events {
  public:
   void warn(std::string_view text) override { warnings.emplace_back(text); }
   std::vector<std::string> warnings;
+};
+
+/// Puts warnings into a list and passes everything else on. Both outlive it.
+class WarningsInto final : public Events {
+ public:
+  WarningsInto(std::vector<std::string>& warnings, Events& others)
+      : warnings_(&warnings), others_(&others) {}
+  void progress(const Progress& progress) override { others_->progress(progress); }
+  void warn(std::string_view text) override { warnings_->emplace_back(text); }
+  void note(std::string_view text) override { others_->note(text); }
+  [[nodiscard]] bool cancelled() override { return others_->cancelled(); }
+
+ private:
+  std::vector<std::string>* warnings_;
+  Events* others_;
 };
 
 }  // namespace oplat::app

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "app/model_memo.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/model_memo.hpp"
 #include "cli/progress.hpp"
 #include "compat/registry.hpp"
 #include "measure/environment.hpp"
@@ -85,7 +85,7 @@ Result<std::vector<PlannedModel>> plan_models(RuntimeSession& session,
 Status store_plans(table::Table& table, const std::vector<PlannedModel>& models) {
   for (const PlannedModel& model : models) {
     OPLAT_CHECK(table.put_plan(model.plan));
-    OPLAT_CHECK(remember_model(table, model.path));
+    OPLAT_CHECK(app::remember_model(table, model.path));
   }
   return {};
 }

@@ -2,12 +2,12 @@
 /// oplat measure MODEL...: whole models, end to end.
 #include <memory>
 
+#include "app/model_inputs.hpp"
 #include "base/files.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/question.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::cli {
@@ -47,7 +47,7 @@ Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_TRY(campaign, campaign_flags(flags.campaign));
   campaign.retry_refused =
       true;  // whoever asks for a measurement does not want to be told of an old failure
-  for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
+  for (const std::string& model : flags.models) OPLAT_CHECK(app::check_model_file(model));
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
   const std::string path =

@@ -2,11 +2,11 @@
 /// oplat plan MODEL: what a runtime executes, asked of the runtime itself or of fusion rules
 #include <memory>
 
+#include "app/model_inputs.hpp"
+#include "app/rules_plan.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/question.hpp"
-#include "cli/rules_plan.hpp"
 #include "cli/runtime_session.hpp"
 
 namespace oplat::cli {
@@ -22,7 +22,7 @@ struct PlanFlags {
 };
 
 /// With what each fused node does in words, which the CSV shows in further columns.
-report::RulesPlan in_words(const RulesPlan& made) {
+report::RulesPlan in_words(const app::RulesPlan& made) {
   report::RulesPlan report;
   report.plan = made.plan;
   for (const ir::Node& node : made.fused.nodes) {
@@ -35,10 +35,10 @@ report::RulesPlan in_words(const RulesPlan& made) {
 
 Result<int> run_rules(const PlanFlags& flags) {
   OPLAT_TRY(shapes, shape_options(flags.model_options));
-  OPLAT_TRY(rules, rules_asked(flags.plan, flags.run.precision));
-  OPLAT_CHECK(check_model_file(flags.model));
-  OPLAT_TRY(model, read_rules_model(flags.model, shapes));
-  OPLAT_TRY(made, plan_model_by_rules(model, rules.set, rules.options));
+  OPLAT_TRY(rules, app::rules_asked(flags.plan, flags.run.precision));
+  OPLAT_CHECK(app::check_model_file(flags.model));
+  OPLAT_TRY(model, app::read_rules_model(flags.model, shapes));
+  OPLAT_TRY(made, app::plan_model_by_rules(model, rules.set, rules.options));
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{in_words(made), {}}));
   return kDone;
 }
@@ -59,7 +59,7 @@ Result<int> run_plan(const PlanFlags& flags) {
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_TRY(inputs, input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
-  OPLAT_CHECK(check_model_file(flags.model));
+  OPLAT_CHECK(app::check_model_file(flags.model));
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   runtimes::PlanRequest request;
   request.model = flags.model;

@@ -3,13 +3,13 @@
 #include <memory>
 #include <unordered_set>
 
+#include "app/model_inputs.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/question.hpp"
 #include "compat/registry.hpp"
 #include "ir/key.hpp"
 
@@ -59,7 +59,7 @@ Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
-  for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
+  for (const std::string& model : flags.models) OPLAT_CHECK(app::check_model_file(model));
   std::vector<std::string> keys;
   if (!flags.keys_file.empty()) {
     OPLAT_TRY(listed, read_keys(flags.keys_file));

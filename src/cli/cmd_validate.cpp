@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/model_inputs.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cli/campaign.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/question.hpp"
 #include "compat/registry.hpp"
 #include "predict/validation.hpp"
 
@@ -69,7 +69,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
   OPLAT_CHECK(check_runtime_name(flags.run.runtime));
-  for (const std::string& model : flags.models) OPLAT_CHECK(check_model_file(model));
+  for (const std::string& model : flags.models) OPLAT_CHECK(app::check_model_file(model));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
   predict::RowFilter question = {.has_mismatch_flag = false};

@@ -11,8 +11,8 @@
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
 #include "cli/progress.hpp"
-#include "cli/question.hpp"
 #include "cli/runtime_session.hpp"
 #include "compat/registry.hpp"
 #include "measure/verify.hpp"
@@ -289,7 +289,7 @@ void add_verify(const Command& app) {
   command.add_option("--runtime-version", flags->question.version,
                      "rows of this version of the runtime (default: the installed one)");
   command.add_option("--precision", flags->question.precision, "rows computed in this precision");
-  add_runtime_option_choice(command, flags->question);
+  add_option_filter(command, flags->question);
   command.add_option("--budget", flags->budget, "stop after this time")
       .type_name("TIME")
       .capture_default_str();

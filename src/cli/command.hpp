@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The subcommands: each file cmd_NAME.cpp adds one to the application (recipe: HACKING.md "Add a
-/// subcommand").
+/// The subcommands: each file commands/NAME.cpp (or cmd_NAME.cpp) adds one to the application
+/// (recipe: HACKING.md "Add a subcommand").
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -25,7 +25,7 @@ void add_table_commands(const Command& app);
 void add_tinynas_commands(const Command& app);
 void add_lut_commands(const Command& app);
 void add_paddleslim_commands(const Command& app);
-void add_space_commands(const Command& app);
+void add_search_commands(const Command& app);
 void add_runtimes(const Command& app);
 void add_worker(const Command& app);
 void add_version(const Command& app);

@@ -25,6 +25,7 @@ Option Option::not_negative() const { return Option(option_->check(CLI::NonNegat
 Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
+Option Option::hidden() const { return Option(option_->group("")); }
 
 template <class Number>
 Option Option::range(Number least, Number most) const {
@@ -78,6 +79,7 @@ Option Command::add_texts(const std::string& names, std::function<Status(const s
   return Option(app_->add_option_function<std::vector<std::string>>(names, take_all, help));
 }
 
+void Command::hide() const { app_->group(""); }
 void Command::footer(const std::string& text) const { app_->footer(text); }
 void Command::require_subcommand(int least) const { app_->require_subcommand(least, 1); }
 

@@ -42,6 +42,8 @@ class Option {
   Option range(Number least, Number most) const;
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& words) const;
+  /// Accepted, but not in the help text: an earlier spelling.
+  Option hidden() const;
 
  private:
   CLI::Option* option_;
@@ -66,6 +68,8 @@ class Command {
   Option add_texts(const std::string& names, std::function<Status(const std::string&)> take,
                    const std::string& help) const;
   void footer(const std::string& text) const;
+  /// Accepted, but not in the help text: an earlier spelling.
+  void hide() const;
   /// Its subcommands: at least `least` on a command line, and at most one.
   void require_subcommand(int least = 1) const;
   /// What the command does where the command line names it and none of its subcommands.

@@ -54,7 +54,7 @@ int run(int argc, char** argv) {
                          cli::add_tinynas_commands,
                          cli::add_lut_commands,
                          cli::add_paddleslim_commands,
-                         cli::add_space_commands,
+                         cli::add_search_commands,
                          cli::add_runtimes,
                          cli::add_worker,
                          cli::add_version}) {

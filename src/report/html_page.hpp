@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "predict/population.hpp"
+#include "predict/row_selection.hpp"
 #include "table/records.hpp"
 
 namespace oplat::report {

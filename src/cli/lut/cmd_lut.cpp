@@ -5,12 +5,13 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/learning.hpp"
 #include "cli/lut/commands.hpp"
 #include "cli/lut/lut_answers.hpp"
 #include "cli/lut/lut_report.hpp"
 #include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
 #include "cli/text_output.hpp"
 #include "compat/registry.hpp"
 
@@ -46,7 +47,7 @@ struct Source {
   std::string device;
   std::string rows;                             ///< path of file or table
   std::shared_ptr<table::Table> table;          ///< of --table
-  std::optional<KeptTable> kept;                ///< of a file that is estimated from
+  std::optional<app::CachedTable> kept;         ///< of a file that is estimated from
   std::optional<predict::Predictor> predictor;  ///< with --estimate; points into one of the tables
 };
 
@@ -75,14 +76,16 @@ Status from_file(const LutFlags& flags, Source& source, std::vector<std::string>
   OPLAT_TRY(path, compat::mobile_vision::find_lut(flags.db_dir, source.device));
   OPLAT_TRY(opened, compat::mobile_vision::open_lut(path, flags.skip_bad_rows));
   const auto file = std::make_shared<const compat::mobile_vision::LutFile>(std::move(opened));
-  warn_of_skipped(path, file->lut.skipped, file->lut.notes, warnings);
+  TerminalEvents terminal(flags.verbosity);
+  app::WarningsInto events(warnings, terminal);
+  app::warn_of_skipped(path, file->lut.skipped, file->lut.notes, events);
   const auto index = std::make_shared<const compat::mobile_vision::LutIndex>(file->lut.records);
   for (const std::string& one : index->contradictions())
     warnings.push_back(fmt::format("{}: {}", path.string(), one));
   source.rows = path.string();
   source.lookup = lookup_in_file(file, index, source.device);
   if (!flags.estimate) return {};
-  OPLAT_TRY(kept, lut_table(*file, source.device, {flags.verbosity, flags.calibrate}, warnings));
+  OPLAT_TRY(kept, lut_table(*file, source.device, {.calibrate = flags.calibrate}, events));
   source.kept = std::move(kept);
   OPLAT_TRY(selection, predict::select_rows(source.kept->table, {}, compat::catalogue()));
   OPLAT_TRY(predictor,
@@ -227,7 +230,7 @@ void add_lut_commands(const Command& app) {
                  "print what is asked of the table, as JSON Lines, and look nothing up");
   group.add_flag("--estimate", flags->estimate,
                  "estimate the operators that the table lacks, with an interval");
-  add_estimate_profile(group, flags->profile);
+  add_estimator(group, flags->profile);
   add_calibrate(group, flags->calibrate);
   group.add_option("--level", flags->level, "level of the intervals")
       .range(0.01, 0.999)

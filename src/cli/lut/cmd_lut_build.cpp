@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "app/search.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
@@ -11,7 +12,6 @@
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/space.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
@@ -60,7 +60,7 @@ Result<std::vector<formats::caffe2::LutQuery>> listed_queries(const std::string&
 
 /// The distinct kernels of a search space, in the usual spelling.
 Result<std::vector<formats::caffe2::LutQuery>> space_queries(const std::string& file) {
-  OPLAT_TRY(space, read_space({file, {}}));
+  OPLAT_TRY(space, app::read_space({file, {}}));
   OPLAT_TRY(keys, search::keys_of(space, space.resolutions));
   std::vector<formats::caffe2::LutQuery> queries;
   for (const std::string& text : keys) {

@@ -102,14 +102,15 @@ LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
   };
 }
 
-Result<KeptTable> lut_table(const compat::mobile_vision::LutFile& file, const std::string& device,
-                            const KeptWish& wish, std::vector<std::string>& warnings) {
+Result<app::CachedTable> lut_table(const compat::mobile_vision::LutFile& file,
+                                   const std::string& device, const app::CacheOptions& options,
+                                   app::Events& events) {
   const base::Hash128 hash = base::hash128(file.bytes);
   base::Hasher hasher;
   hasher.add(device);
-  hasher.add(wish.calibrate ? "\n" : "\nnot calibrated\n");
+  hasher.add(options.calibrate ? "\n" : "\nnot calibrated\n");
   hasher.add(file.bytes);
-  const auto read = [&]() -> Result<ForeignImport> {
+  const auto read = [&]() -> Result<app::ForeignImport> {
     const table::TableCodec& codec = compat::mobile_vision::lut_codec();
     OPLAT_TRY(setting, codec.setting(file.path.filename().string(), ""));
     OPLAT_TRY(rows, codec.read(file.bytes, {file.path.string(), setting.precision, true}));
@@ -120,11 +121,12 @@ Result<KeptTable> lut_table(const compat::mobile_vision::LutFile& file, const st
       return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it",
                   file.path.string(), base::printable(device));
     }
-    return ForeignImport{setting, {"lut", file.path.filename().string(), hash}, std::move(rows)};
+    return app::ForeignImport{
+        setting, {"lut", file.path.filename().string(), hash}, std::move(rows)};
   };
   const std::string name =
       fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
-  return kept_table({file.path, name, hash, read}, wish, warnings);
+  return app::open_cached_table({file.path, name, hash, read}, options, events);
 }
 
 Result<LutPrediction> look_up(const compat::mobile_vision::LutNet& net, const LutLookup& lookup,

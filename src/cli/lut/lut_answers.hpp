@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cached_table.hpp"
 #include "base/interval.hpp"
-#include "cli/kept_table.hpp"
 #include "compat/mobile_vision/lut_files.hpp"
 #include "compat/mobile_vision/lut_rows.hpp"
 #include "compat/mobile_vision/nets.hpp"
@@ -65,8 +65,9 @@ LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection);
 
 /// The records of one device as a table with a fit, kept for the next time.
-Result<KeptTable> lut_table(const compat::mobile_vision::LutFile& file, const std::string& device,
-                            const KeptWish& wish, std::vector<std::string>& warnings);
+Result<app::CachedTable> lut_table(const compat::mobile_vision::LutFile& file,
+                                   const std::string& device, const app::CacheOptions& options,
+                                   app::Events& events);
 
 /// The original's rule: equality of the five fields, and an Int8Conv that is not found may be an
 /// Int8ConvRelu.

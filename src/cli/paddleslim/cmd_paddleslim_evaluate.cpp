@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "app/model_inputs.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/paddleslim/commands.hpp"
-#include "cli/question.hpp"
 #include "cli/text_output.hpp"
 #include "compat/paddleslim/codecs.hpp"
 #include "compat/paddleslim/evaluator_operators.hpp"
@@ -146,7 +146,7 @@ Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
   if (flags.delimiter.empty())
     return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
-  OPLAT_CHECK(check_model_file(flags.model));
+  OPLAT_CHECK(app::check_model_file(flags.model));
   OPLAT_TRY(source, base::Source::open(flags.model));
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "paddle") {

@@ -5,18 +5,21 @@
 #include <memory>
 #include <optional>
 
+#include "app/plan_source.hpp"
+#include "app/rule_choice.hpp"
+#include "app/table_source.hpp"
 #include "base/text.hpp"
-#include "cli/any_table.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/paddleslim/commands.hpp"
 #include "cli/paddleslim/paddle_model.hpp"
 #include "cli/paddleslim/paddle_report.hpp"
-#include "cli/paddleslim/paddle_table.hpp"
-#include "cli/question.hpp"
-#include "cli/rule_choice.hpp"
+#include "cli/prediction_options.hpp"
+#include "compat/paddleslim/table_files.hpp"
 #include "compat/registry.hpp"
+#include "predict/ceilings.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -34,8 +37,10 @@ struct PaddleslimPredictFlags {
   std::optional<std::int64_t> power_mode;
   std::string op_predictor = "off";
   ModelOptions model_options;
-  QuestionOptions question;
-  AnyTableWish foreign;
+  predict::RowFilter rows;
+  std::string plan = "auto";
+  double level = 0.9;
+  ForeignTableFlags foreign;
   bool per_op = false;
   bool json = false;
   Verbosity verbosity;
@@ -51,7 +56,7 @@ Status check_flags(const PaddleslimPredictFlags& flags) {
   }
   OPLAT_CHECK(shape_options(flags.model_options));
   OPLAT_CHECK(input_options(flags.model_options));
-  return check_question(flags.question);
+  return app::parse_plan_source(flags.plan).map([](const app::PlanSource&) {});
 }
 
 /// The asked precision; where none is, the model's own.
@@ -60,8 +65,8 @@ Result<std::string> precision_of(const PaddleModel& model, const PaddleslimPredi
   OPLAT_TRY(source, base::Source::open(model.path));
   OPLAT_TRY(reader, formats::reader_for(source));
   OPLAT_TRY(graph, reader->read(source, shapes));
-  const std::string held = model_precision(graph);
-  OPLAT_CHECK(check_precision(flags.model, held, flags.dtype));
+  const std::string held = app::model_precision(graph);
+  OPLAT_CHECK(app::check_precision(flags.model, held, flags.dtype));
   return flags.dtype.value_or(held);
 }
 
@@ -69,52 +74,52 @@ Result<std::string> precision_of(const PaddleModel& model, const PaddleslimPredi
 Result<std::string> table_path(const PaddleslimPredictFlags& flags) {
   const std::int64_t power_mode = flags.power_mode.value_or(0);
   if (flags.hardware.empty())
-    return paddle_table_path({flags.table, flags.threads, power_mode}, flags.table_dir);
-  OPLAT_TRY(path, find_paddle_table({flags.hardware, flags.threads, power_mode}, flags.table_dir));
+    return compat::paddleslim::table_path({flags.table, flags.threads, power_mode},
+                                          flags.table_dir);
+  OPLAT_TRY(path, compat::paddleslim::find_table_file({flags.hardware, flags.threads, power_mode},
+                                                      flags.table_dir));
   return path.string();
 }
 
 /// What no row says is taken as asked.
-Status drop_unsaid_power_mode(const table::Table& table, predict::RowFilter& question) {
+Status drop_unsaid_power_mode(const table::Table& table, predict::RowFilter& rows) {
   OPLAT_TRY(settings, table.settings());
   const auto says = [](const auto& setting) { return setting.second.options.contains(kPowerMode); };
-  if (std::none_of(settings.begin(), settings.end(), says)) question.options.erase(kPowerMode);
+  if (std::none_of(settings.begin(), settings.end(), says)) rows.options.erase(kPowerMode);
   return {};
 }
 
 Result<report::PredictionReport> answer(const PaddleslimPredictFlags& flags,
-                                        const PaddleModel& model, AnyTable& table,
-                                        const AnyTableWish& wish,
-                                        const std::vector<std::string>& warnings) {
-  QuestionOptions question = flags.question;
-  question.question = wish.question;
-  OPLAT_TRY(selection, select_stated(table.table(), question.question));
-  OPLAT_TRY(planned, plan_model(table.table(), selection, model.path, flags.model_options, question,
-                                flags.verbosity));
+                                        const PaddleModel& model, app::OpenedTable& table,
+                                        const app::OpenTableOptions& opening,
+                                        std::vector<std::string>& warnings, app::Events& events) {
+  OPLAT_TRY(selection, app::select_stated(table.table(), opening.rows));
+  OPLAT_TRY(inputs, model_inputs(flags.model_options));
+  OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
+  OPLAT_TRY(planned, app::plan_model(table.table(), selection, model.path, inputs, plan,
+                                     opening.rows, events));
   const bool estimates = flags.op_predictor == "on";
   if (estimates)
-    OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, wish, planned.warnings));
+    OPLAT_CHECK(app::learn_for(table, planned.selection, planned.plan, opening, events));
   const auto profile = estimates ? std::optional(estimate::Profile::Accurate) : std::nullopt;
   OPLAT_TRY(predictor, predict::Predictor::create(table.table(), planned.selection, profile));
   predict::Options options;
-  options.level = question.level;
+  options.level = flags.level;
   options.missing = estimates ? predict::MissingPolicy::Roofline : predict::MissingPolicy::Error;
   OPLAT_TRY(prediction, predictor.predict(planned.plan, options));
   prediction.model = flags.model;
   prediction.table_path = table.path;
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
-  prediction.warnings.insert(prediction.warnings.end(), planned.warnings.begin(),
-                             planned.warnings.end());
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
   predict::Diagnosis diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
   return report::PredictionReport{std::move(prediction), std::move(diagnosis)};
 }
 
 /// Without the advice to ask in another precision: the model has its own.
-Error worded(const AnyTable& table, Error error) {
+Error worded(const app::OpenedTable& table, Error error) {
   constexpr std::string_view kTheirs = "choose it with --precision ";
   constexpr std::string_view kOr = " or ";
-  error = with_path(table, std::move(error));
+  error = app::with_path(table, std::move(error));
   const std::size_t at = error.message.find(kTheirs);
   const std::size_t end = at == std::string::npos ? at : error.message.find(kOr, at);
   if (end != std::string::npos) error.message.erase(at, end + kOr.size() - at);
@@ -128,16 +133,19 @@ Result<int> run_paddleslim_predict(PaddleslimPredictFlags flags) {
   auto precision = precision_of(model, flags);
   if (!precision) return fail(model.as_named(precision.error()));
   OPLAT_TRY(path, table_path(flags));
-  AnyTableWish wish = flags.foreign;
-  wish.verbosity = flags.verbosity;
-  wish.question = flags.question.question;
-  wish.question.threads = flags.threads;
-  wish.question.precision = *precision;
-  if (flags.power_mode) wish.question.options[kPowerMode] = std::to_string(*flags.power_mode);
+  app::OpenTableOptions opening;
+  opening.skip_bad_rows = flags.foreign.skip_bad_rows;
+  opening.calibrate = flags.foreign.calibrate;
+  opening.rows = flags.rows;
+  opening.rows.threads = flags.threads;
+  opening.rows.precision = *precision;
+  if (flags.power_mode) opening.rows.options[kPowerMode] = std::to_string(*flags.power_mode);
   std::vector<std::string> warnings;
-  OPLAT_TRY(table, open_any_table(path, wish, warnings));
-  OPLAT_CHECK(drop_unsaid_power_mode(table.table(), wish.question));
-  auto answered = answer(flags, model, table, wish, warnings);
+  TerminalEvents terminal(flags.verbosity);
+  app::WarningsInto events(warnings, terminal);
+  OPLAT_TRY(table, app::open_table(path, opening, events));
+  OPLAT_CHECK(drop_unsaid_power_mode(table.table(), opening.rows));
+  auto answered = answer(flags, model, table, opening, warnings, events);
   if (!answered) return fail(model.as_named(worded(table, answered.error())));
   const predict::Prediction prediction = answered->prediction;
   if (flags.json) {
@@ -200,27 +208,25 @@ void add_paddleslim_predict(const Command& group) {
                   "that the table is of (default: 0 of a named table, of others what they are of)")
       .range(0, 99);
   command
-      .add_option("--device", flags->question.question.device,
+      .add_option("--device", flags->rows.device,
                   "of a table of several devices, the one that answers")
       .type_name("NAME");
-  command.add_option("--runtime-version", flags->question.question.version,
+  command.add_option("--runtime-version", flags->rows.version,
                      "of a table of several versions of Paddle-Lite, the one that answers");
   command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks")
       .one_of({"on", "off"})
       .capture_default_str();
-  command
-      .add_option("--plan", flags->question.plan,
-                  "what becomes of the model: auto, rules, or rules:NAME")
+  command.add_option("--plan", flags->plan, "what becomes of the model: auto, rules, or rules:NAME")
       .capture_default_str();
   add_model_options(command, flags->model_options);
-  command.add_flag("--allow-setting-mismatch", flags->question.question.allow_setting_mismatch,
+  command.add_flag("--allow-setting-mismatch", flags->rows.allow_setting_mismatch,
                    "take a table of other threads or another precision, with a wider interval");
-  command.add_option("--level", flags->question.level, "level of the interval")
+  command.add_option("--level", flags->level, "level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
   command.add_flag("--per-op", flags->per_op, "every operator with the text that was looked up");
   command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
-  add_foreign_options(command, flags->foreign);
+  add_foreign_table_options(command, flags->foreign);
   add_verbosity(command, flags->verbosity);
   command.footer(kPaddleslimPredictFooter);
   command.runs([flags] { return run_paddleslim_predict(*flags); });

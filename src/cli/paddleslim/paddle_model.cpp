@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/question.hpp"
+#include "app/model_inputs.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -48,9 +48,9 @@ Error PaddleModel::as_named(Error error) const {
 }
 
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params) {
-  OPLAT_CHECK(check_model_file(model));
+  OPLAT_CHECK(app::check_model_file(model));
   if (params.empty()) return PaddleModel{std::nullopt, model, model, params};
-  OPLAT_CHECK(check_model_file(params));
+  OPLAT_CHECK(app::check_model_file(params));
   if (stands_beside(model, params)) return PaddleModel{std::nullopt, model, model, params};
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-model"));
   const fs::path name = fs::path(model).extension().empty()

@@ -9,10 +9,11 @@
 
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/learning.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "cli/tinynas/conv_answers.hpp"
 #include "cli/tinynas/conv_library.hpp"
@@ -100,17 +101,19 @@ struct Answers {
 };
 
 Result<Answers> from_library(const TinynasPredictFlags& flags, std::vector<std::string>& warnings) {
+  TerminalEvents terminal(flags.verbosity);
+  app::WarningsInto events(warnings, terminal);
   OPLAT_TRY(library, open_library(flags.library, flags.device, flags.precision, warnings));
   Answers answers{{}, library.path.string(), library.precision};
   if (original(flags)) {
-    OPLAT_TRY(times, library_times(library, flags.skip_bad_rows, warnings));
+    OPLAT_TRY(times, library_times(library, flags.skip_bad_rows, events));
     auto made = original_answers(times);
     if (!made) return fail_in(library.path.string(), made.error());
     answers.answer = std::move(*made);
     return answers;
   }
-  OPLAT_TRY(kept, library_table(library, flags.skip_bad_rows, {flags.verbosity, flags.calibrate},
-                                warnings));
+  OPLAT_TRY(kept,
+            library_table(library, flags.skip_bad_rows, {.calibrate = flags.calibrate}, events));
   OPLAT_TRY(selection, predict::select_rows(kept.table, {}, compat::catalogue()));
   OPLAT_TRY(answer,
             best_answers(std::move(kept), std::move(selection), flags.level, profile_of(flags)));
@@ -338,7 +341,7 @@ void add_tinynas_predict(const Command& group) {
                   "how a structure becomes convolutions: original, corrected (default: that of the "
                   "estimator)")
       .one_of({"original", "corrected"});
-  add_estimate_profile(command, flags->profile);
+  add_estimator(command, flags->profile);
   add_calibrate(command, flags->calibrate);
   command.add_option("--level", flags->level, "level of the interval")
       .range(0.01, 0.999)

@@ -18,7 +18,7 @@ constexpr std::string_view kKeyHead = "tinynas:Conv";
 
 /// A chain with all that it looks into.
 struct Best {
-  KeptTable table;
+  app::CachedTable table;
   predict::Selection selection;
   ir::Dtype dtype;
   double quantile = 0;
@@ -87,7 +87,7 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
   return times;
 }
 
-Result<Answerer> best_answers(KeptTable table, predict::Selection selection, double level,
+Result<Answerer> best_answers(app::CachedTable table, predict::Selection selection, double level,
                               estimate::Profile profile) {
   const auto best = std::make_shared<Best>(
       Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});

@@ -43,7 +43,7 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
 
 /// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half
 /// the probability beyond `level` lies on either side of an interval.
-Result<Answerer> best_answers(KeptTable table, predict::Selection selection, double level,
+Result<Answerer> best_answers(app::CachedTable table, predict::Selection selection, double level,
                               estimate::Profile profile);
 
 /// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has

@@ -72,13 +72,13 @@ std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool cali
   return fmt::format("tinynas-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
 }
 
-Result<ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows) {
+Result<app::ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows) {
   const std::string name = library.path.filename().string();
   const table::TableCodec& codec = compat::tinynas::library_codec();
   OPLAT_TRY(setting, codec.setting(name, library.precision));
   OPLAT_TRY(read,
             codec.read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
-  return ForeignImport{
+  return app::ForeignImport{
       setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
 }
 
@@ -118,11 +118,12 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
   return library;
 }
 
-Result<std::vector<compat::tinynas::LibraryTime>> library_times(
-    const LibraryFile& library, bool skip_bad_rows, std::vector<std::string>& warnings) {
+Result<std::vector<compat::tinynas::LibraryTime>> library_times(const LibraryFile& library,
+                                                                bool skip_bad_rows,
+                                                                app::Events& events) {
   OPLAT_TRY(read, compat::tinynas::read_tinynas_library(library.bytes, library.path.string(),
                                                         skip_bad_rows));
-  warn_of_skipped(library.path, read.skipped, read.notes, warnings);
+  app::warn_of_skipped(library.path, read.skipped, read.notes, events);
   std::vector<compat::tinynas::LibraryTime> times;
   times.reserve(read.rows.size());
   for (const compat::tinynas::LibraryRow& row : read.rows)
@@ -130,12 +131,13 @@ Result<std::vector<compat::tinynas::LibraryTime>> library_times(
   return times;
 }
 
-Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows,
-                                const KeptWish& wish, std::vector<std::string>& warnings) {
-  return kept_table({library.path, table_name(library, skip_bad_rows, wish.calibrate),
-                     base::hash128(library.bytes),
-                     [&] { return read_import(library, skip_bad_rows); }, skip_bad_rows},
-                    wish, warnings);
+Result<app::CachedTable> library_table(const LibraryFile& library, bool skip_bad_rows,
+                                       const app::CacheOptions& options, app::Events& events) {
+  return app::open_cached_table(
+      {library.path, table_name(library, skip_bad_rows, options.calibrate),
+       base::hash128(library.bytes), [&] { return read_import(library, skip_bad_rows); },
+       skip_bad_rows},
+      options, events);
 }
 
 }  // namespace oplat::cli

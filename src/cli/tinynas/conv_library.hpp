@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cached_table.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "cli/kept_table.hpp"
 #include "compat/tinynas/original/predictor.hpp"
 #include "table/table.hpp"
 
@@ -40,10 +40,10 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
 /// In the file's order.
 Result<std::vector<compat::tinynas::LibraryTime>> library_times(const LibraryFile& library,
                                                                 bool skip_bad_rows,
-                                                                std::vector<std::string>& warnings);
+                                                                app::Events& events);
 
-/// The library's rows as a table that is kept; see kept_table.
-Result<KeptTable> library_table(const LibraryFile& library, bool skip_bad_rows,
-                                const KeptWish& wish, std::vector<std::string>& warnings);
+/// The library's rows as a table that is kept; see app::open_cached_table.
+Result<app::CachedTable> library_table(const LibraryFile& library, bool skip_bad_rows,
+                                       const app::CacheOptions& options, app::Events& events);
 
 }  // namespace oplat::cli

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/accuracy.hpp"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "app/groups_file.hpp"
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+namespace {
+
+Result<estimate::Split> read_groups(const std::string& path) {
+  constexpr std::size_t kMaxGroups = 1000;
+  OPLAT_TRY(groups, read_groups_file(path, "key"));
+  estimate::Split split;
+  split.kind = estimate::Split::Kind::Groups;
+  std::map<std::string, std::size_t> numbers;
+  for (const auto& [key, group] : groups)
+    split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
+  split.folds = numbers.size();
+  if (numbers.empty() || numbers.size() > kMaxGroups) {
+    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(),
+                kMaxGroups);
+  }
+  return split;
+}
+
+}  // namespace
+
+Result<estimate::Split> parse_hold_out(const std::string& text) {
+  constexpr std::string_view kGroups = "groups:";
+  return text.starts_with(kGroups) ? read_groups(text.substr(kGroups.size()))
+                                   : estimate::parse_split(text);
+}
+
+Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) {
+  estimate::AccuracyRequest asked;
+  asked.catalogue = &compat::catalogue();
+  OPLAT_TRY(split, parse_hold_out(request.split));
+  asked.split = std::move(split);
+  asked.set_aside = request.learn.exclude_suspects;
+  asked.operators = request.operators;
+  asked.profile = request.estimator;
+  asked.level = request.level;
+  asked.networks = request.networks;
+  asked.network_seed = request.network_seed;
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  for (const std::string& warning : selection.warnings) events.warn(warning);
+  OPLAT_TRY(samples,
+            estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids,
+                                              std::nullopt, selection.catalogue}));
+  asked.learn = learn_request(request.learn);
+  asked.learn.progress = learning_progress(events, nullptr);
+  auto measured = estimate::measure_accuracy(samples, asked);
+  if (!measured) return fail_in(request.table, measured.error());
+  const std::size_t grouped = asked.split.groups.size();
+  if (static_cast<std::size_t>(measured->asked) < grouped) {
+    events.warn(
+        fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for",
+                    request.split, grouped, measured->asked));
+  }
+  return AccuracyResult{std::move(selection.device), std::move(selection.setting),
+                        std::move(*measured)};
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: how well a table predicts rows that it was not shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/events.hpp"
+#include "app/learning.hpp"
+#include "base/result.hpp"
+#include "estimate/accuracy.hpp"
+#include "predict/row_selection.hpp"
+
+namespace oplat::app {
+
+struct AccuracyRequest {
+  std::string table;  ///< a table of oplat; it is only read
+  predict::RowFilter rows = {.has_mismatch_flag = false};
+  std::string split = "random";             ///< as parse_hold_out() takes it
+  std::vector<std::string> operators = {};  ///< learn from and ask for these alone; empty: all
+  estimate::Profile estimator = estimate::Profile::Accurate;
+  LearnOptions learn = {};
+  double level = 0.9;         ///< of the intervals
+  std::int64_t networks = 0;  ///< random networks of each batch, made of rows held out
+  std::uint64_t network_seed = 1;
+};
+
+struct AccuracyResult {
+  table::Device device;
+  table::Setting setting;
+  estimate::Accuracy accuracy;
+};
+
+/// Which rows are held out: what estimate::parse_split() takes, or "groups:FILE" with a file of
+/// lines KEY, tab, GROUP. Code::Usage for a word that is unknown, Code::Input for the file.
+Result<estimate::Split> parse_hold_out(const std::string& text);
+
+/// Learns from the other rows and asks for those held out. Code::Refused if too few rows remain, or
+/// none is held out; Code::Interrupted once `events` are cancelled.
+Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events);
+
+}  // namespace oplat::app

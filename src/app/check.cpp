@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+namespace {
+
+struct TimedRows {
+  std::vector<table::RowId> ids;
+  std::vector<std::string> keys;
+  std::vector<double> ns;
+};
+
+Result<TimedRows> timed_rows(const table::Table& table, const predict::Selection& selection) {
+  TimedRows rows;
+  const auto& settings = selection.setting_ids;
+  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
+    if (stored.device != selection.device_id ||
+        std::find(settings.begin(), settings.end(), stored.setting) == settings.end())
+      return true;
+    const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
+    if (timing == nullptr || !(timing->median_ns > 0) || !std::isfinite(timing->median_ns))
+      return true;
+    rows.ids.push_back(stored.id);
+    rows.keys.push_back(stored.row.key);
+    rows.ns.push_back(timing->median_ns);
+    return true;
+  }));
+  return rows;
+}
+
+}  // namespace
+
+Result<CheckResult> check(const CheckRequest& request, Events& events) {
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(rows, timed_rows(table, selection));
+  if (rows.ids.empty()) return fail(Code::Refused, "{}: no row with a time", request.table);
+  for (const std::string& warning : selection.warnings) events.warn(warning);
+  std::vector<estimate::CheckedRow> checked;
+  for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});
+  estimate::SanityRequest limits = request.limits;
+  limits.catalogue = selection.catalogue;
+  estimate::Sanity sanity = estimate::check_rows(checked, limits);
+  CheckResult result;
+  result.device = std::move(selection.device);
+  result.setting = std::move(selection.setting);
+  result.rows = rows.ids.size();
+  result.examined = sanity.examined;
+  result.sizes_unknown = sanity.unknown;
+  result.peak_flops_per_ns = sanity.flops_per_ns;
+  result.peak_bytes_per_ns = sanity.bytes_per_ns;
+  for (estimate::SuspectRow& suspect : sanity.suspects) {
+    result.suspects.push_back({rows.ids[suspect.row], std::move(rows.keys[suspect.row]),
+                               rows.ns[suspect.row], suspect.fault, std::move(suspect.reason)});
+  }
+  return result;
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/compare.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+
+Result<CompareResult> compare(const CompareRequest& request, Events& events) {
+  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
+  for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  predict::Options options;
+  options.level = request.options.level;
+  options.missing = request.options.missing;
+  options.profile = request.options.estimator;
+  CompareResult result;
+  result.mismatch = selection.mismatch;
+  for (std::size_t i = 0; i < request.models.size(); ++i) {
+    const std::string& model = request.models[i];
+    std::vector<std::string> warnings;
+    WarningsInto collected(warnings, events);
+    OPLAT_TRY(planned, plan_model(table, selection, model, request.inputs, request.plan,
+                                  request.rows, collected));
+    OPLAT_TRY(prediction, predict::predict(table, planned.selection, planned.plan, options));
+    prediction.model = model;
+    prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
+    OPLAT_CHECK(predict::require_complete(prediction));
+    if (!prediction.latency_ns || !prediction.interval)
+      return fail(Code::Missing, "{}: no prediction to compare", model);
+    result.models[i] = std::move(prediction);
+  }
+  return result;
+}
+
+}  // namespace oplat::app

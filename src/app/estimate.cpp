@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/estimate.hpp"
+#include "compat/registry.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "ir/key.hpp"
+
+namespace oplat::app {
+
+Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) {
+  static_cast<void>(events);  // takes microseconds a key and has nothing to report
+  std::vector<table::PlanKernel> kernels;
+  for (const std::string& text : request.keys) {
+    auto key = ir::parse(text);
+    if (!key) return fail(Code::Usage, "KEY: {}", key.error().message);
+    kernels.push_back({"", text, 1});
+  }
+  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(estimates,
+            predict::estimate_kernels(table, selection, kernels, request.reuse_bytes,
+                                      request.options.missing, request.options.estimator));
+  // Rows measured under another setting answer with a wider spread, as in a whole prediction.
+  for (predict::KernelPrediction& estimate : estimates) {
+    for (const predict::Mismatch& one : selection.mismatch) {
+      if (estimate.sd_log) estimate.sd_log = std::hypot(*estimate.sd_log, one.sd_log);
+    }
+  }
+  return EstimateResult{std::move(estimates), std::move(selection)};
+}
+
+Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing) {
+  if (missing == predict::MissingPolicy::Zero) return {};
+  for (const predict::KernelPrediction& kernel : result.kernels) {
+    if (kernel.latency_ns) continue;
+    return fail(Code::Missing, "no estimate for {}: {}; measure it{}", kernel.key, kernel.why,
+                missing == predict::MissingPolicy::Error ? ", or ask with --missing roofline" : "");
+  }
+  return {};
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: how long single kernels take, given by key.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/events.hpp"
+#include "app/predict.hpp"
+#include "base/result.hpp"
+#include "predict/prediction.hpp"
+
+namespace oplat::app {
+
+struct EstimateRequest {
+  std::vector<std::string> keys;  ///< as `oplat plan` prints them
+  std::string table;              ///< a table of oplat
+  predict::RowFilter rows = {};
+  PredictionOptions options = {};
+  std::optional<double> reuse_bytes = {};  ///< touched between two uses of a weight; empty: hot
+};
+
+struct EstimateResult {
+  std::vector<predict::KernelPrediction> kernels;  ///< in the order of the keys
+  predict::Selection selection;                    ///< the rows that answered, with warnings
+};
+
+/// Estimates each key by itself. A key without an estimate is not an error here: see
+/// KernelPrediction::latency_ns, and require_estimates. Code::Usage: a key is malformed, or several
+/// settings fit; Code::Input: the table; Code::Refused: no rows for the filter.
+Result<EstimateResult> estimate(const EstimateRequest& request, Events& events);
+
+/// Code::Missing with the first key that has no estimate, unless the policy is Zero.
+Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing);
+
+}  // namespace oplat::app

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fit.hpp"
+
+#include <chrono>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+namespace {
+
+/// Fits that are ready to be stored; none of them is before all are made.
+using Fits = std::vector<table::Fit>;
+
+Status fit_composition(const table::Table& table, const predict::Selection& selection,
+                       const predict::FitRequest& request, FitResult& result, Fits& fits) {
+  auto fitted = predict::fit_composition(table, selection, request);
+  if (!fitted && fitted.error().code == Code::Refused) {
+    result.no_composition = fitted.error().message;
+    return {};
+  }
+  if (!fitted) return fail(fitted.error());
+  fits.push_back({std::string(predict::kCompositionFormat), 0, predict::encode(fitted->fit)});
+  result.composition = std::move(*fitted);
+  return {};
+}
+
+/// Too few rows to learn from leave the rest of the work to be done.
+Status fit_kernels(table::Table& table, const predict::Selection& selection,
+                   const FitRequest& request, Events& events, FitResult& result, Fits& fits) {
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,
+                                 selection.catalogue};
+  const auto start = std::chrono::steady_clock::now();
+  auto learned = learn(rows, request.learn, events, request.store ? &table : nullptr);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (!learned && learned.error().code == Code::Refused) {
+    result.no_kernels = learned.error().message;
+    return {};
+  }
+  if (!learned) return fail(learned.error());
+  std::int64_t bytes = 0;
+  for (const table::Fit& fit : learned->fits) bytes += static_cast<std::int64_t>(fit.blob.size());
+  result.kernels = LearnedKernels{learned->rows,      seconds.count(),     bytes,
+                                  request.learn.seed, learned->calibrated, learned->under_load};
+  std::move(learned->fits.begin(), learned->fits.end(), std::back_inserter(fits));
+  return {};
+}
+
+}  // namespace
+
+Result<FitResult> fit(const FitRequest& request, Events& events) {
+  OPLAT_TRY(table, table::Table::open(request.table,
+                                      request.store ? table::Mode::Write : table::Mode::Read,
+                                      compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  for (const std::string& warning : selection.warnings) events.warn(warning);
+  FitResult result;
+  result.device = selection.device;
+  result.setting = selection.setting;
+  Fits fits;
+  if (request.composition)
+    OPLAT_CHECK(fit_composition(table, selection, request.how, result, fits));
+  if (request.kernels) OPLAT_CHECK(fit_kernels(table, selection, request, events, result, fits));
+  if (fits.empty()) {
+    const bool both = !result.no_composition.empty() && !result.no_kernels.empty();
+    return fail(Code::Refused, "{}{}{}", result.no_composition, both ? "; and of kernels, " : "",
+                result.no_kernels);
+  }
+  if (request.store)
+    OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
+  result.stored = request.store;
+  return result;
+}
+
+}  // namespace oplat::app

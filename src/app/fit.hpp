@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: learn from a table's whole models how kernels add up, and from its rows how long other
+/// kernels take.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "app/events.hpp"
+#include "app/learning.hpp"
+#include "base/result.hpp"
+#include "predict/fit.hpp"
+
+namespace oplat::app {
+
+struct FitRequest {
+  std::string table;  ///< a table of oplat
+  predict::RowFilter rows = {.has_mismatch_flag = false};
+  bool composition = true;       ///< how kernels add up
+  bool kernels = true;           ///< how long kernels take that were not measured
+  predict::FitRequest how = {};  ///< of the composition
+  LearnOptions learn = {};       ///< of the kernels
+  bool store = true;             ///< false: the table is only read
+};
+
+/// What the kernels' own rows taught.
+struct LearnedKernels {
+  std::int64_t rows = 0;
+  double seconds = 0;      ///< that learning took
+  std::int64_t bytes = 0;  ///< of the stored fits
+  std::uint64_t seed = 0;
+  bool calibrated = false;
+  std::int64_t under_load = 0;  ///< rows measured while other processes kept the machine busy
+};
+
+struct FitResult {
+  table::Device device;
+  table::Setting setting;
+  bool stored = false;
+  std::optional<predict::FitResult> composition;
+  std::string no_composition;  ///< why there is none; empty if it was not asked for
+  std::optional<LearnedKernels> kernels;
+  std::string no_kernels;
+};
+
+/// Fits, and stores all that was fitted together. Code::Refused if nothing of what was asked for
+/// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: nothing is
+/// stored.
+Result<FitResult> fit(const FitRequest& request, Events& events);
+
+}  // namespace oplat::app

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Learning from a table's rows: the fit itself with progress, and the fit of a table that holds
+/// one population, made where it is missing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "app/events.hpp"
+#include "base/result.hpp"
+#include "estimate/learned.hpp"
+#include "table/table.hpp"
+
+namespace oplat::app {
+
+/// How to learn.
+struct LearnOptions {
+  std::uint64_t seed = 1;
+  int jobs = 0;                   ///< threads; 0: all cores
+  bool calibrate = true;          ///< learn from rows left out in turn how sure estimates are
+  bool exclude_suspects = false;  ///< rows that `check` faults teach nothing
+};
+
+/// The options as a request, without progress.
+estimate::LearnRequest learn_request(const LearnOptions& options);
+
+/// Reports steps and the time left to `events`; false once they are cancelled. `lease`: a table
+/// open for writing, whose lease is kept alive meanwhile; nullptr: none. Both must outlive the
+/// function that is returned.
+std::function<bool(int done, int total)> learning_progress(Events& events, table::Table* lease);
+
+/// As estimate::learn(), with progress. Code::Interrupted once `events` are cancelled.
+Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnOptions& options,
+                                   Events& events, table::Table* lease);
+
+/// Stores fits of one device and setting together: all of them or none.
+Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,
+                  std::span<const table::Fit> fits);
+
+/// Whether a table of one device and setting has the fit that learn() would make now of its rows as
+/// they are, or too few rows for one. Code::Input where its fit is damaged.
+Result<bool> has_fit(const table::Table& table);
+
+/// Makes the fits that are missing. `table` holds one device and setting, and is open for writing.
+/// Code::Interrupted once `events` are cancelled: nothing is stored.
+Status ensure_fit(table::Table& table, bool calibrate, Events& events);
+
+}  // namespace oplat::app

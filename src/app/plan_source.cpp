@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan_source.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/model_memo.hpp"
+#include "app/rule_choice.hpp"
+#include "app/session.hpp"
+#include "base/text.hpp"
+#include "compat/registry.hpp"
+#include "plan/identity.hpp"
+#include "plan/rules.hpp"
+
+namespace oplat::app {
+namespace {
+
+constexpr std::string_view kRules = "rules";
+constexpr std::string_view kRulesNamed = "rules:";
+
+/// The installed runtime's plan. `selection` decides the setting; what differs on this machine is a
+/// warning.
+Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::string& model,
+                                const ModelInputs& inputs, Events& events) {
+  RuntimeRequest request;
+  request.runtime = selection.setting.runtime;
+  OPLAT_TRY(session, start_session(request, events));
+  if (session.setting.version != selection.setting.version) {
+    events.warn(fmt::format("the plan is that of {} {} on this machine; the rows are of version {}",
+                            request.runtime, session.setting.version, selection.setting.version));
+  }
+  if (session.device.isa != selection.device.isa) {
+    events.warn(
+        fmt::format("the plan is this machine's ({}), whose instruction set differs from that of "
+                    "{}; profile the model on the device for its own plan",
+                    session.device.name, selection.device.name));
+  }
+  return plan_with(session, model, inputs, selection.setting);
+}
+
+Result<table::Plan> plan_for(const table::Table& table, predict::Selection& selection,
+                             const std::string& model, const ModelInputs& inputs,
+                             const PlanSource& source, const predict::RowFilter& rows,
+                             Events& events) {
+  const RuleRequest rules{source.rules, inputs.shapes, rows};
+  if (source.from == PlanFrom::Rules) return rule_plan(table, selection, model, rules, events);
+  OPLAT_TRY(hash, model_hash(table, model));
+  OPLAT_TRY(shapes, plan::resolve_shapes(model, inputs.shapes));
+  OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
+  if (source.from != PlanFrom::Runtime) {
+    OPLAT_TRY(stored, table.find_plan(plan::identity(hash, shapes, selection.setting,
+                                                     selection.device.isa, data)));
+    if (stored) {
+      stored->source = "cached";
+      return *stored;
+    }
+    if (source.from == PlanFrom::Cached) {
+      return fail(Code::Missing,
+                  "{}: the table holds no plan of it for {}; profile it on the device, or ask the "
+                  "installed runtime with --plan runtime",
+                  model, table::describe(selection.setting));
+    }
+  }
+  const bool has_worker = check_runtime_name(selection.setting.runtime).has_value();
+  if (source.from == PlanFrom::Auto && !has_worker &&
+      !rule_sets_for(selection.setting.runtime).empty()) {
+    return rule_plan(table, selection, model, rules, events);
+  }
+  auto plan = ask_runtime(selection, model, inputs, events);
+  if (!plan && plan.error().code == Code::Runtime) {
+    return fail(Code::Runtime,
+                "{}: the table holds no plan of it, and the runtime that could make one failed: {}",
+                model, plan.error().message);
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<PlanSource> parse_plan_source(std::string_view text) {
+  if (text == "auto") return PlanSource{};
+  if (text == "cached") return PlanSource{PlanFrom::Cached, {}};
+  if (text == "runtime") return PlanSource{PlanFrom::Runtime, {}};
+  if (text == kRules) return PlanSource{PlanFrom::Rules, {}};
+  if (!text.starts_with(kRulesNamed)) {
+    return fail(Code::Usage, "--plan {}: use auto, cached, runtime, rules or rules:NAME",
+                base::printable(text));
+  }
+  text.remove_prefix(kRulesNamed.size());
+  OPLAT_CHECK(plan::rules_named(text, compat::rule_sets()).map([](const plan::RuleSet&) {}));
+  return PlanSource{PlanFrom::Rules, std::string(text)};
+}
+
+Status check_rows_runtime(const std::string& name) {
+  return rule_sets_for(name).empty() ? check_runtime_name(name) : Status();
+}
+
+Result<ModelPlan> plan_model(const table::Table& table, const predict::Selection& selection,
+                             const std::string& model, const ModelInputs& inputs,
+                             const PlanSource& source, const predict::RowFilter& rows,
+                             Events& events) {
+  ModelPlan planned{{}, selection};
+  OPLAT_TRY(plan, plan_for(table, planned.selection, model, inputs, source, rows, events));
+  planned.plan = std::move(plan);
+  return planned;
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/predict.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compat/paddleslim/table_files.hpp"
+#include "compat/registry.hpp"
+#include "predict/ceilings.hpp"
+#include "runtimes/protocol.hpp"
+
+namespace oplat::app {
+namespace {
+
+Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& table,
+                                   const OpenTableOptions& opening,
+                                   std::vector<std::string>& warnings, Events& events) {
+  OPLAT_TRY(selection, select_stated(table.table(), request.rows));
+  OPLAT_TRY(planned, plan_model(table.table(), selection, request.model, request.inputs,
+                                request.plan, request.rows, events));
+  OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, opening, events));
+  predict::Options options;
+  options.level = request.options.level;
+  options.missing = request.options.missing;
+  options.profile = request.options.estimator;
+  OPLAT_TRY(prediction, predict::predict(table.table(), planned.selection, planned.plan, options));
+  prediction.model = request.model;
+  prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
+  prediction.table_path = table.path;
+  OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
+  PredictResult result;
+  result.diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
+  result.measures_here = runtimes::find_runtime(prediction.setting.runtime) != nullptr;
+  result.prediction = std::move(prediction);
+  return result;
+}
+
+}  // namespace
+
+Result<PredictResult> predict(const PredictRequest& request, Events& events) {
+  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
+  OPLAT_CHECK(check_model_file(request.model));
+  std::vector<std::string> warnings;
+  WarningsInto collected(warnings, events);
+  const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
+  compat::paddleslim::TableName named{.hardware = request.table};
+  named.threads = request.rows.threads.value_or(named.threads);
+  OPLAT_TRY(path, compat::paddleslim::table_path(named, ""));
+  OPLAT_TRY(table, open_table(path, opening, collected));
+  auto result = predict_from(request, table, opening, warnings, collected);
+  if (!result) return fail(with_path(table, result.error()));
+  return result;
+}
+
+}  // namespace oplat::app

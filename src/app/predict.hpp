@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: how long a model takes, by a table of latencies. Needs no runtime where the table
+/// holds the model's plan, or fusion rules make it.
+#pragma once
+
+#include <string>
+
+#include "app/events.hpp"
+#include "app/model_inputs.hpp"
+#include "app/plan_source.hpp"
+#include "app/table_source.hpp"
+#include "base/result.hpp"
+#include "predict/diagnosis.hpp"
+#include "predict/prediction.hpp"
+
+namespace oplat::app {
+
+/// How kernels are estimated and added up.
+struct PredictionOptions {
+  double level = 0.9;  ///< of the intervals: 0.9 holds nine of ten
+  predict::MissingPolicy missing = predict::MissingPolicy::Error;
+  estimate::Profile estimator = estimate::Profile::Accurate;  ///< of learned estimates
+};
+
+struct PredictRequest {
+  std::string model;        ///< path of the file (ONNX, Paddle)
+  ModelInputs inputs = {};  ///< what the file leaves open
+  /// A table of oplat, another system's file, or the name of one ("RK3288").
+  std::string table;
+  predict::RowFilter rows = {};  ///< device, runtime, threads and the like, where the table leaves
+                                 ///< a choice
+  PlanSource plan = {};
+  PredictionOptions options = {};
+  bool skip_bad_rows = false;  ///< of another system's file
+  bool calibrate = true;       ///< of the fit that is made of another system's file
+};
+
+struct PredictResult {
+  predict::Prediction prediction;  ///< with all warnings; its latency is empty while kernels are
+                                   ///< missing and the policy is Error
+  predict::Diagnosis diagnosis;    ///< of this very prediction
+  bool measures_here = false;      ///< oplat has a worker for the rows' runtime
+};
+
+/// Predicts one model. Warnings are in the prediction, and `events` get none of them. Code::Input:
+/// model or table; Code::Usage: several settings fit, or options contradict the model;
+/// Code::Refused: no rows for the filter; Code::Missing: no plan; Code::Runtime: the runtime that
+/// would make the plan. A prediction with missing kernels is not an error: see
+/// predict::require_complete. Thread-safe for tables of oplat.
+Result<PredictResult> predict(const PredictRequest& request, Events& events);
+
+}  // namespace oplat::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/rules.hpp"
+
+#include <utility>
+
+#include "base/files.hpp"
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+
+Result<std::vector<plan::RuleSet>> rules(const RulesRequest& request, Events& events) {
+  static_cast<void>(events);  // takes milliseconds and has nothing to report
+  if (!request.file.empty()) {
+    OPLAT_TRY(source, base::Source::open(request.file));
+    return plan::read_rules(source);
+  }
+  std::vector<plan::RuleSet> sets;
+  for (const std::string& name : plan::rule_set_names(compat::rule_sets())) {
+    OPLAT_TRY(set, plan::built_in_rules(name, compat::rule_sets()));
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A model file through its reader and fusion rules.
+#include "app/rules_plan.hpp"
+
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "compat/registry.hpp"
+#include "plan/identity.hpp"
+
+namespace oplat::app {
+namespace {
+
+std::int64_t batch_of(const ir::Graph& graph, const formats::ShapeOptions& shapes) {
+  if (shapes.batch) return *shapes.batch;
+  if (graph.inputs.empty() || graph.inputs[0] == ir::kNoTensor) return 1;
+  const ir::Shape& shape = graph.tensors.at(static_cast<std::size_t>(graph.inputs[0])).shape;
+  return shape.dims.empty() ? 1 : shape.dims[0].value_or(1);
+}
+
+}  // namespace
+
+Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision) {
+  constexpr std::string_view kPrefix = "rules:";
+  if (!plan.starts_with(kPrefix)) {
+    return fail(Code::Usage, "--plan {}: expected rules:NAME; there are {}, or rules:FILE.yaml",
+                base::printable(plan), base::join(plan::rule_set_names(compat::rule_sets()), ", "));
+  }
+  RulesAsked asked;
+  OPLAT_TRY(set,
+            plan::rules_named(std::string_view(plan).substr(kPrefix.size()), compat::rule_sets()));
+  asked.set = std::move(set);
+  if (precision.empty() || precision == "model") return asked;
+  if (!asked.set.options.contains(precision)) {
+    return fail(
+        Code::Usage, "--precision {}: the rules {} compute in what the model holds (model){}",
+        base::printable(precision), asked.set.name,
+        asked.set.options.empty()
+            ? ""
+            : " or, when asked, in " +
+                  base::join(
+                      std::vector<std::string>(asked.set.options.begin(), asked.set.options.end()),
+                      ", "));
+  }
+  asked.options.insert(precision);
+  return asked;
+}
+
+Result<RulesModel> read_rules_model(const std::string& path, const formats::ShapeOptions& shapes) {
+  RulesModel model{path, {}, {}, {}, 1};
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(resolved, reader->resolve(source, shapes));
+  OPLAT_TRY(graph, reader->read(source, shapes));
+  OPLAT_TRY(hash, plan::model_hash(path));
+  model.batch = batch_of(graph, shapes);
+  model.hash = std::move(hash);
+  model.graph = std::move(graph);
+  model.shapes = std::move(resolved);
+  return model;
+}
+
+Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
+                                      const plan::RuleOptions& options) {
+  auto fused = plan::fuse(model.graph, rules, options);
+  if (!fused) return fail_in(model.path, fused.error());
+  auto made = plan::plan_of_fused(*fused, rules, compat::catalogue());
+  if (!made) return fail_in(model.path, made.error());
+  made->model = std::filesystem::path(model.path).filename().string();
+  made->identity = plan::rules_identity(model.hash, model.shapes, rules, options);
+  made->batch = model.batch;
+  return RulesPlan{*std::move(made), *std::move(fused)};
+}
+
+}  // namespace oplat::app

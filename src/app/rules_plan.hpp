@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Plans of model files by fusion rules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "formats/format_reader.hpp"
+#include "plan/rules.hpp"
+
+namespace oplat::app {
+
+/// What "--plan rules:NAME" and "--precision P" ask for. Code::Usage lists what there is.
+struct RulesAsked {
+  plan::RuleSet set;
+  plan::RuleOptions options;
+};
+Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision);
+
+/// A model file, read once for any number of rule sets.
+struct RulesModel {
+  std::string path;
+  std::string hash;
+  ir::Graph graph;
+  formats::ShapeOptions shapes;  ///< resolved (plan/identity.hpp)
+  std::int64_t batch = 1;
+};
+Result<RulesModel> read_rules_model(const std::string& path, const formats::ShapeOptions& shapes);
+
+struct RulesPlan {
+  plan::Plan plan;  ///< complete: model, batch and identity too
+  ir::Graph fused;  ///< a node for each kernel of the plan
+};
+Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
+                                      const plan::RuleOptions& options);
+
+}  // namespace oplat::app

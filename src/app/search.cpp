@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/session.hpp"
+#include "base/files.hpp"
+#include "compat/registry.hpp"
+#include "search/expansion.hpp"
+
+namespace oplat::app {
+
+Result<search::SearchSpace> read_space(const SpaceSource& source) {
+  OPLAT_TRY(file, base::Source::open(source.file));
+  OPLAT_TRY(space, search::read_space(file, compat::block_families()));
+  if (source.resolutions.empty()) return std::move(space);
+  space.resolutions.clear();
+  for (const std::int64_t one : source.resolutions) {
+    if (std::find(space.resolutions.begin(), space.resolutions.end(), one) ==
+        space.resolutions.end())
+      space.resolutions.push_back(one);
+  }
+  return std::move(space);
+}
+
+Result<SearchExpandResult> search_expand(const SpaceSource& space, Events& events) {
+  static_cast<void>(events);  // takes milliseconds and has nothing to report
+  OPLAT_TRY(read, read_space(space));
+  OPLAT_TRY(keys, search::keys_of(read, read.resolutions));
+  return SearchExpandResult{std::move(keys), read.layers.size(), read.resolutions.size()};
+}
+
+Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Events& events) {
+  static_cast<void>(events);
+  if (request.rows.runtime) OPLAT_CHECK(check_runtime_name(*request.rows.runtime));
+  OPLAT_TRY(space, read_space(request.space));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  search::Options options;
+  options.level = request.options.level;
+  options.missing = request.options.missing;
+  options.profile = request.options.estimator;
+  options.reuse_bytes = request.reuse_bytes;
+  return search::time_space(table, selection, space, space.resolutions, options);
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Starting a worker, and the checks of what is asked of it.
+#include "app/session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "measure/device_facts.hpp"
+#include "plan/identity.hpp"
+
+namespace oplat::app {
+namespace {
+
+/// What a worker may reserve: the machine's memory, and what threads reserve
+/// without touching it (a stack and an arena of the allocator each). A kernel
+/// that needs more then fails by itself instead of driving the machine into its
+/// swap space. No limit where the system does not tell, and in builds with
+/// sanitizers, which reserve more than any machine has.
+std::int64_t worker_memory_limit(std::int64_t threads) {
+#if defined(__SANITIZE_ADDRESS__)
+  (void)threads;
+  return 0;
+#else
+  constexpr std::int64_t kBase = std::int64_t{1} << 30;
+  constexpr std::int64_t kPerThread = std::int64_t{80} << 20;
+  constexpr std::int64_t kMaxSlack = std::int64_t{4} << 30;
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return 0;
+  return pages * page + std::min(kBase + threads * kPerThread, kMaxSlack);
+#endif
+}
+
+}  // namespace
+
+Status check_runtime_name(const std::string& name) {
+  if (runtimes::find_runtime(name) != nullptr) return {};
+  std::vector<std::string> known;
+  for (const auto& entry : runtimes::runtimes()) known.emplace_back(entry.name);
+  const auto near = base::nearest_word(name, known);
+  return fail(Code::Runtime, "no runtime is called '{}'; there are: {}{}", base::printable(name),
+              base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
+}
+
+namespace {
+
+/// The request's threads and CPU, checked against the machine.
+Status apply_threads(const RuntimeRequest& request, const runtimes::Hello& hello,
+                     table::Setting& setting) {
+  if (request.threads > hello.most_threads) {
+    return fail(Code::Usage,
+                "--threads {}: this machine has {} CPUs; more threads than "
+                "CPUs measure the scheduler",
+                request.threads, hello.most_threads);
+  }
+  if (request.cpu && request.threads > 1)
+    return fail(Code::Usage, "--cpu pins to one CPU and goes with --threads 1");
+  setting.threads = request.threads;
+  if (request.cpu) setting.options["affinity"] = std::to_string(*request.cpu);
+  return {};
+}
+
+Status apply_precision(const RuntimeRequest& request, const runtimes::Hello& hello,
+                       table::Setting& setting) {
+  if (!hello.precisions.empty()) setting.precision = hello.precisions.front();
+  if (request.precision.empty()) return {};
+  if (std::find(hello.precisions.begin(), hello.precisions.end(), request.precision) ==
+      hello.precisions.end()) {
+    return fail(Code::Usage, "--precision {}: {} has {}", base::printable(request.precision),
+                request.runtime, base::join(hello.precisions, ", "));
+  }
+  setting.precision = request.precision;
+  return {};
+}
+
+Status apply_options(const RuntimeRequest& request, const runtimes::Hello& hello,
+                     table::Setting& setting) {
+  for (const auto& [name, option] : hello.options) setting.options[name] = option.default_value;
+  for (const auto& [name, value] : request.options) {
+    const auto at = hello.options.find(name);
+    if (at == hello.options.end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, option] : hello.options) names.push_back(known);
+      return fail(Code::Usage, "--option {}: {} has {}", base::printable(name + "=" + value),
+                  request.runtime, names.empty() ? "no options" : base::join(names, ", "));
+    }
+    const auto& legal = at->second.values;
+    if (!legal.empty() && std::find(legal.begin(), legal.end(), value) == legal.end()) {
+      return fail(Code::Usage, "--option {}: {} takes {}", base::printable(name + "=" + value),
+                  name, base::join(legal, ", "));
+    }
+    setting.options[name] = value;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Session> start_session(const RuntimeRequest& request, Events& events) {
+  OPLAT_CHECK(check_runtime_name(request.runtime));
+  Session session;
+  session.worker_name = request.runtime;
+  session.options.command = request.worker_command;
+  session.options.arguments = request.worker_arguments;
+  session.options.cpu = request.cpu;
+  session.options.memory_limit_bytes = worker_memory_limit(request.threads);
+  if (events.cancelled()) return fail(Code::Interrupted, "stopped before the runtime was started");
+  OPLAT_TRY(worker, runtimes::WorkerClient::start(request.runtime, session.options));
+  session.worker = std::move(worker);
+  const runtimes::Hello& hello = session.worker->hello();
+  session.device = hello.device;
+  if (!request.device.empty()) session.device.name = request.device;
+  session.setting.runtime = hello.runtime;
+  session.setting.version = hello.version;
+  session.setting.build = hello.build;
+  OPLAT_CHECK(apply_precision(request, hello, session.setting));
+  OPLAT_CHECK(apply_threads(request, hello, session.setting));
+  OPLAT_CHECK(apply_options(request, hello, session.setting));
+  return session;
+}
+
+Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
+                              const table::Setting& setting) {
+  runtimes::PlanRequest request;
+  request.model = path;
+  request.shapes = inputs.shapes.shapes;
+  request.batch = inputs.shapes.batch;
+  request.inputs = inputs.data;
+  request.setting = setting;
+  OPLAT_TRY(plan, session.worker->plan(request));
+  if (!plan.identity.empty()) return plan;
+  OPLAT_TRY(hash, plan::model_hash(path));
+  OPLAT_TRY(shapes, plan::resolve_shapes(path, inputs.shapes));
+  OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
+  plan.identity = plan::identity(hash, shapes, setting, session.device.isa, data);
+  return plan;
+}
+
+Result<table::Plan> plan_with(Session& session, const std::string& path,
+                              const ModelInputs& inputs) {
+  return plan_with(session, path, inputs, session.setting);
+}
+
+Status check_device(const table::Table& table, const table::Device& device) {
+  OPLAT_TRY(devices, table.devices());
+  for (const auto& [id, recorded] : devices) {
+    if (recorded.name != device.name) continue;
+    std::vector<std::string> differences;
+    for (const auto& fact : measure::differing_facts(recorded, device)) {
+      differences.push_back(
+          fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
+    }
+    if (differences.empty()) continue;
+    return fail(Code::Refused,
+                "{}: holds rows of another machine named '{}': {}; file this "
+                "machine's rows under "
+                "a name of its own with --device NAME",
+                table.path().string(), base::printable(device.name), base::join(differences, "; "));
+  }
+  return {};
+}
+
+}  // namespace oplat::app

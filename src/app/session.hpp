@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A runtime as the use cases need it: its worker started, and the setting that
+/// a request asks for checked against what the worker offers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/events.hpp"
+#include "app/model_inputs.hpp"
+#include "runtimes/worker_client.hpp"
+#include "table/table.hpp"
+
+namespace oplat::app {
+
+/// Which runtime executes, and how.
+struct RuntimeRequest {
+  std::string runtime;  ///< name of the worker: "onnxruntime", "replay"; empty: not said
+  /// argv that starts the worker, without `worker_arguments`; empty: this
+  /// executable, "worker", `runtime`.
+  std::vector<std::string> worker_command;
+  std::vector<std::string> worker_arguments;  ///< "replay" takes a table
+  std::int64_t threads = 1;
+  std::string precision;                       ///< empty: the runtime's own
+  std::map<std::string, std::string> options;  ///< of the runtime; the others keep their defaults
+  std::string device;      ///< name under which rows are stored; empty: the machine's own
+  std::optional<int> cpu;  ///< pins the worker to this CPU; goes with one thread
+};
+
+/// Code::Runtime with the known names if `name` is none of them. Starts no
+/// process.
+Status check_runtime_name(const std::string& name);
+
+/// A started worker with its setting. Use it from the thread that started it.
+struct Session {
+  std::string worker_name;  ///< of the worker: "replay" answers as the runtime
+                            ///< that it recorded
+  std::unique_ptr<runtimes::WorkerClient> worker;
+  table::Setting setting;  ///< complete: version and build are the worker's
+  table::Device device;
+  runtimes::WorkerOptions options;  ///< with which further workers are started
+};
+/// Starts a worker and makes the setting from its defaults and the request.
+/// Code::Usage if the request names something that this runtime does not have,
+/// Code::Runtime if no worker starts, Code::Interrupted if `events` says
+/// cancelled while it starts.
+Result<Session> start_session(const RuntimeRequest& request, Events& events);
+
+/// The runtime's plan of the model at `path`. If the worker leaves the plan's
+/// identity empty, which those in other languages do, it is made here.
+Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs);
+/// As above under another setting than the session's.
+Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
+                              const table::Setting& setting);
+
+/// Code::Refused if the table holds rows of another machine under this device's
+/// name: rows of both would be mixed.
+Status check_device(const table::Table& table, const table::Device& device);
+
+}  // namespace oplat::app

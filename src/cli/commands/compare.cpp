@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat compare A B
+#include <memory>
+
+#include "app/compare.hpp"
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct CompareFlags {
+  app::CompareRequest request;
+  ModelOptions model;
+  PredictionFlags prediction;
+  std::string plan = "auto";
+  FormOptions form;
+  Verbosity verbosity;
+};
+
+Result<int> run_compare(const CompareFlags& flags) {
+  app::CompareRequest request = flags.request;
+  OPLAT_CHECK(check_out(flags.form, {request.models[0], request.models[1], request.table}));
+  OPLAT_TRY(inputs, model_inputs(flags.model));
+  request.inputs = std::move(inputs);
+  OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
+  request.plan = std::move(plan);
+  OPLAT_TRY(options, prediction_options(flags.prediction));
+  request.options = options;
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(result, app::compare(request, events));
+  report::Comparison comparison;
+  comparison.models = std::move(result.models);
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{comparison, {}}));
+  for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
+  for (const predict::Mismatch& one : result.mismatch) {
+    fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field,
+               base::printable(one.asked), base::printable(one.used));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_compare(const Command& app) {
+  const Command command =
+      app.add_subcommand("compare", "predict two models and say which is faster");
+  const auto flags = std::make_shared<CompareFlags>();
+  command.add_option("A", flags->request.models[0], "model file").required();
+  command.add_option("B", flags->request.models[1], "model file").required();
+  add_table(command, flags->request.table);
+  add_row_filter(command, flags->request.rows);
+  add_mismatch_flag(command, flags->request.rows);
+  add_prediction_options(command, flags->prediction);
+  add_plan_source(command, flags->plan);
+  add_model_options(command, flags->model);
+  add_form<report::Comparison>(command, flags->form);
+  add_verbosity(command, flags->verbosity);
+  command.runs([flags] { return run_compare(*flags); });
+}
+
+}  // namespace oplat::cli

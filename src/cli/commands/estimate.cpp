@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat estimate KEY...
+#include <memory>
+
+#include "app/estimate.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct EstimateFlags {
+  app::EstimateRequest request;
+  PredictionFlags prediction;
+  FormOptions form;
+  Verbosity verbosity;
+};
+
+Result<int> run_estimate(const EstimateFlags& flags) {
+  app::EstimateRequest request = flags.request;
+  OPLAT_CHECK(check_out(flags.form, {request.table}));
+  OPLAT_TRY(options, prediction_options(flags.prediction));
+  request.options = options;
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(result, app::estimate(request, events));
+  report::EstimateListing listing;
+  listing.kernels = result.kernels;
+  listing.level = options.level;
+  listing.device = result.selection.device;
+  listing.setting = result.selection.setting;
+  listing.mismatch = result.selection.mismatch;
+  listing.warnings = result.selection.warnings;
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{listing, {}}));
+  if (flags.form.form() != "text") print_warnings(listing.warnings, flags.verbosity);
+  OPLAT_CHECK(app::require_estimates(result, options.missing));
+  return kDone;
+}
+
+}  // namespace
+
+void add_estimate(const Command& app) {
+  const Command command = app.add_subcommand("estimate", "estimate single kernels, given by key");
+  const auto flags = std::make_shared<EstimateFlags>();
+  command.add_option("KEY", flags->request.keys, "keys, as 'oplat plan' prints them").required();
+  add_table(command, flags->request.table);
+  add_row_filter(command, flags->request.rows);
+  add_mismatch_flag(command, flags->request.rows);
+  add_prediction_options(command, flags->prediction);
+  command
+      .add_option("--reuse-bytes", flags->request.reuse_bytes,
+                  "bytes touched between two uses of a weight (default: hot)")
+      .not_negative();
+  add_form<report::EstimateListing>(command, flags->form);
+  add_verbosity(command, flags->verbosity);
+  command.runs([flags] { return run_estimate(*flags); });
+}
+
+}  // namespace oplat::cli

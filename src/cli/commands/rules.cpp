@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat rules [FILE]: the built-in fusion rules, or a file of one's own, checked
+#include <memory>
+
+#include "app/rules.hpp"
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+
+namespace oplat::cli {
+namespace {
+
+Result<int> run_rules_command(const std::string& file, const FormOptions& form) {
+  OPLAT_CHECK(check_out(form, {file}));
+  app::Events events;
+  OPLAT_TRY(sets, app::rules({file}, events));
+  report::RuleList list;
+  for (const plan::RuleSet& set : sets) {
+    list.rules.push_back(
+        {set.name, set.runtime, set.version, set.reads, set.passes.size(), set.options, set.hash});
+  }
+  OPLAT_CHECK(print_report(form, report::ReportModel{std::move(list), {}}));
+  return kDone;
+}
+
+}  // namespace
+
+void add_rules(const Command& app) {
+  struct RulesFlags {
+    std::string file;
+    FormOptions form;
+  };
+  const Command command = app.add_subcommand(
+      "rules",
+      "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules");
+  const auto flags = std::make_shared<RulesFlags>();
+  command.add_option("FILE", flags->file, "rule file (docs/reference/fusion-rules.md)");
+  add_form<report::RuleList>(command, flags->form);
+  command.runs([flags] { return run_rules_command(flags->file, flags->form); });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat search expand SPACE
+#include <memory>
+
+#include "cli/commands/search.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/text_output.hpp"
+#include "compat/mobile_vision/families.hpp"
+#include "compat/mobile_vision/lut.hpp"
+#include "search/expansion.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct SearchExpandFlags {
+  app::SpaceSource space;
+  bool queries = false;
+  std::string out;
+  Verbosity verbosity;
+};
+
+Result<int> run_search_expand(const SearchExpandFlags& flags) {
+  OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(expanded, app::search_expand(flags.space, events));
+  std::string text;
+  for (const std::string& key : expanded.keys) {
+    if (!flags.queries) {
+      text += key + "\n";
+      continue;
+    }
+    OPLAT_TRY(query, compat::mobile_vision::query_of(key));
+    text += compat::mobile_vision::lut_question_line(query, "");
+  }
+  OPLAT_CHECK(put_text(flags.out, text));
+  if (!flags.verbosity.quiet) {
+    fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", expanded.keys.size(),
+               expanded.layers, expanded.resolutions, expanded.resolutions == 1 ? "" : "s");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_search_expand(const Command& group) {
+  const Command command =
+      group.add_subcommand("expand", "list the distinct kernels of a search space");
+  const auto flags = std::make_shared<SearchExpandFlags>();
+  add_space_options(command, flags->space);
+  command.add_flag("--queries", flags->queries,
+                   "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
+  command.add_option("--out", flags->out, "file to write (default: standard output)")
+      .type_name("FILE");
+  add_verbosity(command, flags->verbosity);
+  command.footer(
+      "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a "
+      "look-up table\n"
+      "of runtime_lut.\n"
+      "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
+      "Example: oplat search expand data/spaces/fbnet.yaml --out keys.txt &&\n"
+      "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");
+  command.runs([flags] { return run_search_expand(*flags); });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Events on a terminal: a progress bar and warnings on standard error, and
+/// Ctrl-C.
+#pragma once
+
+#include <string_view>
+
+#include "app/events.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+
+namespace oplat::cli {
+
+/// --quiet silences progress and warnings. --verbose shows what workers write
+/// to standard error (by the environment variable OPLAT_WORKER_STDERR, which
+/// they inherit). Use it from one thread.
+class TerminalEvents final : public app::Events {
+ public:
+  explicit TerminalEvents(const Verbosity& verbosity);
+
+  void progress(const app::Progress& progress) override;
+  /// Prints "oplat: warning: TEXT" above the bar.
+  void warn(std::string_view text) override;
+  /// Prints "oplat: TEXT" above the bar.
+  void note(std::string_view text) override;
+  /// Whether SIGINT or SIGTERM arrived. The first call installs the handlers
+  /// that note them: until a use case asks, a signal ends the process as usual.
+  [[nodiscard]] bool cancelled() override;
+
+  /// Wipes the bar; call it before results are printed. Later progress draws it
+  /// anew.
+  void finish() { bar_.finish(); }
+
+ private:
+  ProgressBar bar_;
+  bool handlers_installed_ = false;
+};
+
+}  // namespace oplat::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/prediction_options.hpp"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr int kMaxJobs = 256;
+
+Status take_runtime_option(std::map<std::string, std::string>& to, const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    return fail(Code::Usage, "--option {}: write NAME=VALUE, or NAME= for rows without it",
+                base::printable(text));
+  }
+  if (!to.emplace(text.substr(0, at), text.substr(at + 1)).second) {
+    return fail(Code::Usage, "--option {} is given twice", base::printable(text.substr(0, at)));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_row_filter(const Command& command, predict::RowFilter& to) {
+  command.add_option("--runtime", to.runtime, "use rows of this runtime");
+  command.add_option("--runtime-version", to.version, "use rows of this version of the runtime");
+  command.add_option("--threads", to.threads, "use rows measured with this many threads")
+      .range(1, 4096);
+  command.add_option("--device", to.device, "use rows of this device");
+  command.add_option("--precision", to.precision, "use rows computed in this precision");
+  add_option_filter(command, to);
+}
+
+void add_option_filter(const Command& command, predict::RowFilter& to) {
+  command
+      .add_texts(
+          "--option",
+          [&to](const std::string& text) { return take_runtime_option(to.options, text); },
+          "use rows measured with this runtime option: NAME=VALUE, or NAME= if it was not set "
+          "(repeatable; 'oplat table info' lists them)")
+      .type_name("NAME=VALUE")
+      .repeatable();
+}
+
+void add_mismatch_flag(const Command& command, predict::RowFilter& to) {
+  command.add_flag("--allow-setting-mismatch", to.allow_setting_mismatch,
+                   "answer from the nearest setting, with a wider interval");
+}
+
+void add_prediction_options(const Command& command, PredictionFlags& to) {
+  command.add_option("--level", to.level, "level of the interval")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command
+      .add_option("--missing", to.missing, "kernels without an estimate: error, roofline or zero")
+      .capture_default_str();
+  add_estimator(command, to.estimator);
+}
+
+void add_estimator(const Command& command, std::string& to) {
+  const std::vector<std::string> words = {"accurate", "fast"};
+  const Option estimator =
+      command.add_option("--estimator", to, "accurate, or fast (a few microseconds a kernel)")
+          .one_of(words)
+          .capture_default_str();
+  command.add_option("--profile", to, "").one_of(words).hidden().excludes(estimator);
+}
+
+Result<app::PredictionOptions> prediction_options(const PredictionFlags& flags) {
+  OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
+  return app::PredictionOptions{flags.level, missing, estimator_named(flags.estimator)};
+}
+
+estimate::Profile estimator_named(const std::string& word) {
+  return estimate::parse_profile(word).value_or(estimate::Profile::Accurate);
+}
+
+void add_plan_source(const Command& command, std::string& to) {
+  command
+      .add_option("--plan", to,
+                  "where the kernels come from: auto, cached (the table), runtime (ask the "
+                  "installed one), or rules[:NAME] (fusion rules)")
+      .capture_default_str();
+}
+
+Result<app::ModelInputs> model_inputs(const ModelOptions& options) {
+  OPLAT_TRY(shapes, shape_options(options));
+  OPLAT_TRY(data, input_options(options));
+  return app::ModelInputs{std::move(shapes), std::move(data)};
+}
+
+void add_foreign_table_options(const Command& command, ForeignTableFlags& to) {
+  command.add_flag("--skip-bad-rows", to.skip_bad_rows,
+                   "leave malformed rows of another system's table out, and name them");
+  add_calibrate(command, to.calibrate);
+}
+
+void add_calibrate(const Command& command, bool& to) {
+  command.add_flag("--calibrate,!--no-calibrate", to,
+                   "learn how sure estimates are from rows left out in turn (default); without "
+                   "it, fitting is several times faster and intervals are cautious guesses");
+}
+
+void add_learn_options(const Command& command, app::LearnOptions& to) {
+  command.add_option("--seed", to.seed, "random seed for learning").capture_default_str();
+  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them)")
+      .range(1, kMaxJobs)
+      .type_name("N");
+  add_calibrate(command, to.calibrate);
+  command.add_flag("--exclude-suspects", to.exclude_suspects,
+                   "ignore rows that 'oplat check' reports (default: use every row; rows that do "
+                   "not say their batch are only ever used if it does not report them)");
+  command.add_flag("--set-aside", to.exclude_suspects, "").hidden();
+}
+
+}  // namespace oplat::cli
