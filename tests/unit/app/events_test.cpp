@@ -18,7 +18,7 @@ TEST(Events, CollectedOnesKeepWarningsInOrder) {
   CollectedEvents events;
   events.warn("first");
   events.warn("second");
-  EXPECT_THAT(events.warnings, testing::ElementsAre("first", "second"));
+  EXPECT_THAT(events.warnings, ::testing::ElementsAre("first", "second"));
 }
 
 }  // namespace

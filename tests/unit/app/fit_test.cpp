@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/app/convolution_rows.hpp"
+
+namespace oplat::app {
+namespace {
+
+using test::must;
+using ::testing::HasSubstr;
+
+class FitTest : public ::testing::Test {
+ protected:
+  FitRequest request() {
+    FitRequest request;
+    request.table = made_.path();
+    request.composition = false;
+    request.learn.jobs = 1;
+    request.learn.calibrate = false;
+    return request;
+  }
+  bool has_stored_fit() {
+    return must(made_.table().find_fit(estimate::kLearnedFormat, made_.device(), made_.setting()))
+        .has_value();
+  }
+  testing::ConvolutionRows made_;
+};
+
+/// Counts progress, and cancels after some steps.
+class Watcher : public Events {
+ public:
+  void progress(const Progress& progress) override {
+    ++steps;
+    last_done = progress.done;
+    last_total = progress.total;
+  }
+  [[nodiscard]] bool cancelled() override { return cancel_after && steps >= *cancel_after; }
+  std::optional<int> cancel_after;
+  int steps = 0;
+  std::int64_t last_done = 0;
+  std::int64_t last_total = 0;
+};
+
+TEST_F(FitTest, LearnsFromRowsAndStoresTheFit) {
+  Watcher events;
+  FitRequest dry = request();
+  dry.store = false;
+  const FitResult result = must(fit(dry, events));
+  ASSERT_TRUE(result.kernels);
+  EXPECT_EQ(result.kernels->rows, testing::ConvolutionRows::kRows);
+  EXPECT_GT(result.kernels->bytes, 0);
+  EXPECT_FALSE(result.kernels->calibrated);
+  EXPECT_FALSE(result.stored);
+  EXPECT_FALSE(has_stored_fit());
+  EXPECT_GT(events.steps, 0);
+  EXPECT_LE(events.last_done, events.last_total);
+  made_.close();
+  EXPECT_TRUE(must(fit(request(), events)).stored);
+  made_.reopen();
+  EXPECT_TRUE(has_stored_fit());
+}
+
+TEST_F(FitTest, CancelledItStoresNothing) {
+  made_.close();
+  Watcher events;
+  events.cancel_after = 1;
+  const auto stopped = fit(request(), events);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  made_.reopen();
+  EXPECT_FALSE(has_stored_fit());
+}
+
+TEST_F(FitTest, WithoutModelsTheCompositionSaysWhyThereIsNone) {
+  FitRequest both = request();
+  both.composition = true;
+  both.store = false;
+  Events events;
+  const FitResult result = must(fit(both, events));
+  EXPECT_FALSE(result.composition);
+  EXPECT_THAT(result.no_composition, HasSubstr("model"));
+  EXPECT_TRUE(result.kernels);
+  both.kernels = false;
+  const auto neither = fit(both, events);
+  ASSERT_FALSE(neither);
+  EXPECT_EQ(neither.error().code, Code::Refused);
+  EXPECT_EQ(neither.error().message, result.no_composition);
+}
+
+}  // namespace
+}  // namespace oplat::app

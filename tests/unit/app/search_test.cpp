@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "app/rules.hpp"
+#include "unit/estimate/small_table.hpp"
+#include "unit/search/spaces.hpp"
+
+namespace oplat::app {
+namespace {
+
+using test::must;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SearchTest : public ::testing::Test {
+ protected:
+  SearchTest() { std::ofstream(path()) << test::kSmallSpace; }
+  [[nodiscard]] std::string path() const { return (folder_.path() / "space.yaml").string(); }
+  base::TemporaryFolder folder_ = must(base::TemporaryFolder::create("oplat-search"));
+  Events events_;
+};
+
+TEST_F(SearchTest, ExpandsAtTheFilesResolutionsOrAtThoseAskedFor) {
+  const SearchExpandResult own = must(search_expand({path(), {}}, events_));
+  EXPECT_FALSE(own.keys.empty());
+  EXPECT_EQ(own.layers, must(read_space({path(), {}})).layers.size());
+  const SearchExpandResult asked = must(search_expand({path(), {8, 16, 8}}, events_));
+  EXPECT_EQ(asked.resolutions, 2U) << "each once";
+  EXPECT_EQ(must(search_expand({path(), {8}}, events_)).resolutions, 1U);
+}
+
+TEST_F(SearchTest, KernelsWithoutARowAreListed) {
+  test::SmallTable small;
+  small.row(small.device(), small.setting(), test::kCopy250, std::nullopt, test::timing(1000));
+  SearchLutRequest request;
+  request.space = {path(), {8}};
+  request.table = small.table().path().string();
+  const search::SpaceLatencies latencies = must(search_lut(request, events_));
+  EXPECT_EQ(latencies.missing.size(), must(search_expand(request.space, events_)).keys.size());
+  request.options.missing = predict::MissingPolicy::Zero;
+  EXPECT_EQ(must(search_lut(request, events_)).resolutions.size(), 1U);
+}
+
+TEST_F(SearchTest, ChecksTheRuntimeBeforeTheSpace) {
+  SearchLutRequest request;
+  request.space.file = "none.yaml";
+  request.rows.runtime = "mind";
+  EXPECT_EQ(search_lut(request, events_).error().code, Code::Runtime);
+  request.rows.runtime.reset();
+  EXPECT_EQ(search_lut(request, events_).error().code, Code::Input);
+}
+
+TEST(Rules, AreTheBuiltInOnesOrThoseOfAFile) {
+  Events events;
+  const auto built_in = must(rules({}, events));
+  EXPECT_EQ(built_in.size(), plan::rule_set_names().size());
+  EXPECT_EQ(rules({"/none/at/all.yaml"}, events).error().code, Code::Input);
+}
+
+}  // namespace
+}  // namespace oplat::app
