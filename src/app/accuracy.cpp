@@ -40,7 +40,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   asked.catalogue = &compat::catalogue();
   OPLAT_TRY(split, parse_hold_out(request.split));
   asked.split = std::move(split);
-  asked.set_aside = request.learn.exclude_suspects;
+  asked.exclude_suspects = request.learn.exclude_suspects;
   asked.operators = request.operators;
   asked.profile = request.estimator;
   asked.level = request.level;

@@ -21,7 +21,7 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
   request.seed = options.seed;
   request.threads = options.jobs > 0 ? options.jobs : std::min(base::usable_cores(), kMaxJobs);
   request.calibrate = options.calibrate;
-  request.set_aside = options.exclude_suspects;
+  request.exclude_suspects = options.exclude_suspects;
   return request;
 }
 

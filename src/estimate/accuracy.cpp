@@ -141,8 +141,8 @@ class Asker {
 
 Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
   Accuracy accuracy;
-  const Teaching taught = teaching(samples, request.set_aside, *request.catalogue);
-  accuracy.set_aside = static_cast<std::int64_t>(taught.set_aside);
+  const TrainingSet taught = training_set(samples, request.exclude_suspects, *request.catalogue);
+  accuracy.set_aside = static_cast<std::int64_t>(taught.excluded);
   std::vector<DescribedRow> rows;
   std::set<std::string> operators;
   for (std::size_t i = 0; i < taught.samples.size(); ++i) {

@@ -75,8 +75,9 @@ struct AccuracyRequest {
   std::vector<std::string> operators;
   LearnRequest learn;
   Profile profile = Profile::Accurate;
-  double level = 0.9;      ///< of the intervals
-  bool set_aside = false;  ///< rows that check_rows() faults are neither learned from nor asked for
+  double level = 0.9;  ///< of the intervals
+  bool exclude_suspects =
+      false;  ///< rows that check_rows() faults are neither learned from nor asked for
   std::int64_t networks = 0;  ///< random networks of each batch, made of the rows held out
   std::uint64_t network_seed = 1;
 };

@@ -46,7 +46,7 @@ struct LearnRequest {
   std::function<bool(int done, int all)> progress;
   /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it
   /// faults them.
-  bool set_aside = false;
+  bool exclude_suspects = false;
 };
 
 struct LearnedFit {

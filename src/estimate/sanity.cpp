@@ -337,17 +337,18 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples, const ir::Catalog
   return out;
 }
 
-Teaching teaching(std::span<const Sample> rows, bool set_aside, const ir::Catalogue& catalogue) {
-  Teaching out;
+TrainingSet training_set(std::span<const Sample> rows, bool exclude_suspects,
+                         const ir::Catalogue& catalogue) {
+  TrainingSet out;
   std::vector<bool> suspect(rows.size(), false);
-  if (set_aside) {
+  if (exclude_suspects) {
     for (const SuspectRow& row : check_rows(checked(rows), {.catalogue = &catalogue}).suspects)
       suspect[row.row] = true;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!suspect[i]) out.samples.push_back(rows[i]);
   }
-  out.set_aside = rows.size() - out.samples.size();
+  out.excluded = rows.size() - out.samples.size();
   for (Sample& stand_in : stand_ins(out.samples, catalogue)) {
     out.samples.push_back(std::move(stand_in));
     ++out.stand_ins;

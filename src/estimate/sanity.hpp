@@ -72,12 +72,13 @@ std::optional<std::string> key_with_batch_one(std::string_view key);
 std::vector<Sample> stand_ins(std::span<const Sample> samples, const ir::Catalogue& catalogue);
 
 /// What models learn of a table's rows.
-struct Teaching {
+struct TrainingSet {
   std::vector<Sample> samples;  ///< the rows, then the stand-ins
   std::size_t stand_ins = 0;
-  std::size_t set_aside = 0;  ///< rows that are not among the samples
+  std::size_t excluded = 0;  ///< rows that are not among the samples
 };
-/// `set_aside`: without the rows that a check faults.
-Teaching teaching(std::span<const Sample> rows, bool set_aside, const ir::Catalogue& catalogue);
+/// `exclude_suspects`: without the rows that a check faults.
+TrainingSet training_set(std::span<const Sample> rows, bool exclude_suspects,
+                         const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

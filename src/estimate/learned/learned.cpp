@@ -225,7 +225,8 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
   std::array<std::vector<double>, kStates> footprints;
-  for (const Sample& sample : teaching(samples, request.set_aside, *rows.catalogue).samples) {
+  for (const Sample& sample :
+       training_set(samples, request.exclude_suspects, *rows.catalogue).samples) {
     auto description = description_of(sample, *rows.catalogue);
     if (!description) continue;
     descriptions.push_back(std::move(*description));

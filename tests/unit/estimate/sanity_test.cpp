@@ -178,7 +178,7 @@ TEST(Sanity, RowsOfUnknownBatchStandInWhereNothingElseAnswers) {
   const std::vector<Sample> found = stand_ins(rows.samples(), compat::catalogue());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found.front().key, swish(1, 64, 56));
-  EXPECT_EQ(teaching(rows.samples(), true, compat::catalogue()).set_aside, 1U);
+  EXPECT_EQ(training_set(rows.samples(), true, compat::catalogue()).excluded, 1U);
 }
 
 TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
@@ -187,9 +187,10 @@ TEST(Sanity, ARowThatIsSetAsideLeavesItsPlaceToAStandIn) {
     rows.add(swish(-1, channels, 56), 33e3 * static_cast<double>(channels));
   rows.add(swish(1, 96, 56), 1);  // faster than any memory
   const std::string key = swish(1, 96, 56);
-  const auto times = [&](bool set_aside) {
+  const auto times = [&](bool exclude_suspects) {
     std::vector<double> ns;
-    for (const Sample& sample : teaching(rows.samples(), set_aside, compat::catalogue()).samples) {
+    for (const Sample& sample :
+         training_set(rows.samples(), exclude_suspects, compat::catalogue()).samples) {
       if (sample.key == key) ns.push_back(std::round(std::exp(sample.log_ns)));
     }
     return ns;
