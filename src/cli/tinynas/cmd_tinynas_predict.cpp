@@ -341,7 +341,12 @@ void add_tinynas_predict(const Command& group) {
                   "how a structure becomes convolutions: original, corrected (default: that of the "
                   "estimator)")
       .one_of({"original", "corrected"});
-  add_estimator(command, flags->profile);
+  // --estimator chooses between the original and ours here.
+  command
+      .add_option("--profile", flags->profile,
+                  "of learned estimates: accurate, or fast (a few microseconds a kernel)")
+      .one_of({"accurate", "fast"})
+      .capture_default_str();
   add_calibrate(command, flags->calibrate);
   command.add_option("--level", flags->level, "level of the interval")
       .range(0.01, 0.999)
