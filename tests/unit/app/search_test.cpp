@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "app/rules.hpp"
+#include "compat/registry.hpp"
 #include "unit/estimate/small_table.hpp"
 #include "unit/search/spaces.hpp"
 
@@ -58,7 +59,7 @@ TEST_F(SearchTest, ChecksTheRuntimeBeforeTheSpace) {
 TEST(Rules, AreTheBuiltInOnesOrThoseOfAFile) {
   Events events;
   const auto built_in = must(rules({}, events));
-  EXPECT_EQ(built_in.size(), plan::rule_set_names().size());
+  EXPECT_EQ(built_in.size(), plan::rule_set_names(compat::rule_sets()).size());
   EXPECT_EQ(rules({"/none/at/all.yaml"}, events).error().code, Code::Input);
 }
 
