@@ -291,18 +291,18 @@ TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
 }
 
 TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
-  constexpr double kMiB = 1024.0 * 1024.0;
+  constexpr double kLevelBytes = 1024.0 * 1024.0;
   constexpr double kHot = 10e3;
   constexpr double kCold = 40e3;
-  small_.row(device_, setting_, test::kMatMul, 1.0 * kMiB, timing(kHot, 0.005));
-  small_.row(device_, setting_, test::kMatMul, 24.0 * kMiB, timing(kCold, 0.005));
+  small_.row(device_, setting_, test::kMatMul, 1.0 * kLevelBytes, timing(kHot, 0.005));
+  small_.row(device_, setting_, test::kMatMul, 24.0 * kLevelBytes, timing(kCold, 0.005));
   // What this machine does: the start curve with half of its cache of 8 MiB gone to others.
-  const estimate::Ramp truth{2 * kMiB, 5 * kMiB};
+  const estimate::Ramp truth{2 * kLevelBytes, 5 * kLevelBytes};
   for (int i = 0; i < 24; ++i) {
     table::Plan plan;
     plan.model = fmt::format("net{:02}.onnx", i);
     plan.identity = "plan of " + plan.model;
-    plan.weight_bytes = (1 + 0.4 * i) * kMiB;
+    plan.weight_bytes = (1 + 0.4 * i) * kLevelBytes;
     plan.kernels = {{"a", test::kMatMul, 4 + 5 * i % 7}};
     must(small_.table().put_plan(plan));
     table::ModelRow row;

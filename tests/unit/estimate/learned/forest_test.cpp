@@ -19,7 +19,7 @@ namespace {
 
 using test::must;
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
 
 TrainedTree::Node leaf(float value) { return {-1, -1, 0, value, false}; }
 TrainedTree::Node split(std::int32_t left, std::int32_t right, std::uint32_t feature, float at,
@@ -50,7 +50,7 @@ TrainedTree random_tree(base::Random& random, std::size_t features, int splits) 
 std::vector<float> random_features(base::Random& random, std::size_t count) {
   std::vector<float> features;
   for (std::size_t i = 0; i < count; ++i)
-    features.push_back(random.below(5) == 0 ? kNone : static_cast<float>(random.normal()));
+    features.push_back(random.below(5) == 0 ? kNoNumber : static_cast<float>(random.normal()));
   return features;
 }
 
@@ -72,8 +72,8 @@ TEST(ForestTest, SumsLeavesAndSendsMissingFeaturesWhereTrainingDid) {
   EXPECT_FLOAT_EQ(forest.value(std::vector<float>{1, 0}), 101.5F);
   EXPECT_FLOAT_EQ(forest.value(std::vector<float>{2, 4}), 110.5F) << "a threshold goes right";
   EXPECT_FLOAT_EQ(forest.value(std::vector<float>{3, 5}), 120.5F);
-  EXPECT_FLOAT_EQ(forest.value(std::vector<float>{kNone, 5}), 101.5F);
-  EXPECT_FLOAT_EQ(forest.value(std::vector<float>{3, kNone}), 120.5F);
+  EXPECT_FLOAT_EQ(forest.value(std::vector<float>{kNoNumber, 5}), 101.5F);
+  EXPECT_FLOAT_EQ(forest.value(std::vector<float>{3, kNoNumber}), 120.5F);
   EXPECT_FLOAT_EQ(must(Forest::make({}, 3, 0)).value({}), 3.0F);
 }
 
@@ -111,7 +111,7 @@ TEST(ForestTest, RefusesTreesThatAreNone) {
   EXPECT_EQ(code({{split(1, 1, 0, 0), leaf(1)}}), Code::Input) << "one child twice";
   EXPECT_EQ(code({{split(1, 2, 2, 0), leaf(1), leaf(2)}}), Code::Input)
       << "a feature that is not there";
-  EXPECT_EQ(code({{leaf(kNone)}}), Code::Input);
+  EXPECT_EQ(code({{leaf(kNoNumber)}}), Code::Input);
   EXPECT_EQ(code({{leaf(1)}}, 1 << 20), Code::Input) << "more features than a node can name";
 }
 
@@ -137,7 +137,7 @@ TEST(ForestTest, NoDamagedByteMakesAWalkEndlessOrLeaveTheForest) {
       if (!forest) continue;
       ++taken;
       static_cast<void>(forest->value(std::vector<float>(forest->features(), 0.5F)));
-      static_cast<void>(forest->value(std::vector<float>(forest->features(), kNone)));
+      static_cast<void>(forest->value(std::vector<float>(forest->features(), kNoNumber)));
     }
   }
   EXPECT_GT(taken, 0U) << "damage to a threshold cannot be seen";
