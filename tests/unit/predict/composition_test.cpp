@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "compat/registry.hpp"
 #include "predict/prediction.hpp"
 #include "unit/estimate/small_table.hpp"
 
