@@ -41,7 +41,7 @@ class CompositionTest : public ::testing::Test {
   }
   Result<Prediction> ask(const table::Plan& p, MissingPolicy missing = MissingPolicy::Error,
                          RowFilter filter = {}, double level = 0.9) {
-    OPLAT_TRY(selection, select_rows(small_.table(), filter));
+    OPLAT_TRY(selection, select_rows(small_.table(), filter, compat::catalogue()));
     return predict(small_.table(), selection, p, {level, missing});
   }
 
