@@ -90,7 +90,7 @@ function(oplat_add_test)
     endif()
     math(EXPR index "${shard} - 1")
     add_test(NAME ${entry} COMMAND ${ARG_NAME} --gtest_brief=1)
-    set_tests_properties(${entry} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600
+    set_tests_properties(${entry} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 1200
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
     if(ARG_COST)
       set_tests_properties(${entry} PROPERTIES COST ${ARG_COST})

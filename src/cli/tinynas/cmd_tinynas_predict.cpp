@@ -270,7 +270,7 @@ constexpr const char* kTinynasPredictFooter =
     "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution "
     "224 R50.txt\n"
     "  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt "
-    "--estimator original\n"
+    "--method original\n"
     "  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json\n"
     "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it "
     "was measured, ms; of\n"
@@ -333,9 +333,14 @@ void add_tinynas_predict(const Command& group) {
   command.add_option("--resolution", flags->resolution, "height and width of the image")
       .range(std::int64_t{1}, std::int64_t{1} << 16)
       .capture_default_str();
-  command.add_option("--estimator", flags->estimator, "best, or the original's method")
+  const Option method =
+      command.add_option("--method", flags->estimator, "best, or the original's method")
+          .one_of({"best", "original"})
+          .capture_default_str();
+  command.add_option("--estimator", flags->estimator, "earlier spelling")
       .one_of({"best", "original"})
-      .capture_default_str();
+      .hidden()
+      .excludes(method);
   command
       .add_option("--rules", flags->rules,
                   "how a structure becomes convolutions: original, corrected (default: that of the "

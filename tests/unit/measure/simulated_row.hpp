@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/stats.hpp"
 #include "measure/statistics.hpp"
 #include "measure/stopping.hpp"
 
@@ -59,7 +60,7 @@ class SimulatedRow {
     block.pass = pass_;
     block.process = pass_;
     block.rounds = kRounds;
-    block.value_ns = slope(*median(one), *median(many), kCopies);
+    block.value_ns = slope(*base::median(one), *base::median(many), kCopies);
     return block;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/statistics.hpp"
+#include "base/interval.hpp"
 #include "base/stats.hpp"
 
 #include <gtest/gtest.h>
@@ -33,11 +34,11 @@ Values log_normal(base::Random& random, std::size_t n, double centre, double sd)
 }
 
 TEST(Quantile, IsLinearBetweenOrderStatistics) {
-  EXPECT_DOUBLE_EQ(*median(Values{3, 1, 2}), 2);
-  EXPECT_DOUBLE_EQ(*median(Values{4, 1, 2, 3}), 2.5);
-  EXPECT_DOUBLE_EQ(*quantile(Values{10, 20, 30, 40, 50}, 0.1), 14);
-  EXPECT_DOUBLE_EQ(*quantile(Values{10, 20}, 1), 20);
-  EXPECT_FALSE(median(Values{}).has_value());
+  EXPECT_DOUBLE_EQ(*base::median(Values{3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(*base::median(Values{4, 1, 2, 3}), 2.5);
+  EXPECT_DOUBLE_EQ(*base::quantile(Values{10, 20, 30, 40, 50}, 0.1), 14);
+  EXPECT_DOUBLE_EQ(*base::quantile(Values{10, 20}, 1), 20);
+  EXPECT_FALSE(base::median(Values{}).has_value());
 }
 
 TEST(Slope, CancelsTheCallCost) {
@@ -119,12 +120,12 @@ TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
 }
 
 /// Values 1..n with probabilities of their medians counted over all n^n draws.
-Interval counted_interval(int n, double level) {
+base::Interval counted_interval(int n, double level) {
   std::vector<double> medians;
   std::vector<int> draw(static_cast<std::size_t>(n), 1);
   for (bool more = true; more;) {
     const std::vector<double> values(draw.begin(), draw.end());
-    medians.push_back(*median(values));
+    medians.push_back(*base::median(values));
     more = false;
     for (int& value : draw) {
       if (value < n) {
@@ -146,7 +147,7 @@ TEST(Bootstrap, OfOneBlockAProcessIsTheLimitOfAllResamples) {
     for (const double level : {0.5, 0.8, 0.9, 0.95, 0.99}) {
       std::vector<BlockValue> blocks;
       for (int i = n; i >= 1; --i) blocks.push_back({i, static_cast<double>(i)});
-      const Interval counted = counted_interval(n, level);
+      const base::Interval counted = counted_interval(n, level);
       const auto interval = bootstrap_median_interval(blocks, level, 1);
       EXPECT_EQ(interval->low, counted.low) << n << " values at " << level;
       EXPECT_EQ(interval->high, counted.high) << n << " values at " << level;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/spread.hpp"
+#include "base/stats.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,18 +33,18 @@ TEST(Spread, CorrelationPerGroup) {
 
 // Quantiles from printed tables.
 TEST(Quantile, Normal) {
-  EXPECT_NEAR(normal_quantile(0.95), 1.6448536270, 1e-9);
-  EXPECT_NEAR(normal_quantile(0.975), 1.9599639845, 1e-9);
-  EXPECT_NEAR(normal_quantile(0.05), -1.6448536270, 1e-9);
-  EXPECT_EQ(normal_quantile(0.5), 0);
+  EXPECT_NEAR(base::normal_quantile(0.95), 1.6448536270, 1e-9);
+  EXPECT_NEAR(base::normal_quantile(0.975), 1.9599639845, 1e-9);
+  EXPECT_NEAR(base::normal_quantile(0.05), -1.6448536270, 1e-9);
+  EXPECT_EQ(base::normal_quantile(0.5), 0);
 }
 
 TEST(Quantile, Student) {
-  EXPECT_NEAR(student_quantile(0.975, 1), 12.7062047, 1e-6);
-  EXPECT_NEAR(student_quantile(0.95, 2), 2.9199856, 1e-6);
-  EXPECT_NEAR(student_quantile(0.95, 10), 1.8124611, 1e-6);
-  EXPECT_NEAR(student_quantile(0.05, 10), -1.8124611, 1e-6);
-  EXPECT_NEAR(student_quantile(0.975, 1000000), 1.95997, 1e-4);
+  EXPECT_NEAR(base::student_quantile(0.975, 1), 12.7062047, 1e-6);
+  EXPECT_NEAR(base::student_quantile(0.95, 2), 2.9199856, 1e-6);
+  EXPECT_NEAR(base::student_quantile(0.95, 10), 1.8124611, 1e-6);
+  EXPECT_NEAR(base::student_quantile(0.05, 10), -1.8124611, 1e-6);
+  EXPECT_NEAR(base::student_quantile(0.975, 1000000), 1.95997, 1e-4);
 }
 
 TEST(Interval, IsSymmetricInTheLogarithm) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/validation.hpp"
+#include "base/interval.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,16 +11,17 @@
 namespace oplat::predict {
 namespace {
 
-ValidatedModel model(std::optional<double> predicted, double measured,
-                     std::optional<Interval> interval = std::nullopt) {
+ValidatedModel validated_model(std::optional<double> predicted, double measured,
+                               std::optional<base::Interval> interval = std::nullopt) {
   return {"m", predicted, interval, test::timing(measured), {}};
 }
 
 TEST(Validation, SummaryByHand) {
   // Errors +4 %, -8 %, +20 %.
-  const std::vector<ValidatedModel> models = {
-      model(104, 100, Interval{95, 110}), model(184, 200, Interval{170, 198}),
-      model(360, 300, Interval{290, 400}), model(std::nullopt, 50)};
+  const std::vector<ValidatedModel> models = {validated_model(104, 100, base::Interval{95, 110}),
+                                              validated_model(184, 200, base::Interval{170, 198}),
+                                              validated_model(360, 300, base::Interval{290, 400}),
+                                              validated_model(std::nullopt, 50)};
   const ValidationSummary s = summarise(models);
   EXPECT_EQ(s.models, 4);
   EXPECT_EQ(s.predicted, 3);
@@ -32,7 +34,8 @@ TEST(Validation, SummaryByHand) {
 }
 
 TEST(Validation, NothingPredictedHasNoErrors) {
-  const ValidationSummary s = summarise(std::vector<ValidatedModel>{model(std::nullopt, 50)});
+  const ValidationSummary s =
+      summarise(std::vector<ValidatedModel>{validated_model(std::nullopt, 50)});
   EXPECT_EQ(s.predicted, 0);
   EXPECT_FALSE(s.mape);
   EXPECT_FALSE(s.interval_coverage);
@@ -40,9 +43,9 @@ TEST(Validation, NothingPredictedHasNoErrors) {
 }
 
 TEST(Validation, InsideIncludesTheEnds) {
-  EXPECT_TRUE(model(100, 90, Interval{90, 110}).inside().value());
-  EXPECT_FALSE(model(100, 89.9, Interval{90, 110}).inside().value());
-  EXPECT_FALSE(model(100, 90).inside().has_value());
+  EXPECT_TRUE(validated_model(100, 90, base::Interval{90, 110}).inside().value());
+  EXPECT_FALSE(validated_model(100, 89.9, base::Interval{90, 110}).inside().value());
+  EXPECT_FALSE(validated_model(100, 90).inside().has_value());
 }
 
 TEST(RankCorrelation, ByHand) {

@@ -118,7 +118,7 @@ Status check_slices(const std::map<Kind, Batches>& kinds) {
                     "{} {} of {}, batch {}, In_C / Out_C {}: no three of them span a triangle over "
                     "Out_C and In_H, without "
                     "which the original raises (QhullError) while it loads the library; add rows, "
-                    "or use --estimator best",
+                    "or use --method best",
                     slice.size(), slice.size() == 1 ? "row" : "rows", text(kind), batch,
                     ratio == kImageRatio ? std::string("of an image or depthwise")
                                          : fmt::format("{}", ratio));
