@@ -16,9 +16,9 @@ TEST(PlanSource, IsParsedFromAWord) {
   EXPECT_EQ(test::must(parse_plan_source("cached")).from, PlanFrom::Cached);
   EXPECT_EQ(test::must(parse_plan_source("runtime")).from, PlanFrom::Runtime);
   EXPECT_EQ(test::must(parse_plan_source("rules")).from, PlanFrom::Rules);
-  const PlanSource named = test::must(parse_plan_source("rules:paddle_lite"));
+  const PlanSource named = test::must(parse_plan_source("rules:paddle-lite"));
   EXPECT_EQ(named.from, PlanFrom::Rules);
-  EXPECT_EQ(named.rules, "paddle_lite");
+  EXPECT_EQ(named.rules, "paddle-lite");
 }
 
 TEST(PlanSource, OfAnUnknownWordTheErrorListsTheOthers) {

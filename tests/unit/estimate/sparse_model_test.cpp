@@ -162,7 +162,11 @@ TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {
         << "byte " << at;
     const auto loaded = SparseModel::load(test::sealed(damaged));
     if (!loaded) {
-      EXPECT_EQ(loaded.error().code, Code::Input);
+      // Damage to the format's number may make it a newer one, which is refused.
+      const bool newer = loaded.error().message.find("known is") != std::string::npos;
+      EXPECT_TRUE(loaded.error().code == Code::Input ||
+                  (newer && loaded.error().code == Code::Refused))
+          << loaded.error().message;
       EXPECT_NE(loaded.error().message.find("run oplat fit again"), std::string::npos)
           << loaded.error().message;
     } else if (const auto answer = loaded->answer(asked, Profile::Accurate)) {

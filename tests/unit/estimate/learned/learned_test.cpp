@@ -150,6 +150,7 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
     samples.push_back({row.key, row.log_ns});
   AccuracyRequest request;
   request.learn = quick();
+  request.catalogue = &compat::catalogue();
   request.split = must(parse_split("level:in_h=20"));
   const Accuracy level = must(measure_accuracy(samples, request));
   EXPECT_EQ(level.asked, 48);
