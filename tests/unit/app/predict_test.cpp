@@ -37,7 +37,7 @@ TEST_F(PredictTest, AddsUpThePlanThatTheTableHolds) {
 TEST_F(PredictTest, WarningsAreInThePrediction) {
   const PredictResult result = must(predict(
       {.model = made_.model(), .table = made_.path(), .rows = {.build = "another"}}, events_));
-  EXPECT_THAT(result.prediction.warnings, testing::Contains(HasSubstr("another")));
+  EXPECT_THAT(result.prediction.warnings, ::testing::Contains(HasSubstr("another")));
   EXPECT_THAT(events_.warnings, IsEmpty());
 }
 
