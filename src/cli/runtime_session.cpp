@@ -36,15 +36,6 @@ std::int64_t worker_memory_limit(std::int64_t threads) {
 
 }  // namespace
 
-Status check_runtime_name(const std::string& name) {
-  if (runtimes::find_runtime(name) != nullptr) return {};
-  std::vector<std::string> known;
-  for (const auto& entry : runtimes::runtimes()) known.emplace_back(entry.name);
-  const auto near = base::nearest_word(name, known);
-  return fail(Code::Runtime, "no runtime is called '{}'; there are: {}{}", base::printable(name),
-              base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
-}
-
 Result<RuntimeSession> start_runtime(const RunOptions& flags, const Verbosity& verbosity) {
   OPLAT_CHECK(check_runtime_name(flags.runtime));
   RuntimeSession session;
@@ -112,24 +103,6 @@ Result<table::Plan> ask_plan(RuntimeSession& session, const runtimes::PlanReques
   OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
   plan.identity = plan::identity(hash, shapes, request.setting, session.device.isa, inputs);
   return plan;
-}
-
-Status check_device(const table::Table& table, const table::Device& device) {
-  OPLAT_TRY(devices, table.devices());
-  for (const auto& [id, recorded] : devices) {
-    if (recorded.name != device.name) continue;
-    std::vector<std::string> differences;
-    for (const auto& fact : measure::differing_facts(recorded, device)) {
-      differences.push_back(
-          fmt::format("{} is {} here, {} in the table", fact.fact, fact.here, fact.recorded));
-    }
-    if (differences.empty()) continue;
-    return fail(Code::Refused,
-                "{}: holds rows of another machine named '{}': {}; file this machine's rows under "
-                "a name of its own with --device NAME",
-                table.path().string(), base::printable(device.name), base::join(differences, "; "));
-  }
-  return {};
 }
 
 }  // namespace oplat::cli

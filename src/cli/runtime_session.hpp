@@ -4,15 +4,14 @@
 
 #include <memory>
 
+#include "app/session.hpp"
 #include "cli/options.hpp"
 #include "runtimes/worker_client.hpp"
 #include "table/table.hpp"
 
 namespace oplat::cli {
 
-/// Code::Runtime with the known names where `name` is none of them. Costs nothing: no process is
-/// started.
-Status check_runtime_name(const std::string& name);
+using app::check_runtime_name;
 
 struct RuntimeSession {
   std::string worker_name;  ///< of the worker: "replay" answers as the runtime that it recorded
@@ -29,8 +28,6 @@ Result<RuntimeSession> start_runtime(const RunOptions& flags, const Verbosity& v
 /// language, leaves it empty.
 Result<table::Plan> ask_plan(RuntimeSession& session, const runtimes::PlanRequest& request);
 
-/// Code::Refused where the table holds rows of another machine under this one's name: theirs and
-/// ours would be mixed.
-Status check_device(const table::Table& table, const table::Device& device);
+using app::check_device;
 
 }  // namespace oplat::cli
