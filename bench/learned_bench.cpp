@@ -45,7 +45,7 @@ struct Questions {
 Result<Questions> read_questions(const table::Table& table) {
   Questions questions;
   std::size_t number = 0;
-  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
+  OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& stored) {
     const auto key = ir::parse(stored.row.key);
     auto conv = key ? compat::tinynas::conv_tuple_of(*key) : std::nullopt;
     if (!conv || !std::holds_alternative<table::Timing>(stored.row.outcome)) return true;
@@ -65,7 +65,7 @@ Result<Questions> read_questions(const table::Table& table) {
 
 Result<double> asked_before(const estimate::Chain& chain, const std::vector<std::string>& keys) {
   std::vector<estimate::Query> queries;
-  for (const std::string& key : keys) queries.push_back({key, nullptr, std::nullopt, {}, false});
+  for (const std::string& key : keys) queries.push_back({key, std::nullopt, false});
   std::vector<std::optional<estimate::Estimate>> answers(keys.size());
   std::vector<double> times;
   for (int i = 0; i < kRepeats; ++i) {
@@ -80,7 +80,7 @@ Result<double> asked_before(const estimate::Chain& chain, const std::vector<std:
 Result<double> never_asked(const estimate::Chain& chain, const std::vector<std::string>& keys) {
   std::vector<double> times;
   for (const std::string& key : keys) {
-    const estimate::Query query{key, nullptr, std::nullopt, {}, false};
+    const estimate::Query query{key, std::nullopt, false};
     std::optional<estimate::Estimate> answer;
     const Clock::time_point begin = Clock::now();
     OPLAT_CHECK(estimate::estimate_all(chain, {&query, 1}, {&answer, 1}));

@@ -19,11 +19,8 @@ struct TimedRows {
 
 Result<TimedRows> timed_rows(const table::Table& table, const predict::Selection& selection) {
   TimedRows rows;
-  const auto& settings = selection.setting_ids;
-  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
-    if (stored.device != selection.device_id ||
-        std::find(settings.begin(), settings.end(), stored.setting) == settings.end())
-      return true;
+  const table::RowFilter timed{selection.device_id, selection.setting_ids, true};
+  OPLAT_CHECK(table.each_row(timed, [&](const table::StoredRow& stored) {
     const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
     if (timing == nullptr || !(timing->median_ns > 0) || !std::isfinite(timing->median_ns))
       return true;

@@ -139,7 +139,7 @@ Result<predict::Selection> select_stated(const table::Table& table, predict::Row
 
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {
   std::vector<std::string> found;
-  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
+  OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& stored) {
     for (const std::string_view precision : compat::paddleslim::paddle_precisions()) {
       if (!compat::paddleslim::states_paddle_precision(stored.row.key, precision)) continue;
       if (std::find(found.begin(), found.end(), precision) == found.end())

@@ -23,14 +23,7 @@ Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows,
                                                 const ChainOptions& options) {
   if (!options.physics) return nullptr;
   OPLAT_TRY(samples, read_samples(rows));
-  auto physics = make_physics(*rows.catalogue);
-  // A table without usable rows has no roofline; its missing kernels stay missing and are listed as
-  // such.
-  if (const Status fitted = physics->fit(samples); !fitted) {
-    if (fitted.error().code == Code::Refused) return nullptr;
-    return fail(fitted.error());
-  }
-  return physics;
+  return make_physics(samples, *rows.catalogue);
 }
 
 constexpr ChainEntry kEntries[] = {

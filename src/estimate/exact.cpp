@@ -207,14 +207,13 @@ struct KeyHash {
 constexpr std::size_t kMaxKnown = 1'000'000;
 constexpr std::size_t kLookupsBeforeReading = 500;
 
-/// There is nothing to fit or to save; what was looked up is kept.
+/// What was looked up is kept.
 class Exact final : public Estimator {
  public:
   explicit Exact(RowSource rows) : rows_(std::move(rows)) {}
 
  private:
   std::string_view do_name() const override { return "exact"; }
-  Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
   Status do_estimate(std::span<const Query> queries,
                      std::span<std::optional<Estimate>> answers) const override {
     const std::lock_guard lock(mutex_);
@@ -231,12 +230,6 @@ class Exact final : public Estimator {
       }
       if (at->second.found) answers[i] = answer_from(at->second, rows_.curve, queries[i]);
     }
-    return {};
-  }
-  std::string do_save() const override { return {}; }
-  Status do_load(std::string_view bytes) override {
-    if (!bytes.empty())
-      return fail(Code::Input, "exact look-up keeps no fit, but {} bytes were given", bytes.size());
     return {};
   }
 
@@ -418,11 +411,8 @@ Result<std::set<std::string, std::less<>>> timed_operators(const RowSource& sour
 
 Result<std::vector<Sample>> read_samples(const RowSource& source) {
   std::vector<Sample> samples;
-  OPLAT_CHECK(source.table->each_row([&](const table::StoredRow& stored) {
-    if (stored.device != source.device) return true;
-    if (std::find(source.settings.begin(), source.settings.end(), stored.setting) ==
-        source.settings.end())
-      return true;
+  const table::RowFilter timed{source.device, source.settings, true};
+  OPLAT_CHECK(source.table->each_row(timed, [&](const table::StoredRow& stored) {
     if (auto row = usable(stored))
       samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes});
     return true;

@@ -41,7 +41,9 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
 std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key,
                                           const ir::Catalogue& catalogue);
 
-/// `catalogue` must outlive it.
-std::unique_ptr<Estimator> make_physics(const ir::Catalogue& catalogue);
+/// Learns a roofline from the samples. nullptr where fit_roofline() finds none: such a table leaves
+/// missing kernels missing. `catalogue` must outlive the estimator.
+std::unique_ptr<Estimator> make_physics(std::span<const Sample> samples,
+                                        const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

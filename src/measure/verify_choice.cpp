@@ -67,9 +67,10 @@ Result<std::vector<Candidate>> candidates(const table::Table& table, table::Devi
   std::vector<Candidate> found;
   std::unordered_map<std::string, std::size_t> place;
   std::uint64_t seen = 0;
-  const Status status = table.each_row([&](const table::StoredRow& stored) {
+  const table::RowFilter timed{device, {{settings.begin(), settings.end()}}, true};
+  const Status status = table.each_row(timed, [&](const table::StoredRow& stored) {
     const auto setting = std::find(settings.begin(), settings.end(), stored.setting);
-    if (stored.device != device || setting == settings.end() || !fits(stored.row)) return true;
+    if (!fits(stored.row)) return true;
     Candidate candidate;
     candidate.row.key = stored.row.key;
     candidate.row.reuse_bytes = *stored.row.reuse_bytes;

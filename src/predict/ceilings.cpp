@@ -163,7 +163,7 @@ Status sample(const table::Table& table, std::int64_t most, Gatherer& gatherer) 
   OPLAT_TRY(last, last_row(table));
   if (last <= most) {
     std::int64_t visited = 0;
-    return table.each_row([&](const table::StoredRow& row) {
+    return table.each_row({}, [&](const table::StoredRow& row) {
       gatherer.add(row);
       return ++visited < most;
     });

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 
 #include "base/hash.hpp"
@@ -59,11 +58,10 @@ struct Distinct {
 
 /// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch
 /// counts: learned from kernels that compute, it would say little.
-Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows,
-                                         const table::Setting& setting) {
+Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows) {
   estimate::Estimate view{
       0, 0, "free", Source::Free, "exact", "a view: the runtime moves nothing", false};
-  const estimate::Query query{plan::kDispatchKey, &setting, std::nullopt, {}};
+  const estimate::Query query{plan::kDispatchKey, std::nullopt};
   std::optional<estimate::Estimate> dispatch;
   OPLAT_CHECK(estimate::make_exact(rows)->estimate({&query, 1}, {&dispatch, 1}));
   if (!dispatch) return view;
@@ -131,20 +129,6 @@ struct Predictor::Impl {
   mutable std::optional<std::set<std::string, std::less<>>>
       operators;  ///< that rows time; all rows are read for it once
 
-  /// How many kernels the rows time, up to `most`.
-  Result<std::size_t> different_kernels(std::size_t most) const {
-    std::unordered_set<std::string> kernels;
-    OPLAT_CHECK(table->each_row([&](const table::StoredRow& stored) {
-      const bool chosen = stored.device == rows.device &&
-                          std::holds_alternative<table::Timing>(stored.row.outcome) &&
-                          std::find(rows.settings.begin(), rows.settings.end(), stored.setting) !=
-                              rows.settings.end();
-      if (chosen) kernels.insert(stored.row.key);
-      return kernels.size() < most;
-    }));
-    return kernels.size();
-  }
-
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<std::string> fit_hint() const {
     if (!profile) return std::string();
@@ -157,7 +141,8 @@ struct Predictor::Impl {
       return fmt::format("; estimates are learned from {} rows at least, here are {}",
                          estimate::kMinRowsLearned, timings);
     }
-    OPLAT_TRY(kernels, different_kernels(estimate::kMinRowsLearned));
+    OPLAT_TRY(kernels,
+              table->count_kernels({rows.device, rows.settings, true}, estimate::kMinRowsLearned));
     if (kernels < estimate::kMinRowsLearned) {
       return fmt::format(
           "; estimates are learned from rows of {} different kernels at least, here are {} of {}",
@@ -239,7 +224,7 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
   impl->exact = estimate::make_exact(impl->rows);
-  OPLAT_TRY(view, view_estimate(impl->rows, chosen.setting));
+  OPLAT_TRY(view, view_estimate(impl->rows));
   impl->view = std::move(view);
   impl->warnings = chosen.warnings;
   OPLAT_TRY(composition, composition_of(table, chosen, impl->warnings));
@@ -255,7 +240,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
   queries.reserve(distinct.keys.size());
   std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
-    queries.push_back({distinct.keys[i], &impl_->selection.setting, reuse_bytes, {}, explain});
+    queries.push_back({distinct.keys[i], reuse_bytes, explain});
     if (impl_->view_at(distinct.keys[i])) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));

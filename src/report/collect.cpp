@@ -76,7 +76,7 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   RowListing listing;
   std::size_t bytes = 0;
-  OPLAT_CHECK(table.each_row([&](const table::StoredRow& row) {
+  OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& row) {
     // Rows share keys in the file but not in memory: a stranger's table of one long key must not
     // fill it.
     bytes += row.row.key.size() + kBytesPerRow;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/ranges.h>
+
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "table/cells.hpp"
@@ -19,6 +21,24 @@ namespace {
 // Lines are read in pages of this size, so that no lock is held and no statement is open while a
 // visitor runs.
 constexpr std::size_t kPage = 512;  // the LIMIT of the statement below
+
+/// The condition of a RowFilter; its parameters are ?1 to ?3, see add_filter().
+#define OPLAT_ROW_FILTER                                              \
+  "(?1 IS NULL OR device = ?1) "                                      \
+  "AND (?2 IS NULL OR setting IN (SELECT value FROM json_each(?2))) " \
+  "AND (?3 = 0 OR outcome = 'timing') "
+
+/// The filter's settings as a JSON list. Statements keep no copy of a text, so it must outlive
+/// them.
+std::optional<std::string> settings_text(const RowFilter& filter) {
+  if (!filter.settings) return std::nullopt;
+  return fmt::format("[{}]", fmt::join(*filter.settings, ","));
+}
+
+void add_filter(Statement& statement, const RowFilter& filter,
+                const std::optional<std::string>& settings) {
+  statement.add(filter.device).add(settings).add(std::int64_t{filter.timed});
+}
 
 /// At most `most` rows that the statement gives, ids ascending.
 Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most) {
@@ -129,14 +149,18 @@ Result<std::optional<StoredRow>> Table::row(RowId id) const {
   return std::optional(std::move(row));
 }
 
-Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const {
+Status Table::each_row(const RowFilter& filter,
+                       const std::function<bool(const StoredRow&)>& visit) const {
+  const std::optional<std::string> settings = settings_text(filter);
   std::int64_t next = std::numeric_limits<std::int64_t>::min();
   while (true) {
     std::vector<StoredRow> page;
     {
       OPLAT_TRY(statement,
                 impl_->database->prepare(OPLAT_SELECT_ROW
-                                         "WHERE \"row\".id >= ?1 ORDER BY \"row\".id LIMIT 512"));
+                                         "WHERE " OPLAT_ROW_FILTER
+                                         "AND \"row\".id >= ?4 ORDER BY \"row\".id LIMIT 512"));
+      add_filter(statement, filter, settings);
       OPLAT_TRY(rows, read_rows(statement.add(next), kPage));
       page = std::move(rows);
     }
@@ -150,6 +174,22 @@ Status Table::each_row(const std::function<bool(const StoredRow&)>& visit) const
       return {};
     next = page.back().id + 1;
   }
+}
+
+Result<std::size_t> Table::count_kernels(const RowFilter& filter, std::size_t most) const {
+  const std::optional<std::string> settings = settings_text(filter);
+  OPLAT_TRY(statement,
+            impl_->database->prepare("SELECT count(*) FROM (SELECT DISTINCT kernel FROM \"row\" "
+                                     "WHERE " OPLAT_ROW_FILTER "LIMIT ?4)"));
+  add_filter(statement, filter, settings);
+  constexpr std::size_t kMost = std::numeric_limits<std::int64_t>::max();
+  statement.add(static_cast<std::int64_t>(std::min(most, kMost)));
+  OPLAT_TRY(line, statement.step());
+  if (!line) return impl_->database->corrupt("no number where one is expected");
+  Cells cells(statement, "row");
+  const std::int64_t count = cells.integer(0);
+  OPLAT_CHECK(cells.status());
+  return static_cast<std::size_t>(count);
 }
 
 Result<std::vector<base::Hash128>> Table::kernel_hashes() const {

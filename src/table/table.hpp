@@ -54,6 +54,14 @@ struct StoredCampaign {
   Campaign campaign;
   Environment environment;
 };
+/// Which rows are meant. An empty filter means all of them.
+struct RowFilter {
+  std::optional<DeviceId> device = std::nullopt;
+  std::optional<std::vector<SettingId>> settings =
+      std::nullopt;    ///< of any of these; an empty list means no row
+  bool timed = false;  ///< only rows that hold a time
+};
+
 /// A (device, setting) pair under which rows stand, with their number.
 struct Population {
   DeviceId device = 0;
@@ -158,8 +166,12 @@ class Table {
   /// Rows of one kernel, all cache states, those without a state last.
   Result<std::vector<StoredRow>> rows_of(std::string_view key, DeviceId device,
                                          SettingId setting) const;
-  /// Every row, in order of id, one at a time; stops where `visit` returns false.
-  Status each_row(const std::function<bool(const StoredRow&)>& visit) const;
+  /// The rows that the filter means, in order of id, one at a time; stops where `visit` returns
+  /// false. SQLite filters, so that other rows are not read. `visit` may use the table.
+  Status each_row(const RowFilter& filter,
+                  const std::function<bool(const StoredRow&)>& visit) const;
+  /// The number of different kernels of these rows, up to `most`: the count stops there.
+  Result<std::size_t> count_kernels(const RowFilter& filter, std::size_t most) const;
   Result<std::optional<StoredRow>> row(RowId id) const;
   /// base::hash128 of the text of every key.
   Result<std::vector<base::Hash128>> kernel_hashes() const;

@@ -67,10 +67,9 @@ Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> 
 Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table& table,
                                                               const predict::Selection& selection) {
   std::vector<compat::tinynas::LibraryTime> times;
-  OPLAT_CHECK(table.each_row([&](const table::StoredRow& stored) {
-    const auto& settings = selection.setting_ids;
-    if (stored.device != selection.device_id || !stored.row.key.starts_with(kKeyHead)) return true;
-    if (std::find(settings.begin(), settings.end(), stored.setting) == settings.end()) return true;
+  const table::RowFilter timed{selection.device_id, selection.setting_ids, true};
+  OPLAT_CHECK(table.each_row(timed, [&](const table::StoredRow& stored) {
+    if (!stored.row.key.starts_with(kKeyHead)) return true;
     const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
     if (timing == nullptr) return true;
     const auto key = ir::parse(stored.row.key);

@@ -116,7 +116,6 @@ class Learned final : public Estimator {
 
  private:
   std::string_view do_name() const override { return "learned"; }
-  Status do_fit(std::span<const Sample>, const FitOptions&) override { return {}; }
   Status do_estimate(std::span<const Query> queries,
                      std::span<std::optional<Estimate>> answers) const override {
     if (std::all_of(answers.begin(), answers.end(),
@@ -136,13 +135,6 @@ class Learned final : public Estimator {
     for (std::size_t i = 0; i < queries.size(); ++i) {
       if (!answers[i]) answers[i] = answer(queries[i]);
     }
-    return {};
-  }
-  std::string do_save() const override { return {}; }
-  Status do_load(std::string_view bytes) override {
-    OPLAT_TRY(fitted, read(bytes));
-    fitted_ = std::make_unique<Fitted>(std::move(fitted));
-    asked_ = true;
     return {};
   }
 

@@ -27,7 +27,7 @@ class ExactTest : public ::testing::Test {
  protected:
   std::optional<Estimate> ask(std::string_view key, std::optional<double> reuse_bytes) {
     const auto exact = make_exact(source());
-    const Query query{key, nullptr, reuse_bytes, {}};
+    const Query query{key, reuse_bytes};
     std::optional<Estimate> answer;
     must(exact->estimate({&query, 1}, {&answer, 1}));
     return answer;
@@ -207,7 +207,7 @@ TEST_F(ExactTest, SpellingsAreFoundAmongManyQuestionsToo) {
   row(kSwishOpen, std::nullopt, timing(1000, 0.05), "paddleslim");
   const auto exact = make_exact(source());
   const auto ask_one = [&](const std::string& key) {
-    const Query query{key, nullptr, std::nullopt, {}};
+    const Query query{key, std::nullopt};
     std::optional<Estimate> answer;
     must(exact->estimate({&query, 1}, {&answer, 1}));
     return answer;
@@ -254,7 +254,7 @@ TEST_F(ExactTest, AnotherBuildAnswersOnlyWhereTheFirstDoesNot) {
   small_.row(device_, other, test::kCopy250, std::nullopt, timing(7000));
   small_.row(device_, other, test::kCopy1000, std::nullopt, timing(3000));
   const auto exact = make_exact({&small_.table(), device_, {setting_, other}, std::nullopt});
-  const Query queries[] = {{test::kCopy250, nullptr, 0.0, {}}, {test::kCopy1000, nullptr, 0.0, {}}};
+  const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};
   std::optional<Estimate> answers[2];
   must(exact->estimate(queries, answers));
   EXPECT_EQ(answers[0]->median_ns, 1000);
@@ -265,22 +265,15 @@ TEST_F(ExactTest, AnotherBuildAnswersOnlyWhereTheFirstDoesNot) {
 TEST_F(ExactTest, LeavesAnswersThatAreThereAlone) {
   row(test::kCopy250, std::nullopt, timing(1000));
   const auto exact = make_exact(source());
-  const Query query{test::kCopy250, nullptr, 0.0, {}};
+  const Query query{test::kCopy250, 0.0};
   std::optional<Estimate> answer = Estimate{5, 0, "free", Source::Free, "exact", "before"};
   must(exact->estimate({&query, 1}, {&answer, 1}));
   EXPECT_EQ(answer->median_ns, 5);
 }
 
-TEST_F(ExactTest, KeepsNoFit) {
-  const auto exact = make_exact(source());
-  EXPECT_EQ(exact->save(), "");
-  EXPECT_TRUE(exact->load(""));
-  EXPECT_EQ(exact->load("x").error().code, Code::Input);
-}
-
 TEST_F(ExactTest, SpansOfDifferentLengthAreRefused) {
   const auto exact = make_exact(source());
-  const Query query{test::kCopy250, nullptr, 0.0, {}};
+  const Query query{test::kCopy250, 0.0};
   EXPECT_EQ(exact->estimate({&query, 1}, {}).error().code, Code::Internal);
 }
 
@@ -310,7 +303,7 @@ TEST_F(ExactTest, SamplesSayTheirState) {
 
 TEST_F(ExactTest, TheChainAsksPhysicsLastAndOnlyIfTold) {
   row(test::kCopy250, std::nullopt, timing(1000));
-  const Query queries[] = {{test::kCopy250, nullptr, 0.0, {}}, {test::kCopy1000, nullptr, 0.0, {}}};
+  const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};
   std::optional<Estimate> answers[2];
   must(estimate_all(must(make_chain(source(), {})), queries, answers));
   EXPECT_EQ(answers[0]->source, Source::Measured);

@@ -21,10 +21,10 @@ std::optional<Estimate> recalled(const Memo& memo, const Query& query) {
 
 TEST(MemoTest, TellsKeysAndFootprintsApart) {
   Memo memo;
-  const Query queries[] = {{"a", nullptr, std::nullopt, {}, false},
-                           {"a", nullptr, 0.0, {}, false},
-                           {"a", nullptr, 4096.0, {}, false},
-                           {"b", nullptr, std::nullopt, {}, false}};
+  const Query queries[] = {{"a", std::nullopt, false},
+                           {"a", 0.0, false},
+                           {"a", 4096.0, false},
+                           {"b", std::nullopt, false}};
   const std::optional<Estimate> answers[] = {estimate_of(1), estimate_of(2), estimate_of(3),
                                              std::nullopt};
   memo.keep(queries, answers);
@@ -32,18 +32,18 @@ TEST(MemoTest, TellsKeysAndFootprintsApart) {
   EXPECT_EQ(recalled(memo, queries[1])->median_ns, 2);
   EXPECT_EQ(recalled(memo, queries[2])->median_ns, 3);
   EXPECT_FALSE(recalled(memo, queries[3])) << "what nothing answered may be answered later";
-  EXPECT_FALSE(recalled(memo, {"a", nullptr, 8192.0, {}, false}));
+  EXPECT_FALSE(recalled(memo, {"a", 8192.0, false}));
 }
 
 TEST(MemoTest, LeavesQuestionsAloneThatAreAnsweredOrAskForASentence) {
   Memo memo;
-  const Query query{"a", nullptr, std::nullopt, {}, false};
+  const Query query{"a", std::nullopt, false};
   std::optional<Estimate> answer = estimate_of(1);
   memo.keep({&query, 1}, {&answer, 1});
   answer = estimate_of(7);
   memo.recall({&query, 1}, {&answer, 1});
   EXPECT_EQ(answer->median_ns, 7);
-  EXPECT_FALSE(recalled(memo, {"a", nullptr, std::nullopt, {}, true}));
+  EXPECT_FALSE(recalled(memo, {"a", std::nullopt, true}));
 }
 
 }  // namespace

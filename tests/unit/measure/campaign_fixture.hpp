@@ -88,7 +88,7 @@ struct Bench {
 
   std::map<RowName, table::StoredRow> rows() const {
     std::map<RowName, table::StoredRow> rows;
-    const auto status = table->each_row([&](const table::StoredRow& row) {
+    const auto status = table->each_row({}, [&](const table::StoredRow& row) {
       const bool cold = row.row.reuse_bytes == 96.0 * (1 << 20);
       rows[{row.row.key, cold}] = row;
       return true;

@@ -146,7 +146,7 @@ class Schema2Test : public TableTest {
     EXPECT_EQ(must(table.counts()).blocks, 67);
     EXPECT_EQ(must(table.counts()).foreign, 2);
     std::size_t blocks = 0;
-    must(table.each_row([&](const StoredRow& row) {
+    must(table.each_row({}, [&](const StoredRow& row) {
       for (const Block& block : must(table.blocks_of(row.id))) {
         EXPECT_EQ(block.other_load, std::nullopt);
         ++blocks;

@@ -202,6 +202,52 @@ TEST_F(RoundTrip, LookUpsAskForKeyDeviceAndSetting) {
   EXPECT_TRUE(must(table.rows_of(kAdd, device, setting)).empty());
 }
 
+TEST_F(RoundTrip, AFilterChoosesByDeviceSettingsAndTime) {
+  Table table = must_open(file(), Mode::Create);
+  const DeviceId device = must(table.put_device(sample_device()));
+  Device spare = sample_device();
+  spare.name = "spare";
+  const DeviceId other = must(table.put_device(spare));
+  Setting setting = sample_setting();
+  std::vector<SettingId> settings;
+  for (const int threads : {1, 2, 4}) {
+    setting.threads = threads;
+    settings.push_back(must(table.put_setting(setting)));
+  }
+  const auto put = [&](DeviceId on, SettingId under, std::string_view key) {
+    must(table.put_row(on, under, std::nullopt, sample_row(std::string(key), 5)));
+  };
+  put(device, settings[0], kRelu);
+  put(device, settings[1], kRelu);
+  put(device, settings[2], kAdd);
+  put(other, settings[0], kAdd);
+  Row failed = sample_row(std::string(kAdd), 5);
+  failed.outcome = Failed{"no memory"};
+  must(table.put_row(device, settings[0], std::nullopt, failed));
+
+  const auto ids = [&](const RowFilter& filter) {
+    std::vector<RowId> found;
+    must(table.each_row(filter, [&](const StoredRow& row) {
+      found.push_back(row.id);
+      return true;
+    }));
+    return found;
+  };
+  using Ids = std::vector<RowId>;
+  EXPECT_EQ(ids({}), (Ids{1, 2, 3, 4, 5}));
+  EXPECT_EQ(ids({.device = device}), (Ids{1, 2, 3, 5}));
+  EXPECT_EQ(ids({.device = device, .timed = true}), (Ids{1, 2, 3}));
+  EXPECT_EQ(ids({.settings = {{settings[0], settings[2]}}}), (Ids{1, 3, 4, 5}));
+  EXPECT_EQ(ids({other, {{settings[0]}}, true}), (Ids{4}));
+  EXPECT_EQ(ids({.settings = std::vector<SettingId>()}), Ids());
+  EXPECT_EQ(ids({.device = device + 9}), Ids());
+
+  EXPECT_EQ(must(table.count_kernels({}, 9)), 2U);
+  EXPECT_EQ(must(table.count_kernels({}, 1)), 1U);
+  EXPECT_EQ(must(table.count_kernels({device, {{settings[0]}}, true}, 9)), 1U);
+  EXPECT_EQ(must(table.count_kernels({.device = device + 9}, 9)), 0U);
+}
+
 TEST_F(RoundTrip, EachRowVisitsAllInOrderAndMayAskFurther) {
   Table table = must_open(file(), Mode::Create);
   const DeviceId device = must(table.put_device(sample_device()));
@@ -214,7 +260,7 @@ TEST_F(RoundTrip, EachRowVisitsAllInOrderAndMayAskFurther) {
     return {};
   }));
   int number = 0;
-  must(table.each_row([&](const StoredRow& row) {
+  must(table.each_row({}, [&](const StoredRow& row) {
     EXPECT_EQ(row.row.key, fmt::format("Op{}{{}}()->()", number));
     EXPECT_EQ(std::get<Timing>(row.row.outcome).median_ns, number + 1);
     EXPECT_TRUE(table.blocks_of(row.id));

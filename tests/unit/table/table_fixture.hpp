@@ -159,7 +159,7 @@ inline Status read_everything(const Table& table) {
   OPLAT_CHECK(table.campaigns());
   OPLAT_CHECK(table.counts());
   std::vector<StoredRow> rows;
-  OPLAT_CHECK(table.each_row([&](const StoredRow& row) {
+  OPLAT_CHECK(table.each_row({}, [&](const StoredRow& row) {
     rows.push_back(row);
     return true;
   }));

@@ -50,7 +50,7 @@ class LearnedTest : public ::testing::Test {
                                 {std::string(kLearnedFormat), 1, std::move(blob)}));
   }
   std::optional<Estimate> ask(const std::string& key, const ChainOptions& options = {}) const {
-    const Query query{key, nullptr, std::nullopt, {}};
+    const Query query{key, std::nullopt};
     std::optional<Estimate> answer;
     must(estimate_all(must(make_chain(source(), options)), {&query, 1}, {&answer, 1}));
     return answer;
@@ -90,7 +90,7 @@ TEST_F(LearnedTest, AFitOfOtherRowsAnswersNothing) {
 TEST_F(LearnedTest, ADamagedFitIsAnErrorThatNamesTheWayOut) {
   store("rubbish");
   EXPECT_TRUE(ask(measured_)) << "a fit that nobody needs is not read";
-  const Query query{between_.key, nullptr, std::nullopt, {}};
+  const Query query{between_.key, std::nullopt};
   std::optional<Estimate> answer;
   const Status status = estimate_all(must(make_chain(source(), {})), {&query, 1}, {&answer, 1});
   ASSERT_FALSE(status);
@@ -101,7 +101,7 @@ TEST_F(LearnedTest, ADamagedFitIsAnErrorThatNamesTheWayOut) {
 TEST_F(LearnedTest, ADamagedFitStaysAnError) {
   store("rubbish");
   const Chain chain = must(make_chain(source(), {}));
-  const Query query{between_.key, nullptr, std::nullopt, {}};
+  const Query query{between_.key, std::nullopt};
   std::optional<Estimate> answer;
   EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1}));
   EXPECT_FALSE(estimate_all(chain, {&query, 1}, {&answer, 1}))
