@@ -86,9 +86,9 @@ table::Timing measure_by_campaign(std::optional<int> cpu) {
   runtimes::WorkerOptions options;
   options.command = {"/proc/self/exe", "worker"};
   options.cpu = cpu;
-  const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
+  const auto factory = [&]() -> Result<std::unique_ptr<measure::KernelRunner>> {
     OPLAT_TRY(worker, runtimes::WorkerClient::start("fixed", options));
-    return std::unique_ptr<measure::Instrument>(std::move(worker));
+    return std::unique_ptr<measure::KernelRunner>(std::move(worker));
   };
   const auto folder = must(base::TemporaryFolder::create("oplat-harness"));
   auto table = must(table::Table::open(folder.path() / "harness.oplat", table::Mode::Create));

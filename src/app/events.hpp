@@ -27,7 +27,8 @@ class Events {
   virtual void progress(const Progress& progress) { static_cast<void>(progress); }
   /// One complete sentence without a line break; said once each.
   virtual void warn(std::string_view text) { static_cast<void>(text); }
-  /// What the caller may want to know but need not act on: that a long step begins.
+  /// What the caller may want to know but need not act on: that a long step begins, that
+  /// a row could not be measured.
   virtual void note(std::string_view text) { static_cast<void>(text); }
   /// Polled between steps: once true, the use case stops cleanly, keeps what it finished and says
   /// so in its result.

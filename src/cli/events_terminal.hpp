@@ -11,7 +11,7 @@
 
 namespace oplat::cli {
 
-/// --quiet silences progress and warnings. --verbose shows what workers write
+/// --quiet silences progress, warnings and notes. --verbose shows what workers write
 /// to standard error (by the environment variable OPLAT_WORKER_STDERR, which
 /// they inherit). Use it from one thread.
 class TerminalEvents final : public app::Events {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checks of what an instrument answers: a worker is another program, maybe on another machine.
+/// Checks of what a kernel runner answers: a worker is another program, maybe on another machine.
 #include "measure/block_reply.hpp"
 
 #include <cmath>
 
 namespace oplat::measure {
 
-Result<BlockOutcome> checked_block(Instrument& instrument, const BlockRequest& request) {
-  OPLAT_TRY(outcome, instrument.block(request));
+Result<BlockOutcome> checked_block(KernelRunner& runner, const BlockRequest& request) {
+  OPLAT_TRY(outcome, runner.block(request));
   const auto* samples = std::get_if<BlockSamples>(&outcome);
   if (samples == nullptr) return std::move(outcome);
   if (samples->ns.size() != request.handles.size()) {

@@ -6,39 +6,38 @@
 #include <optional>
 #include <vector>
 
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 
 namespace oplat::measure {
 
 /// Closes a handle when it goes out of scope.
 class OpenHandle {
  public:
-  OpenHandle(Instrument& instrument, Opened opened)
-      : instrument_(&instrument), opened_(std::move(opened)) {}
+  OpenHandle(KernelRunner& runner, Opened opened) : runner_(&runner), opened_(std::move(opened)) {}
   OpenHandle(OpenHandle&& other) noexcept
-      : instrument_(other.instrument_), opened_(std::move(other.opened_)) {
-    other.instrument_ = nullptr;
+      : runner_(other.runner_), opened_(std::move(other.opened_)) {
+    other.runner_ = nullptr;
   }
   OpenHandle& operator=(OpenHandle&& other) noexcept {
-    std::swap(instrument_, other.instrument_);
+    std::swap(runner_, other.runner_);
     std::swap(opened_, other.opened_);
     return *this;
   }
   ~OpenHandle() {
-    // An instrument that cannot close is lost; the next open says so, and what was measured is
+    // A kernel runner that cannot close is lost; the next open says so, and what was measured is
     // good.
-    if (instrument_ != nullptr) (void)instrument_->close(opened_.handle);
+    if (runner_ != nullptr) (void)runner_->close(opened_.handle);
   }
   [[nodiscard]] Handle id() const { return opened_.handle; }
   [[nodiscard]] const std::string& topology() const { return opened_.topology; }
 
  private:
-  Instrument* instrument_;
+  KernelRunner* runner_;
   Opened opened_;
 };
 
 /// Runs a block and checks that every handle has times and that they are finite and not negative.
-Result<BlockOutcome> checked_block(Instrument& instrument, const BlockRequest& request);
+Result<BlockOutcome> checked_block(KernelRunner& runner, const BlockRequest& request);
 
 /// Fills what a block records beside its value.
 table::Block block_facts(const BlockSamples& samples);

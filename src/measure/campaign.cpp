@@ -13,8 +13,8 @@
 #include "base/version.hpp"
 #include "measure/environment.hpp"
 #include "measure/forecast.hpp"
-#include "measure/instrument_pool.hpp"
 #include "measure/kernel_block.hpp"
+#include "measure/kernel_runner_pool.hpp"
 #include "measure/model_block.hpp"
 #include "measure/references.hpp"
 #include "measure/row_store.hpp"
@@ -47,14 +47,15 @@ bool ends_the_campaign(Code code) {
 
 class CampaignRun {
  public:
-  CampaignRun(const CampaignRequest& request, table::Table& table, const InstrumentFactory& factory,
-              Progress& progress, table::DeviceId device, table::SettingId setting, Units units)
+  CampaignRun(const CampaignRequest& request, table::Table& table, const RunnerFactory& factory,
+              Progress& progress, table::DeviceId device, table::SettingId setting,
+              CampaignRows rows)
       : request_(request),
         table_(table),
         progress_(progress),
         device_(device),
         setting_(setting),
-        units_(std::move(units)),
+        rows_(std::move(rows)),
         pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
         store_(table, device, setting, request.stop),
         forecast_(request.stop.least_blocks),
@@ -84,17 +85,17 @@ class CampaignRun {
   Status passes();
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices
   /// for its blocks.
-  [[nodiscard]] Unit* urgent_model();
-  Status visit(Unit& unit, std::int64_t pass);
+  [[nodiscard]] CampaignRow* urgent_model();
+  Status visit(CampaignRow& row, std::int64_t pass);
   /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
-  Result<std::optional<Measured>> measure_with_retry(Unit& unit);
-  std::optional<Measured> give_up(const Unit& unit, const table::Failed& failure);
-  Result<Measured> measure_once(measure::Instrument& instrument, const Unit& unit) const;
-  Result<Measured> measure_kernel(measure::Instrument& instrument, const Unit& unit) const;
-  Result<Measured> measure_model(measure::Instrument& instrument, const Unit& unit) const;
-  Status take(Unit& unit, Measured measured, std::int64_t pass);
+  Result<std::optional<Measured>> measure_with_retry(CampaignRow& row);
+  std::optional<Measured> give_up(const CampaignRow& row, const table::Failed& failure);
+  Result<Measured> measure_once(measure::KernelRunner& runner, const CampaignRow& row) const;
+  Result<Measured> measure_kernel(measure::KernelRunner& runner, const CampaignRow& row) const;
+  Result<Measured> measure_model(measure::KernelRunner& runner, const CampaignRow& row) const;
+  Status take(CampaignRow& row, Measured measured, std::int64_t pass);
   Status finish();
-  void tell(Phase phase, const Unit* unit);
+  void tell(Phase phase, const CampaignRow* row);
   void warn_of_budget();
 
   const CampaignRequest& request_;
@@ -102,8 +103,8 @@ class CampaignRun {
   Progress& progress_;
   table::DeviceId device_;
   table::SettingId setting_;
-  Units units_;
-  InstrumentPool pool_;
+  CampaignRows rows_;
+  KernelRunnerPool pool_;
   RowStore store_;
   References references_;
   Forecast forecast_;
@@ -119,55 +120,55 @@ class CampaignRun {
 
 std::int64_t CampaignRun::next_process() const {
   std::int64_t last = 0;
-  for (const Unit& unit : units_.all) {
-    for (const table::Block& block : unit.blocks) last = std::max(last, block.process);
+  for (const CampaignRow& row : rows_.all) {
+    for (const table::Block& block : row.blocks) last = std::max(last, block.process);
   }
   return last + 1;
 }
 
 bool CampaignRun::resumed() const {
-  return std::any_of(units_.all.begin(), units_.all.end(), [](const Unit& unit) {
-    return unit.kind != UnitKind::Model && !unit.blocks.empty();
+  return std::any_of(rows_.all.begin(), rows_.all.end(), [](const CampaignRow& row) {
+    return row.kind != RowKind::Model && !row.blocks.empty();
   });
 }
 
 /// What earlier campaigns measured well enough is left alone.
 void CampaignRun::mark_finished() {
-  for (const Unit& unit : units_.all) {
-    for (const table::Block& block : unit.blocks) references_.add(block);
+  for (const CampaignRow& row : rows_.all) {
+    for (const table::Block& block : row.blocks) references_.add(block);
   }
   const measure::ReferenceMedians medians = references_.medians();
-  for (Unit& unit : units_.all) {
-    if (unit.blocks.empty()) continue;
+  for (CampaignRow& row : rows_.all) {
+    if (row.blocks.empty()) continue;
     const measure::Assessment assessment =
-        measure::assess(unit.blocks, request_.stop, medians, unit.seed());
-    unit.judge(assessment);
+        measure::assess(row.blocks, request_.stop, medians, row.seed());
+    row.judge(assessment);
   }
 }
 
-void CampaignRun::tell(Phase phase, const Unit* unit) {
+void CampaignRun::tell(Phase phase, const CampaignRow* row) {
   ProgressState state;
   state.phase = phase;
   double left = 0;
-  for (const Unit& each : units_.all) {
+  for (const CampaignRow& each : rows_.all) {
     state.done += each.attempts();
     left += forecast_.blocks_left(each);
   }
   state.total = state.done + static_cast<std::int64_t>(left + 0.5);
-  state.eta_seconds = forecast_.seconds_left(units_.all);
+  state.eta_seconds = forecast_.seconds_left(rows_.all);
   if (request_.budget_seconds) {
     state.eta_seconds = std::clamp(*request_.budget_seconds - elapsed(), 0.0, *state.eta_seconds);
   }
-  if (unit != nullptr) {
-    state.current = unit->name;
-    state.state = unit->state_name();
+  if (row != nullptr) {
+    state.current = row->name;
+    state.state = row->state_name();
   }
   progress_.update(state);
 }
 
 void CampaignRun::warn_of_budget() {
   if (warned_ || !request_.budget_seconds || blocks_ < kBlocksBeforeWarning) return;
-  const double first_pass = forecast_.first_pass_left(units_.all);
+  const double first_pass = forecast_.first_pass_left(rows_.all);
   if (first_pass <= 0) return;  // every kernel has its block: what is left makes intervals narrower
   const double needed = elapsed() + first_pass;
   if (needed <= *request_.budget_seconds) return;
@@ -195,8 +196,8 @@ Status CampaignRun::store_campaign() {
 
 Status CampaignRun::time_empty_call() {
   if (request_.empty_call_key.empty() || (resumed() && campaign_.empty_call_ns)) return {};
-  OPLAT_TRY(instrument, pool_.get());
-  const auto empty = measure_empty_call(*instrument, request_.empty_call_key, request_.setting);
+  OPLAT_TRY(runner, pool_.get());
+  const auto empty = measure_empty_call(*runner, request_.empty_call_key, request_.setting);
   if (!empty) {
     if (ends_the_campaign(empty.error().code)) return fail(empty.error());
     pool_.discard();
@@ -232,20 +233,20 @@ Status CampaignRun::begin() {
   return store_campaign();
 }
 
-Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument,
-                                             const Unit& unit) const {
+Result<Measured> CampaignRun::measure_kernel(measure::KernelRunner& runner,
+                                             const CampaignRow& row) const {
   measure::KernelBlockRequest block;
-  block.key = unit.name;
+  block.key = row.name;
   block.setting = request_.setting;
-  block.state = unit.state;
-  block.seed = base::mix_seed(request_.seed, unit.seed());
+  block.state = row.state;
+  block.seed = base::mix_seed(request_.seed, row.seed());
   block.empty_call_ns = campaign_.empty_call_ns;
-  if (!unit.blocks.empty()) {
-    block.expected_ns = unit.blocks.front().value_ns;
-    const std::int64_t stored = unit.method.copies;
+  if (!row.blocks.empty()) {
+    block.expected_ns = row.blocks.front().value_ns;
+    const std::int64_t stored = row.method.copies;
     if (stored >= 1 && stored <= kMaxStoredCopies) block.copies = stored;
   }
-  OPLAT_TRY(outcome, measure_kernel_block(instrument, block, request_.copies));
+  OPLAT_TRY(outcome, measure_kernel_block(runner, block, request_.copies));
   if (auto* measured = std::get_if<measure::KernelBlock>(&outcome)) {
     return Measured(MeasuredBlock{measured->block, std::move(measured->method)});
   }
@@ -255,16 +256,16 @@ Result<Measured> CampaignRun::measure_kernel(measure::Instrument& instrument,
   return Measured(std::move(std::get<table::Failed>(outcome)));
 }
 
-Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument,
-                                            const Unit& unit) const {
+Result<Measured> CampaignRun::measure_model(measure::KernelRunner& runner,
+                                            const CampaignRow& row) const {
   measure::ModelBlockRequest block;
-  block.model = unit.model->path;
-  block.shapes = unit.model->shapes;
-  block.batch = unit.model->batch;
-  block.inputs = unit.model->inputs;
+  block.model = row.model->path;
+  block.shapes = row.model->shapes;
+  block.batch = row.model->batch;
+  block.inputs = row.model->inputs;
   block.setting = request_.setting;
   block.seed = request_.seed;
-  OPLAT_TRY(outcome, measure_model_block(instrument, block));
+  OPLAT_TRY(outcome, measure_model_block(runner, block));
   if (auto* measured = std::get_if<measure::ModelBlock>(&outcome)) {
     return Measured(MeasuredBlock{measured->block, {}});
   }
@@ -274,25 +275,23 @@ Result<Measured> CampaignRun::measure_model(measure::Instrument& instrument,
   return Measured(std::move(std::get<table::Failed>(outcome)));
 }
 
-Result<Measured> CampaignRun::measure_once(measure::Instrument& instrument,
-                                           const Unit& unit) const {
-  return unit.kind == UnitKind::Model ? measure_model(instrument, unit)
-                                      : measure_kernel(instrument, unit);
+Result<Measured> CampaignRun::measure_once(measure::KernelRunner& runner,
+                                           const CampaignRow& row) const {
+  return row.kind == RowKind::Model ? measure_model(runner, row) : measure_kernel(runner, row);
 }
 
-Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
+Result<std::optional<Measured>> CampaignRun::measure_with_retry(CampaignRow& row) {
   table::Failed failure;
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (request_.budget_seconds) pool_.end_waiting_in(*request_.budget_seconds - elapsed());
     // A whole model shares its process with nothing: neither its memory nor its caches.
-    if (unit.kind == UnitKind::Model) pool_.discard();
-    const Result<measure::Instrument*> instrument = pool_.get();
+    if (row.kind == RowKind::Model) pool_.discard();
+    const Result<measure::KernelRunner*> runner = pool_.get();
     // Interrupted inside a worker's start or a block: the campaign ends as between two blocks, with
     // its summary.
-    if (!instrument && instrument.error().code == Code::Interrupted)
-      return std::optional<Measured>();
-    if (!instrument) return fail(instrument.error());
-    Result<Measured> measured = measure_once(**instrument, unit);
+    if (!runner && runner.error().code == Code::Interrupted) return std::optional<Measured>();
+    if (!runner) return fail(runner.error());
+    Result<Measured> measured = measure_once(**runner, row);
     if (!measured && measured.error().code == Code::Interrupted) {
       pool_.discard();
       return std::optional<Measured>();
@@ -300,112 +299,112 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(Unit& unit) {
     if (!measured && ends_the_campaign(measured.error().code))
       return fail(std::move(measured).error());
     if (!measured) measured = table::Failed{measured.error().message};
-    if (unit.kind == UnitKind::Model) pool_.discard();
+    if (row.kind == RowKind::Model) pool_.discard();
     const auto* failed = std::get_if<table::Failed>(&*measured);
     if (failed == nullptr) return std::optional(std::move(*measured));
     failure = *failed;
     pool_.discard();
     // Ctrl-C reaches workers too: what failed then says nothing about the kernel.
     if (stop_asked()) return std::optional<Measured>();
-    if (budget_over()) return give_up(unit, failure);
+    if (budget_over()) return give_up(row, failure);
   }
   return std::optional<Measured>(std::move(failure));
 }
 
 /// Its one retry is due still, so that nothing is recorded of the kernel yet; and its deadline may
 /// have been cut to the budget.
-std::optional<Measured> CampaignRun::give_up(const Unit& unit, const table::Failed& failure) {
+std::optional<Measured> CampaignRun::give_up(const CampaignRow& row, const table::Failed& failure) {
   budget_ended_ = true;
   progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run",
-                               unit.name, unit.state_name(), failure.reason));
+                               row.name, row.state_name(), failure.reason));
   return std::nullopt;
 }
 
-Status CampaignRun::take(Unit& unit, Measured measured, std::int64_t pass) {
+Status CampaignRun::take(CampaignRow& row, Measured measured, std::int64_t pass) {
   if (auto* good = std::get_if<MeasuredBlock>(&measured)) {
     good->block.pass = pass;
     good->block.process = pool_.process();
     ++blocks_;
-    if (is_loaded(good->block)) ++unit.loaded_blocks;
-    std::set<std::string> flags(unit.method.flags.begin(), unit.method.flags.end());
+    if (is_loaded(good->block)) ++row.loaded_blocks;
+    std::set<std::string> flags(row.method.flags.begin(), row.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
-    unit.method = std::move(good->method);
-    if (unit.clearing_blocks() > unit.attempts() + 1) {
+    row.method = std::move(good->method);
+    if (row.clearing_blocks() > row.attempts() + 1) {
       flags.insert(table::kUnderLoad);
     } else {
       flags.erase(table::kUnderLoad);
     }
-    unit.method.flags.assign(flags.begin(), flags.end());
-    return store_.add_block(unit, good->block, references_);
+    row.method.flags.assign(flags.begin(), flags.end());
+    return store_.add_block(row, good->block, references_);
   }
   table::Outcome refusal = table::Failed{};
   if (auto* unsupported = std::get_if<table::Unsupported>(&measured))
     refusal = std::move(*unsupported);
   if (auto* skipped = std::get_if<table::Skipped>(&measured)) refusal = std::move(*skipped);
   if (auto* failed = std::get_if<table::Failed>(&measured)) {
-    progress_.notice(fmt::format("{} ({}): {}", unit.name, unit.state_name(), failed->reason));
+    progress_.notice(fmt::format("{} ({}): {}", row.name, row.state_name(), failed->reason));
     refusal = std::move(*failed);
   }
-  return store_.refuse(unit, refusal, references_);
+  return store_.refuse(row, refusal, references_);
 }
 
-Status CampaignRun::visit(Unit& unit, std::int64_t pass) {
-  if (unit.refusal) return store_.refuse(unit, *unit.refusal, references_);
-  tell(Phase::Measuring, &unit);
+Status CampaignRun::visit(CampaignRow& row, std::int64_t pass) {
+  if (row.refusal) return store_.refuse(row, *row.refusal, references_);
+  tell(Phase::Measuring, &row);
   const double before = now();
-  OPLAT_TRY(measured, measure_with_retry(unit));
+  OPLAT_TRY(measured, measure_with_retry(row));
   if (!measured) {
     interrupted_ = !budget_ended_;
     return {};
   }
-  forecast_.add(unit, now() - before);
-  OPLAT_CHECK(take(unit, std::move(*measured), pass));
+  forecast_.add(row, now() - before);
+  OPLAT_CHECK(take(row, std::move(*measured), pass));
   warn_of_budget();
   return {};
 }
 
-Unit* CampaignRun::urgent_model() {
+CampaignRow* CampaignRun::urgent_model() {
   // Without kernels to come passes bring every model its blocks in turn.
-  const auto is_kernel = [](const Unit& unit) {
-    return unit.kind != UnitKind::Model && !unit.finished;
+  const auto is_kernel = [](const CampaignRow& row) {
+    return row.kind != RowKind::Model && !row.finished;
   };
-  if (!request_.budget_seconds || std::none_of(units_.all.begin(), units_.all.end(), is_kernel))
+  if (!request_.budget_seconds || std::none_of(rows_.all.begin(), rows_.all.end(), is_kernel))
     return nullptr;
   const double left = *request_.budget_seconds - elapsed();
   const double reserve =
-      std::min(forecast_.models_left(units_.all), kMaxForModels * *request_.budget_seconds);
+      std::min(forecast_.models_left(rows_.all), kMaxForModels * *request_.budget_seconds);
   if (left > reserve) return nullptr;
-  Unit* most_urgent = nullptr;
-  for (Unit& unit : units_.all) {
-    if (forecast_.model_blocks_lacking(unit) == 0) continue;
-    if (most_urgent == nullptr || unit.attempts() < most_urgent->attempts()) most_urgent = &unit;
+  CampaignRow* most_urgent = nullptr;
+  for (CampaignRow& row : rows_.all) {
+    if (forecast_.model_blocks_lacking(row) == 0) continue;
+    if (most_urgent == nullptr || row.attempts() < most_urgent->attempts()) most_urgent = &row;
   }
   return most_urgent;
 }
 
 Status CampaignRun::passes() {
-  while (const std::optional<std::int64_t> level = pass_level(units_.all)) {
+  while (const std::optional<std::int64_t> level = pass_level(rows_.all)) {
     pool_.discard();
-    std::deque<std::size_t> order = pass_order(units_.all, *level, request_.seed);
+    std::deque<std::size_t> order = pass_order(rows_.all, *level, request_.seed);
     while (!order.empty()) {
-      Unit& unit = units_.all[order.front()];
+      CampaignRow& row = rows_.all[order.front()];
       order.pop_front();
-      if (unit.kind == UnitKind::Evicted) decide_need(unit, units_.all[unit.hot]);
-      if (unit.finished) continue;
-      if (unit.need == Need::Unknown) {
-        order.push_back(static_cast<std::size_t>(&unit - units_.all.data()));
+      if (row.kind == RowKind::Evicted) decide_demand(row, rows_.all[row.hot]);
+      if (row.finished) continue;
+      if (row.demand == RowDemand::Unknown) {
+        order.push_back(static_cast<std::size_t>(&row - rows_.all.data()));
         continue;
       }
       interrupted_ = interrupted_ || stop_asked();
       budget_ended_ = budget_over();
       if (interrupted_ || budget_ended_) return {};
-      if (Unit* model = urgent_model(); model != nullptr && model != &unit) {
-        order.push_front(static_cast<std::size_t>(&unit - units_.all.data()));
+      if (CampaignRow* model = urgent_model(); model != nullptr && model != &row) {
+        order.push_front(static_cast<std::size_t>(&row - rows_.all.data()));
         OPLAT_CHECK(visit(*model, model->attempts() + 1));
         if (interrupted_) return {};
         continue;
       }
-      OPLAT_CHECK(visit(unit, *level + 1));
+      OPLAT_CHECK(visit(row, *level + 1));
       if (interrupted_) return {};
     }
     // The baseline is worth keeping even if the campaign is killed later.
@@ -418,19 +417,19 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   pool_.discard();
   return table_.transaction([&]() -> Status {
-    for (Unit& unit : units_.all) OPLAT_CHECK(store_.refresh(unit, references_));
+    for (CampaignRow& row : rows_.all) OPLAT_CHECK(store_.refresh(row, references_));
     return store_campaign();
   });
 }
 
 Result<Summary> CampaignRun::run() {
   mark_finished();
-  if (pass_level(units_.all)) {
+  if (pass_level(rows_.all)) {
     OPLAT_CHECK(begin());
     OPLAT_CHECK(passes());
     OPLAT_CHECK(finish());
   }
-  Summary summary = summarise(units_, request_.stop);
+  Summary summary = summarise(rows_, request_.stop);
   summary.campaign = campaign_id_;
   summary.blocks = blocks_;
   summary.processes = pool_.started();
@@ -444,11 +443,11 @@ Result<Summary> CampaignRun::run() {
 }  // namespace
 
 Result<Summary> run(const CampaignRequest& request, table::Table& table,
-                    const InstrumentFactory& factory, Progress& progress) {
+                    const RunnerFactory& factory, Progress& progress) {
   OPLAT_TRY(device, table.put_device(request.device));
   OPLAT_TRY(setting, table.put_setting(request.setting));
-  OPLAT_TRY(units, load_units(request, table, device, setting));
-  return CampaignRun(request, table, factory, progress, device, setting, std::move(units)).run();
+  OPLAT_TRY(rows, load_rows(request, table, device, setting));
+  return CampaignRun(request, table, factory, progress, device, setting, std::move(rows)).run();
 }
 
 std::vector<std::string> keys_of(std::span<const table::Plan> plans) {

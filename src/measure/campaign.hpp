@@ -15,15 +15,15 @@
 #include "base/result.hpp"
 #include "ir/catalogue.hpp"
 #include "measure/calibration.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "measure/progress.hpp"
 #include "measure/stopping.hpp"
 #include "table/table.hpp"
 
 namespace oplat::measure {
 
-/// Makes an instrument in a fresh process.
-using InstrumentFactory = std::function<Result<std::unique_ptr<measure::Instrument>>()>;
+/// Makes a kernel runner in a fresh process.
+using RunnerFactory = std::function<Result<std::unique_ptr<measure::KernelRunner>>()>;
 
 /// A whole model to be measured beside the kernels.
 struct ModelTarget {
@@ -101,9 +101,9 @@ struct Summary {
 /// stopped: rows that are done are left alone, the others get further blocks. Every block is stored
 /// at once, in one transaction with its row. Every row gets its n-th block before any gets its
 /// (n+1)-th. Refusals and crashes of kernels are rows; an error means that the table cannot be
-/// written or no instrument can be made, and all that was measured before is kept.
+/// written or no runner can be made, and all that was measured before is kept.
 Result<Summary> run(const CampaignRequest& request, table::Table& table,
-                    const InstrumentFactory& factory, Progress& progress);
+                    const RunnerFactory& factory, Progress& progress);
 
 /// The distinct keys of plans, in order of first appearance.
 std::vector<std::string> keys_of(std::span<const table::Plan> plans);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "measure/units.hpp"
+#include "measure/campaign_rows.hpp"
 
 namespace oplat::measure {
 
@@ -14,21 +14,21 @@ class Forecast {
  public:
   explicit Forecast(std::int64_t least_blocks) : least_blocks_(least_blocks) {}
 
-  /// Notes what a block of `unit` took, opening and waiting included.
-  void add(Unit& unit, double seconds);
-  /// Blocks that a unit still needs at least; a cold one that may not be wanted counts half.
-  [[nodiscard]] double blocks_left(const Unit& unit) const;
-  /// Seconds until every unit has the blocks that it is expected to take.
-  [[nodiscard]] double seconds_left(std::span<const Unit> units) const;
-  /// Seconds until every unit has a block.
-  [[nodiscard]] double first_pass_left(std::span<const Unit> units) const;
+  /// Notes what a block of `row` took, opening and waiting included.
+  void add(CampaignRow& row, double seconds);
+  /// Blocks that a row still needs at least; a cold one that may not be wanted counts half.
+  [[nodiscard]] double blocks_left(const CampaignRow& row) const;
+  /// Seconds until every row has the blocks that it is expected to take.
+  [[nodiscard]] double seconds_left(std::span<const CampaignRow> rows) const;
+  /// Seconds until every row has a block.
+  [[nodiscard]] double first_pass_left(std::span<const CampaignRow> rows) const;
   /// Seconds until every whole model has the blocks that a row needs at least.
-  [[nodiscard]] double models_left(std::span<const Unit> units) const;
+  [[nodiscard]] double models_left(std::span<const CampaignRow> rows) const;
   /// Blocks that a whole model lacks of those that a row needs at least; 0 for a kernel.
-  [[nodiscard]] std::int64_t model_blocks_lacking(const Unit& unit) const;
+  [[nodiscard]] std::int64_t model_blocks_lacking(const CampaignRow& row) const;
 
  private:
-  [[nodiscard]] double cost(const Unit& unit) const;
+  [[nodiscard]] double cost(const CampaignRow& row) const;
 
   std::int64_t least_blocks_;
   std::array<double, 3> seconds_{};  ///< by kind

@@ -36,7 +36,7 @@ KernelBlockOutcome as_outcome(BlockRefusal refusal) {
 
 using Handled = std::variant<OpenHandle, BlockRefusal>;
 
-Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& request,
+Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& request,
                             std::int64_t copies) {
   OpenRequest open;
   open.key = request.key;
@@ -45,9 +45,9 @@ Result<Handled> open_copies(Instrument& instrument, const KernelBlockRequest& re
   open.topology = copies == 1 ? Topology::Single : Topology::Auto;
   open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
-  OPLAT_TRY(outcome, instrument.open(open));
+  OPLAT_TRY(outcome, runner.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome))
-    return Handled(OpenHandle(instrument, std::move(*opened)));
+    return Handled(OpenHandle(runner, std::move(*opened)));
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
     return Handled(BlockRefusal(std::move(*unsupported)));
   if (auto* skipped = std::get_if<table::Skipped>(&outcome))
@@ -61,13 +61,13 @@ constexpr std::uint64_t kWakingSeed = 0x77616b65;
 /// A further copy, which stands ready where a scrub would let the pool of a kernel on several
 /// threads fall asleep: it wakes as many threads as the kernel itself takes. Nothing where there is
 /// no such need or no memory.
-Result<std::optional<OpenHandle>> open_waker(Instrument& instrument,
+Result<std::optional<OpenHandle>> open_waker(KernelRunner& runner,
                                              const KernelBlockRequest& request) {
   if (request.setting.threads < 2 || request.state.scrub_bytes == 0)
     return std::optional<OpenHandle>();
   KernelBlockRequest waking = request;
   waking.seed = base::mix_seed(request.seed, kWakingSeed);
-  OPLAT_TRY(handled, open_copies(instrument, waking, 1));
+  OPLAT_TRY(handled, open_copies(runner, waking, 1));
   if (auto* handle = std::get_if<OpenHandle>(&handled)) return std::optional(std::move(*handle));
   return std::optional<OpenHandle>();
 }
@@ -81,8 +81,8 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   block.least_rounds = kMinRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
-  block.alone = request.setting.threads == 1;
-  block.apart = request.setting.threads;
+  block.core_exclusive = request.setting.threads == 1;
+  block.cores_distinct = request.setting.threads;
   if (waker) block.wake = waker->id();
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own
   // state.
@@ -100,8 +100,8 @@ struct Timed {
 };
 using TimedOutcome = std::variant<Timed, table::Failed>;
 
-Result<TimedOutcome> timed_block(Instrument& instrument, const BlockRequest& block) {
-  OPLAT_TRY(outcome, checked_block(instrument, block));
+Result<TimedOutcome> timed_block(KernelRunner& runner, const BlockRequest& block) {
+  OPLAT_TRY(outcome, checked_block(runner, block));
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return TimedOutcome(std::move(*failed));
   Timed timed;
   timed.samples = std::move(std::get<BlockSamples>(outcome));
@@ -133,7 +133,7 @@ KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>&
 }
 
 /// Time of one call, from a short block, to choose k by.
-Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequest& request,
+Result<TimedOutcome> estimate_call(KernelRunner& runner, const KernelBlockRequest& request,
                                    Handle one) {
   BlockRequest block;
   block.handles = {one};
@@ -143,8 +143,8 @@ Result<TimedOutcome> estimate_call(Instrument& instrument, const KernelBlockRequ
   block.scrub_bytes = request.state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
   block.references = false;
-  block.alone = false;
-  return timed_block(instrument, block);
+  block.core_exclusive = false;
+  return timed_block(runner, block);
 }
 
 std::string figures(const Timed& timed, std::int64_t copies) {
@@ -169,29 +169,29 @@ std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const
 
 /// Copies for a slope. A hot chain gets more than were asked for where its kernel is long, unless
 /// memory forbids it.
-Result<Handled> open_many(Instrument& instrument, const KernelBlockRequest& request,
+Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& request,
                           std::int64_t& copies, double kernel_ns, const CopyRule& rule) {
-  OPLAT_TRY(handled, open_copies(instrument, request, copies));
+  OPLAT_TRY(handled, open_copies(runner, request, copies));
   const auto* opened = std::get_if<OpenHandle>(&handled);
   const bool is_free = !request.copies && request.state.kind == CacheState::Hot;
   if (!is_free || opened == nullptr || opened->topology() != "chain") return std::move(handled);
   const std::int64_t wanted = choose_chain_copies(kernel_ns, rule);
   if (wanted <= copies) return std::move(handled);
-  OPLAT_TRY(longer, open_copies(instrument, request, wanted));
+  OPLAT_TRY(longer, open_copies(runner, request, wanted));
   if (!std::holds_alternative<OpenHandle>(longer)) return std::move(handled);
   copies = wanted;
   return std::move(longer);
 }
 
 /// Tk beside T1, a second time with more copies where the first gave no usable slope.
-Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlockRequest& request,
+Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRequest& request,
                                        const OpenHandle& one, double one_ns,
                                        const std::optional<OpenHandle>& waker, std::int64_t copies,
                                        const CopyRule& rule) {
   std::string before;
   const double kernel_ns = request.expected_ns.value_or(one_ns);
   for (int attempt = 0;; ++attempt) {
-    OPLAT_TRY(handled, open_many(instrument, request, copies, kernel_ns, rule));
+    OPLAT_TRY(handled, open_many(runner, request, copies, kernel_ns, rule));
     if (auto* refusal = std::get_if<BlockRefusal>(&handled)) {
       // Copies may need more memory than the worker grants; fewer give a noisier slope instead of
       // none.
@@ -204,7 +204,7 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
     const auto& many = std::get<OpenHandle>(handled);
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
     OPLAT_TRY(outcome,
-              timed_block(instrument, block_of(request, {one.id(), many.id()}, round_ns, waker)));
+              timed_block(runner, block_of(request, {one.id(), many.id()}, round_ns, waker)));
     if (auto* failed = std::get_if<table::Failed>(&outcome))
       return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
@@ -225,45 +225,45 @@ Result<KernelBlockOutcome> slope_block(Instrument& instrument, const KernelBlock
 
 }  // namespace
 
-Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument,
+Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
                                                 const CopyRule& rule) {
-  OPLAT_TRY(first, open_copies(instrument, request, 1));
+  OPLAT_TRY(first, open_copies(runner, request, 1));
   if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
   const auto& one = std::get<OpenHandle>(first);
-  OPLAT_TRY(waker, open_waker(instrument, request));
+  OPLAT_TRY(waker, open_waker(runner, request));
   const double empty_ns = request.empty_call_ns.value_or(0);
 
   std::int64_t copies = request.copies.value_or(0);
   double one_ns = empty_ns + request.expected_ns.value_or(0);
   if (copies < 1) copies = request.state.copies;
   if (copies < 1) {
-    OPLAT_TRY(estimate, estimate_call(instrument, request, one.id()));
+    OPLAT_TRY(estimate, estimate_call(runner, request, one.id()));
     if (auto* failed = std::get_if<table::Failed>(&estimate))
       return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
     copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
   }
-  if (copies > 1) return slope_block(instrument, request, one, one_ns, waker, copies, rule);
+  if (copies > 1) return slope_block(runner, request, one, one_ns, waker, copies, rule);
 
-  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one.id()}, one_ns, waker)));
+  OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.id()}, one_ns, waker)));
   if (auto* failed = std::get_if<table::Failed>(&outcome))
     return KernelBlockOutcome(std::move(*failed));
   return single_value(std::get<Timed>(outcome), request.empty_call_ns);
 }
 
-Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key,
+Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& key,
                                      const table::Setting& setting) {
   KernelBlockRequest request;
   request.key = key;
   request.setting = setting;
   EmptyCall empty;
-  OPLAT_TRY(first, open_copies(instrument, request, 1));
-  OPLAT_TRY(second, open_copies(instrument, request, kEmptyCallCopies));
+  OPLAT_TRY(first, open_copies(runner, request, 1));
+  OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies));
   const auto* one = std::get_if<OpenHandle>(&first);
   const auto* many = std::get_if<OpenHandle>(&second);
   if (one == nullptr || many == nullptr) return empty;
-  OPLAT_TRY(outcome, timed_block(instrument, block_of(request, {one->id(), many->id()}, 0)));
+  OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one->id(), many->id()}, 0)));
   const auto* timed = std::get_if<Timed>(&outcome);
   if (timed == nullptr) return empty;
   empty.reference_compute_ns = timed->samples.reference_compute_ns;

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "measure/calibration.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "measure/states.hpp"
 
 namespace oplat::measure {
@@ -31,10 +31,10 @@ struct KernelBlock {
 using KernelBlockOutcome =
     std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;
 
-/// Error only where the instrument is lost. A slope <= 0 is tried once more with more copies, then
+/// Error only where the runner is lost. A slope <= 0 is tried once more with more copies, then
 /// Failed with the figures. Flag "empty_call_unknown": a single call from which nothing could be
 /// taken off.
-Result<KernelBlockOutcome> measure_kernel_block(Instrument& instrument,
+Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
                                                 const CopyRule& rule = {});
 
@@ -45,7 +45,7 @@ struct EmptyCall {
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
 };
-Result<EmptyCall> measure_empty_call(Instrument& instrument, const std::string& key,
+Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& key,
                                      const table::Setting& setting);
 
 }  // namespace oplat::measure

@@ -21,13 +21,13 @@ BlockRequest first_call(Handle model) {
   block.most_rounds = 1;
   block.warmup_rounds = 0;
   block.references = false;
-  block.alone = false;
+  block.core_exclusive = false;
   return block;
 }
 
 }  // namespace
 
-Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
+Result<ModelBlockOutcome> measure_model_block(KernelRunner& runner,
                                               const ModelBlockRequest& request) {
   OpenRequest open;
   open.model = request.model;
@@ -37,16 +37,16 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
   open.setting = request.setting;
   open.topology = Topology::Single;
   open.seed = request.seed;
-  OPLAT_TRY(opened, instrument.open(open));
+  OPLAT_TRY(opened, runner.open(open));
   if (auto* unsupported = std::get_if<table::Unsupported>(&opened))
     return ModelBlockOutcome(std::move(*unsupported));
   if (auto* skipped = std::get_if<table::Skipped>(&opened))
     return ModelBlockOutcome(std::move(*skipped));
   if (auto* failed = std::get_if<table::Failed>(&opened))
     return ModelBlockOutcome(std::move(*failed));
-  const OpenHandle model(instrument, std::move(std::get<Opened>(opened)));
+  const OpenHandle model(runner, std::move(std::get<Opened>(opened)));
 
-  OPLAT_TRY(first, checked_block(instrument, first_call(model.id())));
+  OPLAT_TRY(first, checked_block(runner, first_call(model.id())));
   if (auto* failed = std::get_if<table::Failed>(&first))
     return ModelBlockOutcome(std::move(*failed));
 
@@ -54,9 +54,9 @@ Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
   block.handles = {model.id()};
   block.duration = kModelBlock;
   block.least_rounds = kMinCalls;
-  block.alone = request.setting.threads == 1;
-  block.apart = request.setting.threads;
-  OPLAT_TRY(calls, checked_block(instrument, block));
+  block.core_exclusive = request.setting.threads == 1;
+  block.cores_distinct = request.setting.threads;
+  OPLAT_TRY(calls, checked_block(runner, block));
   if (auto* failed = std::get_if<table::Failed>(&calls))
     return ModelBlockOutcome(std::move(*failed));
   auto& samples = std::get<BlockSamples>(calls);

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 
 namespace oplat::measure {
 
@@ -28,9 +28,9 @@ struct ModelBlock {
 using ModelBlockOutcome =
     std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;
 
-/// 0.3 s or five calls, whichever is longer, after the first call. Error only where the instrument
+/// 0.3 s or five calls, whichever is longer, after the first call. Error only where the runner
 /// is lost.
-Result<ModelBlockOutcome> measure_model_block(Instrument& instrument,
+Result<ModelBlockOutcome> measure_model_block(KernelRunner& runner,
                                               const ModelBlockRequest& request);
 
 }  // namespace oplat::measure

@@ -15,69 +15,65 @@ void add_flag(std::vector<std::string>& flags, const std::string& flag) {
 
 }  // namespace
 
-RowStore::View RowStore::assess(Unit& unit, References& references) const {
+RowStore::View RowStore::assess(CampaignRow& row, References& references) const {
   const measure::Assessment assessment =
-      measure::assess(unit.blocks, rule_, references.medians(), unit.seed());
+      measure::assess(row.blocks, rule_, references.medians(), row.seed());
   View view;
-  view.method = unit.method;
+  view.method = row.method;
   for (const std::string& flag : assessment.flags) add_flag(view.method.flags, flag);
   if (assessment.timing) {
     view.outcome = *assessment.timing;
   } else {
     view.outcome = table::Failed{"no usable block"};
   }
-  unit.judge(assessment);
+  row.judge(assessment);
   return view;
 }
 
-Result<table::RowId> RowStore::put(Unit& unit, View view) {
-  unit.stored = view.outcome;
-  unit.stored_flags = view.method.flags;
-  if (unit.kind == UnitKind::Model) {
-    table::ModelRow row{unit.name, unit.model->plan_identity, unit.model->executed_batch,
-                        std::move(view.outcome), std::move(view.method)};
-    return table_->put_model_row(device_, setting_, campaign_, row);
+Result<table::RowId> RowStore::put(CampaignRow& row, View view) {
+  row.stored = view.outcome;
+  row.stored_flags = view.method.flags;
+  if (row.kind == RowKind::Model) {
+    table::ModelRow stored{row.name, row.model->plan_identity, row.model->executed_batch,
+                           std::move(view.outcome), std::move(view.method)};
+    return table_->put_model_row(device_, setting_, campaign_, stored);
   }
-  table::Row row;
-  row.key = unit.name;
-  row.reuse_bytes = unit.state.reuse_bytes;
-  row.outcome = std::move(view.outcome);
-  row.method = std::move(view.method);
-  return table_->put_row(device_, setting_, campaign_, row);
+  table::Row stored;
+  stored.key = row.name;
+  stored.reuse_bytes = row.state.reuse_bytes;
+  stored.outcome = std::move(view.outcome);
+  stored.method = std::move(view.method);
+  return table_->put_row(device_, setting_, campaign_, stored);
 }
 
-Status RowStore::add_block(Unit& unit, const table::Block& block, References& references) {
+Status RowStore::add_block(CampaignRow& row, const table::Block& block, References& references) {
   references.add(block);
-  unit.blocks.push_back(block);
-  View view = assess(unit, references);
+  row.blocks.push_back(block);
+  View view = assess(row, references);
   return table_->transaction([&]() -> Status {
-    OPLAT_TRY(row, put(unit, std::move(view)));
-    return unit.kind == UnitKind::Model ? table_->add_model_block(row, block)
-                                        : table_->add_block(row, block);
+    OPLAT_TRY(id, put(row, std::move(view)));
+    return row.kind == RowKind::Model ? table_->add_model_block(id, block)
+                                      : table_->add_block(id, block);
   });
 }
 
-Status RowStore::refuse(Unit& unit, const table::Outcome& refusal, References& references) {
-  unit.finished = true;
-  View view{refusal, unit.method};
-  if (unit.blocks.empty()) {
-    unit.refusal = refusal;
+Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, References& references) {
+  row.finished = true;
+  View view{refusal, row.method};
+  if (row.blocks.empty()) {
+    row.refusal = refusal;
   } else {
-    add_flag(unit.method.flags, kFailedLater);
-    view = assess(unit, references);
+    add_flag(row.method.flags, kFailedLater);
+    view = assess(row, references);
   }
-  OPLAT_TRY(row, put(unit, std::move(view)));
-  (void)row;
-  return {};
+  return put(row, std::move(view)).map([](table::RowId) {});
 }
 
-Status RowStore::refresh(Unit& unit, References& references) {
-  if (unit.blocks.empty()) return {};
-  View view = assess(unit, references);
-  if (unit.stored == view.outcome && unit.stored_flags == view.method.flags) return {};
-  OPLAT_TRY(row, put(unit, std::move(view)));
-  (void)row;
-  return {};
+Status RowStore::refresh(CampaignRow& row, References& references) {
+  if (row.blocks.empty()) return {};
+  View view = assess(row, references);
+  if (row.stored == view.outcome && row.stored_flags == view.method.flags) return {};
+  return put(row, std::move(view)).map([](table::RowId) {});
 }
 
 }  // namespace oplat::measure

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes units to the table as rows and blocks.
+/// Stores what a campaign knows of its rows: rows of the table, and their blocks.
 #pragma once
 
+#include "measure/campaign_rows.hpp"
 #include "measure/references.hpp"
-#include "measure/units.hpp"
 #include "table/table.hpp"
 
 namespace oplat::measure {
@@ -16,20 +16,20 @@ class RowStore {
   void set_campaign(table::CampaignId campaign) { campaign_ = campaign; }
 
   /// One transaction: the row as it is with this block, and the block.
-  Status add_block(Unit& unit, const table::Block& block, References& references);
+  Status add_block(CampaignRow& row, const table::Block& block, References& references);
   /// The row says why there is no time; a row with blocks keeps its time and gets the flag
   /// "failed_later".
-  Status refuse(Unit& unit, const table::Outcome& refusal, References& references);
+  Status refuse(CampaignRow& row, const table::Outcome& refusal, References& references);
   /// Assesses anew, now that all references are known, and writes the row if that changed it.
-  Status refresh(Unit& unit, References& references);
+  Status refresh(CampaignRow& row, References& references);
 
  private:
   struct View {
     table::Outcome outcome;
     table::Method method;
   };
-  View assess(Unit& unit, References& references) const;
-  Result<table::RowId> put(Unit& unit, View view);
+  View assess(CampaignRow& row, References& references) const;
+  Result<table::RowId> put(CampaignRow& row, View view);
 
   table::Table* table_;
   table::DeviceId device_;

@@ -6,16 +6,16 @@
 #include <deque>
 #include <span>
 
-#include "measure/units.hpp"
+#include "measure/campaign_rows.hpp"
 
 namespace oplat::measure {
 
-/// Number of blocks of the unfinished units that have the fewest; nothing where all are finished.
-std::optional<std::int64_t> pass_level(std::span<const Unit> units);
+/// Number of blocks of the unfinished rows that have the fewest; nothing where all are finished.
+std::optional<std::int64_t> pass_level(std::span<const CampaignRow> rows);
 
-/// Indices of the unfinished units with `level` blocks, in an order that depends on seed and level
+/// Indices of the unfinished rows with `level` blocks, in an order that depends on seed and level
 /// alone: a campaign that was interrupted in this pass goes on in the same order.
-std::deque<std::size_t> pass_order(std::span<const Unit> units, std::int64_t level,
+std::deque<std::size_t> pass_order(std::span<const CampaignRow> rows, std::int64_t level,
                                    std::uint64_t seed);
 
 }  // namespace oplat::measure

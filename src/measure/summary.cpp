@@ -13,17 +13,17 @@ std::string reason_of(const table::Outcome& outcome) {
   return {};
 }
 
-void count(Counts& counts, const Unit& unit, const measure::StopRule& rule) {
+void count(Counts& counts, const CampaignRow& row, const measure::StopRule& rule) {
   ++counts.total;
-  if (unit.refusal) {
-    counts.failed += std::holds_alternative<table::Failed>(*unit.refusal) ? 1 : 0;
-    counts.unsupported += std::holds_alternative<table::Unsupported>(*unit.refusal) ? 1 : 0;
-    counts.skipped += std::holds_alternative<table::Skipped>(*unit.refusal) ? 1 : 0;
-  } else if (unit.blocks.empty()) {
+  if (row.refusal) {
+    counts.failed += std::holds_alternative<table::Failed>(*row.refusal) ? 1 : 0;
+    counts.unsupported += std::holds_alternative<table::Unsupported>(*row.refusal) ? 1 : 0;
+    counts.skipped += std::holds_alternative<table::Skipped>(*row.refusal) ? 1 : 0;
+  } else if (row.blocks.empty()) {
     ++counts.left;
-  } else if (unit.precise) {
+  } else if (row.precise) {
     ++counts.precise;
-  } else if (unit.attempts() >= rule.least_blocks) {
+  } else if (row.attempts() >= rule.least_blocks) {
     ++counts.wide;
   } else {
     ++counts.few;
@@ -32,27 +32,27 @@ void count(Counts& counts, const Unit& unit, const measure::StopRule& rule) {
 
 }  // namespace
 
-Summary summarise(const Units& units, const measure::StopRule& rule) {
+Summary summarise(const CampaignRows& rows, const measure::StopRule& rule) {
   Summary summary;
-  summary.views = units.views;
+  summary.views = rows.views;
   std::optional<std::int64_t> fewest;
-  for (const Unit& unit : units.all) {
-    if (unit.need == Need::No) continue;
+  for (const CampaignRow& row : rows.all) {
+    if (row.demand == RowDemand::No) continue;
     // Whether an evicted row is wanted is open until its hot one is measured: that one is counted
     // instead.
-    if (unit.need == Need::Yes)
-      count(unit.kind == UnitKind::Model ? summary.models : summary.kernels, unit, rule);
-    if (unit.refusal) {
+    if (row.demand == RowDemand::Yes)
+      count(row.kind == RowKind::Model ? summary.models : summary.kernels, row, rule);
+    if (row.refusal) {
       summary.refusals.push_back(
-          {unit.name, std::string(table::outcome_name(*unit.refusal)), reason_of(*unit.refusal)});
-    } else if (!fewest || unit.attempts() < *fewest) {
-      fewest = unit.attempts();
+          {row.name, std::string(table::outcome_name(*row.refusal)), reason_of(*row.refusal)});
+    } else if (!fewest || row.attempts() < *fewest) {
+      fewest = row.attempts();
     }
   }
   summary.passes = fewest.value_or(0);
-  summary.kernels.total += static_cast<std::int64_t>(units.unreadable.size());
-  summary.kernels.failed += static_cast<std::int64_t>(units.unreadable.size());
-  summary.refusals.insert(summary.refusals.end(), units.unreadable.begin(), units.unreadable.end());
+  summary.kernels.total += static_cast<std::int64_t>(rows.unreadable.size());
+  summary.kernels.failed += static_cast<std::int64_t>(rows.unreadable.size());
+  summary.refusals.insert(summary.refusals.end(), rows.unreadable.begin(), rows.unreadable.end());
   return summary;
 }
 

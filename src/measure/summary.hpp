@@ -2,11 +2,11 @@
 /// What became of the rows.
 #pragma once
 
-#include "measure/units.hpp"
+#include "measure/campaign_rows.hpp"
 
 namespace oplat::measure {
 
-/// Counts and refusals of all units; the caller adds what happened on the way.
-Summary summarise(const Units& units, const measure::StopRule& rule);
+/// Counts and refusals of all rows; the caller adds what happened on the way.
+Summary summarise(const CampaignRows& rows, const measure::StopRule& rule);
 
 }  // namespace oplat::measure

@@ -79,7 +79,7 @@ Result<measure::ReferenceMedians> recorded_references(const table::Table& table,
 }
 
 Result<Verification> verify(const VerifyRequest& request, const std::vector<VerifyRow>& rows,
-                            table::Table& scratch, const InstrumentFactory& factory,
+                            table::Table& scratch, const RunnerFactory& factory,
                             Progress& progress) {
   CampaignRequest campaign = request.campaign;
   campaign.models.clear();

@@ -123,7 +123,7 @@ struct Verification {
 /// Measures `rows` again: five to eight blocks each, every pass in a fresh process, into `scratch`,
 /// an empty table.
 Result<Verification> verify(const VerifyRequest& request, const std::vector<VerifyRow>& rows,
-                            table::Table& scratch, const InstrumentFactory& factory,
+                            table::Table& scratch, const RunnerFactory& factory,
                             Progress& progress);
 
 /// The reference kernels' baseline of the first campaign of this device and these settings that

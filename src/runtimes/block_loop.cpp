@@ -127,10 +127,11 @@ class BlockLoop {
   }
 
   bool is_apart() {
-    if (request_.apart < 2) return true;
-    oplat_probe_cores best{samples_.best_cores.look_ns, samples_.best_cores.trip_ns};
-    const bool apart = oplat_probe_apart(static_cast<std::int32_t>(request_.apart), &best) == 1;
-    samples_.best_cores = {best.look_ns, best.trip_ns};
+    if (request_.cores_distinct < 2) return true;
+    oplat_probe_cores best{samples_.best_cores.issue_ns, samples_.best_cores.handoff_ns};
+    const bool apart =
+        oplat_probe_apart(static_cast<std::int32_t>(request_.cores_distinct), &best) == 1;
+    samples_.best_cores = {best.issue_ns, best.handoff_ns};
     return apart;
   }
 
@@ -138,7 +139,7 @@ class BlockLoop {
     samples_.best_cores = request_.best_cores;
     const std::int64_t begin_ns = oplat_probe_now_ns();
     apart_ = is_apart();
-    while (!apart_ && samples_.waited_ns < request_.patience.count()) {
+    while (!apart_ && samples_.waited_ns < request_.max_wait.count()) {
       std::this_thread::sleep_for(kApartEvery);
       samples_.waited_ns = oplat_probe_now_ns() - begin_ns;
       apart_ = is_apart();
@@ -146,7 +147,7 @@ class BlockLoop {
   }
 
   std::optional<table::Failed> timed_rounds(bool real) {
-    const bool look = real && request_.alone;
+    const bool look = real && request_.core_exclusive;
     std::vector<double> usual_ns(request_.handles.size());
     const std::int64_t begin_ns = oplat_probe_now_ns();
     double elapsed_ns = 0;

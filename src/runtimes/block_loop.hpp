@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {

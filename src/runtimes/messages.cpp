@@ -371,15 +371,15 @@ Result<OpenOutcome> decode_open_outcome(const Json& json) {
 namespace {
 
 Json encode_cores(const measure::Cores& cores) {
-  return {{"look_ns", cores.look_ns}, {"trip_ns", cores.trip_ns}};
+  return {{"look_ns", cores.issue_ns}, {"trip_ns", cores.handoff_ns}};
 }
 
 void take_cores(Fields& fields, measure::Cores& to) {
   const Json* found = fields.find("best_cores", Need::Optional);
   if (found == nullptr) return;
   Fields inner(*found, "best_cores");
-  inner.number("look_ns", to.look_ns, Need::Optional);
-  inner.number("trip_ns", to.trip_ns, Need::Optional);
+  inner.number("look_ns", to.issue_ns, Need::Optional);
+  inner.number("trip_ns", to.handoff_ns, Need::Optional);
   if (inner.error()) fields.complain("best_cores", "holds something other than two times");
 }
 
@@ -394,9 +394,9 @@ Json encode(const BlockRequest& request) {
           {"scrub_bytes", request.scrub_bytes},
           {"scrub_threads", request.scrub_threads},
           {"references", request.references},
-          {"alone", request.alone},
-          {"apart", request.apart},
-          {"patience_ns", static_cast<std::int64_t>(request.patience.count())},
+          {"alone", request.core_exclusive},
+          {"apart", request.cores_distinct},
+          {"patience_ns", static_cast<std::int64_t>(request.max_wait.count())},
           {"best_cores", encode_cores(request.best_cores)},
           {"wake", request.wake ? Json(*request.wake) : Json(nullptr)}};
 }
@@ -404,7 +404,7 @@ Json encode(const BlockRequest& request) {
 Result<BlockRequest> decode_block_request(const Json& json) {
   BlockRequest request;
   std::int64_t duration_ns = request.duration.count();
-  std::int64_t patience_ns = request.patience.count();
+  std::int64_t patience_ns = request.max_wait.count();
   Fields fields(json, "block");
   fields.integers("handles", request.handles, Need::Required, 0, kAny, kMaxHandles);
   fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMaxDurationNs);
@@ -414,15 +414,15 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMaxBytes);
   fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMaxThreads);
   fields.boolean("references", request.references, Need::Optional);
-  fields.boolean("alone", request.alone, Need::Optional);
-  fields.integer("apart", request.apart, Need::Optional, 1, kMaxThreads);
+  fields.boolean("alone", request.core_exclusive, Need::Optional);
+  fields.integer("apart", request.cores_distinct, Need::Optional, 1, kMaxThreads);
   fields.integer("patience_ns", patience_ns, Need::Optional, 0, kMaxDurationNs);
   take_cores(fields, request.best_cores);
   if (const Json* wake = fields.find("wake", Need::Optional); wake != nullptr && !wake->is_null()) {
     fields.integer("wake", request.wake.emplace(), Need::Required, 0, kAny);
   }
   request.duration = std::chrono::nanoseconds(duration_ns);
-  request.patience = std::chrono::nanoseconds(patience_ns);
+  request.max_wait = std::chrono::nanoseconds(patience_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
   if (request.least_rounds > request.most_rounds)
     fields.complain("least_rounds", "is above \"most_rounds\"");

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "runtimes/protocol.hpp"
 #include "table/records.hpp"
 

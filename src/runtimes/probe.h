@@ -52,9 +52,9 @@ OPLAT_PROBE_API int32_t oplat_probe_alone(void);
 
 /** The cores of a kernel on several threads at their best, as far as was seen; 0: not yet. */
 struct oplat_probe_cores {
-  double look_ns; /**< of additions in registers, some ten microseconds of them, on a core of one's
+  double issue_ns; /**< of additions in registers, some ten microseconds of them, on a core of one's
                      own */
-  double trip_ns; /**< of a cache line from one core to the farthest and back */
+  double handoff_ns; /**< of a cache line from one core to the farthest and back */
 };
 
 /** 1 where the cores of a kernel on `threads` threads, the caller's one of them, do nothing but

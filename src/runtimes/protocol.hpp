@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "table/records.hpp"
 
 namespace oplat::runtimes {

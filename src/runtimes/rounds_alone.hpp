@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 
 namespace oplat::runtimes {
 

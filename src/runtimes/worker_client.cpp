@@ -379,7 +379,7 @@ Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& r
     inner.wake = inner_of(*inner.wake);  // opened beside the others, by the same process
   // The duration is the caller's wish, not a delay of the worker's.
   const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) +
-                        request.duration + request.patience;
+                        request.duration + request.max_wait;
   auto answer = impl_->exchange("block", encode(inner), deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));

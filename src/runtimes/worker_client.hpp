@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
@@ -35,7 +35,7 @@ struct WorkerOptions {
 /// set; the process is then gone. Use one client from one thread, and start() and restart() it from
 /// a thread that outlives the worker: the system kills a worker together with the thread that
 /// started it, so that none is left behind.
-class WorkerClient final : public measure::Instrument {
+class WorkerClient final : public measure::KernelRunner {
  public:
   /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that
   /// installs it).

@@ -41,9 +41,9 @@ class CampaignSurvival : public testing::Test {
     request.setting.runtime = "misbehaving";
     request.setting.version = "1";
     request.keys = std::move(keys);
-    const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
+    const auto factory = [&]() -> Result<std::unique_ptr<measure::KernelRunner>> {
       OPLAT_TRY(worker, runtimes::WorkerClient::start("misbehaving", options_));
-      return std::unique_ptr<measure::Instrument>(std::move(worker));
+      return std::unique_ptr<measure::KernelRunner>(std::move(worker));
     };
     measure::SilentProgress progress;
     auto summary = measure::run(request, *table_, factory, progress);

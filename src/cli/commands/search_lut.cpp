@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "app/session.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"

@@ -8,10 +8,12 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
-#include "cli/campaign.hpp"
+#include "cli/campaign_flags.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/requests.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
@@ -32,7 +34,7 @@ struct LutBuildFlags {
   std::string out;
   std::string table;
   RunOptions run;
-  CampaignOptions campaign;
+  CampaignFlags campaign;
   Verbosity verbosity;
 };
 
@@ -173,14 +175,17 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
   for (const std::string& input : {flags.queries, flags.table})
     OPLAT_CHECK(refuse_to_replace(flags.out, input));
   for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
-  OPLAT_TRY(campaign, campaign_flags(flags.campaign));
-  OPLAT_CHECK(check_runtime_name(flags.run.runtime));
+  OPLAT_TRY(campaign, campaign_options(flags.campaign));
+  OPLAT_TRY(runtime, runtime_request(flags.run));
+  OPLAT_CHECK(app::check_runtime_name(flags.run.runtime));
   OPLAT_TRY(wanted, wanted_of(flags));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(session, app::start_session(runtime, events));
   OPLAT_TRY(table, table::Table::open(flags.table.empty() ? flags.out + ".oplat" : flags.table,
                                       table::Mode::Create));
-  OPLAT_CHECK(check_device(table, session.device));
-  OPLAT_TRY(summary, run_campaign(session, keys_of(wanted), {}, campaign, table, flags.verbosity));
+  OPLAT_CHECK(app::check_device(table, session.device));
+  OPLAT_TRY(summary, app::run_campaign(session, keys_of(wanted), {}, campaign, table, events));
+  events.finish();
   if (summary.interrupted)
     return fail(Code::Interrupted,
                 "stopped; {} keeps what was measured; go on with the same command",

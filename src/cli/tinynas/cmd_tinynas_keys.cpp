@@ -3,8 +3,9 @@
 #include <memory>
 #include <unordered_set>
 
+#include "app/session.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/runtime_session.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/executed_conv.hpp"
@@ -28,9 +29,10 @@ struct TinynasKeysFlags {
 
 /// As the runtime's kernel library chooses; see the planner of its worker.
 Result<std::int64_t> block_of_this_machine(const Verbosity& verbosity) {
-  RunOptions options;
-  options.runtime = "onnxruntime";
-  auto session = start_runtime(options, verbosity);
+  app::RuntimeRequest request;
+  request.runtime = "onnxruntime";
+  TerminalEvents events(verbosity);
+  const auto session = app::start_session(request, events);
   if (!session)
     return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8",
                 session.error().message);

@@ -27,7 +27,7 @@ struct gathering {
 
 struct place {
   struct gathering* gathering;
-  double look_ns;
+  double issue_ns;
   _Alignas(128) atomic_int ball; /* on lines of its own. Odd: thrown by the caller, even: thrown back */
 };
 
@@ -43,12 +43,12 @@ static double least_look(void) {
 }
 
 /* 0 where it was called off. */
-static int look_with_the_others(struct gathering* all, double* look_ns) {
+static int look_with_the_others(struct gathering* all, double* issue_ns) {
   atomic_fetch_add(&all->arrived, 1);
   while (atomic_load(&all->arrived) < all->threads) {
     if (atomic_load(&all->called_off)) return 0;
   }
-  *look_ns = least_look();
+  *issue_ns = least_look();
   atomic_fetch_add(&all->done, 1);
   while (atomic_load(&all->done) < all->threads) oplat_probe_kernel_issue(kLookRounds / 16);
   return 1;
@@ -56,7 +56,7 @@ static int look_with_the_others(struct gathering* all, double* look_ns) {
 
 static void* look_elsewhere(void* argument) {
   struct place* place = argument;
-  if (!look_with_the_others(place->gathering, &place->look_ns)) return NULL;
+  if (!look_with_the_others(place->gathering, &place->issue_ns)) return NULL;
   for (int i = 1; i <= kBatches * kTrips; ++i) {
     while (atomic_load_explicit(&place->ball, memory_order_acquire) != 2 * i - 1) {
     }
@@ -128,19 +128,19 @@ static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   return count;
 }
 
-static int judge(const double* looks, int32_t count, double trip_ns, struct oplat_probe_cores* best) {
+static int judge(const double* looks, int32_t count, double handoff_ns, struct oplat_probe_cores* best) {
   double longest = looks[0];
   for (int32_t i = 0; i < count; ++i) {
     if (looks[i] > longest) longest = looks[i];
-    if (looks[i] <= 0 || (best->look_ns > 0 && looks[i] >= best->look_ns)) continue;
+    if (looks[i] <= 0 || (best->issue_ns > 0 && looks[i] >= best->issue_ns)) continue;
     /* So much better than before: the cores were shared until now, maybe by one another, and nearer than two can be. */
-    if (best->look_ns > kMostOfLook * looks[i]) best->trip_ns = 0;
-    best->look_ns = looks[i];
+    if (best->issue_ns > kMostOfLook * looks[i]) best->handoff_ns = 0;
+    best->issue_ns = looks[i];
   }
-  if (longest > kMostOfLook * best->look_ns) return 0;
+  if (longest > kMostOfLook * best->issue_ns) return 0;
   /* Only of cores that are different ones: hardware threads of one are nearer still. */
-  if (best->trip_ns <= 0 || trip_ns < best->trip_ns) best->trip_ns = trip_ns;
-  return trip_ns <= kMostOfTrip * best->trip_ns;
+  if (best->handoff_ns <= 0 || handoff_ns < best->handoff_ns) best->handoff_ns = handoff_ns;
+  return handoff_ns <= kMostOfTrip * best->handoff_ns;
 }
 
 /* On its CPU from the start: the caller keeps its own busy. */
@@ -182,14 +182,14 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   }
   int apart = !made_all; /* a look that cannot be had is held against nobody */
   if (made_all && atomic_load(&all.arrived) == threads - 1) {
-    double trip_ns = 0;
+    double handoff_ns = 0;
     (void)look_with_the_others(&all, &looks[threads - 1]);
     for (int i = 0; i < count; ++i) {
       const double ns = least_trip(&places[i]);
-      if (ns > trip_ns) trip_ns = ns;
-      looks[i] = places[i].look_ns;
+      if (ns > handoff_ns) handoff_ns = ns;
+      looks[i] = places[i].issue_ns;
     }
-    apart = judge(looks, threads, trip_ns, best);
+    apart = judge(looks, threads, handoff_ns, best);
   } else {
     atomic_store(&all.called_off, 1);
   }

@@ -12,7 +12,7 @@
 
 #include "base/files.hpp"
 #include "measure/campaign.hpp"
-#include "unit/measure/simulated_instrument.hpp"
+#include "unit/measure/simulated_runner.hpp"
 
 namespace oplat::measure {
 
@@ -57,10 +57,10 @@ struct Bench {
     request.seed = 7;
     request.seconds = [this] { return world.now_seconds; };
     request.stop_asked = [this] { return stop_after && rows_blocks() >= *stop_after; };
-    factory = [this]() -> Result<std::unique_ptr<measure::Instrument>> {
+    factory = [this]() -> Result<std::unique_ptr<measure::KernelRunner>> {
       if (world.factory_fails) return fail(Code::Runtime, "no such runtime");
-      return std::unique_ptr<measure::Instrument>(
-          std::make_unique<measure::SimulatedInstrument>(world));
+      return std::unique_ptr<measure::KernelRunner>(
+          std::make_unique<measure::SimulatedRunner>(world));
     };
     auto opened = table::Table::open(folder.path() / "t.oplat", table::Mode::Create);
     EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().message);
@@ -100,7 +100,7 @@ struct Bench {
   base::TemporaryFolder folder;
   measure::SimulatedWorld world;
   CampaignRequest request;
-  InstrumentFactory factory;
+  RunnerFactory factory;
   RecordingProgress progress;
   std::unique_ptr<table::Table> table;
   std::optional<std::size_t> stop_after;

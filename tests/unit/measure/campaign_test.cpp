@@ -504,7 +504,7 @@ TEST(Campaign, LeavesOutWhatCannotBeMeasured) {
   EXPECT_EQ(bench.rows().size(), 3U);
 }
 
-TEST(Campaign, FailsWhereNoInstrumentCanBeMade) {
+TEST(Campaign, FailsWhereNoRunnerCanBeMade) {
   Bench bench;
   bench.world.factory_fails = true;
   const auto none = run(bench.request, *bench.table, bench.factory, bench.progress);

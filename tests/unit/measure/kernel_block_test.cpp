@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "measure/model_block.hpp"
-#include "unit/measure/simulated_instrument.hpp"
+#include "unit/measure/simulated_runner.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -19,12 +19,12 @@ class KernelBlockTest : public ::testing::Test {
  protected:
   KernelBlockOutcome measure(const std::string& key, const State& state,
                              std::optional<double> empty_call = 1000.0) {
-    SimulatedInstrument instrument(world_);
+    SimulatedRunner runner(world_);
     KernelBlockRequest request;
     request.key = key;
     request.state = state;
     request.empty_call_ns = empty_call;
-    auto outcome = measure_kernel_block(instrument, request);
+    auto outcome = measure_kernel_block(runner, request);
     EXPECT_TRUE(outcome.has_value());
     EXPECT_EQ(world_.open_handles, 0) << "handles left open";
     return *outcome;
@@ -74,13 +74,13 @@ TEST_F(KernelBlockTest, TakesMoreCopiesWhereTheCallCostHidTheKernel) {
 
 TEST_F(KernelBlockTest, KeepsTheCopiesOfEarlierBlocks) {
   world_.kernels["k"] = {.hot_ns = 3000};
-  SimulatedInstrument instrument(world_);
+  SimulatedRunner runner(world_);
   KernelBlockRequest request;
   request.key = "k";
   request.state = hot_;
   request.copies = 17;
   request.expected_ns = 3000;
-  const auto outcome = measure_kernel_block(instrument, request);
+  const auto outcome = measure_kernel_block(runner, request);
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(std::get<KernelBlock>(*outcome).method.copies, 17);
   EXPECT_EQ(world_.blocks.size(), 1U) << "no calibration again";
@@ -133,12 +133,12 @@ TEST_F(KernelBlockTest, SaysSoWhereThereIsNoSlope) {
 
 TEST_F(KernelBlockTest, TriesMoreCopiesBeforeItGivesUp) {
   world_.kernels["k"] = {.hot_ns = 0};
-  SimulatedInstrument instrument(world_);
+  SimulatedRunner runner(world_);
   KernelBlockRequest request;
   request.key = "k";
   request.state = hot_;
   request.copies = 16;
-  const auto outcome = measure_kernel_block(instrument, request);
+  const auto outcome = measure_kernel_block(runner, request);
   ASSERT_TRUE(outcome.has_value());
   EXPECT_THAT(std::get<table::Failed>(*outcome).reason, HasSubstr("64 copies"));
   EXPECT_THAT(std::get<table::Failed>(*outcome).reason,
@@ -159,22 +159,21 @@ TEST_F(KernelBlockTest, RefusalsAndAccidentsAreData) {
   world_.kernels["hang"] = {.hangs = true};
   EXPECT_EQ(std::get<table::Unsupported>(measure("no", hot_)).reason, "no kernel for bf16");
   for (const char* key : {"crash", "hang"}) {
-    SimulatedInstrument instrument(world_);
+    SimulatedRunner runner(world_);
     KernelBlockRequest request;
     request.key = key;
     request.state = hot_;
-    const auto outcome = measure_kernel_block(instrument, request);
+    const auto outcome = measure_kernel_block(runner, request);
     ASSERT_TRUE(outcome.has_value());
     EXPECT_TRUE(std::holds_alternative<table::Failed>(*outcome)) << key;
-    EXPECT_FALSE(measure_kernel_block(instrument, request).has_value())
-        << "a dead instrument is an error";
+    EXPECT_FALSE(measure_kernel_block(runner, request).has_value()) << "a dead runner is an error";
   }
 }
 
 /// Answers whatever the test says.
-class RubbishInstrument final : public Instrument {
+class RubbishRunner final : public KernelRunner {
  public:
-  explicit RubbishInstrument(BlockSamples samples) : samples_(std::move(samples)) {}
+  explicit RubbishRunner(BlockSamples samples) : samples_(std::move(samples)) {}
   Result<OpenOutcome> open(const OpenRequest&) override {
     return OpenOutcome(Opened{1, 0, "chain"});
   }
@@ -191,8 +190,8 @@ TEST(KernelBlockRubbish, IsNeverTakenForATime) {
   const auto measured = [&](std::vector<std::vector<double>> ns) {
     BlockSamples samples;
     samples.ns = std::move(ns);
-    RubbishInstrument instrument(samples);
-    return measure_kernel_block(instrument, request);
+    RubbishRunner runner(samples);
+    return measure_kernel_block(runner, request);
   };
   EXPECT_FALSE(measured({}).has_value());
   EXPECT_FALSE(measured({{1}, {1}, {1}}).has_value());
@@ -204,12 +203,12 @@ TEST(KernelBlockRubbish, IsNeverTakenForATime) {
 TEST(EmptyCall, IsTheCallWithoutItsKernel) {
   SimulatedWorld world;
   world.kernels["tiny"] = {.hot_ns = 50};
-  SimulatedInstrument instrument(world);
-  const auto empty = measure_empty_call(instrument, "tiny", {});
+  SimulatedRunner runner(world);
+  const auto empty = measure_empty_call(runner, "tiny", {});
   ASSERT_TRUE(empty.has_value());
   EXPECT_NEAR(*empty->ns, 1000, 1e-6);
   EXPECT_EQ(empty->reference_memory_ns, 300e3);
-  const auto none = measure_empty_call(instrument, "absent", {});
+  const auto none = measure_empty_call(runner, "absent", {});
   ASSERT_TRUE(none.has_value());
   EXPECT_FALSE(none->ns.has_value());
 }
@@ -217,17 +216,17 @@ TEST(EmptyCall, IsTheCallWithoutItsKernel) {
 TEST(ModelBlock, IsTheMedianCallWithTheFirstApart) {
   SimulatedWorld world;
   world.kernels["net.onnx"] = {.hot_ns = 7e6};
-  SimulatedInstrument instrument(world);
+  SimulatedRunner runner(world);
   ModelBlockRequest request;
   request.model = "net.onnx";
-  const auto outcome = measure_model_block(instrument, request);
+  const auto outcome = measure_model_block(runner, request);
   ASSERT_TRUE(outcome.has_value());
   const auto& block = std::get<ModelBlock>(*outcome);
   EXPECT_NEAR(block.block.value_ns, 7e6 + 1000, 1e-3);
   EXPECT_EQ(block.block.rounds, 43) << "0.3 s of 7 ms";
   world.kernels["big.onnx"] = {.hot_ns = 2e9};
   request.model = "big.onnx";
-  const auto big = measure_model_block(instrument, request);
+  const auto big = measure_model_block(runner, request);
   EXPECT_EQ(std::get<ModelBlock>(*big).block.rounds, 5);
   EXPECT_EQ(world.open_handles, 0);
 }

@@ -50,7 +50,7 @@ BlockRequest rounds(std::vector<Handle> handles, std::int64_t least) {
   request.least_rounds = least;
   request.warmup_rounds = 0;
   request.references = false;
-  request.alone = false;
+  request.core_exclusive = false;
   return request;
 }
 
@@ -77,7 +77,7 @@ TEST(BlockLoopTest, WarmUpRoundsAreNotReported) {
 
 TEST(BlockLoopTest, ABlockCountsAsStolenWhereAnotherProgramHasOneOfItsCores) {
   auto request = rounds({1}, 1);
-  request.apart = 2;
+  request.cores_distinct = 2;
   std::optional<measure::BlockOutcome> outcome;
   {
     const BusyCpu busy;
@@ -93,15 +93,15 @@ TEST(BlockLoopTest, ABlockCountsAsStolenWhereAnotherProgramHasOneOfItsCores) {
 TEST(BlockLoopTest, ABlockWaitsNoLongerThanItMayForBetterCores) {
   NotingWorker worker(false);
   auto request = rounds({1}, 1);
-  request.apart = 2;
-  request.patience = std::chrono::milliseconds(50);
+  request.cores_distinct = 2;
+  request.max_wait = std::chrono::milliseconds(50);
   request.best_cores = {1e-3, 1e-3};  // that no core will ever be
   const auto outcome = run_block(worker, request);
   ASSERT_TRUE(outcome);
   const auto& samples = std::get<BlockSamples>(*outcome);
   EXPECT_EQ(samples.best_cores, request.best_cores);
   if (samples.waited_ns == 0) GTEST_SKIP() << "made for two cores";
-  EXPECT_GE(samples.waited_ns, request.patience.count());
+  EXPECT_GE(samples.waited_ns, request.max_wait.count());
   EXPECT_GT(samples.steal_ticks, 0);
 }
 

@@ -21,7 +21,7 @@ class BusyCpu {
     if (::sched_getaffinity(0, sizeof usable_, &usable_) != 0 || CPU_COUNT(&usable_) != 2) return;
     oplat_probe_cores best{};
     (void)oplat_probe_apart(2, &best);
-    if (best.look_ns == 0) return;  // hardware threads of one core: never asked about
+    if (best.issue_ns == 0) return;  // hardware threads of one core: never asked about
     const int here = ::sched_getcpu();
     if (oplat_probe_pin(here) != 0) return;
     pinned_ = true;

@@ -194,9 +194,9 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     request.scrub_threads = 3;
     if (any_bool()) request.wake = 17;
     request.references = any_bool();
-    request.alone = any_bool();
-    request.apart = any_integer(1, 64);
-    request.patience = std::chrono::nanoseconds(any_integer(0, 1'000'000'000));
+    request.core_exclusive = any_bool();
+    request.cores_distinct = any_integer(1, 64);
+    request.max_wait = std::chrono::nanoseconds(any_integer(0, 1'000'000'000));
     request.best_cores = {any_time(), any_time()};
     const auto back = decode_block_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -209,9 +209,9 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     EXPECT_EQ(back->scrub_threads, request.scrub_threads);
     EXPECT_EQ(back->wake, request.wake);
     EXPECT_EQ(back->references, request.references);
-    EXPECT_EQ(back->alone, request.alone);
-    EXPECT_EQ(back->apart, request.apart);
-    EXPECT_EQ(back->patience, request.patience);
+    EXPECT_EQ(back->core_exclusive, request.core_exclusive);
+    EXPECT_EQ(back->cores_distinct, request.cores_distinct);
+    EXPECT_EQ(back->max_wait, request.max_wait);
     EXPECT_EQ(back->best_cores, request.best_cores);
   });
 }

@@ -76,7 +76,7 @@ TEST(ProbeTest, CoresThatNobodyKnowsTheThreadsOfAreNotAskedFor) {
   for (const int threads : {-1, 0, 1, cpus + 1, 1000})
     EXPECT_EQ(oplat_probe_apart(threads, &best), 1) << threads;
   EXPECT_EQ(oplat_probe_apart(cpus, nullptr), 1);
-  EXPECT_EQ(best.look_ns, 0);
+  EXPECT_EQ(best.issue_ns, 0);
 }
 
 TEST(ProbeTest, CoresAreComparedWithTheirBest) {
@@ -84,15 +84,15 @@ TEST(ProbeTest, CoresAreComparedWithTheirBest) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
   if (CPU_COUNT(&whole) != 2) GTEST_SKIP() << "made for two CPUs";
   oplat_probe_cores best{};
-  for (int i = 0; i < 1000 && best.trip_ns == 0; ++i) (void)oplat_probe_apart(2, &best);
-  if (best.look_ns == 0) GTEST_SKIP() << "the CPUs are hardware threads of one core";
-  EXPECT_GT(best.look_ns, 0);
-  EXPECT_GT(best.trip_ns, 0);
+  for (int i = 0; i < 1000 && best.handoff_ns == 0; ++i) (void)oplat_probe_apart(2, &best);
+  if (best.issue_ns == 0) GTEST_SKIP() << "the CPUs are hardware threads of one core";
+  EXPECT_GT(best.issue_ns, 0);
+  EXPECT_GT(best.handoff_ns, 0);
   // Of cores that once were ten times as fast, none is good enough.
-  oplat_probe_cores faster{best.look_ns / 10, best.trip_ns};
+  oplat_probe_cores faster{best.issue_ns / 10, best.handoff_ns};
   EXPECT_EQ(oplat_probe_apart(2, &faster), 0);
-  EXPECT_EQ(faster.look_ns, best.look_ns / 10);
-  oplat_probe_cores nearer{best.look_ns, best.trip_ns / 10};
+  EXPECT_EQ(faster.issue_ns, best.issue_ns / 10);
+  oplat_probe_cores nearer{best.issue_ns, best.handoff_ns / 10};
   EXPECT_EQ(oplat_probe_apart(2, &nearer), 0);
 }
 

@@ -46,7 +46,7 @@ measure::BlockRequest block_request(std::vector<measure::Handle> handles) {
   request.handles = std::move(handles);
   request.duration = std::chrono::nanoseconds(0);
   request.references = false;
-  request.alone = false;
+  request.core_exclusive = false;
   return request;
 }
 

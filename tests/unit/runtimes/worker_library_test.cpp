@@ -41,7 +41,7 @@ class WorkerLibraryTest : public testing::TestWithParam<Language> {
     request.handles = {handle};
     request.duration = std::chrono::nanoseconds(0);
     request.references = false;
-    request.alone = false;
+    request.core_exclusive = false;
     return request;
   }
   /// The reason why a block of one kernel of `op` failed.

@@ -48,8 +48,8 @@ using OpenOutcome = std::variant<Opened, table::Unsupported, table::Skipped, tab
 
 /// Cores of several threads at their best, as far as was seen; 0: not yet. See oplat_probe_cores.
 struct Cores {
-  double look_ns = 0;
-  double trip_ns = 0;
+  double issue_ns = 0;
+  double handoff_ns = 0;
   friend bool operator==(const Cores&, const Cores&) = default;
 };
 
@@ -67,11 +67,11 @@ struct BlockRequest {
   bool references = true;  ///< time the reference kernels at the start
   /// Rounds during which somebody else used the core do not count, as far as others can be had; for
   /// what runs on one thread.
-  bool alone = true;
+  bool core_exclusive = true;
   /// A block counts as stolen if the cores of so many threads are not apart when it begins or ends
   /// (oplat_probe_apart); 1: not asked.
-  std::int64_t apart = 1;
-  std::chrono::nanoseconds patience{0};  ///< it waits so long at most until they are
+  std::int64_t cores_distinct = 1;
+  std::chrono::nanoseconds max_wait{0};  ///< it waits so long at most until they are
   Cores best_cores;
   /// Run untimed again and again for some 0.2 ms after each scrub: threads of a runtime's pool fall
   /// asleep during one, and inside a network they are awake.
@@ -93,10 +93,10 @@ struct BlockSamples {
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;
 
-class Instrument {
+class KernelRunner {
  public:
-  virtual ~Instrument() = default;
-  /// Error only where the instrument itself is lost for good; what concerns this kernel is data.
+  virtual ~KernelRunner() = default;
+  /// Error only where the runner itself is lost for good; what concerns this kernel is data.
   virtual Result<OpenOutcome> open(const OpenRequest& request) = 0;
   virtual Result<BlockOutcome> block(const BlockRequest& request) = 0;
   virtual Status close(Handle handle) = 0;

@@ -1,51 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat verify T: is this table still true here?
+/// From a table and the installed runtime to a comparison of rows.
+#include "app/verify.hpp"
+
 #include <algorithm>
-#include <memory>
 #include <set>
 
+#include "app/campaign.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
-#include "cli/campaign.hpp"
-#include "cli/command.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/progress.hpp"
-#include "cli/runtime_session.hpp"
 #include "compat/registry.hpp"
-#include "measure/verify.hpp"
 #include "predict/row_selection.hpp"
 
-namespace oplat::cli {
+namespace oplat::app {
 namespace {
 
-struct VerifyFlags {
-  std::string table;
-  std::string runtime;
-  std::vector<std::string> worker_arguments;
-  predict::RowFilter question = {.has_mismatch_flag = false};
-  std::string budget = "60s";
-  std::size_t rows = 20;
-  std::uint64_t seed = 1;
-  FormOptions form;
-  Verbosity verbosity;
-};
-
-class VerifyProgress final : public measure::Progress {
- public:
-  explicit VerifyProgress(const Verbosity& verbosity) : bar_(verbosity) {}
-  void update(const measure::ProgressState& state) override {
-    const bool measuring = state.phase == measure::Phase::Measuring;
-    bar_.update(measuring ? "measuring" : "preparing", state.done, state.total,
-                state.eta_seconds.value_or(-1), state.state + " " + state.current);
-  }
-  void notice(const std::string& message) override { bar_.note("oplat: " + message); }
-
- private:
-  ProgressBar bar_;
-};
+constexpr int kMaxCpu = 4095;
 
 /// The runtime whose times the table holds; one of several has to be named.
 Result<std::string> only_runtime(const table::Table& table) {
@@ -130,25 +99,26 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
   return {};
 }
 
-/// The flags with which a worker runs as the table's rows were run.
-Result<RunOptions> options_of(const VerifyFlags& flags, const std::string& worker,
-                              const table::Setting& setting) {
-  RunOptions options;
-  options.runtime = worker;
-  options.worker_arguments = flags.worker_arguments;
-  options.threads = setting.threads;
-  options.precision = setting.precision;
+/// The worker's settings under which the table's rows were measured.
+Result<RuntimeRequest> runtime_of(const VerifyRequest& request, const std::string& worker,
+                                  const table::Setting& setting) {
+  RuntimeRequest runtime;
+  runtime.runtime = worker;
+  runtime.worker_command = request.worker_command;
+  runtime.worker_arguments = request.worker_arguments;
+  runtime.threads = setting.threads;
+  runtime.precision = setting.precision;
   for (const auto& [name, value] : setting.options) {
     if (name != "affinity") {
-      options.options.push_back(name + "=" + value);
+      runtime.options[name] = value;
       continue;
     }
     const auto cpu = base::parse_int(value);
-    if (!cpu || *cpu < 0 || *cpu > 4095)
+    if (!cpu || *cpu < 0 || *cpu > kMaxCpu)
       return fail(Code::Input, "affinity={} in the table is no CPU", base::printable(value));
-    options.cpu = static_cast<int>(*cpu);
+    runtime.cpu = static_cast<int>(*cpu);
   }
-  return options;
+  return runtime;
 }
 
 report::Verification::Row row_of(const measure::RowCheck& check) {
@@ -205,110 +175,58 @@ report::Verification report_of(const measure::Verification& found,
   return report;
 }
 
-Result<int> run_verify(const VerifyFlags& flags) {
-  OPLAT_CHECK(check_out(flags.form, {flags.table}));
-  OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
-  if (!flags.runtime.empty()) OPLAT_CHECK(check_runtime_name(flags.runtime));
-  OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
-  std::string worker = flags.runtime;
-  if (worker.empty()) {
+}  // namespace
+
+Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
+  if (!request.runtime.empty()) OPLAT_CHECK(check_runtime_name(request.runtime));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  RuntimeRequest plain;
+  plain.runtime = request.runtime;
+  plain.worker_command = request.worker_command;
+  plain.worker_arguments = request.worker_arguments;
+  if (plain.runtime.empty()) {
     OPLAT_TRY(only, only_runtime(table));
-    worker = only;
+    plain.runtime = only;
   }
-  RunOptions plain;
-  plain.runtime = worker;
-  plain.worker_arguments = flags.worker_arguments;
-  OPLAT_TRY(installed, start_runtime(plain, flags.verbosity));
+  OPLAT_TRY(installed, start_session(plain, events));
   const runtimes::Hello hello = installed.worker->hello();
   installed.worker.reset();
-  predict::RowFilter question = flags.question;
+  predict::RowFilter question = request.rows;
   OPLAT_CHECK(fill(question, table, hello));
   OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
-  OPLAT_TRY(options, options_of(flags, worker, selection.setting));
-  OPLAT_TRY(session, start_runtime(options, flags.verbosity));
+  OPLAT_TRY(runtime, runtime_of(request, plain.runtime, selection.setting));
+  OPLAT_TRY(session, start_session(runtime, events));
   session.worker.reset();  // it would stand idle beside those that measure
   OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
-                                       flags.rows, flags.seed, compat::catalogue()));
+                                       request.max_rows, request.seed, compat::catalogue()));
   if (rows.empty()) {
     return fail(
         Code::Refused,
         "{}: holds no kernels that were timed on {} under {}; measure some with oplat profile",
-        flags.table, base::printable(selection.device.name), table::describe(selection.setting));
+        request.table, base::printable(selection.device.name), table::describe(selection.setting));
   }
   OPLAT_TRY(recorded,
             measure::recorded_references(table, selection.device_id, selection.setting_ids));
 
-  measure::VerifyRequest request;
-  request.campaign.device = selection.device;
-  request.campaign.setting = session.setting;
-  request.campaign.seed = flags.seed;
-  request.campaign.budget_seconds = budget_ns / 1e9;
-  request.campaign.argv = command_line();
-  request.here = session.device;
+  measure::VerifyRequest again;
+  again.campaign.catalogue = &compat::catalogue();
+  again.campaign.device = selection.device;
+  again.campaign.setting = session.setting;
+  again.campaign.seed = request.seed;
+  again.campaign.budget_seconds = request.budget_s;
+  again.campaign.argv = request.record;
+  again.campaign.stop_asked = [&events] { return events.cancelled(); };
+  again.here = session.device;
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-verify"));
   OPLAT_TRY(scratch, table::Table::open(folder.path() / "verify.oplat", table::Mode::Create));
-  const auto factory = [&]() -> Result<std::unique_ptr<measure::Instrument>> {
-    OPLAT_TRY(fresh, runtimes::WorkerClient::start(session.worker_name, session.options));
-    return std::unique_ptr<measure::Instrument>(std::move(fresh));
-  };
-  auto verification = [&] {
-    VerifyProgress progress(flags.verbosity);
-    return measure::verify(request, rows, scratch, factory, progress);
-  }();
-  if (!verification) return fail(std::move(verification).error());
-  if (verification->interrupted)
-    return fail(Code::Interrupted, "stopped; {} was only read", flags.table);
-
-  report::Verification report = report_of(*verification, selection, recorded);
-  report.table = flags.table;
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{report, {}}));
-  if (flags.form.form() != "text") print_warnings(report.warnings, flags.verbosity);
-  if (report.compared == 0) {
-    return fail(Code::Runtime, "{}",
-                report.refused > 0
-                    ? "no row could be measured again; the reasons stand above"
-                    : "the budget ended before a row was measured; give more with --budget");
-  }
-  if (verification->judgement.verdict == measure::TableVerdict::Same) return kDone;
-  return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
+  CampaignEvents progress(events);
+  OPLAT_TRY(verification, measure::verify(again, rows, scratch, runner_factory(session), progress));
+  if (verification.interrupted)
+    return fail(Code::Interrupted, "stopped; {} was only read", request.table);
+  VerifyResult result{report_of(verification, selection, recorded), verification.judgement.verdict};
+  result.verification.table = request.table;
+  return result;
 }
 
-}  // namespace
-
-void add_verify(const Command& app) {
-  const Command command = app.add_subcommand(
-      "verify", "measure some rows of a table again: does it still hold on this machine?");
-  const auto flags = std::make_shared<VerifyFlags>();
-  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
-  command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
-      .range(1, 4096);
-  command.add_option("--device", flags->question.device,
-                     "rows of this device (default: that of this machine's name)");
-  command.add_option("--runtime-version", flags->question.version,
-                     "rows of this version of the runtime (default: the installed one)");
-  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
-  add_option_filter(command, flags->question);
-  command.add_option("--budget", flags->budget, "stop after this time")
-      .type_name("TIME")
-      .capture_default_str();
-  command.add_option("--rows", flags->rows, "rows to measure again")
-      .range(5, 10'000)
-      .capture_default_str();
-  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs")
-      .capture_default_str();
-  command
-      .add_option("--worker-argument", flags->worker_arguments,
-                  "argument of the worker; 'replay' takes a table")
-      .repeatable();
-  add_form<report::Verification>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(
-      "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
-      "could be measured; 6 "
-      "another version of the runtime.");
-  command.runs([flags] { return run_verify(*flags); });
-}
-
-}  // namespace oplat::cli
+}  // namespace oplat::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An instrument whose truth is known: virtual clock, call cost, noise, and accidents on demand.
+/// A kernel runner whose truth is known: virtual clock, call cost, noise, and accidents on demand.
 /// Tests of measure and profile run against it; nothing in it waits.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "base/hash.hpp"
 #include "base/random.hpp"
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 
 namespace oplat::measure {
 
@@ -40,7 +40,7 @@ struct SimulatedBlock {
   bool references = false;
 };
 
-/// The machine behind all instruments of one test.
+/// The machine behind all runners of one test.
 struct SimulatedWorld {
   std::map<std::string, SimulatedKernel> kernels;  ///< by key or model path
   double call_ns = 1000;
@@ -63,17 +63,15 @@ struct SimulatedWorld {
   std::function<void()> before_block;                     ///< for accidents of the test's own
 };
 
-class SimulatedInstrument final : public Instrument {
+class SimulatedRunner final : public KernelRunner {
  public:
-  explicit SimulatedInstrument(SimulatedWorld& world)
+  explicit SimulatedRunner(SimulatedWorld& world)
       : world_(&world),
         process_(++world.processes),
         random_(base::mix_seed(world.seed, static_cast<std::uint64_t>(process_))) {
     world.now_seconds += world.start_seconds;
   }
-  ~SimulatedInstrument() override {
-    world_->open_handles -= static_cast<std::int64_t>(open_.size());
-  }
+  ~SimulatedRunner() override { world_->open_handles -= static_cast<std::int64_t>(open_.size()); }
 
   Result<OpenOutcome> open(const OpenRequest& request) override {
     if (dead_) return fail(Code::Runtime, "the worker is dead");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/patient_instrument.hpp"
+#include "measure/waiting_runner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// Notes what it is asked; takes 20 ms a block, of which it says it waited `waited`.
-class NotingInstrument final : public measure::Instrument {
+class NotingRunner final : public measure::KernelRunner {
  public:
-  NotingInstrument(std::vector<measure::BlockRequest>& asked, const measure::BlockSamples& answer)
+  NotingRunner(std::vector<measure::BlockRequest>& asked, const measure::BlockSamples& answer)
       : asked_(&asked), answer_(answer) {}
   Result<measure::OpenOutcome> open(const measure::OpenRequest&) override {
     return measure::OpenOutcome(measure::Opened{});
@@ -31,15 +31,14 @@ class NotingInstrument final : public measure::Instrument {
   measure::BlockSamples answer_;
 };
 
-TEST(PatientInstrument, HandsTheBestCoresToTheNextProcess) {
+TEST(WaitingRunner, HandsTheBestCoresToTheNextProcess) {
   std::vector<measure::BlockRequest> asked;
-  Patience patience;
+  WaitBudget wait;
   measure::BlockSamples answer;
   answer.best_cores = {3000, 90};
-  ASSERT_TRUE(
-      PatientInstrument(std::make_unique<NotingInstrument>(asked, answer), patience).block({}));
+  ASSERT_TRUE(WaitingRunner(std::make_unique<NotingRunner>(asked, answer), wait).block({}));
   answer.best_cores = {};  // of a worker that does not look
-  PatientInstrument next(std::make_unique<NotingInstrument>(asked, answer), patience);
+  WaitingRunner next(std::make_unique<NotingRunner>(asked, answer), wait);
   ASSERT_TRUE(next.block({}));
   ASSERT_TRUE(next.block({}));
   EXPECT_EQ(asked[0].best_cores, measure::Cores{});
@@ -47,8 +46,8 @@ TEST(PatientInstrument, HandsTheBestCoresToTheNextProcess) {
   EXPECT_EQ(asked[2].best_cores, (measure::Cores{3000, 90}));
 }
 
-TEST(PatientInstrument, ABlockThatFailsHasSpentItsPatience) {
-  class Failing final : public measure::Instrument {
+TEST(WaitingRunner, ABlockThatFailsHasSpentItsWait) {
+  class Failing final : public measure::KernelRunner {
    public:
     Result<measure::OpenOutcome> open(const measure::OpenRequest&) override {
       return measure::OpenOutcome(measure::Opened{});
@@ -59,32 +58,32 @@ TEST(PatientInstrument, ABlockThatFailsHasSpentItsPatience) {
     }
     Status close(measure::Handle) override { return {}; }
   };
-  Patience patience{{}, nanoseconds(0), milliseconds(10)};
-  ASSERT_TRUE(PatientInstrument(std::make_unique<Failing>(), patience).block({}));
-  EXPECT_EQ(patience.waited, milliseconds(10));
-  EXPECT_GE(patience.measured, milliseconds(20));
+  WaitBudget wait{{}, nanoseconds(0), milliseconds(10)};
+  ASSERT_TRUE(WaitingRunner(std::make_unique<Failing>(), wait).block({}));
+  EXPECT_EQ(wait.waited, milliseconds(10));
+  EXPECT_GE(wait.measured, milliseconds(20));
 }
 
-TEST(PatientInstrument, WaitingTakesNoLongerThanMeasuring) {
+TEST(WaitingRunner, WaitingTakesNoLongerThanMeasuring) {
   std::vector<measure::BlockRequest> asked;
-  Patience patience;
+  WaitBudget wait;
   measure::BlockSamples answer;
-  PatientInstrument measuring(std::make_unique<NotingInstrument>(asked, answer), patience);
+  WaitingRunner measuring(std::make_unique<NotingRunner>(asked, answer), wait);
   ASSERT_TRUE(measuring.block({}));
-  EXPECT_EQ(asked[0].patience, nanoseconds(0)) << "nothing was measured yet";
-  EXPECT_GE(patience.left(), milliseconds(20));
+  EXPECT_EQ(asked[0].max_wait, nanoseconds(0)) << "nothing was measured yet";
+  EXPECT_GE(wait.left(), milliseconds(20));
   answer.waited_ns =
       1'000'000'000'000;  // more than the block took: from a worker whose clock is wrong
-  PatientInstrument waiting(std::make_unique<NotingInstrument>(asked, answer), patience);
+  WaitingRunner waiting(std::make_unique<NotingRunner>(asked, answer), wait);
   ASSERT_TRUE(waiting.block({}));
-  EXPECT_GE(asked[1].patience, milliseconds(20));
-  EXPECT_LE(patience.waited, patience.measured + milliseconds(500));
+  EXPECT_GE(asked[1].max_wait, milliseconds(20));
+  EXPECT_LE(wait.waited, wait.measured + milliseconds(500));
   ASSERT_TRUE(waiting.block({}));
-  EXPECT_LT(asked[2].patience, asked[1].patience);
-  EXPECT_EQ((Patience{{}, milliseconds(5), milliseconds(3)}.left()), nanoseconds(0));
-  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1)}.left()),
+  EXPECT_LT(asked[2].max_wait, asked[1].max_wait);
+  EXPECT_EQ((WaitBudget{{}, milliseconds(5), milliseconds(3)}.left()), nanoseconds(0));
+  EXPECT_EQ((WaitBudget{{}, milliseconds(0), std::chrono::hours(1)}.left()),
             std::chrono::seconds(10));
-  EXPECT_EQ((Patience{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()),
+  EXPECT_EQ((WaitBudget{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()),
             milliseconds(7))
       << "the budget ends";
 }

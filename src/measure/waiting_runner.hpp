@@ -5,13 +5,13 @@
 #include <chrono>
 #include <memory>
 
-#include "measure/instrument.hpp"
+#include "measure/kernel_runner.hpp"
 
 namespace oplat::measure {
 
 /// What a campaign's processes hand on to the next: their cores at their best, and how long they
 /// waited for them.
-struct Patience {
+struct WaitBudget {
   measure::Cores best;
   std::chrono::nanoseconds waited{0};
   std::chrono::nanoseconds measured{0};
@@ -22,21 +22,21 @@ struct Patience {
   [[nodiscard]] std::chrono::nanoseconds left() const;
 };
 
-/// An instrument whose blocks wait by `patience`, which outlives it.
-class PatientInstrument final : public measure::Instrument {
+/// A kernel runner whose blocks wait by `wait`, which outlives it.
+class WaitingRunner final : public measure::KernelRunner {
  public:
-  PatientInstrument(std::unique_ptr<measure::Instrument> instrument, Patience& patience)
-      : instrument_(std::move(instrument)), patience_(&patience) {}
+  WaitingRunner(std::unique_ptr<measure::KernelRunner> runner, WaitBudget& wait)
+      : runner_(std::move(runner)), wait_(&wait) {}
 
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
-    return instrument_->open(request);
+    return runner_->open(request);
   }
   Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override;
-  Status close(measure::Handle handle) override { return instrument_->close(handle); }
+  Status close(measure::Handle handle) override { return runner_->close(handle); }
 
  private:
-  std::unique_ptr<measure::Instrument> instrument_;
-  Patience* patience_;
+  std::unique_ptr<measure::KernelRunner> runner_;
+  WaitBudget* wait_;
 };
 
 }  // namespace oplat::measure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Unit: one row of a campaign, with all that is known of it.
+/// CampaignRow: one row of a campaign, with all that is known of it.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace oplat::measure {
 
 /// Evicted: a kernel whose weights a scrub pushed out of one cache or all.
-enum class UnitKind { Hot, Evicted, Model };
+enum class RowKind { Hot, Evicted, Model };
 /// Whether a row is wanted: an evicted one only once the hot time says so.
-enum class Need { Yes, Unknown, No };
+enum class RowDemand { Yes, Unknown, No };
 
-struct Unit {
-  UnitKind kind = UnitKind::Hot;
+struct CampaignRow {
+  RowKind kind = RowKind::Hot;
   std::string name;                    ///< key, or the model's name
   const ModelTarget* model = nullptr;  ///< of kind Model
-  std::size_t hot = 0;                 ///< of kind Evicted: the unit that decides about this one
+  std::size_t hot = 0;                 ///< of kind Evicted: the row that decides about this one
   ir::Work work;
   measure::State state;
-  Need need = Need::Yes;
+  RowDemand demand = RowDemand::Yes;
   std::vector<table::Block> blocks;       ///< earlier campaigns' included, in order of measurement
   table::Method method;                   ///< flags: those that the blocks do not tell
   std::optional<table::Outcome> refusal;  ///< final; a row with blocks keeps its time instead
@@ -64,17 +64,17 @@ inline constexpr const char* kFailedLater = "failed_later";
 inline constexpr double kLoadOfOthers = 0.25;
 bool is_loaded(const table::Block& block);
 
-struct Units {
-  std::vector<Unit> all;
+struct CampaignRows {
+  std::vector<CampaignRow> all;
   std::int64_t views = 0;
   std::vector<Refusal> unreadable;  ///< keys that do not parse and cannot be rows
 };
 
 /// The rows of a request with what the table holds of them.
-Result<Units> load_units(const CampaignRequest& request, const table::Table& table,
-                         table::DeviceId device, table::SettingId setting);
+Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Table& table,
+                               table::DeviceId device, table::SettingId setting);
 
 /// Settles whether an evicted row is wanted, if its hot row has been measured or refused.
-void decide_need(Unit& evicted, const Unit& hot);
+void decide_demand(CampaignRow& evicted, const CampaignRow& hot);
 
 }  // namespace oplat::measure

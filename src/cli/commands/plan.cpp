@@ -3,11 +3,14 @@
 #include <memory>
 
 #include "app/model_inputs.hpp"
+#include "app/plan.hpp"
 #include "app/rules_plan.hpp"
 #include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/runtime_session.hpp"
+#include "cli/prediction_options.hpp"
+#include "cli/requests.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -56,18 +59,15 @@ Result<int> run_plan(const PlanFlags& flags) {
     return fail(
         Code::Usage,
         "--runtime R asks that runtime, --plan rules:NAME fusion rules: one of them is needed");
-  OPLAT_TRY(shapes, shape_options(flags.model_options));
-  OPLAT_TRY(inputs, input_options(flags.model_options));
-  OPLAT_CHECK(check_runtime_name(flags.run.runtime));
-  OPLAT_CHECK(app::check_model_file(flags.model));
-  OPLAT_TRY(session, start_runtime(flags.run, flags.verbosity));
-  runtimes::PlanRequest request;
+  OPLAT_TRY(inputs, model_inputs(flags.model_options));
+  OPLAT_TRY(runtime, runtime_request(flags.run));
+  app::RuntimePlanRequest request;
   request.model = flags.model;
-  request.shapes = shapes.shapes;
-  request.batch = shapes.batch;
-  request.inputs = inputs;
-  request.setting = session.setting;
-  OPLAT_TRY(plan, ask_plan(session, request));
+  request.inputs = std::move(inputs);
+  request.runtime = std::move(runtime);
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(plan, app::runtime_plan(request, events));
+  events.finish();
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{plan, {}}));
   return kDone;
 }

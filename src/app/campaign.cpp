@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From a session, keys and models to a campaign of the measuring column.
+#include "app/campaign.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "app/model_memo.hpp"
+#include "base/text.hpp"
+#include "compat/registry.hpp"
+#include "measure/environment.hpp"
+
+namespace oplat::app {
+namespace {
+
+using CampaignClock = std::chrono::steady_clock;
+
+/// Opening a large model takes some seconds.
+constexpr std::chrono::seconds kMinDeadline{20};
+
+/// A worker that hangs does not hang far beyond the budget.
+std::chrono::seconds deadline_within(double budget_seconds, CampaignClock::duration elapsed,
+                                     std::chrono::seconds usual) {
+  const double left = budget_seconds - std::chrono::duration<double>(elapsed).count();
+  if (left >= static_cast<double>(usual.count())) return usual;
+  return std::max(kMinDeadline, std::chrono::seconds(static_cast<std::int64_t>(std::ceil(left))));
+}
+
+/// Among the environment's facts: who measured.
+constexpr const char* kWorkerFact = "worker";
+constexpr const char* kReplay = "replay";
+
+/// Times of one (device, setting) pair are all measured or all replayed:
+/// appended to real blocks, the blocks of a replay would count as further
+/// measurements and make intervals narrower.
+Status check_replay(const table::Table& table, const Session& session) {
+  OPLAT_TRY(device, table.find_device(session.device.name));
+  OPLAT_TRY(setting, table.find_setting(session.setting));
+  if (!device || !setting) return {};
+  const bool replay = session.worker_name == kReplay;
+  OPLAT_TRY(campaigns, table.campaigns());
+  for (const table::StoredCampaign& campaign : campaigns) {
+    if (campaign.device != *device || campaign.setting != *setting) continue;
+    const auto& facts = campaign.environment.facts;
+    const auto worker = facts.find(kWorkerFact);
+    const bool replayed = worker != facts.end() && worker->second == kReplay;
+    if (replayed == replay) continue;
+    return fail(Code::Refused,
+                "{}: its rows of {} on {} were {}, and {} times would count as "
+                "more of the same; "
+                "give --table another file, or --device another name",
+                table.path().string(), table::describe(session.setting),
+                base::printable(session.device.name), replayed ? "replayed" : "measured",
+                replay ? "replayed" : "measured");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
+                                              const ModelInputs& inputs, Events& events) {
+  std::vector<PlannedModel> planned;
+  for (const std::string& path : models) {
+    events.progress({.done = static_cast<std::int64_t>(planned.size()),
+                     .total = static_cast<std::int64_t>(models.size()),
+                     .eta_s = std::nullopt,
+                     .what = "planning",
+                     .item = path});
+    OPLAT_TRY(plan, plan_with(session, path, inputs));
+    measure::ModelTarget target;
+    target.path = path;
+    target.name = plan.model;
+    target.plan_identity = plan.identity;
+    target.shapes = inputs.shapes.shapes;
+    target.batch = inputs.shapes.batch;
+    target.executed_batch = plan.batch;
+    target.inputs = inputs.data;
+    planned.push_back({path, std::move(plan), std::move(target)});
+  }
+  return planned;
+}
+
+Status store_plans(table::Table& table, std::span<const PlannedModel> models) {
+  for (const PlannedModel& model : models) {
+    OPLAT_CHECK(table.put_plan(model.plan));
+    OPLAT_CHECK(remember_model(table, model.path));
+  }
+  return {};
+}
+
+void CampaignEvents::update(const measure::ProgressState& state) {
+  const std::string_view phase = state.phase == measure::Phase::Preparing   ? "preparing"
+                                 : state.phase == measure::Phase::Measuring ? "measuring"
+                                                                            : "finishing";
+  const std::string item = state.state.empty() ? state.current : state.state + " " + state.current;
+  events_->progress({.done = state.done,
+                     .total = state.total,
+                     .eta_s = state.eta_seconds,
+                     .what = phase,
+                     .item = item});
+}
+
+measure::RunnerFactory runner_factory(const Session& session,
+                                      std::function<std::chrono::seconds()> deadline) {
+  return [&session,
+          deadline = std::move(deadline)]() -> Result<std::unique_ptr<measure::KernelRunner>> {
+    runtimes::WorkerOptions options = session.options;
+    if (deadline) options.request_deadline = deadline();
+    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
+    return std::unique_ptr<measure::KernelRunner>(std::move(worker));
+  };
+}
+
+Result<measure::Summary> run_campaign(const Session& session, std::span<const std::string> keys,
+                                      std::span<const PlannedModel> models,
+                                      const CampaignOptions& options, table::Table& table,
+                                      Events& events) {
+  OPLAT_CHECK(check_replay(table, session));
+  measure::CampaignRequest request;
+  request.catalogue = &compat::catalogue();
+  request.device = session.device;
+  request.setting = session.setting;
+  request.keys.assign(keys.begin(), keys.end());
+  for (const PlannedModel& model : models) request.models.push_back(model.target);
+  request.seed = options.seed;
+  request.budget_seconds = options.budget_s;
+  if (options.min_blocks) request.stop.least_blocks = *options.min_blocks;
+  if (options.target_error)
+    request.stop.half_width = request.stop.short_half_width = *options.target_error;
+  request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
+  request.argv = options.record;
+  request.retry_refused = options.retry_refused;
+  request.retry_loaded = options.retry_loaded;
+  request.environment = measure::probe_environment();
+  request.environment->facts[kWorkerFact] = session.worker_name;
+  request.stop_asked = [&events] { return events.cancelled(); };
+  std::function<std::chrono::seconds()> deadline;
+  if (options.budget_s) {
+    deadline = [budget = *options.budget_s, start = CampaignClock::now(),
+                usual = session.options.request_deadline] {
+      return deadline_within(budget, CampaignClock::now() - start, usual);
+    };
+  }
+  CampaignEvents progress(events);
+  return measure::run(request, table, runner_factory(session, std::move(deadline)), progress);
+}
+
+Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(
+    const table::Table& table, std::span<const PlannedModel> models, const table::Setting& setting,
+    const table::Device& device) {
+  OPLAT_TRY(rows, table.model_rows());
+  OPLAT_TRY(settings, table.settings());
+  OPLAT_TRY(devices, table.devices());
+  const auto fits = [&](const table::StoredModelRow& row) {
+    const bool setting_fits = std::any_of(settings.begin(), settings.end(), [&](const auto& s) {
+      return s.first == row.setting && s.second == setting;
+    });
+    const bool device_fits = std::any_of(devices.begin(), devices.end(), [&](const auto& d) {
+      return d.first == row.device && d.second.name == device.name;
+    });
+    return setting_fits && device_fits && std::holds_alternative<table::Timing>(row.row.outcome);
+  };
+  std::vector<std::optional<table::StoredModelRow>> found;
+  for (const PlannedModel& model : models) {
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const auto& row) {
+      return row.row.plan_identity == model.plan.identity && fits(row);
+    });
+    found.push_back(at == rows.end() ? std::nullopt : std::optional(*at));
+  }
+  return found;
+}
+
+}  // namespace oplat::app

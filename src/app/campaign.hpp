@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What profile, measure and validate share: the plans of models, and a
+/// campaign that measures kernels and models into a table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/events.hpp"
+#include "app/model_inputs.hpp"
+#include "app/session.hpp"
+#include "measure/campaign.hpp"
+#include "table/table.hpp"
+
+namespace oplat::app {
+
+/// A model with its plan under the session's setting.
+struct PlannedModel {
+  std::string path;
+  table::Plan plan;
+  measure::ModelTarget target;
+};
+
+/// Asks the runtime for the plan of each model, in order. All models get the
+/// same inputs.
+Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
+                                              const ModelInputs& inputs, Events& events);
+/// Stores plans, and the hashes of models that consist of one file, so that a
+/// prediction need not read the model again.
+Status store_plans(table::Table& table, std::span<const PlannedModel> models);
+
+/// How long and how precisely to measure.
+struct CampaignOptions {
+  std::optional<double> budget_s;  ///< from the campaign's start; nothing: until rows are precise
+  std::uint64_t seed = 1;          ///< of the order of rows, weights and inputs
+  std::optional<std::int64_t> min_blocks;  ///< of every row; nothing: 5, the rule's own
+  /// Half-width of a row's 95 % interval, relative, at which it is precise
+  /// enough; nothing: 0.03, and 0.05 for kernels of up to 20 us.
+  std::optional<double> target_error;
+  bool retry_refused = false;  ///< measure failed, unsupported and skipped rows again
+  bool retry_loaded = false;   ///< re-measure rows that were taken on a busy machine
+  std::string record;          ///< what asked for the campaign: stored with it, the command line
+};
+
+/// Makes events of what a campaign says: progress and notes. `events`
+/// outlives it.
+class CampaignEvents final : public measure::Progress {
+ public:
+  explicit CampaignEvents(Events& events) : events_(&events) {}
+  void update(const measure::ProgressState& state) override;
+  void notice(const std::string& message) override { events_->note(message); }
+
+ private:
+  Events* events_;
+};
+
+/// Starts further workers of the session's kind, which must outlive the
+/// factory. `deadline`, if not empty, gives the longest that one request may
+/// take from now on.
+measure::RunnerFactory runner_factory(const Session& session,
+                                      std::function<std::chrono::seconds()> deadline = {});
+
+/// Measures keys and models into `table` in fresh workers of the session's
+/// kind. Finished rows are skipped. If `events` says cancelled, the summary
+/// says interrupted and all that was measured is kept. Code::Refused if the
+/// table's rows of this device and setting are replayed and these are measured,
+/// or the reverse.
+Result<measure::Summary> run_campaign(const Session& session, std::span<const std::string> keys,
+                                      std::span<const PlannedModel> models,
+                                      const CampaignOptions& options, table::Table& table,
+                                      Events& events);
+
+/// The rows of these whole models in `table`, in their order; std::nullopt if
+/// the table holds no time of one.
+Result<std::vector<std::optional<table::StoredModelRow>>> measured_models(
+    const table::Table& table, std::span<const PlannedModel> models, const table::Setting& setting,
+    const table::Device& device);
+
+}  // namespace oplat::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: measure the kernels of models, or of a list of keys, into a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/campaign.hpp"
+
+namespace oplat::app {
+
+struct ProfileRequest {
+  std::vector<std::string> models;  ///< paths; the models themselves are measured end to end, too
+  ModelInputs inputs;               ///< of every model
+  std::string keys_file;            ///< path of a file of keys, one a line; empty: none
+  std::string table;                ///< path; made if it is not there
+  bool table_must_exist = false;
+  RuntimeRequest runtime;
+  CampaignOptions campaign;
+};
+
+struct ProfileResult {
+  std::string table;  ///< path
+  measure::Summary summary;
+  /// Whether there were kernels to measure, none was left to do, and none has a
+  /// time.
+  [[nodiscard]] bool every_kernel_failed() const {
+    return summary.kernels.total > 0 && summary.kernels.measured() == 0 &&
+           summary.kernels.left == 0;
+  }
+};
+
+/// Checks, in this order, that there is something to measure, the runtime's
+/// name, model files, the keys file; starts the runtime; opens the table;
+/// measures. An error before the first block leaves no new table behind, except
+/// for one about the table's own device. Refusals of kernels are rows; what was
+/// measured before an error is kept.
+Result<ProfileResult> profile(const ProfileRequest& request, Events& events);
+
+/// The keys of a file, one a line; '#' begins a comment line. Code::Input names
+/// file and line of what is not a key, and a file that holds none.
+Result<std::vector<std::string>> read_keys(const std::string& path);
+
+}  // namespace oplat::app

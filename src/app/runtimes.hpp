@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: which runtimes can execute models here.
+#pragma once
+
+#include <string>
+
+#include "app/events.hpp"
+#include "base/result.hpp"
+#include "report/lists.hpp"
+
+namespace oplat::app {
+
+struct RuntimesRequest {
+  std::string executable = {};  ///< path of oplat, which serves the workers; empty: this process's
+};
+
+/// All runtimes that oplat knows, in the order of its list. Each worker is
+/// started and asked: only an answer proves that the runtime is there.
+/// Code::Interrupted if `events` says cancelled.
+Result<report::RuntimeList> list_runtimes(const RuntimesRequest& request, Events& events);
+
+}  // namespace oplat::app

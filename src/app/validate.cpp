@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// End-to-end times of the table, or measured now, beside predictions from its
+/// kernels.
+#include "app/validate.hpp"
+
+#include <algorithm>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+namespace {
+
+using ModelRows = std::vector<std::optional<table::StoredModelRow>>;
+
+/// End-to-end times: those of the table, and a measurement now of what it lacks
+/// (or of everything).
+Result<ModelRows> model_times(const ValidateRequest& request, const Session& session,
+                              const table::Table& table, const std::vector<PlannedModel>& planned,
+                              std::vector<measure::Refusal>& refusals, Events& events) {
+  ModelRows rows(planned.size());
+  if (!request.measure_anew) {
+    OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
+    rows = std::move(stored);
+  }
+  std::vector<PlannedModel> lacking;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!rows[i]) lacking.push_back(planned[i]);
+  }
+  if (lacking.empty()) return rows;
+  OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-validate"));
+  OPLAT_TRY(scratch, table::Table::open(folder.path() / "validate.oplat", table::Mode::Create));
+  CampaignOptions options;
+  options.record = request.record;
+  OPLAT_TRY(summary, run_campaign(session, {}, lacking, options, scratch, events));
+  if (summary.interrupted)
+    return fail(Code::Interrupted, "stopped before every model was measured");
+  refusals = std::move(summary.refusals);
+  OPLAT_TRY(fresh, measured_models(scratch, lacking, session.setting, session.device));
+  for (std::size_t i = 0, next = 0; i < planned.size(); ++i) {
+    if (!rows[i]) rows[i] = fresh[next++];
+  }
+  return rows;
+}
+
+/// The rows that were measured as the session would measure.
+predict::RowFilter question_of(const Session& session) {
+  predict::RowFilter question = {.has_mismatch_flag = false};
+  question.device = session.device.name;
+  question.runtime = session.setting.runtime;
+  question.version = session.setting.version;
+  question.precision = session.setting.precision;
+  question.threads = session.setting.threads;
+  question.build = session.setting.build;
+  question.options = session.setting.options;
+  return question;
+}
+
+void add_distinct(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  for (const std::string& one : more) {
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+}
+
+}  // namespace
+
+Result<ValidateResult> validate(const ValidateRequest& request, Events& events) {
+  OPLAT_CHECK(check_runtime_name(request.runtime.runtime));
+  for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  OPLAT_TRY(session, start_session(request.runtime, events));
+  OPLAT_TRY(selection, predict::select_rows(table, question_of(session), compat::catalogue()));
+  OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
+  ValidateResult result;
+  OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
+  predict::Validation& validation = result.validation;
+  validation.level = request.level;
+  validation.device = selection.device;
+  validation.setting = selection.setting;
+  validation.warnings = selection.warnings;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    if (!rows[i]) {
+      ++result.unmeasured;
+      continue;
+    }
+    predict::Options how;
+    how.level = request.level;
+    OPLAT_TRY(prediction, predict::predict(table, selection, planned[i].plan, how));
+    prediction.model = planned[i].plan.model;
+    add_distinct(validation.warnings, prediction.warnings);
+    if (rows[i]->row.method.has(table::kUnderLoad)) {
+      validation.warnings.push_back(
+          fmt::format("{} was measured while other programs kept the machine busy",
+                      base::printable(planned[i].plan.model)));
+    }
+    validation.models.push_back(
+        predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
+    result.incomplete += validation.models.back().predicted_ns ? 0U : 1U;
+  }
+  return result;
+}
+
+}  // namespace oplat::app

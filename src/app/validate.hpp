@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: models predicted from a table next to the same models measured.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/campaign.hpp"
+#include "predict/validation.hpp"
+
+namespace oplat::app {
+
+struct ValidateRequest {
+  std::vector<std::string> models;  ///< paths
+  ModelInputs inputs;               ///< of every model
+  std::string table;                ///< path; only read
+  RuntimeRequest runtime;
+  double level = 0.9;         ///< of the predicted interval
+  bool measure_anew = false;  ///< also models whose time the table holds
+  std::string record;         ///< what asked for it: stored with the scratch campaign
+};
+
+struct ValidateResult {
+  predict::Validation validation;          ///< of the models that have a measured time
+  std::size_t unmeasured = 0;              ///< models without one
+  std::size_t incomplete = 0;              ///< models with kernels that have no estimate
+  std::vector<measure::Refusal> refusals;  ///< why models were not measured now
+};
+
+/// Checks the runtime's name, the model files and the table, starts the
+/// runtime, selects the rows of its setting, and measures into a scratch table
+/// what the table lacks. Code::Interrupted if `events` says cancelled before
+/// every model is measured.
+Result<ValidateResult> validate(const ValidateRequest& request, Events& events);
+
+}  // namespace oplat::app

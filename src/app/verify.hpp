@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: is a table still true on this machine? Some of its rows are
+/// measured again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/session.hpp"
+#include "measure/verify.hpp"
+#include "predict/row_selection.hpp"
+#include "report/verification.hpp"
+
+namespace oplat::app {
+
+struct VerifyRequest {
+  std::string table;                        ///< path; only read
+  std::string runtime;                      ///< empty: the only one whose times the table holds
+  std::vector<std::string> worker_command;  ///< as in RuntimeRequest
+  std::vector<std::string> worker_arguments;
+  predict::RowFilter rows = {.has_mismatch_flag = false};  ///< which; this machine fills the rest
+  double budget_s = 60;
+  std::size_t max_rows = 20;
+  std::uint64_t seed = 1;  ///< of the choice of rows, their order, weights and inputs
+  std::string record;      ///< what asked for it: stored with the scratch campaign
+};
+
+struct VerifyResult {
+  report::Verification verification;
+  measure::TableVerdict verdict = measure::TableVerdict::Unclear;  ///< as in `verification`
+};
+
+/// Measures at most `max_rows` rows again in workers set up as those rows say,
+/// into a scratch table. Code::Usage if the request fits several runtimes or
+/// settings, Code::Refused if the table has no such times or the installed
+/// runtime cannot repeat them, Code::Interrupted if `events` says cancelled.
+Result<VerifyResult> verify(const VerifyRequest& request, Events& events);
+
+}  // namespace oplat::app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat runtimes
+#include <memory>
+
+#include "app/runtimes.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+
+namespace oplat::cli {
+namespace {
+
+Result<int> run_runtimes(const FormOptions& form) {
+  TerminalEvents events({});
+  OPLAT_TRY(list, app::list_runtimes({}, events));
+  OPLAT_CHECK(print_report(form, report::ReportModel{std::move(list), {}}));
+  return kDone;
+}
+
+}  // namespace
+
+void add_runtimes(const Command& app) {
+  const Command command = app.add_subcommand(
+      "runtimes", "list what can execute models here, and how to install what is absent");
+  const auto form = std::make_shared<FormOptions>();
+  add_form<report::RuntimeList>(command, *form);
+  command.runs([form] { return run_runtimes(*form); });
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat validate MODEL...: predicted next to measured.
+#include <memory>
+
+#include "app/validate.hpp"
+#include "cli/campaign_flags.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
+#include "cli/requests.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct ValidateFlags {
+  std::vector<std::string> models;
+  std::string table;
+  RunOptions run;
+  ModelOptions model_options;
+  double level = 0.9;
+  bool measure_anew = false;
+  FormOptions form;
+  Verbosity verbosity;
+};
+
+Result<int> run_validate(const ValidateFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, flags.models));
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
+  OPLAT_TRY(inputs, model_inputs(flags.model_options));
+  OPLAT_TRY(runtime, runtime_request(flags.run));
+  app::ValidateRequest request;
+  request.models = flags.models;
+  request.inputs = std::move(inputs);
+  request.table = flags.table;
+  request.runtime = std::move(runtime);
+  request.level = flags.level;
+  request.measure_anew = flags.measure_anew;
+  request.record = command_line();
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(result, app::validate(request, events));
+  events.finish();
+  for (const auto& refusal : result.refusals)
+    fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+  const predict::Validation& validation = result.validation;
+  if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{validation, {}}));
+  if (flags.form.form() != "text") print_warnings(validation.warnings, flags.verbosity);
+  if (result.unmeasured > 0) {
+    return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",
+                result.unmeasured, flags.models.size());
+  }
+  if (result.incomplete > 0)
+    return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them",
+                result.incomplete, validation.models.size());
+  return kDone;
+}
+
+}  // namespace
+
+void add_validate(const Command& app) {
+  const Command command =
+      app.add_subcommand("validate", "predict models and measure them, side by side");
+  const auto flags = std::make_shared<ValidateFlags>();
+  command.add_option("MODEL", flags->models, "model files (ONNX)").required();
+  add_table(command, flags->table);
+  add_run_options(command, flags->run);
+  add_model_options(command, flags->model_options);
+  command.add_option("--level", flags->level, "level of the interval")
+      .range(0.01, 0.999)
+      .capture_default_str();
+  command.add_flag("--measure", flags->measure_anew,
+                   "measure every model now, also those whose time stands in the table");
+  add_form<predict::Validation>(command, flags->form);
+  add_verbosity(command, flags->verbosity);
+  command.runs([flags] { return run_validate(*flags); });
+}
+
+}  // namespace oplat::cli

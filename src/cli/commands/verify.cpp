@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat verify T: is this table still true here?
+#include <memory>
+
+#include "app/verify.hpp"
+#include "base/units.hpp"
+#include "cli/campaign_flags.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
+
+namespace oplat::cli {
+namespace {
+
+struct VerifyFlags {
+  std::string table;
+  std::string runtime;
+  std::vector<std::string> worker_arguments;
+  predict::RowFilter question = {.has_mismatch_flag = false};
+  std::string budget = "60s";
+  std::size_t rows = 20;
+  std::uint64_t seed = 1;
+  FormOptions form;
+  Verbosity verbosity;
+};
+
+Result<int> run_verify(const VerifyFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.table}));
+  OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
+  app::VerifyRequest request;
+  request.table = flags.table;
+  request.runtime = flags.runtime;
+  request.worker_arguments = flags.worker_arguments;
+  request.rows = flags.question;
+  request.budget_s = budget_ns / 1e9;
+  request.max_rows = flags.rows;
+  request.seed = flags.seed;
+  request.record = command_line();
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(result, app::verify(request, events));
+  events.finish();
+  const report::Verification& report = result.verification;
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{report, {}}));
+  if (flags.form.form() != "text") print_warnings(report.warnings, flags.verbosity);
+  if (report.compared == 0) {
+    return fail(Code::Runtime, "{}",
+                report.refused > 0
+                    ? "no row could be measured again; the reasons stand above"
+                    : "the budget ended before a row was measured; give more with --budget");
+  }
+  if (result.verdict == measure::TableVerdict::Same) return kDone;
+  return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
+}
+
+}  // namespace
+
+void add_verify(const Command& app) {
+  const Command command = app.add_subcommand(
+      "verify", "measure some rows of a table again: does it still hold on this machine?");
+  const auto flags = std::make_shared<VerifyFlags>();
+  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
+  command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
+      .range(1, 4096);
+  command.add_option("--device", flags->question.device,
+                     "rows of this device (default: that of this machine's name)");
+  command.add_option("--runtime-version", flags->question.version,
+                     "rows of this version of the runtime (default: the installed one)");
+  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
+  add_option_filter(command, flags->question);
+  command.add_option("--budget", flags->budget, "stop after this time")
+      .type_name("TIME")
+      .capture_default_str();
+  command.add_option("--rows", flags->rows, "rows to measure again")
+      .range(5, 10'000)
+      .capture_default_str();
+  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs")
+      .capture_default_str();
+  command
+      .add_option("--worker-argument", flags->worker_arguments,
+                  "argument of the worker; 'replay' takes a table")
+      .repeatable();
+  add_form<report::Verification>(command, flags->form);
+  add_verbosity(command, flags->verbosity);
+  command.footer(
+      "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
+      "could be measured; 6 "
+      "another version of the runtime.");
+  command.runs([flags] { return run_verify(*flags); });
+}
+
+}  // namespace oplat::cli

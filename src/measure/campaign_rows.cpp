@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From keys and models to rows, and what earlier campaigns left of them.
+#include "measure/campaign_rows.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "ir/key.hpp"
+
+namespace oplat::measure {
+namespace {
+
+/// Flags that say something the blocks do not: kept from campaign to campaign.
+bool is_lasting(const std::string& flag) {
+  return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown";
+}
+
+/// Processes are counted on from the last one; no campaign comes near this.
+constexpr std::int64_t kMaxProcesses = std::int64_t{1} << 53;
+
+Status check_processes(const table::Table& table, std::string_view name,
+                       std::span<const table::Block> blocks) {
+  for (const table::Block& block : blocks) {
+    if (block.process >= 0 && block.process <= kMaxProcesses) continue;
+    return fail(Code::Input,
+                "{}: corrupt: a block of {} says that process {} measured it; processes are "
+                "numbered from 1",
+                table.path().string(), base::printable(name), block.process);
+  }
+  return {};
+}
+
+/// Takes over what the table holds; a time without its blocks is measured anew.
+void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Method& method,
+               std::vector<table::Block> blocks, const CampaignRequest& request) {
+  row.stored = outcome;
+  row.stored_flags = method.flags;
+  if (!std::holds_alternative<table::Timing>(outcome)) {
+    if (!request.retry_refused) {
+      row.refusal = outcome;
+      row.finished = true;
+    }
+    return;
+  }
+  row.blocks = std::move(blocks);
+  if (row.blocks.empty()) return;
+  row.method = method;
+  std::erase_if(row.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
+  row.loaded_blocks = std::count_if(row.blocks.begin(), row.blocks.end(), is_loaded);
+  if (row.method.has(table::kUnderLoad)) {
+    row.untold_blocks = std::count_if(row.blocks.begin(), row.blocks.end(),
+                                      [](const table::Block& block) { return !block.other_load; });
+    if (request.retry_loaded) row.least_blocks = row.clearing_blocks();
+  }
+  const bool failed_later = row.method.has(kFailedLater);
+  if (failed_later && request.retry_refused) std::erase(row.method.flags, kFailedLater);
+  row.finished = failed_later && !request.retry_refused;
+}
+
+Status load_kernel(CampaignRow& row, const CampaignRequest& request, const table::Table& table,
+                   table::DeviceId device, table::SettingId setting) {
+  OPLAT_TRY(all_stored, table.rows_of(row.name, device, setting));
+  for (const table::StoredRow& stored : all_stored) {
+    if (stored.row.origin != "own" || stored.row.reuse_bytes != row.state.reuse_bytes) continue;
+    OPLAT_TRY(blocks, table.blocks_of(stored.id));
+    OPLAT_CHECK(check_processes(table, row.name, blocks));
+    take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
+    row.demand = RowDemand::Yes;
+  }
+  return {};
+}
+
+Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& request,
+                   const table::Table& table, table::DeviceId device, table::SettingId setting) {
+  if (request.models.empty()) return {};
+  OPLAT_TRY(all_stored, table.model_rows());
+  for (const table::StoredModelRow& stored : all_stored) {
+    if (stored.device != device || stored.setting != setting) continue;
+    for (CampaignRow& row : rows) {
+      if (row.kind != RowKind::Model || row.model->plan_identity != stored.row.plan_identity)
+        continue;
+      OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
+      OPLAT_CHECK(check_processes(table, row.name, blocks));
+      take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
+    }
+  }
+  return {};
+}
+
+void add_models(std::vector<CampaignRow>& rows, const CampaignRequest& request) {
+  std::unordered_set<std::string> seen;
+  for (const ModelTarget& model : request.models) {
+    if (!seen.insert(model.plan_identity).second) continue;
+    CampaignRow row;
+    row.kind = RowKind::Model;
+    row.name = model.name;
+    row.model = &model;
+    rows.push_back(std::move(row));
+  }
+}
+
+/// The hot row of a key and, if its weights are large enough to ask, those of the other cache
+/// states.
+void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const ir::Key& key,
+                const table::Device& device, const ir::Catalogue& catalogue) {
+  CampaignRow hot;
+  hot.name = text;
+  hot.work = ir::work(key, catalogue);
+  hot.state = measure::hot_state(hot.work);
+  if (ir::has_unknown(key)) {
+    hot.refusal = table::Skipped{"the key holds '?' or '*', so nothing says what to build"};
+  }
+  const std::size_t index = rows.size();
+  rows.push_back(hot);
+  if (hot.refusal) return;
+  for (const measure::State& state : measure::further_states(hot.work, device)) {
+    CampaignRow evicted = hot;
+    evicted.kind = RowKind::Evicted;
+    evicted.hot = index;
+    evicted.state = state;
+    evicted.demand = RowDemand::Unknown;
+    rows.push_back(std::move(evicted));
+  }
+}
+
+}  // namespace
+
+bool is_loaded(const table::Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
+
+void CampaignRow::judge(const measure::Assessment& assessment) {
+  expected_blocks = std::max(assessment.expected_blocks, least_blocks);
+  precise = assessment.precise;
+  if (assessment.done && !lacks_quiet_blocks()) finished = true;
+}
+
+std::uint64_t CampaignRow::seed() const {
+  return base::hash64(name,
+                      kind == RowKind::Model ? 0 : 1 + static_cast<std::uint64_t>(state.kind));
+}
+
+const char* CampaignRow::state_name() const {
+  return kind == RowKind::Model ? "model" : measure::name(state.kind);
+}
+
+void decide_demand(CampaignRow& evicted, const CampaignRow& hot) {
+  if (evicted.demand != RowDemand::Unknown) return;
+  if (hot.refusal) {
+    evicted.demand = RowDemand::No;
+  } else if (!hot.blocks.empty()) {
+    // The first block, not the median: a later look must not change its mind.
+    const bool wanted =
+        measure::needs(evicted.state.kind, evicted.work, hot.blocks.front().value_ns);
+    evicted.demand = wanted ? RowDemand::Yes : RowDemand::No;
+  }
+  if (evicted.demand == RowDemand::No) evicted.finished = true;
+}
+
+Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Table& table,
+                               table::DeviceId device, table::SettingId setting) {
+  CampaignRows rows;
+  std::unordered_set<std::string> seen;
+  for (const std::string& text : request.keys) {
+    if (!seen.insert(text).second) continue;
+    const Result<ir::Key> key = ir::parse(text);
+    if (!key) {
+      rows.unreadable.push_back({base::printable(text), "failed", key.error().message});
+      continue;
+    }
+    const ir::OperatorInfo* info = request.catalogue->find(key->domain, key->op);
+    if (info != nullptr && info->view) {
+      ++rows.views;
+      continue;
+    }
+    add_kernel(rows.all, text, *key, request.device, *request.catalogue);
+  }
+  if (rows.views > 0 && !request.empty_call_key.empty() &&
+      seen.insert(request.empty_call_key).second) {
+    OPLAT_TRY(dispatch, ir::parse(request.empty_call_key));
+    add_kernel(rows.all, request.empty_call_key, dispatch, request.device, *request.catalogue);
+  }
+  for (CampaignRow& row : rows.all) OPLAT_CHECK(load_kernel(row, request, table, device, setting));
+  add_models(rows.all, request);
+  OPLAT_CHECK(load_models(rows.all, request, table, device, setting));
+  for (CampaignRow& row : rows.all) {
+    if (row.kind == RowKind::Evicted) decide_demand(row, rows.all[row.hot]);
+  }
+  return rows;
+}
+
+}  // namespace oplat::measure

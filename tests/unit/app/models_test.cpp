@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use cases on whole models: plan, measure, validate; and the list of runtimes.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "app/measure_models.hpp"
+#include "app/plan.hpp"
+#include "app/profile.hpp"
+#include "app/runtimes.hpp"
+#include "app/validate.hpp"
+#include "unit/app/recording.hpp"
+
+namespace oplat::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ModelsTest : public RecordingTest {};
+
+TEST_F(ModelsTest, PlanIsTheRuntimes) {
+  RuntimePlanRequest request;
+  request.model = path(kModel);
+  request.runtime = replay();
+  const auto plan = runtime_plan(request, events_);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->identity, kIdentity);
+  ASSERT_EQ(plan->kernels.size(), 1U);
+  EXPECT_EQ(plan->kernels[0].key, key(1));
+  request.model = write("other.onnx", {"not recorded"});
+  const auto other = runtime_plan(request, events_);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("holds no plan of it"));
+}
+
+TEST_F(ModelsTest, MeasureKeepsATableOnlyIfOneIsNamed) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  for (const char* name : {"", "kept.oplat"}) {
+    request.table = *name == '\0' ? "" : path(name);
+    const auto result = measure_models(request, events_);
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_EQ(result->measurement.models.size(), 1U);
+    EXPECT_NEAR(result->measurement.models[0].timing.median_ns, kModelNs, kModelNs / 100);
+    EXPECT_EQ(result->measurement.models[0].path, path(kModel));
+    EXPECT_EQ(result->measurement.device.name, "bench");
+    EXPECT_EQ(result->summary.models.measured(), 1);
+    EXPECT_EQ(result->summary.kernels.total, 0);
+  }
+  EXPECT_TRUE(std::filesystem::exists(path("kept.oplat")));
+}
+
+TEST_F(ModelsTest, MeasureSaysWhenItWasCancelled) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  events_.cancel_after = 0;
+  const auto before = measure_models(request, events_);
+  ASSERT_FALSE(before) << "no runtime is started for nothing";
+  EXPECT_EQ(before.error().code, Code::Interrupted);
+  events_.cancel_after = 1;
+  const auto within = measure_models(request, events_);
+  ASSERT_TRUE(within) << within.error().message;
+  EXPECT_TRUE(within->summary.interrupted);
+}
+
+TEST_F(ModelsTest, ValidatePredictsAndTakesTheTablesTimes) {
+  ProfileRequest profiled;
+  profiled.models = {path(kModel)};
+  profiled.table = path("t.oplat");
+  profiled.runtime = replay();
+  ASSERT_TRUE(profile(profiled, events_));
+  ValidateRequest request;
+  request.models = {path(kModel)};
+  request.table = path("t.oplat");
+  request.runtime = replay();
+  events_.measuring = 0;
+  const auto stored = validate(request, events_);
+  ASSERT_TRUE(stored) << stored.error().message;
+  EXPECT_EQ(events_.measuring, 0) << "the table holds the model's time";
+  ASSERT_EQ(stored->validation.models.size(), 1U);
+  EXPECT_NEAR(stored->validation.models[0].measured.median_ns, kModelNs, kModelNs / 100);
+  EXPECT_TRUE(stored->validation.models[0].predicted_ns);
+  EXPECT_EQ(stored->unmeasured, 0U);
+  EXPECT_EQ(stored->incomplete, 0U);
+
+  request.measure_anew = true;
+  const auto fresh = validate(request, events_);
+  ASSERT_TRUE(fresh) << fresh.error().message;
+  EXPECT_GT(events_.measuring, 0);
+  ASSERT_EQ(fresh->validation.models.size(), 1U);
+
+  events_.cancel_after = events_.measuring + 1;
+  const auto cut = validate(request, events_);
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().code, Code::Interrupted);
+}
+
+TEST_F(ModelsTest, ValidateCountsModelsWithMissingKernels) {
+  ProfileRequest other_kernel;
+  other_kernel.keys_file = write("keys.txt", {key(7)});
+  other_kernel.table = path("t.oplat");
+  other_kernel.runtime = replay();
+  ASSERT_TRUE(profile(other_kernel, events_));
+  ValidateRequest request;
+  request.models = {path(kModel)};
+  request.table = path("t.oplat");
+  request.runtime = replay();
+  const auto result = validate(request, events_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->incomplete, 1U);
+  ASSERT_EQ(result->validation.models.size(), 1U);
+  EXPECT_THAT(result->validation.models[0].missing, ::testing::ElementsAre(key(1)));
+}
+
+TEST_F(ModelsTest, RuntimesAnswerForThemselves) {
+  using Runtime = report::RuntimeList::Runtime;
+  const auto list = list_runtimes({.executable = OPLAT_EXECUTABLE}, events_);
+  ASSERT_TRUE(list) << list.error().message;
+  const std::vector<Runtime>& runtimes = list->runtimes;
+  const auto named = [&](const std::string& name) {
+    const auto at = std::find_if(runtimes.begin(), runtimes.end(),
+                                 [&](const Runtime& runtime) { return runtime.name == name; });
+    return at == runtimes.end() ? Runtime{} : *at;
+  };
+  const Runtime reference = named("reference");
+  EXPECT_TRUE(reference.available) << reference.why;
+  EXPECT_FALSE(reference.version.empty());
+  EXPECT_TRUE(named("replay").available);
+  EXPECT_THAT(named("replay").why, HasSubstr("needs a table"));
+  for (const Runtime& runtime : runtimes) {
+    EXPECT_FALSE(runtime.description.empty()) << runtime.name;
+    EXPECT_TRUE(runtime.available || !runtime.why.empty()) << runtime.name << " does not say why";
+  }
+}
+
+}  // namespace
+}  // namespace oplat::app

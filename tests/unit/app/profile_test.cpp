@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/app/recording.hpp"
+
+namespace oplat::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ProfileTest : public RecordingTest {
+ protected:
+  ProfileRequest request(const std::string& keys_file) {
+    ProfileRequest request;
+    request.keys_file = keys_file;
+    request.table = path("t.oplat");
+    request.runtime = replay();
+    return request;
+  }
+  void expect_refused(const ProfileRequest& request, Code code, const std::string& text) {
+    const auto result = profile(request, events_);
+    ASSERT_FALSE(result) << text;
+    EXPECT_EQ(result.error().code, code) << result.error().message;
+    EXPECT_THAT(result.error().message, HasSubstr(text));
+    EXPECT_FALSE(std::filesystem::exists(path("t.oplat"))) << "an error leaves no table behind";
+  }
+};
+
+TEST_F(ProfileTest, MeasuresTheKeysOfAFile) {
+  const std::string unknown = "LSTM/14{}(f32[1])->(f32[1])";
+  const auto result =
+      profile(request(write("keys.txt", {"# three", key(1), key(2), unknown, key(1)})), events_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->summary.kernels.total, 3) << "a key that is listed twice is one row";
+  EXPECT_EQ(result->summary.kernels.measured(), 2);
+  EXPECT_EQ(result->summary.kernels.unsupported, 1);
+  EXPECT_EQ(result->summary.blocks, 10);
+  ASSERT_EQ(result->summary.refusals.size(), 1U);
+  EXPECT_EQ(result->summary.refusals[0].key, unknown);
+  EXPECT_FALSE(result->every_kernel_failed());
+  EXPECT_GE(events_.measuring, 10);
+  EXPECT_EQ(events_.beyond, 0) << "progress went beyond its total";
+
+  auto table = table::Table::open(path("t.oplat"), table::Mode::Read);
+  ASSERT_TRUE(table) << table.error().message;
+  const auto device = table->find_device("bench");
+  ASSERT_TRUE(device && *device) << "rows are stored under the recorded device's name";
+  const auto campaigns = table->campaigns();
+  ASSERT_TRUE(campaigns);
+  ASSERT_EQ(campaigns->size(), 1U);
+  const auto rows = table->rows_of(key(2), **device, campaigns->front().setting);
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_NEAR(std::get<table::Timing>(rows->front().row.outcome).median_ns, 2000, 20);
+}
+
+TEST_F(ProfileTest, SkipsFinishedRows) {
+  const ProfileRequest again = request(write("keys.txt", {key(1)}));
+  ASSERT_TRUE(profile(again, events_));
+  const auto second = profile(again, events_);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(second->summary.blocks, 0);
+  EXPECT_EQ(second->summary.kernels.measured(), 1);
+}
+
+TEST_F(ProfileTest, CancelledItKeepsWhatItMeasuredAndGoesOn) {
+  events_.cancel_after = 3;
+  const ProfileRequest cut = request(all_keys());
+  const auto first = profile(cut, events_);
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_TRUE(first->summary.interrupted);
+  EXPECT_GE(first->summary.blocks, 1);
+  EXPECT_LE(first->summary.blocks, 3);
+  EXPECT_EQ(first->summary.kernels.measured(), first->summary.blocks) << "one block a row so far";
+
+  events_.cancel_after.reset();
+  ProfileRequest rest = cut;
+  rest.table_must_exist = true;
+  const auto second = profile(rest, events_);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_FALSE(second->summary.interrupted);
+  EXPECT_EQ(second->summary.kernels.measured(), 7);
+  EXPECT_EQ(first->summary.blocks + second->summary.blocks, 7 * 5);
+}
+
+TEST_F(ProfileTest, MeasuresModelsAndTheirKernels) {
+  ProfileRequest both = request("");
+  both.models = {path(kModel)};
+  const auto result = profile(both, events_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(events_.planning, 1);
+  EXPECT_EQ(result->summary.kernels.measured(), 1);
+  EXPECT_EQ(result->summary.models.measured(), 1);
+  auto table = table::Table::open(path("t.oplat"), table::Mode::Read);
+  ASSERT_TRUE(table);
+  const auto plan = table->find_plan(kIdentity);
+  ASSERT_TRUE(plan && *plan) << "the plan is stored";
+}
+
+TEST_F(ProfileTest, ChecksInOrder) {
+  ProfileRequest nothing = request("");
+  nothing.runtime.runtime = "nope";
+  expect_refused(nothing, Code::Usage, "nothing to profile");
+  ProfileRequest name = request(path("absent.txt"));
+  name.models = {path("absent.onnx")};
+  name.runtime.runtime = "nope";
+  expect_refused(name, Code::Runtime, "no runtime is called 'nope'");
+  name.runtime = replay();
+  expect_refused(name, Code::Input, "absent.onnx: no such file");
+  name.models.clear();
+  expect_refused(name, Code::Input, "absent.txt");
+  expect_refused(request(write("bad.txt", {key(1), "Relu/14{}(f32[1"})), Code::Input,
+                 "bad.txt:2: ");
+  expect_refused(request(write("none.txt", {"# nothing"})), Code::Input, "holds no keys");
+  ProfileRequest absent = request(write("keys.txt", {key(1)}));
+  absent.runtime.worker_arguments = {path("absent.oplat")};
+  expect_refused(absent, Code::Input, "absent.oplat");
+  absent.runtime = replay();
+  absent.table_must_exist = true;
+  expect_refused(absent, Code::Input, "t.oplat");
+}
+
+TEST_F(ProfileTest, RefusesWhatTheRuntimeDoesNotHave) {
+  ProfileRequest wrong = request(write("keys.txt", {key(1)}));
+  wrong.runtime.precision = "fp8";
+  expect_refused(wrong, Code::Usage, "--precision fp8");
+  wrong.runtime = replay();
+  wrong.runtime.options = {{"magic", "on"}};
+  expect_refused(wrong, Code::Usage, "--option magic=on");
+  wrong.runtime = replay();
+  wrong.runtime.threads = 4000;
+  expect_refused(wrong, Code::Usage, "--threads 4000");
+}
+
+TEST_F(ProfileTest, KeepsReplayedAndMeasuredTimesApart) {
+  const std::string keys = write("keys.txt", {key(1)});
+  ProfileRequest recorded = request(keys);
+  recorded.table = path("recorded.oplat");
+  const auto result = profile(recorded, events_);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Refused);
+  EXPECT_THAT(result.error().message, HasSubstr("were measured, and replayed times"));
+}
+
+TEST_F(ProfileTest, RefusesAnotherMachineOfTheSameName) {
+  const ProfileRequest again = request(write("keys.txt", {key(1)}));
+  {
+    auto table = table::Table::open(path("t.oplat"), table::Mode::Create);
+    ASSERT_TRUE(table);
+    table::Device other;
+    other.name = "bench";
+    other.cores = 64;
+    ASSERT_TRUE(table->put_device(other));
+  }
+  const auto result = profile(again, events_);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Refused);
+  EXPECT_THAT(result.error().message, HasSubstr("another machine named 'bench': cores is 2 here"));
+}
+
+}  // namespace
+}  // namespace oplat::app
