@@ -12,13 +12,13 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.learned", 5, "learned fit", 3};
+constexpr ModelFormat kGridFormat{"oplat.learned", 5, "learned fit", 3};
 /// Fits of before are relative to the machine's bound.
 constexpr std::uint32_t kFirstWithReference = 4;
 /// Fits of before do not say what their reference is of.
 constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
 
-Error broken_grid(std::string_view what) { return kFormat.broken(what); }
+Error broken_grid(std::string_view what) { return kGridFormat.broken(what); }
 
 /// Coordinates are stored as numbers of levels: most axes have a few dozen.
 void write_sites(base::ByteWriter& writer, const Lines& lines, const NeighbourFeatures& values,
@@ -84,7 +84,7 @@ Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices
 
 std::string GridModel::save() const {
   base::ByteWriter writer;
-  write_head(writer, kFormat, machine_, space_);
+  write_head(writer, kGridFormat, machine_, space_);
   write_reference(writer, reference_);
   write_sites(writer, *lines_, *neighbours_, space_.slices());
   writer.u64(models_.size());
@@ -103,18 +103,18 @@ std::string GridModel::save() const {
 }
 
 Result<FitAge> GridModel::age_of(std::string_view bytes) {
-  return estimate::age_of(bytes, kFormat);
+  return estimate::age_of(bytes, kGridFormat);
 }
 
 Result<GridModel> GridModel::load(std::string_view bytes) {
-  OPLAT_TRY(body, unsealed(bytes, kFormat));
+  OPLAT_TRY(body, unsealed(bytes, kGridFormat));
   base::ByteReader reader(body);
-  OPLAT_TRY(head, read_head(reader, kFormat));
+  OPLAT_TRY(head, read_head(reader, kGridFormat));
   GridModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
   if (head.number >= kFirstWithReference) {
-    OPLAT_TRY(reference, read_reference(reader, kFormat, head.number >= kFirstThatSaysOfWhat));
+    OPLAT_TRY(reference, read_reference(reader, kGridFormat, head.number >= kFirstThatSaysOfWhat));
     model.reference_ = reference;
   }
   std::vector<Point> points;

@@ -11,11 +11,13 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kFormat{"oplat.sparse", 3, "sparse fit", 2};
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 3, "sparse fit", 2};
 /// Fits of before are relative to the machine's bound.
 constexpr std::uint32_t kFirstWithReference = 3;
 
-tl::unexpected<Error> broken_sparse(std::string_view what) { return fail(kFormat.broken(what)); }
+tl::unexpected<Error> broken_sparse(std::string_view what) {
+  return fail(kSparseFormat.broken(what));
+}
 
 Result<Forest> read_forest(base::ByteReader& reader) {
   auto forest = Forest::load(reader.text());
@@ -27,7 +29,7 @@ Result<Forest> read_forest(base::ByteReader& reader) {
 
 std::string SparseModel::save() const {
   base::ByteWriter writer;
-  write_head(writer, kFormat, machine_, space_);
+  write_head(writer, kSparseFormat, machine_, space_);
   write_reference(writer, reference_);
   writer.u64(scaler_.columns().size());
   for (const Scaler::Column& column : scaler_.columns()) {
@@ -47,18 +49,18 @@ std::string SparseModel::save() const {
 }
 
 Result<FitAge> SparseModel::age_of(std::string_view bytes) {
-  return estimate::age_of(bytes, kFormat);
+  return estimate::age_of(bytes, kSparseFormat);
 }
 
 Result<SparseModel> SparseModel::load(std::string_view bytes) {
-  OPLAT_TRY(body, unsealed(bytes, kFormat));
+  OPLAT_TRY(body, unsealed(bytes, kSparseFormat));
   base::ByteReader reader(body);
-  OPLAT_TRY(head, read_head(reader, kFormat));
+  OPLAT_TRY(head, read_head(reader, kSparseFormat));
   SparseModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
   if (head.number >= kFirstWithReference) {
-    OPLAT_TRY(reference, read_reference(reader, kFormat, true));
+    OPLAT_TRY(reference, read_reference(reader, kSparseFormat, true));
     model.reference_ = reference;
   }
   std::vector<Scaler::Column> columns(reader.count(16));
