@@ -30,6 +30,8 @@ std::chrono::seconds deadline_within(double budget_seconds, CampaignClock::durat
 /// Among the environment's facts: who measured.
 constexpr const char* kWorkerFact = "worker";
 constexpr const char* kReplay = "replay";
+/// How a remote worker was reached.
+constexpr const char* kCommandFact = "worker_command";
 
 /// Times of one (device, setting) pair are all measured or all replayed:
 /// appended to real blocks, the blocks of a replay would count as further
@@ -58,6 +60,16 @@ Status check_replay(const table::Table& table, const Session& session) {
 }
 
 }  // namespace
+
+table::Environment environment_of(const Session& session) {
+  table::Environment environment =
+      session.remote ? measure::harness_environment() : measure::probe_environment();
+  environment.facts[kWorkerFact] = session.worker_name;
+  if (session.remote)
+    environment.facts[kCommandFact] =
+        base::printable(base::join(session.options.command, " "), 1000);
+  return environment;
+}
 
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
                                               const ModelInputs& inputs, Events& events) {
@@ -108,7 +120,7 @@ measure::RunnerFactory runner_factory(const Session& session,
           deadline = std::move(deadline)]() -> Result<std::unique_ptr<measure::KernelRunner>> {
     runtimes::WorkerOptions options = session.options;
     if (deadline) options.request_deadline = deadline();
-    OPLAT_TRY(worker, runtimes::WorkerClient::start(session.worker_name, options));
+    OPLAT_TRY(worker, start_another(session, options));
     return std::unique_ptr<measure::KernelRunner>(std::move(worker));
   };
 }
@@ -133,8 +145,7 @@ Result<measure::Summary> run_campaign(const Session& session, std::span<const st
   request.argv = options.record;
   request.retry_refused = options.retry_refused;
   request.retry_loaded = options.retry_loaded;
-  request.environment = measure::probe_environment();
-  request.environment->facts[kWorkerFact] = session.worker_name;
+  request.environment = environment_of(session);
   request.stop_asked = [&events] { return events.cancelled(); };
   std::function<std::chrono::seconds()> deadline;
   if (options.budget_s) {

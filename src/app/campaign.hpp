@@ -58,6 +58,10 @@ class CampaignEvents final : public measure::Progress {
   Events* events_;
 };
 
+/// The environment that is recorded with a campaign: this machine's state and the worker's name. Of
+/// a remote worker its command, and nothing of this machine.
+table::Environment environment_of(const Session& session);
+
 /// Starts further workers of the session's kind, which must outlive the
 /// factory. `deadline`, if not empty, gives the longest that one request may
 /// take from now on.

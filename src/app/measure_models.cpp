@@ -8,7 +8,7 @@
 namespace oplat::app {
 
 Result<MeasureResult> measure_models(const MeasureRequest& request, Events& events) {
-  OPLAT_CHECK(check_runtime_name(request.runtime.runtime));
+  OPLAT_CHECK(check_runtime(request.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(session, start_session(request.runtime, events));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));

@@ -5,7 +5,7 @@
 namespace oplat::app {
 
 Result<table::Plan> runtime_plan(const RuntimePlanRequest& request, Events& events) {
-  OPLAT_CHECK(check_runtime_name(request.runtime.runtime));
+  OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_model_file(request.model));
   OPLAT_TRY(session, start_session(request.runtime, events));
   return plan_with(session, request.model, request.inputs);

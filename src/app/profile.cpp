@@ -41,7 +41,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   if (request.models.empty() && request.keys_file.empty())
     return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
-  OPLAT_CHECK(check_runtime_name(request.runtime.runtime));
+  OPLAT_CHECK(check_runtime(request.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   std::vector<std::string> keys;
   if (!request.keys_file.empty()) {

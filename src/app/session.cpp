@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 
+#include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "measure/device_facts.hpp"
 #include "plan/identity.hpp"
@@ -44,16 +48,51 @@ Status check_runtime_name(const std::string& name) {
               base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
 }
 
+Status check_runtime(const RuntimeRequest& request) {
+  if (!request.remote) return check_runtime_name(request.runtime);
+  if (request.cpu)
+    return fail(Code::Usage,
+                "--cpu {}: a worker that --worker starts cannot be pinned from here; leave out "
+                "--cpu, or run oplat on that machine",
+                *request.cpu);
+  return {};
+}
+
 namespace {
+
+/// Before the second and the third try to reach a remote worker.
+constexpr std::array kPauses{std::chrono::seconds(1), std::chrono::seconds(4)};
+
+void pause_for(std::chrono::seconds pause) {
+  const auto until = std::chrono::steady_clock::now() + pause;
+  while (base::interrupted() == 0 && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+/// What a worker that was started later says otherwise than the first one; empty: nothing.
+std::vector<std::string> changes(const Session& session, const runtimes::Hello& hello) {
+  std::vector<std::string> changed;
+  const auto compare = [&](const char* what, const std::string& first, const std::string& now) {
+    if (first != now)
+      changed.push_back(fmt::format("{} is {}, was {}", what, base::printable(now, 80),
+                                    base::printable(first, 80)));
+  };
+  compare("runtime", session.setting.runtime, hello.runtime);
+  compare("version", session.setting.version, hello.version);
+  compare("build", session.setting.build, hello.build);
+  for (const auto& fact : measure::differing_facts(session.device, hello.device))
+    compare(fact.fact.c_str(), fact.recorded, fact.here);
+  return changed;
+}
 
 /// The request's threads and CPU, checked against the machine.
 Status apply_threads(const RuntimeRequest& request, const runtimes::Hello& hello,
                      table::Setting& setting) {
   if (request.threads > hello.most_threads) {
     return fail(Code::Usage,
-                "--threads {}: this machine has {} CPUs; more threads than "
-                "CPUs measure the scheduler",
-                request.threads, hello.most_threads);
+                "--threads {}: {} has {} CPUs; more threads than CPUs measure the scheduler",
+                request.threads, request.remote ? "the worker's machine" : "this machine",
+                hello.most_threads);
   }
   if (request.cpu && request.threads > 1)
     return fail(Code::Usage, "--cpu pins to one CPU and goes with --threads 1");
@@ -69,7 +108,7 @@ Status apply_precision(const RuntimeRequest& request, const runtimes::Hello& hel
   if (std::find(hello.precisions.begin(), hello.precisions.end(), request.precision) ==
       hello.precisions.end()) {
     return fail(Code::Usage, "--precision {}: {} has {}", base::printable(request.precision),
-                request.runtime, base::join(hello.precisions, ", "));
+                hello.served_as(), base::join(hello.precisions, ", "));
   }
   setting.precision = request.precision;
   return {};
@@ -84,7 +123,7 @@ Status apply_options(const RuntimeRequest& request, const runtimes::Hello& hello
       std::vector<std::string> names;
       for (const auto& [known, option] : hello.options) names.push_back(known);
       return fail(Code::Usage, "--option {}: {} has {}", base::printable(name + "=" + value),
-                  request.runtime, names.empty() ? "no options" : base::join(names, ", "));
+                  hello.served_as(), names.empty() ? "no options" : base::join(names, ", "));
     }
     const auto& legal = at->second.values;
     if (!legal.empty() && std::find(legal.begin(), legal.end(), value) == legal.end()) {
@@ -99,17 +138,27 @@ Status apply_options(const RuntimeRequest& request, const runtimes::Hello& hello
 }  // namespace
 
 Result<Session> start_session(const RuntimeRequest& request, Events& events) {
-  OPLAT_CHECK(check_runtime_name(request.runtime));
+  OPLAT_CHECK(check_runtime(request));
   Session session;
   session.worker_name = request.runtime;
+  session.remote = request.remote;
   session.options.command = request.worker_command;
   session.options.arguments = request.worker_arguments;
   session.options.cpu = request.cpu;
-  session.options.memory_limit_bytes = worker_memory_limit(request.threads);
+  session.options.shares_files = !request.remote;
+  if (!request.remote) session.options.memory_limit_bytes = worker_memory_limit(request.threads);
   if (events.cancelled()) return fail(Code::Interrupted, "stopped before the runtime was started");
   OPLAT_TRY(worker, runtimes::WorkerClient::start(request.runtime, session.options));
   session.worker = std::move(worker);
   const runtimes::Hello& hello = session.worker->hello();
+  if (request.remote) {
+    if (!request.runtime.empty() && request.runtime != hello.served_as())
+      return fail(Code::Runtime, "--runtime {}: the worker '{}' serves {}; name that, or nothing",
+                  base::printable(request.runtime),
+                  base::printable(base::join(request.worker_command, " "), 200),
+                  base::printable(hello.served_as()));
+    session.worker_name = hello.served_as();
+  }
   session.device = hello.device;
   if (!request.device.empty()) session.device.name = request.device;
   session.setting.runtime = hello.runtime;
@@ -119,6 +168,23 @@ Result<Session> start_session(const RuntimeRequest& request, Events& events) {
   OPLAT_CHECK(apply_threads(request, hello, session.setting));
   OPLAT_CHECK(apply_options(request, hello, session.setting));
   return session;
+}
+
+Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
+    const Session& session, const runtimes::WorkerOptions& options) {
+  auto worker = runtimes::WorkerClient::start(session.worker_name, options);
+  for (const std::chrono::seconds pause : kPauses) {
+    if (worker || !session.remote || worker.error().code != Code::Runtime) break;
+    pause_for(pause);
+    worker = runtimes::WorkerClient::start(session.worker_name, options);
+  }
+  if (!worker) return worker;
+  const std::vector<std::string> changed = changes(session, (*worker)->hello());
+  if (changed.empty()) return worker;
+  return fail(Code::Refused,
+              "the worker that was started now is not as the first one: {}; what was measured is "
+              "kept, and rows of both are not mixed",
+              base::join(changed, "; "));
 }
 
 Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,

@@ -19,11 +19,15 @@ namespace oplat::app {
 
 /// Which runtime executes, and how.
 struct RuntimeRequest {
-  std::string runtime;  ///< name of the worker: "onnxruntime", "replay"; empty: not said
+  /// Name of the worker: "onnxruntime", "replay"; empty: not said, which only `remote` allows.
+  std::string runtime;
   /// argv that starts the worker, without `worker_arguments`; empty: this
   /// executable, "worker", `runtime`.
   std::vector<std::string> worker_command;
   std::vector<std::string> worker_arguments;  ///< "replay" takes a table
+  /// Whether `worker_command` may lead to another machine: the worker says which runtime it is,
+  /// gets copies of models and input data, and is neither pinned nor limited in memory from here.
+  bool remote = false;
   std::int64_t threads = 1;
   std::string precision;                       ///< empty: the runtime's own
   std::map<std::string, std::string> options;  ///< of the runtime; the others keep their defaults
@@ -35,6 +39,10 @@ struct RuntimeRequest {
 /// process.
 Status check_runtime_name(const std::string& name);
 
+/// check_runtime_name(), unless the worker is remote and answers for itself. Code::Usage if a
+/// remote worker is to be pinned to a CPU.
+Status check_runtime(const RuntimeRequest& request);
+
 /// A started worker with its setting. Use it from the thread that started it.
 struct Session {
   std::string worker_name;  ///< of the worker: "replay" answers as the runtime
@@ -43,12 +51,20 @@ struct Session {
   table::Setting setting;  ///< complete: version and build are the worker's
   table::Device device;
   runtimes::WorkerOptions options;  ///< with which further workers are started
+  bool remote = false;              ///< as in the request
 };
 /// Starts a worker and makes the setting from its defaults and the request.
 /// Code::Usage if the request names something that this runtime does not have,
-/// Code::Runtime if no worker starts, Code::Interrupted if `events` says
+/// Code::Runtime if no worker starts or a remote one serves another runtime than
+/// the request names, Code::Interrupted if `events` says
 /// cancelled while it starts.
 Result<Session> start_session(const RuntimeRequest& request, Events& events);
+
+/// A further worker of the session's kind. A remote one is tried again for some seconds if it does
+/// not start, since a connection may be back. Code::Refused if it is not as the first: another
+/// version, or another machine, whose times would be mixed with the first one's.
+Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
+    const Session& session, const runtimes::WorkerOptions& options);
 
 /// The runtime's plan of the model at `path`. If the worker leaves the plan's
 /// identity empty, which those in other languages do, it is made here.

@@ -66,7 +66,7 @@ void add_distinct(std::vector<std::string>& all, const std::vector<std::string>&
 }  // namespace
 
 Result<ValidateResult> validate(const ValidateRequest& request, Events& events) {
-  OPLAT_CHECK(check_runtime_name(request.runtime.runtime));
+  OPLAT_CHECK(check_runtime(request.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_session(request.runtime, events));

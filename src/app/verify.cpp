@@ -106,6 +106,7 @@ Result<RuntimeRequest> runtime_of(const VerifyRequest& request, const std::strin
   runtime.runtime = worker;
   runtime.worker_command = request.worker_command;
   runtime.worker_arguments = request.worker_arguments;
+  runtime.remote = request.remote;
   runtime.threads = setting.threads;
   runtime.precision = setting.precision;
   for (const auto& [name, value] : setting.options) {
@@ -116,6 +117,12 @@ Result<RuntimeRequest> runtime_of(const VerifyRequest& request, const std::strin
     const auto cpu = base::parse_int(value);
     if (!cpu || *cpu < 0 || *cpu > kMaxCpu)
       return fail(Code::Input, "affinity={} in the table is no CPU", base::printable(value));
+    if (request.remote)
+      return fail(Code::Refused,
+                  "{}: its times were measured on CPU {} alone, to which a worker that --worker "
+                  "starts cannot be pinned from here; choose others with --option, or run oplat on "
+                  "that machine",
+                  request.table, *cpu);
     runtime.cpu = static_cast<int>(*cpu);
   }
   return runtime;
@@ -178,13 +185,14 @@ report::Verification report_of(const measure::Verification& found,
 }  // namespace
 
 Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
-  if (!request.runtime.empty()) OPLAT_CHECK(check_runtime_name(request.runtime));
+  if (!request.runtime.empty() && !request.remote) OPLAT_CHECK(check_runtime_name(request.runtime));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   RuntimeRequest plain;
   plain.runtime = request.runtime;
   plain.worker_command = request.worker_command;
   plain.worker_arguments = request.worker_arguments;
-  if (plain.runtime.empty()) {
+  plain.remote = request.remote;
+  if (plain.runtime.empty() && !plain.remote) {
     OPLAT_TRY(only, only_runtime(table));
     plain.runtime = only;
   }
@@ -195,7 +203,7 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   OPLAT_CHECK(fill(question, table, hello));
   OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
-  OPLAT_TRY(runtime, runtime_of(request, plain.runtime, selection.setting));
+  OPLAT_TRY(runtime, runtime_of(request, installed.worker_name, selection.setting));
   OPLAT_TRY(session, start_session(runtime, events));
   session.worker.reset();  // it would stand idle beside those that measure
   OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
@@ -216,6 +224,7 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   again.campaign.seed = request.seed;
   again.campaign.budget_seconds = request.budget_s;
   again.campaign.argv = request.record;
+  again.campaign.environment = environment_of(session);
   again.campaign.stop_asked = [&events] { return events.cancelled(); };
   again.here = session.device;
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-verify"));

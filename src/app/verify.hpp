@@ -20,6 +20,7 @@ struct VerifyRequest {
   std::string runtime;                      ///< empty: the only one whose times the table holds
   std::vector<std::string> worker_command;  ///< as in RuntimeRequest
   std::vector<std::string> worker_arguments;
+  bool remote = false;                                     ///< as in RuntimeRequest
   predict::RowFilter rows = {.has_mismatch_flag = false};  ///< which; this machine fills the rest
   double budget_s = 60;
   std::size_t max_rows = 20;

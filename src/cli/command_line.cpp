@@ -21,6 +21,11 @@ Option Option::excludes(const Option& other) const {
   option_->excludes(other.option_);
   return *this;
 }
+Option Option::stands_for(const Option& other) const {
+  // CLI11 takes values before it looks for what is lacking.
+  option_->each([required = other.option_](const std::string&) { required->required(false); });
+  return *this;
+}
 Option Option::not_negative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
 Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));

@@ -40,6 +40,8 @@ class Option {
   /// Both ends belong to it. Of int, std::int64_t and double.
   template <class Number>
   Option range(Number least, Number most) const;
+  /// Where it is given, `other`, a required option, may be left out.
+  Option stands_for(const Option& other) const;
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& words) const;
   /// Accepted, but not in the help text: an earlier spelling.

@@ -93,9 +93,22 @@ void drop_default_table(std::string& table) {
   if (standing != nullptr && table == standing) table.clear();
 }
 
+void add_worker_option(const Command& command, std::optional<std::string>& to,
+                       const Option& runtime) {
+  command
+      .add_option("--worker", to,
+                  "command that starts the worker, on another machine as a rule: 'ssh HOST oplat "
+                  "worker NAME'; models are sent there, and --runtime may be left out "
+                  "(docs/guide/remote.md)")
+      .type_name("COMMAND")
+      .stands_for(runtime);
+}
+
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {
-  command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")
-      .required(runtime_required);
+  const Option runtime =
+      command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")
+          .required(runtime_required);
+  add_worker_option(command, to.worker, runtime);
   command.add_option("--threads", to.threads, "threads of the runtime")
       .range(1, 4096)
       .capture_default_str();

@@ -40,7 +40,7 @@ void add_table(const Command& command, std::string& to, bool required = true);
 /// way.
 void drop_default_table(std::string& table);
 
-/// --runtime, --threads, --precision, --option NAME=VALUE: what to run with.
+/// --runtime, --threads, --precision, --option NAME=VALUE, --worker, ...: what to run with.
 struct RunOptions {
   std::string runtime;
   std::int64_t threads = 1;
@@ -49,7 +49,11 @@ struct RunOptions {
   std::string device;  ///< name to file rows under; empty: the machine's own
   std::optional<int> cpu;
   std::vector<std::string> worker_arguments;
+  std::optional<std::string> worker;  ///< command of a worker elsewhere, as written
 };
+/// --worker 'ssh HOST oplat worker NAME'; given, `runtime` need not be.
+void add_worker_option(const Command& command, std::optional<std::string>& to,
+                       const Option& runtime);
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required = true);
 
 /// --format FORM, its short forms --json and --csv, and --out FILE.

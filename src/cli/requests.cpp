@@ -2,12 +2,25 @@
 /// Texts of flags parsed into typed values.
 #include "cli/requests.hpp"
 
+#include "runtimes/worker_command.hpp"
+
 namespace oplat::cli {
+
+Result<std::vector<std::string>> worker_words(const std::string& command) {
+  auto words = runtimes::split_command(command);
+  if (!words) return fail(Code::Usage, "--worker: {}", words.error().message);
+  return words;
+}
 
 Result<app::RuntimeRequest> runtime_request(const RunOptions& options) {
   app::RuntimeRequest request;
   request.runtime = options.runtime;
   request.worker_arguments = options.worker_arguments;
+  if (options.worker) {
+    OPLAT_TRY(command, worker_words(*options.worker));
+    request.worker_command = std::move(command);
+    request.remote = true;
+  }
   request.threads = options.threads;
   request.precision = options.precision;
   request.device = options.device;

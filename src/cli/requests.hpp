@@ -7,8 +7,12 @@
 
 namespace oplat::cli {
 
-/// --runtime, --threads, --precision, --option, --device, --cpu, --worker-argument. Code::Usage if
-/// an option is not NAME=VALUE; of one that is given twice, the last value counts.
+/// The words of --worker. Code::Usage if there is none or a quote is not closed.
+Result<std::vector<std::string>> worker_words(const std::string& command);
+
+/// --runtime, --worker, --threads, --precision, --option, --device, --cpu, --worker-argument.
+/// Code::Usage if an option is not NAME=VALUE or the worker's command cannot be split; of an option
+/// that is given twice, the last value counts.
 Result<app::RuntimeRequest> runtime_request(const RunOptions& options);
 
 }  // namespace oplat::cli

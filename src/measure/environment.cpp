@@ -64,13 +64,20 @@ std::string utc_text(std::int64_t seconds) {
 
 table::Environment probe_environment() { return probe_environment("/"); }
 
-table::Environment probe_environment(const fs::path& root) {
+table::Environment harness_environment() {
   table::Environment environment;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  environment.started_at = utc_text(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  environment.facts["harness_version"] = base::version();
+  environment.facts["harness_commit"] = base::commit();
+  return environment;
+}
+
+table::Environment probe_environment(const fs::path& root) {
+  table::Environment environment = harness_environment();
   utsname system{};
   if (uname(&system) == 0) environment.kernel = system.release;
   environment.hostname_hash = hostname_hash();
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  environment.started_at = utc_text(std::chrono::duration_cast<std::chrono::seconds>(now).count());
   if (const auto load = first_line(root / "proc/loadavg")) {
     environment.load_average = base::parse_double(load->substr(0, load->find(' '))).value_or(0);
     environment.facts["load_average"] = base::printable(*load, kMaxLine);
@@ -88,8 +95,6 @@ table::Environment probe_environment(const fs::path& root) {
   put(environment, "address_randomisation",
       first_line(root / "proc/sys/kernel/randomize_va_space"));
   put(environment, "cpu_pressure", first_line(root / "proc/pressure/cpu"));
-  environment.facts["harness_version"] = base::version();
-  environment.facts["harness_commit"] = base::commit();
   environment.facts["harness_build"] = base::build_type();
   environment.facts["harness_compiler"] = base::compiler();
   return environment;

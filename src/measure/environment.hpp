@@ -16,6 +16,10 @@ table::Environment probe_environment();
 /// The same with /proc and /sys under another root, for tests.
 table::Environment probe_environment(const std::filesystem::path& root);
 
+/// What is known where the worker runs on another machine, whose state this one does not see: the
+/// time, and version and commit of the harness.
+table::Environment harness_environment();
+
 /// "2025-03-01T12:34:56Z" of seconds since 1970.
 std::string utc_text(std::int64_t seconds);
 

@@ -164,7 +164,8 @@ Json encode(const Hello& hello) {
           {"most_threads", hello.most_threads},
           {"device", encode_device(hello.device)},
           {"shared_file_system", hello.shared_file_system},
-          {"oplat", hello.oplat}};
+          {"oplat", hello.oplat},
+          {"worker", hello.worker}};
 }
 
 Result<Hello> decode_hello(const Json& json) {
@@ -186,6 +187,7 @@ Result<Hello> decode_hello(const Json& json) {
   }
   fields.boolean("shared_file_system", hello.shared_file_system, Need::Optional);
   fields.text("oplat", hello.oplat, Need::Optional, 1024);
+  fields.text("worker", hello.worker, Need::Optional, 1024);
   if (!fields.error() && hello.runtime.empty()) fields.complain("runtime", "is empty");
   return finish(fields, std::move(hello));
 }

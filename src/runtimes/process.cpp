@@ -221,6 +221,18 @@ std::vector<std::string> worker_environment(const std::filesystem::path& tempora
   return variables;
 }
 
+bool has_worker_environment() {
+  constexpr std::array kGiven{"TMPDIR", "LC_ALL", "ORT_DISABLE_TELEMETRY", "PYTHONUNBUFFERED"};
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool given = std::any_of(kGiven.begin(), kGiven.end(),
+                                   [&](std::string_view known) { return name == known; });
+    if (!given && !passes(name)) return false;
+  }
+  return true;
+}
+
 Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   if (options.command.empty()) return fail(Code::Usage, "the command of a worker is empty");
   if (options.cpu && (*options.cpu < 0 || *options.cpu >= CPU_SETSIZE)) {

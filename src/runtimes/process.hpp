@@ -30,6 +30,9 @@ struct ProcessOptions {
 /// behind. `temporary`: its TMPDIR.
 std::vector<std::string> worker_environment(const std::filesystem::path& temporary);
 
+/// Whether this process's environment holds nothing but what worker_environment() lets through.
+bool has_worker_environment();
+
 /// Removes folders for temporary files in `root` that were left by processes that are no more,
 /// killed before they could: those older than a day, since a process that this one cannot see may
 /// stand in another container.

@@ -39,6 +39,11 @@ struct Hello {
   bool shared_file_system = true;
   /// Version of the oplat whose harness serves the runtime; empty: a worker with a loop of its own.
   std::string oplat;
+  /// Name of the worker if it is not that of the runtime: "replay" answers as the runtime that it
+  /// recorded. Empty: the runtime's.
+  std::string worker = {};
+  /// The name under which `oplat worker` serves it.
+  [[nodiscard]] const std::string& served_as() const { return worker.empty() ? runtime : worker; }
 };
 
 /// One piece of a file for a worker that shares no file system with the client. Pieces of a file

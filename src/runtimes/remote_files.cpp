@@ -32,9 +32,9 @@ Result<std::string> RemoteFiles::model(const std::string& path) {
                   "both into one folder",
                   path, base::printable(name));
     OPLAT_TRY(sibling, source.sibling_path(name));
-    OPLAT_CHECK(send(folder, sibling.string()));
+    OPLAT_CHECK(send(folder, name, sibling.string()));
   }
-  OPLAT_TRY(remote, send(folder, path));
+  OPLAT_TRY(remote, send(folder, fs::path(path).filename().string(), path));
   sent_.emplace(path, remote);
   return remote;
 }
@@ -42,12 +42,13 @@ Result<std::string> RemoteFiles::model(const std::string& path) {
 Result<std::string> RemoteFiles::file(const std::string& path) {
   if (const auto known = sent_.find(path); known != sent_.end()) return known->second;
   OPLAT_TRY(hash, base::hash_file(path));
-  OPLAT_TRY(remote, send(hash.hex(), path));
+  OPLAT_TRY(remote, send(hash.hex(), fs::path(path).filename().string(), path));
   sent_.emplace(path, remote);
   return remote;
 }
 
-Result<std::string> RemoteFiles::send(const std::string& folder, const std::string& path) {
+Result<std::string> RemoteFiles::send(const std::string& folder, const std::string& name,
+                                      const std::string& path) {
   OPLAT_TRY(hash, base::hash_file(path));
   std::error_code error;
   const auto size = static_cast<std::int64_t>(fs::file_size(path, error));
@@ -55,7 +56,7 @@ Result<std::string> RemoteFiles::send(const std::string& folder, const std::stri
   if (error || !file) return fail(Code::Input, "{}: {}", path, std::strerror(errno));
   PutRequest piece;
   piece.folder = folder;
-  piece.name = fs::path(path).filename().string();
+  piece.name = name;
   piece.hash = hash.hex();
   piece.size = size;
   // The first piece is empty: the worker may have the file already.

@@ -31,7 +31,9 @@ class RemoteFiles {
   void forget() { sent_.clear(); }
 
  private:
-  Result<std::string> send(const std::string& folder, const std::string& path);
+  /// `name`: that of the file on the worker's side; `path` may be what a link leads to.
+  Result<std::string> send(const std::string& folder, const std::string& name,
+                           const std::string& path);
 
   Put put_;
   std::map<std::string, std::string> sent_;  // our path -> the worker's

@@ -1,15 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From a runtime's name to its worker. Apart from serve.cpp, so that a program of one worker links
 /// no other.
+#include <unistd.h>
+
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
+#include "runtimes/process.hpp"
 #include "runtimes/programs.hpp"
 #include "runtimes/serve.hpp"
 
 namespace oplat::runtimes {
+
+void drop_environment(std::string_view name, const std::vector<std::string>& arguments) {
+  if (has_worker_environment()) return;
+  std::error_code error;
+  const std::filesystem::path temporary = std::filesystem::temp_directory_path(error);
+  std::vector<std::string> variables = worker_environment(error ? "/tmp" : temporary);
+  std::vector<std::string> words{"oplat", "worker", std::string(name), "--"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  argv.push_back(nullptr);
+  environment.push_back(nullptr);
+  ::execve("/proc/self/exe", argv.data(), environment.data());
+}
 
 int run_worker(std::string_view name, const std::vector<std::string>& arguments) {
   const RuntimeEntry* entry = find_runtime(name);

@@ -2,6 +2,7 @@
 #include "runtimes/serve.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
@@ -140,6 +143,47 @@ void prepare_process() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
+/// Ends the process as soon as nobody can read its answers any more. The loop itself would notice
+/// only when it writes the next one, after the block that it is at, and never if a kernel hangs.
+/// Over a connection that was cut, such a worker would keep the device busy while the client's next
+/// worker measures there. The thread sleeps in poll() until then.
+class ReaderWatch {
+ public:
+  explicit ReaderWatch(int protocol_fd) {
+    if (::pipe2(stop_.data(), O_CLOEXEC) != 0) return;
+    try {
+      thread_ = std::thread([fd = protocol_fd, stop = stop_[0]] { watch(fd, stop); });
+    } catch (const std::system_error&) {
+      // No thread to be had: the loop notices by itself, later.
+    }
+  }
+  ReaderWatch(const ReaderWatch&) = delete;
+  ReaderWatch& operator=(const ReaderWatch&) = delete;
+  ~ReaderWatch() {
+    if (stop_[1] >= 0) ::close(stop_[1]);
+    if (thread_.joinable()) thread_.join();
+    if (stop_[0] >= 0) ::close(stop_[0]);
+  }
+
+ private:
+  static void watch(int protocol_fd, int stop) {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    while (true) {
+      std::array<pollfd, 2> waits{{{protocol_fd, 0, 0}, {stop, 0, 0}}};  // errors are always told
+      const int ready = ::poll(waits.data(), waits.size(), -1);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready < 0 || waits[1].revents != 0) return;
+      if ((waits[0].revents & (POLLERR | POLLHUP)) != 0) ::_exit(kDone);
+      if (waits[0].revents != 0) return;
+    }
+  }
+
+  std::array<int, 2> stop_{-1, -1};
+  std::thread thread_;
+};
+
 std::string too_long_line(std::size_t bytes) {
   return error_line(nullptr, RpcError::InvalidRequest,
                     Error{Code::Usage, fmt::format("a line of {} bytes or more is longer than {}",
@@ -150,6 +194,7 @@ std::string too_long_line(std::size_t bytes) {
 template <class Respond>
 int serve_lines(int protocol_fd, const Respond& respond) {
   prepare_process();
+  const ReaderWatch reader(protocol_fd);
   LineBuffer lines(kMaxLineBytes);
   while (true) {
     const auto line = lines.take();

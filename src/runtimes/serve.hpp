@@ -20,6 +20,11 @@ int serve(Worker& worker, int protocol_fd);
 /// Answers every request with `error`, so that the client learns why the worker cannot start. Ends
 /// as serve() does, with exit status 1.
 int serve_failure(const Error& error, int protocol_fd);
+/// Restarts this executable as `oplat worker NAME [ARGUMENTS]` without the variables of the
+/// environment that could change times (runtimes/process.hpp). The client does that for workers
+/// that it starts here; one that is started over ssh gets the environment of the login. Returns if
+/// there is nothing to remove, or if the system refuses.
+void drop_environment(std::string_view name, const std::vector<std::string>& arguments);
 /// What `oplat worker NAME [ARGUMENTS]` does: claims the descriptor, makes the worker of that name
 /// and serves it.
 int run_worker(std::string_view name, const std::vector<std::string>& arguments);

@@ -52,6 +52,21 @@ measure::Handle inner_of(measure::Handle handle) {
   return handle & ((measure::Handle{1} << kHandleBits) - 1);
 }
 
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  if (what.empty() || what == by) return;
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+/// A worker that was sent copies of files names its own paths; who reads the message knows ours.
+template <class Request>
+std::string in_our_paths(std::string text, const Request& ours, const Request& theirs) {
+  replace_all(text, theirs.model, ours.model);
+  for (const auto& [name, data] : theirs.inputs) replace_all(text, data, ours.inputs.at(name));
+  return text;
+}
+
 /// Whether what is said of an input names a file of data.
 bool is_data_file(const std::string& data) {
   return data != "zeros" && data != "ones" && !data.starts_with("uniform:");
@@ -80,6 +95,8 @@ struct WorkerClient::Impl {
   Lost lose_by_end();
   void note_death();
   [[nodiscard]] Error dead_error() const;
+  /// Whom messages mean: "runtime onnxruntime", or the command of a worker elsewhere.
+  [[nodiscard]] std::string who() const;
   Result<PutOutcome> put(const PutRequest& piece);
   template <class Request>
   Result<Request> with_the_workers_paths(Request request);
@@ -117,9 +134,13 @@ void WorkerClient::Impl::note_death() {
   if (process && process->ended()) lose_by_end();
 }
 
+std::string WorkerClient::Impl::who() const {
+  if (options.shares_files) return fmt::format("runtime {}", runtime);
+  return fmt::format("worker '{}'", base::printable(base::join(options.command, " "), 200));
+}
+
 Error WorkerClient::Impl::dead_error() const {
-  return Error{Code::Runtime,
-               fmt::format("the worker of {} is not running: {}", runtime, why_dead)};
+  return Error{Code::Runtime, fmt::format("{}: the worker is not running: {}", who(), why_dead)};
 }
 
 Lost WorkerClient::Impl::lose(std::string reason) {
@@ -257,7 +278,7 @@ Status WorkerClient::Impl::begin() {
   auto answer = exchange("hello", {{"protocol", kProtocolVersion}}, options.start_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* lost = std::get_if<Lost>(&answer))
-    return fail(Code::Runtime, "runtime {}: {}", runtime, lost->reason);
+    return fail(Code::Runtime, "{}: {}", who(), lost->reason);
   if (auto* error = std::get_if<Error>(&answer)) {
     lose(error->message);
     return fail(std::move(*error));
@@ -265,18 +286,18 @@ Status WorkerClient::Impl::begin() {
   auto decoded = decode_hello(std::get<Json>(answer));
   if (!decoded) {
     lose("worker sent rubbish: " + decoded.error().message);
-    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+    return fail(Code::Runtime, "{}: {}", who(), why_dead);
   }
   if (decoded->protocol != kProtocolVersion) {
     lose(fmt::format("it speaks protocol {}, this oplat speaks {}", decoded->protocol,
                      kProtocolVersion));
-    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+    return fail(Code::Runtime, "{}: {}", who(), why_dead);
   }
   // Another version may print other keys for the same kernels.
   if (!decoded->oplat.empty() && decoded->oplat != base::version()) {
     lose(fmt::format("the worker is oplat {}, this is oplat {}; use one version on both sides",
                      base::printable(decoded->oplat), base::version()));
-    return fail(Code::Runtime, "runtime {}: {}", runtime, why_dead);
+    return fail(Code::Runtime, "{}: {}", who(), why_dead);
   }
   hello = std::move(*decoded);
   return {};
@@ -339,7 +360,10 @@ Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
   OPLAT_TRY(theirs, impl_->with_the_workers_paths(request));
   auto answer = impl_->exchange("plan", encode(theirs), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
-  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* error = std::get_if<Error>(&answer)) {
+    error->message = in_our_paths(std::move(error->message), request, theirs);
+    return fail(std::move(*error));
+  }
   if (auto* lost = std::get_if<Lost>(&answer))
     return fail(Code::Runtime, "plan of {}: {}", request.model, lost->reason);
   auto plan = decode_plan(std::get<Json>(answer));
@@ -357,13 +381,22 @@ Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& requ
   if (!theirs) return fail(std::move(theirs).error());
   auto answer = impl_->exchange("open", encode(*theirs), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
-  if (auto* error = std::get_if<Error>(&answer)) return fail(std::move(*error));
+  if (auto* error = std::get_if<Error>(&answer)) {
+    error->message = in_our_paths(std::move(error->message), request, *theirs);
+    return fail(std::move(*error));
+  }
   if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
   auto outcome = decode_open_outcome(std::get<Json>(answer));
   if (!outcome)
     return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
+  const auto ours = [&](std::string& reason) {
+    reason = in_our_paths(std::move(reason), request, *theirs);
+  };
   if (auto* opened = std::get_if<measure::Opened>(&*outcome))
     opened->handle = join(impl_->generation, opened->handle);
+  if (auto* unsupported = std::get_if<table::Unsupported>(&*outcome)) ours(unsupported->reason);
+  if (auto* skipped = std::get_if<table::Skipped>(&*outcome)) ours(skipped->reason);
+  if (auto* failed = std::get_if<table::Failed>(&*outcome)) ours(failed->reason);
   return outcome;
 }
 

@@ -53,9 +53,12 @@ Result<int> run_plan(const PlanFlags& flags) {
       return fail(Code::Usage,
                   "--plan {} and --runtime {}: one of them says where the plan is from", flags.plan,
                   flags.run.runtime);
+    if (flags.run.worker)
+      return fail(Code::Usage, "--plan {} and --worker: one of them says where the plan is from",
+                  flags.plan);
     return run_rules(flags);
   }
-  if (flags.run.runtime.empty())
+  if (flags.run.runtime.empty() && !flags.run.worker)
     return fail(
         Code::Usage,
         "--runtime R asks that runtime, --plan rules:NAME fusion rules: one of them is needed");

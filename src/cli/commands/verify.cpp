@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/requests.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -18,6 +19,7 @@ struct VerifyFlags {
   std::string table;
   std::string runtime;
   std::vector<std::string> worker_arguments;
+  std::optional<std::string> worker;
   predict::RowFilter question = {.has_mismatch_flag = false};
   std::string budget = "60s";
   std::size_t rows = 20;
@@ -33,6 +35,11 @@ Result<int> run_verify(const VerifyFlags& flags) {
   request.table = flags.table;
   request.runtime = flags.runtime;
   request.worker_arguments = flags.worker_arguments;
+  if (flags.worker) {
+    OPLAT_TRY(command, worker_words(*flags.worker));
+    request.worker_command = std::move(command);
+    request.remote = true;
+  }
   request.rows = flags.question;
   request.budget_s = budget_ns / 1e9;
   request.max_rows = flags.rows;
@@ -61,7 +68,9 @@ void add_verify(const Command& app) {
       "verify", "measure some rows of a table again: does it still hold on this machine?");
   const auto flags = std::make_shared<VerifyFlags>();
   command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
+  const Option runtime =
+      command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
+  add_worker_option(command, flags->worker, runtime);
   command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
       .range(1, 4096);
   command.add_option("--device", flags->question.device,

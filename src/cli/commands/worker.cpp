@@ -20,7 +20,10 @@ void add_worker(const Command& app) {
   const auto flags = std::make_shared<WorkerFlags>();
   command.add_option("NAME", flags->name, "the runtime").required();
   command.add_option("ARGUMENTS", flags->arguments, "of the worker");
-  command.runs([flags] { return runtimes::run_worker(flags->name, flags->arguments); });
+  command.runs([flags] {
+    runtimes::drop_environment(flags->name, flags->arguments);
+    return runtimes::run_worker(flags->name, flags->arguments);
+  });
 }
 
 }  // namespace oplat::cli

@@ -177,7 +177,7 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
   for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
   OPLAT_TRY(campaign, campaign_options(flags.campaign));
   OPLAT_TRY(runtime, runtime_request(flags.run));
-  OPLAT_CHECK(app::check_runtime_name(flags.run.runtime));
+  OPLAT_CHECK(app::check_runtime(runtime));
   OPLAT_TRY(wanted, wanted_of(flags));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(session, app::start_session(runtime, events));

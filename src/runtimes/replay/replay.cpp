@@ -97,6 +97,7 @@ class ReplayWorker final : public Worker {
     const table::Setting& main = settings_.front().second;
     Hello hello;
     hello.runtime = main.runtime;
+    hello.worker = "replay";
     hello.version = main.version;
     hello.build = main.build;
     hello.device = device_;
