@@ -95,6 +95,13 @@ function(oplat_add_precompiled)
     target_precompile_headers(oplat_precompiled_tests PRIVATE ${OPLAT_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>)
   endif()
 endfunction()
+# oplat_add_test_main(): main() of all GoogleTest programs.
+function(oplat_add_test_main)
+  add_library(oplat_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/main.cpp")
+  target_compile_definitions(oplat_test_main PRIVATE OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
+    OPLAT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
+  target_link_libraries(oplat_test_main PRIVATE GTest::gmock GTest::gtest oplat_build_flags oplat_test_flags)
+endfunction()
 
 # oplat_include_root(LAYER): a folder that holds the layer's headers and nothing else of ours, so that they are included as
 # "LAYER/name.hpp" and only by those who link the layer. That is how the build refuses an #include against the layer rule.
@@ -124,7 +131,7 @@ function(oplat_add_test)
   add_executable(${ARG_NAME} ${ARG_SOURCES})
   target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_USES} oplat_build_flags
-    oplat_test_flags GTest::gmock_main GTest::gtest)
+    oplat_test_flags oplat_test_main GTest::gmock GTest::gtest)
   oplat_precompile(${ARG_NAME} oplat_precompiled_tests)
   target_compile_definitions(${ARG_NAME} PRIVATE
     OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"

@@ -8,6 +8,13 @@
 #include <string_view>
 
 namespace oplat::cli {
+namespace {
+
+/// CLI11 hides options of the group "" from help, but leaves their names out of its messages too
+/// ("--estimator excludes "). So they are in this group until help is printed.
+constexpr const char* kEarlierSpellings = "earlier spellings";
+
+}  // namespace
 
 Option Option::required(bool yes) const { return Option(option_->required(yes)); }
 Option Option::envname(const std::string& variable) const {
@@ -30,7 +37,15 @@ Option Option::not_negative() const { return Option(option_->check(CLI::NonNegat
 Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
-Option Option::hidden() const { return Option(option_->group("")); }
+Option Option::hidden() const { return Option(option_->group(kEarlierSpellings)); }
+
+void hide_earlier_spellings(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_group() == kEarlierSpellings) option->group("");
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
+    hide_earlier_spellings(*command);
+}
 
 template <class Number>
 Option Option::range(Number least, Number most) const {

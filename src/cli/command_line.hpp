@@ -55,6 +55,10 @@ class Option {
 /// is empty. Of the command line that `app` has parsed; nothing where all is well.
 std::optional<std::string> empty_item(const CLI::App& app, int argc, const char* const* argv);
 
+/// Takes hidden options out of the help texts of `app` and its commands. To be called after
+/// parsing, before help is printed: until then, CLI11's messages name them.
+void hide_earlier_spellings(CLI::App& app);
+
 class Command {
  public:
   Command(CLI::App* app, Action* action) : app_(app), action_(action) {}

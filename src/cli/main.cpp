@@ -70,6 +70,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers
     // it.
+    cli::hide_earlier_spellings(app);
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
   }
   if (const auto wrong = cli::empty_item(app, argc, argv)) {

@@ -69,14 +69,7 @@ void add_estimator(const Command& command, std::string& to) {
       command.add_option("--estimator", to, "accurate, or fast (a few microseconds a kernel)")
           .one_of(words)
           .capture_default_str();
-  // CLI11 leaves the name of a hidden option out of its messages, so this one checks for itself.
-  const auto take = [&to, words](const std::string& word) -> Status {
-    if (std::find(words.begin(), words.end(), word) == words.end())
-      return fail(Code::Usage, "--profile: {} not in {{accurate,fast}}", base::printable(word));
-    to = word;
-    return {};
-  };
-  command.add_texts("--profile", take, "").repeatable().hidden().excludes(estimator);
+  command.add_option("--profile", to, "").one_of(words).hidden().excludes(estimator);
 }
 
 Result<app::PredictionOptions> prediction_options(const PredictionFlags& flags) {

@@ -279,6 +279,7 @@ def main():
     parser.add_argument("models", help="the folder of test networks")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="cases at a time (default 1)")
     parser.add_argument("--only", default="", metavar="REGEX", help="run the cases whose name matches")
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="run every N-th case, from the I-th on")
     parser.add_argument("--update", action="store_true", help="rewrite the blocks stdout: and stderr: to what is printed")
     parser.add_argument("--times", type=int, default=0, metavar="N", help="list the N slowest cases")
     options = parser.parse_args()
@@ -287,6 +288,8 @@ def main():
     cases = [case for case in cases if re.search(options.only, case.stem)]
     if not cases:
         parser.error(f"no case in {path}")
+    shard, shards = (int(number) for number in options.shard.split("/"))
+    cases = cases[shard - 1 :: shards]
     runner = Runner(os.path.abspath(options.oplat), Path(options.models).resolve(), options.update)
     counts, times = {"passed": 0, "failed": 0, "skipped": 0}, []
     with ThreadPoolExecutor(options.jobs) as pool:
