@@ -4,8 +4,8 @@
 
 For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one table, kernels and end to
 end; the runtime's own profile is taken as a baseline; the composition is fitted; each network is predicted from a fit
-without its family. A command that was cut short goes on where it stopped: facts beside the table (TABLE.bench.json) say
-what is done and how long it took. Each network has a share of the time (--within): on a machine that strangers keep busy some
+without its family. A command that was cut short goes on where it stopped: facts next to the table (TABLE.bench.json) say
+what is done and how long it took. Each network has a share of the time (--within): on a machine that other processes keep busy some
 rows stay wider than they should be. The machine should have nothing else to do.
 """
 import argparse
@@ -57,7 +57,7 @@ def run(options):
     parts = [part_of(oplat, store, setting, networks, fits[setting.threads], options) for setting in settings]
     parts = [part for part in parts if part.lines]
     if not parts:
-        raise Failed(f"{options.table} holds none of these networks under these settings")
+        raise Failed(f"{options.table} holds none of these networks for these settings")
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(),
              "load_before": store.section("load").get("before", load_before)}
     page = accuracy_page.page(parts, store, steps.seconds_of(store, settings), facts)
@@ -69,15 +69,15 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"default: all of {' '.join(s.name for s in SETTINGS)}")
-    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="default: all of data/zoo.tsv but its tests")
-    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table that is filled (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/accuracy.md"), help="the page (default: docs/results/accuracy.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to measure (default: {' '.join(s.name for s in SETTINGS)})")
+    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="networks to measure (default: all of data/zoo.tsv except its tests)")
+    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="table to fill (default: accuracy.oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/accuracy.md"), help="page to write (default: docs/results/accuracy.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--within", type=float, default=88, metavar="MINUTES", help="for the whole command, calls before this one included; what it "
                         "is too short for has wide intervals, and the page tells (default: 88; 0: until every row is good enough)")
-    parser.add_argument("--recheck", action="store_true", help="ask oplat profile again about networks that are done")
-    parser.add_argument("--skip-measuring", action="store_true", help="only write the page from what the table holds")
+    parser.add_argument("--recheck", action="store_true", help="run oplat profile again for networks that are done")
+    parser.add_argument("--skip-measuring", action="store_true", help="only write the page, from the rows of the table")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()
     run_command(run, options)

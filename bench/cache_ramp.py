@@ -123,7 +123,7 @@ def kernel_seconds(one, many, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", default=str(ROOT / "docs/results/cache-ramp.md"), help="the page (default: docs/results/cache-ramp.md)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/cache-ramp.md"), help="page to write (default: docs/results/cache-ramp.md)")
     options = parser.parse_args()
     onnxruntime.disable_telemetry_events()
     load = text.load()

@@ -132,7 +132,7 @@ def choose(pool):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="known times (default: accuracy.oplat)")
+    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="table with known times (default: accuracy.oplat)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"))
     parser.add_argument("--out", default=str(ROOT / "data/keys-200.txt"))
     options = parser.parse_args()

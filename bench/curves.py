@@ -213,8 +213,8 @@ FITS = {"start curve": (((1, 1),), 0), "each end 1/2 or 2, 4 % a move": (tuple(i
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--export", metavar="TABLE", help="print a data file made from this table, and nothing else")
-    parser.add_argument("--threads", type=int, default=1, help="of the exported rows (default: 1)")
+    parser.add_argument("--export", metavar="TABLE", help="only print a data file made from this table")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads of the exported rows (default: 1)")
     options = parser.parse_args()
     if options.export:
         export(options.export, options.threads, sys.stdout)

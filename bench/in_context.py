@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares, operator by operator, kernels measured by themselves with the same kernels inside their network, and writes docs/results/in-context.md.
 
-Inside: the runtime's own profile of the network, which adds the profiler's cost to each node; what views cost there (they compute nothing) tells how much.
+Inside: the runtime's own profile of the network, which adds the profiler's cost to each node; what views cost there (they compute nothing) shows how much.
 By themselves: rows of a table that holds the networks, as bench/accuracy.py leaves one, at the state that the prediction takes them at, no scale applied.
 The machine should be the table's and have nothing else to do; a network takes seconds.
 """
@@ -79,10 +79,10 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", nargs="+", default=list(NETWORKS), metavar="NAME", help=f"default: {' '.join(NETWORKS)}")
-    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="the table (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/in-context.md"), help="the page (default: docs/results/in-context.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS), metavar="NAME", help=f"networks to compare (default: {' '.join(NETWORKS)})")
+    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="latency table (default: accuracy.oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/in-context.md"), help="page to write (default: docs/results/in-context.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()
     run_command(run, options)

@@ -135,10 +135,10 @@ def split_rows(results, splits=SPLITS):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--library", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out"), help="library file in fp32")
-    parser.add_argument("--other", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out.fp16.damoyolo"), help="library file in fp16, of other conditions")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program to run")
-    parser.add_argument("--splits", help="run only these, separated by blanks; the page shows what else was run before")
-    parser.add_argument("--skip", default="", help="leave out a fit: without calibration, with calibration")
+    parser.add_argument("--other", default=str(ROOT.parent / "shared/data/tinynas/conv_data.out.fp16.damoyolo"), help="library file in fp16, measured under other conditions")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program")
+    parser.add_argument("--splits", help="run only these splits, separated by blanks; the page keeps earlier results")
+    parser.add_argument("--skip", default="", help="skip a fit: 'without calibration' or 'with calibration'")
     options = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     table = FOLDER / "library.oplat"

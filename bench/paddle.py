@@ -51,9 +51,9 @@ def measure(oplat, store, options, files, table):
 
 
 def fit(oplat, table, folder, files):
-    """How well a composition does that was fitted without a network and its relatives; nothing where too few networks were measured well."""
+    """How well a composition does that was fitted without a network and its relatives; None if too few networks were measured well."""
     families = {path.name: name.partition("_v")[0].rstrip("0123456789") for name, path in files.items()}
-    return oplat.composition(table, folder, families, "--most-half-width", paddle_page.MOST_HALF_WIDTH)
+    return oplat.composition(table, folder, families, "--max-half-width", paddle_page.MOST_HALF_WIDTH)
 
 
 def export(oplat, table, folder, options):
@@ -84,15 +84,15 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", nargs="+", metavar="NAME", help=f"of scripts/paddle_nets (default: {', '.join(NETS)})")
-    parser.add_argument("--onednn", choices=("on", "off"), default="on", help="who computes (default: on)")
-    parser.add_argument("--threads", type=int, default=1, help="default: 1")
+    parser.add_argument("--networks", nargs="+", metavar="NAME", help=f"networks of scripts/paddle_nets (default: {', '.join(NETS)})")
+    parser.add_argument("--onednn", choices=("on", "off"), default="on", help="compute with oneDNN (default: on)")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads (default: 1)")
     parser.add_argument("--device", default="this-machine", help="name in the tables (default: this-machine)")
-    parser.add_argument("--budget", default="12m", help="for profiling (default: 12m)")
+    parser.add_argument("--budget", default="12m", help="time for profiling (default: 12m)")
     parser.add_argument("--models", default=str(ROOT / "models/paddle"), help="folder of the networks (default: models/paddle)")
-    parser.add_argument("--folder", default=str(ROOT / "build/bench/paddle"), help="of what is measured (default: build/bench/paddle)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle.md"), help="the page (default: docs/results/paddle.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--folder", default=str(ROOT / "build/bench/paddle"), help="folder for measurements (default: build/bench/paddle)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle.md"), help="page to write (default: docs/results/paddle.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)
 

@@ -113,7 +113,7 @@ class Net:
         self.kernels, self.predicted = looked_up["kernels"], predicted
 
     def hits(self, kinds=None):
-        """Calls in the table, and calls; views that it lacks cost nothing and are no part of either."""
+        """Calls in the table, and calls; views that it lacks cost nothing and are part of neither."""
         chosen = [k for k in self.kernels if (kinds is None or kind_of(k["key"]) in kinds) and k["source"] != "free"]
         return sum(k["count"] for k in chosen if k["source"] == "measured"), sum(k["count"] for k in chosen)
 
@@ -193,7 +193,7 @@ def run(options):
         nets.append(Net(folder.name, *ask(oplat, model, options)))
         print(f"{folder.name}: {cell(nets[-1].hits())}", flush=True)
     if not nets:
-        raise Failed(f"{options.models}: no networks; make them with scripts/paddle_nets")
+        raise Failed(f"{options.models}: holds no networks; make them with scripts/paddle_nets")
     write_atomically(options.out, page(nets, Table(options.table), oplat.version(), not options.no_estimates))
     print(f"wrote {options.out}")
 
@@ -202,9 +202,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=ROOT.parent / "shared/data/paddleslim/rk3288_threads_4_power_mode_0.pkl")
     parser.add_argument("--models", type=Path, default=ROOT / "models/paddle", help="folder of exported networks (default: models/paddle)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle-hits.md"), help="the page (default: docs/results/paddle-hits.md)")
-    parser.add_argument("--no-estimates", action="store_true", help="look up alone: a network of which the table lacks something has no total")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/paddle-hits.md"), help="page to write (default: docs/results/paddle-hits.md)")
+    parser.add_argument("--no-estimates", action="store_true", help="only look up: a network with kernels that the table lacks has no total")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     run_command(run, parser.parse_args())
 
 

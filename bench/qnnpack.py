@@ -33,7 +33,7 @@ class Net:
 
     name: str
     size: int
-    network: str = ""  # of scripts/zoo/caffe2_nets.py; empty: stands in a folder of its own
+    network: str = ""  # of scripts/zoo/caffe2_nets.py; empty: is in its own folder
     seed: int = 0
 
 
@@ -123,13 +123,13 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", nargs="+", metavar="NAME", choices=[net.name for net in (*NETS, PUBLISHED)], help="default: all")
-    parser.add_argument("--threads", type=int, default=1, help="default: 1")
+    parser.add_argument("--networks", nargs="+", metavar="NAME", choices=[net.name for net in (*NETS, PUBLISHED)], help="nets to measure (default: all)")
+    parser.add_argument("--threads", type=int, default=1, help="number of threads (default: 1)")
     parser.add_argument("--device", default="this-machine", help="name in the look-up tables (default: this-machine)")
-    parser.add_argument("--budget", default="4m", help="for profiling each net (default: 4m)")
-    parser.add_argument("--folder", default=str(ROOT / "build/bench/qnnpack"), help="of what is measured (default: build/bench/qnnpack)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/qnnpack.md"), help="the page (default: docs/results/qnnpack.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--budget", default="4m", help="time for profiling each net (default: 4m)")
+    parser.add_argument("--folder", default=str(ROOT / "build/bench/qnnpack"), help="folder for measurements (default: build/bench/qnnpack)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/qnnpack.md"), help="page to write (default: docs/results/qnnpack.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Would correcting times by the reference kernels make rows better? An A/B on committed blocks (data/reference-blocks.tsv).
 
-Each block of a row is timed beside two reference kernels, one of arithmetic and one of memory. This fits
+Each block of a row is timed next to two reference kernels, one of arithmetic and one of memory. This fits
 log time = row + b1 log(compute reference) + b2 log(memory reference) on one half of the rows, for each cache state, and
-tells how much that narrows the spread of the blocks of the other half. Blocks that the stop rule leaves out anyway
+shows how much that narrows the spread of the blocks of the other half. Blocks that the stop rule leaves out anyway
 (disturbed ones) are left out here too. --export TABLE writes the data file anew from a table.
 """
 import argparse
@@ -96,7 +96,7 @@ def main():
     if options.export:
         export(options.export)
     if not DATA.exists():
-        sys.exit(f"{DATA}: absent; make it with --export TABLE")
+        sys.exit(f"{DATA}: missing; make it with --export TABLE")
     worth = False
     for (threads, state), rows in sorted(read().items()):
         count, raw, corrected, ((c1, m1), (c2, m2)) = compare(rows)

@@ -253,7 +253,7 @@ def page(found, check, rows, device, oplat):
         "rows that `oplat check` faults are set aside.",
         lines_table(found["networks"]["lines"], by_network, LEAST_ROWS),
         "## What `oplat check` faults",
-        f"Nothing is believed to exceed {check['peak_gflops']:.4g} GFLOP/s and {check['peak_gb_per_s']:.4g} GB/s. {len(check['suspects'])} of {check['rows']:,} rows cannot be:",
+        f"Nothing is believed to exceed {check['peak_gflops']:.4g} GFLOP/s and {check['peak_gb_per_s']:.4g} GB/s. {len(check['suspects'])} of {check['rows']:,} rows are implausible:",
         suspects_table(check, rows),
     ]
     return "\n\n".join(parts) + "\n"
@@ -292,8 +292,8 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=ROOT.parent / "shared/data/paddleslim/rk3288_threads_4_power_mode_0.pkl")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/rk3288-accuracy.md"), help="the page (default: docs/results/rk3288-accuracy.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/rk3288-accuracy.md"), help="page to write (default: docs/results/rk3288-accuracy.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     run_command(run, parser.parse_args())
 
 

@@ -3,7 +3,7 @@
 """Writes docs/results/sd710-published.md: what PaddleSlim's predictor achieved on a Snapdragon 710, by its authors' own figures.
 
 Reads the published predictions and measurements, computes errors from them, and says where the printed errors differ. Nothing is
-predicted here: the table behind the figures cannot be had. --check compares the page with what would be written.
+predicted here: the table behind the figures is not available. --check compares the page with what would be written.
 """
 import argparse
 import csv
@@ -56,8 +56,8 @@ def page(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page (default: docs/results/sd710-published.md)")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where the page says something else, 77 without the data")
+    parser.add_argument("--out", type=Path, default=PAGE, help="page to write (default: docs/results/sd710-published.md)")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page differs, with 77 if the data are missing")
     options = parser.parse_args()
     if options.check and not options.data.is_file():
         print(f"skipped: no {options.data}")
@@ -65,7 +65,7 @@ def main():
     made = wrapped(page(read(options.data)))
     if options.check:
         if options.out.read_text(encoding="utf-8") != made:
-            sys.exit(f"{options.out} is not what {Path(__file__).name} makes of {options.data}")
+            sys.exit(f"{options.out} differs from what {Path(__file__).name} makes from {options.data}; write it again without --check")
         return
     write_atomically(str(options.out), made)
     print(f"wrote {options.out}")

@@ -3,7 +3,7 @@
 """Times predictions, as processes and in the library, and writes the section "Predicting" of docs/results/speed.md.
 
 Processes run interleaved with `oplat version`, whose time is that of starting the program; their figure is the difference of
-medians. Needs: scripts/build release oplat predict_bench grow_table, and a table that holds mobilenet_v2_224 (bench/accuracy.py
+medians. Needs: scripts/build release oplat predict_bench grow_table, and table that holds mobilenet_v2_224 (bench/accuracy.py
 --settings fp32 --networks mobilenet_v2_224). What is made stays in build/bench and is used again.
 """
 import argparse
@@ -30,7 +30,7 @@ SMALL_MODEL = ROOT / "models" / "mobilenet_v2_224.onnx"
 
 def need(path, way):
     if not path.exists():
-        raise Failed(f"{path.name} is not there; {way}")
+        raise Failed(f"{path.name} is missing; {way}")
     return path
 
 
@@ -57,7 +57,7 @@ def large_model(oplat, folder):
 
 
 def large_table(options, folder):
-    """The given table with made rows beside its own."""
+    """The given table with made rows besides its own."""
     table = folder / f"rows-{ROWS}.oplat"
     if not table.exists() or table.stat().st_mtime < options.table.stat().st_mtime:
         say(f"making a table of {ROWS} rows")
@@ -161,9 +161,9 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="a table that holds mobilenet_v2_224 (default: accuracy.oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="the page (default: docs/results/speed.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program, benchmarks beside it (default: build/release/oplat)")
+    parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="table that holds mobilenet_v2_224 (default: accuracy.oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="page to write (default: docs/results/speed.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat, with the benchmarks next to it (default: build/release/oplat)")
     options = parser.parse_args()
     options.table = Path(options.table).resolve()
     run_command(run, options)

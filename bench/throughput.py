@@ -126,11 +126,11 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keys", default=str(ROOT / "data/keys-200.txt"), help="default: data/keys-200.txt")
-    parser.add_argument("--folder", default=str(ROOT / "build/bench"), help="of its tables (default: build/bench)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="the page (default: docs/results/speed.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
-    parser.add_argument("--fresh", action="store_true", help="forget what an earlier call measured")
+    parser.add_argument("--keys", default=str(ROOT / "data/keys-200.txt"), help="file of keys (default: data/keys-200.txt)")
+    parser.add_argument("--folder", default=str(ROOT / "build/bench"), help="folder for tables (default: build/bench)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="page to write (default: docs/results/speed.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
+    parser.add_argument("--fresh", action="store_true", help="discard earlier measurements")
     options = parser.parse_args()
     run_command(run, options)
 

@@ -48,7 +48,7 @@ def profile(oplat, store, options, keys, table):
         facts["done"] = not facts["summary"]["interrupted"]
         store.save()
     if "summary" not in facts:
-        raise Failed("the budget ended before anything was summed up; give a larger --budget")
+        raise Failed("the budget ended before a network was measured; set a larger --budget")
     return facts
 
 
@@ -108,16 +108,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--spaces", nargs="+", type=space_of, metavar="FILE[:MULTIPLE]",
                         default=[(SPACES / "cpu.in", "16"), (SPACES / "cpu-stem.in", "1")],
-                        help="spaces and what their channels must be multiples of (default: cpu.in:16 and cpu-stem.in:1 of data/spaces)")
+                        help="search spaces, each with the multiple of its channels (default: cpu.in:16 and cpu-stem.in:1 of data/spaces)")
     parser.add_argument("--structures", nargs="+", type=lambda path: Path(path).resolve(), metavar="FILE",
-                        default=[SPACES / "R18-like.txt", SPACES / "R50-like.txt"], help="default: both of data/spaces")
-    parser.add_argument("--resolution", type=int, default=64, metavar="N", help="of the networks' input (default: 64)")
-    parser.add_argument("--batches", nargs="+", type=int, default=[1, 8], metavar="N", help="default: 1 8")
-    parser.add_argument("--budget", type=float, default=900, metavar="SECONDS", help="for measuring the samples (default: 900)")
-    parser.add_argument("--folder", default=str(ROOT / "build/bench/tinynas-loop"), help="of what is measured (default: build/bench/tinynas-loop)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/tinynas-loop.md"), help="the page (default: docs/results/tinynas-loop.md)")
-    parser.add_argument("--accuracy", default=str(ROOT / "docs/results/accuracy.md"), help="the page that gets the sums as its last section (default: docs/results/accuracy.md)")
-    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="the program (default: build/release/oplat)")
+                        default=[SPACES / "R18-like.txt", SPACES / "R50-like.txt"], help="network structures (default: both of data/spaces)")
+    parser.add_argument("--resolution", type=int, default=64, metavar="N", help="height and width of the input (default: 64)")
+    parser.add_argument("--batches", nargs="+", type=int, default=[1, 8], metavar="N", help="batch sizes (default: 1 8)")
+    parser.add_argument("--budget", type=float, default=900, metavar="SECONDS", help="time for measuring the samples (default: 900)")
+    parser.add_argument("--folder", default=str(ROOT / "build/bench/tinynas-loop"), help="folder for measurements (default: build/bench/tinynas-loop)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/tinynas-loop.md"), help="page to write (default: docs/results/tinynas-loop.md)")
+    parser.add_argument("--accuracy", default=str(ROOT / "docs/results/accuracy.md"), help="page whose last section receives the sums (default: docs/results/accuracy.md)")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     options = parser.parse_args()
     run_command(run, options)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of scripts/check-style that is about prose: the columns of Markdown, and phrases with a better word.
+"""The part of scripts/check-style that is about words: columns of pages and of C++, and phrases with a better word.
 
-Code, tables and links are not prose. Generated pages are written by programs that wrap them, and quote what others say.
+Prose is the text of pages (code, tables and links apart), the comments of sources, and in `src`, `python` and `bench`
+the literals of two words or more, which are help texts and messages.
 """
 import re
 from pathlib import Path
@@ -53,6 +54,68 @@ def phrases(line):
     for pattern, better in PHRASES:
         if found := pattern.search(bare):
             yield f"'{found.group().strip()}': write {better}"
+
+
+SLASHES = {".cpp", ".hpp", ".c", ".h", ".proto"}
+HASHES = {".py", ".cmake"}
+# Their words are still to come.
+LATER = ("src/plan/", "src/runtimes/", "src/formats/onnx/")
+HOLE = re.compile(r"\{[^{}]*\}")  # of a format string
+LONG_WORD = re.compile(r"\S{60}")
+# Where literals are what a user meets. Those of tests are often input, and wrong on purpose.
+SPOKEN = ("src/", "python/", "bench/")
+# Comments, raw literals, literals and characters of C++; comments and literals of Python and CMake. The first that fits.
+SLASH_TOKEN = re.compile(
+    r'(?P<comment>//[^\n]*|/\*.*?\*/)|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"'
+    r'|(?P<include>#include[^\n]*)|"(?P<text>(?:[^"\\\n]|\\.)*)"|(?<!\w)\'(?:[^\'\\\n]|\\.)+\'', re.S)
+HASH_TOKEN = re.compile(
+    r'(?P<comment>#[^\n]*)|"""(?P<raw>.*?)"""|"(?P<text>(?:[^"\\\n]|\\.)*)"|\'(?P<other>(?:[^\'\\\n]|\\.)*)\'', re.S)
+
+
+def spoken_texts(name, text):
+    """(line number, text, what it is) of the comments and literals of one source. What continues in the next line is one text."""
+    token = SLASH_TOKEN if Path(name).suffix in SLASHES else HASH_TOKEN
+    start, kind, parts, end = 0, None, [], 0
+    for match in token.finditer(text):
+        found = match.groupdict()
+        if found["comment"] is not None:
+            words, what = found["comment"].lstrip("/#*<! "), "comment"
+        else:
+            words = next((found[key] for key in ("text", "raw", "other") if found.get(key) is not None), None)
+            what = "text"
+        if words is None:
+            continue
+        if kind != what or text[end : match.start()].strip() or (what == "comment" and "\n\n" in text[end : match.start()]):
+            if parts:
+                yield text.count("\n", 0, start) + 1, parts, kind
+            start, kind, parts = match.start(), what, []
+        parts.append(words)
+        end = match.end()
+    if parts:
+        yield text.count("\n", 0, start) + 1, parts, kind
+
+
+def problems_of_code(name, text):
+    """(line number, what is wrong) with the words and columns of one source."""
+    path = Path(name)
+    if path.suffix not in SLASHES | HASHES or name == "scripts/prose_style.py" or name.startswith(LATER):
+        return
+    for number, parts, kind in spoken_texts(name, text):
+        if kind == "text" and (not name.startswith(SPOKEN) or len("".join(parts).split()) < 2):
+            continue
+        # Comments are joined by a blank, as they are read; literals without one, as they are compiled.
+        joined = (" " if kind == "comment" else "").join(parts).replace("\\n", "\n")
+        if kind == "text":
+            joined = HOLE.sub("{}", joined)
+        for what in phrases(joined):
+            yield number, f"{what} (in a {kind})"
+    if path.suffix in SLASHES:
+        raw = {line for match in SLASH_TOKEN.finditer(text) if match["raw"] is not None
+               for line in range(text.count("\n", 0, match.start()) + 1, text.count("\n", 0, match.end()) + 2)}
+        for number, line in enumerate(text.splitlines(), 1):
+            # Literals and keys that nothing can part stay long.
+            if len(line) > COLUMNS and number not in raw and '"' not in line and not LONG_WORD.search(line):
+                yield number, f"{len(line)} columns of code; at most {COLUMNS}"
 
 
 def problems_of_markdown(name, text):

@@ -57,7 +57,7 @@ class Part:
 
     setting: object
     lines: list
-    absent: list  # names of networks without a measurement and a prediction
+    missing: list  # names of networks without a measurement and a prediction
     fit: dict
 
     @property
@@ -67,7 +67,7 @@ class Part:
     @property
     def asked(self):
         """How many networks the page is meant to have in this setting."""
-        return len(self.lines) + len(self.absent)
+        return len(self.lines) + len(self.missing)
 
 
 def error_figures(errors):
@@ -100,8 +100,8 @@ def setting_part(part):
     if apart:
         lines += ["", f"Not counted, since their own interval is wider than +-{text.percent(MOST_OWN_CI, 0)}:", ""]
         lines += text.table(NETWORK_HEAD, [network_row(line) for line in apart])
-    if part.absent:
-        lines += ["", f"Without a measurement or a prediction: {', '.join(part.absent)}."]
+    if part.missing:
+        lines += ["", f"Without a measurement or a prediction: {', '.join(part.missing)}."]
     return lines
 
 
@@ -171,7 +171,7 @@ def effort_part(parts, store):
     for part in parts:
         name = part.setting.name
         steps = [sum(entry.get("seconds", 0.0) for entry in store.section(step, name).values()) for step in ("calls", "session_profile")]
-        measured = str(len(part.lines)) + (f" of {part.asked}" if part.absent else "")
+        measured = str(len(part.lines)) + (f" of {part.asked}" if part.missing else "")
         rows.append([part.setting.title, measured, f"{steps[0] / 60:.1f} min", f"{steps[1] / 60:.1f} min"])
     return ["", "## Effort", "", *text.table(["setting", ">networks measured", ">profiling", ">the runtime's own profiles"], rows), "",
             "Rows that networks share are measured once, with the first of them."]

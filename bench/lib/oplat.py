@@ -80,7 +80,7 @@ class Oplat:
                 seconds["seconds"] = before + time.monotonic() - start
                 save()
         if child.returncode != 0:
-            raise Failed(f"oplat {arguments[0]}: exit {child.returncode}; run this command again to go on")
+            raise Failed(f"oplat {arguments[0]}: exit {child.returncode}; run this command again to resume")
         return json.loads(output)
 
 

@@ -32,7 +32,7 @@ def choose_settings(names):
     known = {setting.name: setting for setting in SETTINGS}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise Failed(f"no setting '{unknown[0]}'; settings: {', '.join(known)}")
+        raise Failed(f"unknown setting '{unknown[0]}'; expected one of {', '.join(known)}")
     return [setting for setting in SETTINGS if not names or setting.name in names]
 
 
@@ -47,9 +47,9 @@ def zoo_networks(names):
 
 
 def require_files(networks):
-    absent = [network.name for network in networks if not network.path.exists()]
-    if absent:
-        raise Failed(f"not made yet: {' '.join(absent)}; make them with scripts/models zoo")
+    missing = [network.name for network in networks if not network.path.exists()]
+    if missing:
+        raise Failed(f"missing: {' '.join(missing)}; make them with scripts/models zoo")
 
 
 def networks_of(setting, networks):

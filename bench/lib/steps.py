@@ -38,7 +38,7 @@ def profile_network(oplat, store, setting, network, options, budget):
     say(f"== {setting.title}: {network.name}{'' if budget is None else f', at most {budget:.0f} s'}; load {text.load()}")
     summary = oplat.timed_json(call, store.save, *arguments)
     if summary["interrupted"]:
-        raise Failed("interrupted; run this command again to go on")
+        raise Failed("interrupted; run this command again to resume")
     store.section("profiling", setting.name)[network.name] = {"rows": summary["rows"]["total"], "budget_ended": summary["budget_ended"], "load": text.load(),
                                                               "date": text.today()}
     store.save()

@@ -27,7 +27,7 @@ class Store:
         self.facts = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else {}
 
     def section(self, *names):
-        """The dictionary under these names, made where absent."""
+        """The dictionary under these names, created if missing."""
         found = self.facts
         for name in names:
             found = found.setdefault(name, {})

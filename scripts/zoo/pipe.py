@@ -57,7 +57,7 @@ def serve(handle):
     for line in sys.stdin:
         try:
             answer = handle(**json.loads(line))
-        except Exception as error:  # the caller reports it beside the network's name and goes on with the next one
+        except Exception as error:  # the caller reports it next to the network's name and goes on with the next one
             if os.environ.get("OPLAT_ZOO_TRACEBACK"):
                 traceback.print_exc()
             answer = {"error": f"{type(error).__name__}: {error}"}

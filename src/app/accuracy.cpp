@@ -21,8 +21,7 @@ Result<estimate::Split> read_groups(const std::string& path) {
     split.groups[key] = numbers.emplace(group, numbers.size()).first->second;
   split.folds = numbers.size();
   if (numbers.empty() || numbers.size() > kMaxGroups) {
-    return fail(Code::Input, "{}: {} groups where 1 to {} are expected", path, numbers.size(),
-                kMaxGroups);
+    return fail(Code::Input, "{}: {} groups; expected 1 to {}", path, numbers.size(), kMaxGroups);
   }
   return split;
 }
@@ -59,7 +58,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   const std::size_t grouped = asked.split.groups.size();
   if (static_cast<std::size_t>(measured->asked) < grouped) {
     events.warn(
-        fmt::format("--split {}: of its {} keys, {} are those of rows that can be asked for",
+        fmt::format("--split {}: it lists {} keys, but only {} match a row that can be predicted",
                     request.split, grouped, measured->asked));
   }
   return AccuracyResult{std::move(selection.device), std::move(selection.setting),

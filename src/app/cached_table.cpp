@@ -46,7 +46,7 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Cach
 /// A running process writes nothing this old: a fit takes minutes, and its progress is not a write.
 constexpr auto kLeftBehindAfter = std::chrono::hours(24);
 
-/// What a run that was killed left beside `path`: "NAME.PID", "NAME.PID-journal".
+/// What a run that was killed left next to `path`: "NAME.PID", "NAME.PID-journal".
 void sweep_beside(const fs::path& path) {
   const std::string prefix = path.filename().string() + ".";
   std::error_code error;
@@ -63,7 +63,7 @@ void sweep_beside(const fs::path& path) {
   }
 }
 
-/// Writes beside `path` and renames over it, so that a run at the same time sees a whole table or
+/// Writes next to `path` and renames over it, so that a run at the same time sees a whole table or
 /// none.
 Status keep_table(const fs::path& path, const ForeignImport& import, const CacheOptions& options,
                   Events& events) {
@@ -88,7 +88,7 @@ Status fit_kept(const fs::path& path, const CacheOptions& options, Events& event
   auto writer = table::Table::open(path, table::Mode::Write, compat::codecs());
   if (!writer && writer.error().code == Code::Refused) {
     events.warn(fmt::format(
-        "no fit is made, so that unmeasured kernels have none or an older one's answer: {}",
+        "the fit was not updated; unmeasured kernels get no estimate, or that of an older fit: {}",
         writer.error().message));
     return {};
   }
@@ -96,7 +96,7 @@ Status fit_kept(const fs::path& path, const CacheOptions& options, Events& event
   return ensure_fit(*writer, options.calibrate, events);
 }
 
-/// The kept table, whole and of this file. Nothing where there is none, or none that is worth
+/// The kept table, whole and of this file. std::nullopt if there is none, or none that is worth
 /// keeping.
 Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const CacheSource& source,
                                                    const CacheOptions& options, Events& events) {
@@ -106,7 +106,8 @@ Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const C
     OPLAT_TRY(table, table::Table::open(path, table::Mode::Read, compat::codecs()));
     OPLAT_TRY(files, table.foreign_files());
     if (files.size() != 1 || files.front().origin.hash != source.hash)
-      return fail(Code::Input, "{}: holds other rows than its name says", path.string());
+      return fail(Code::Input, "{}: its rows come from another source than its name says",
+                  path.string());
     OPLAT_TRY(fitted, has_fit(table));
     if (fitted || !options.fit) return std::move(table);
     OPLAT_CHECK(fit_kept(path, options, events));
@@ -115,7 +116,7 @@ Result<std::optional<table::Table>> table_in_cache(const fs::path& path, const C
   auto table = check();
   if (table) return std::optional(std::move(*table));
   if (table.error().code == Code::Interrupted) return fail(table.error());
-  events.warn(fmt::format("the kept table of {} is made anew: {}", source.path.string(),
+  events.warn(fmt::format("rebuilding the cached table of {}: {}", source.path.string(),
                           table.error().message));
   fs::remove(path, error);
   return std::optional<table::Table>();
@@ -142,15 +143,15 @@ Result<CachedTable> open_cached_table(const CacheSource& source, const CacheOpti
   }
   const Status written =
       folder ? keep_table(*folder / source.name, *import, options, events)
-             : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME names a folder"));
+             : Status(fail(Code::Write, "neither XDG_CACHE_HOME nor HOME is set to a folder"));
   if (written) {
     OPLAT_TRY(table,
               table::Table::open(*folder / source.name, table::Mode::Read, compat::codecs()));
     return CachedTable{std::nullopt, std::move(table)};
   }
   if (written.error().code == Code::Interrupted) return fail(written.error());
-  events.warn(fmt::format("the table of {} cannot be kept for the next time: {}",
-                          source.path.string(), written.error().message));
+  events.warn(fmt::format("cannot cache the table of {}: {}", source.path.string(),
+                          written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-table"));
   OPLAT_CHECK(write_table(temporary.path() / source.name, *import, options, events));
   OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read,

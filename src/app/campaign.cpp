@@ -49,9 +49,8 @@ Status check_replay(const table::Table& table, const Session& session) {
     const bool replayed = worker != facts.end() && worker->second == kReplay;
     if (replayed == replay) continue;
     return fail(Code::Refused,
-                "{}: its rows of {} on {} were {}, and {} times would count as "
-                "more of the same; "
-                "give --table another file, or --device another name",
+                "{}: its rows of {} on {} were {}, and cannot be mixed with {} times; set another "
+                "--table or --device",
                 table.path().string(), table::describe(session.setting),
                 base::printable(session.device.name), replayed ? "replayed" : "measured",
                 replay ? "replayed" : "measured");

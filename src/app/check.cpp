@@ -38,7 +38,9 @@ Result<CheckResult> check(const CheckRequest& request, Events& events) {
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
   OPLAT_TRY(rows, timed_rows(table, selection));
-  if (rows.ids.empty()) return fail(Code::Refused, "{}: no row with a time", request.table);
+  if (rows.ids.empty())
+    return fail(Code::Refused, "{}: holds no row with a time; measure or import some first",
+                request.table);
   for (const std::string& warning : selection.warnings) events.warn(warning);
   std::vector<estimate::CheckedRow> checked;
   for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});

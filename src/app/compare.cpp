@@ -30,7 +30,7 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
     prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
     OPLAT_CHECK(predict::require_complete(prediction));
     if (!prediction.latency_ns || !prediction.interval)
-      return fail(Code::Missing, "{}: no prediction to compare", model);
+      return fail(Code::Missing, "{}: has no prediction to compare", model);
     result.models[i] = std::move(prediction);
   }
   return result;

@@ -37,7 +37,7 @@ Status require_estimates(const EstimateResult& result, predict::MissingPolicy mi
   for (const predict::KernelPrediction& kernel : result.kernels) {
     if (kernel.latency_ns) continue;
     return fail(Code::Missing, "no estimate for {}: {}; measure it{}", kernel.key, kernel.why,
-                missing == predict::MissingPolicy::Error ? ", or ask with --missing roofline" : "");
+                missing == predict::MissingPolicy::Error ? ", or use --missing roofline" : "");
   }
   return {};
 }

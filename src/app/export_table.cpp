@@ -64,18 +64,17 @@ Result<ExportTableResult> export_table(const ExportTableRequest& request, Events
   OPLAT_TRY(exported, table::export_foreign(table, *codec, pair.first, pair.second));
   OPLAT_CHECK(base::write_file(request.file, exported.bytes));
   if (exported.merged > 0) {
-    events.warn(fmt::format(
-        "{} rows come as one with others, their mean, since the format {} cannot tell them apart",
-        exported.merged, codec->name()));
+    events.warn(
+        fmt::format("{} rows are averaged with others, since the format {} cannot distinguish them",
+                    exported.merged, codec->name()));
   }
   if (exported.told_already > 0) {
-    events.warn(
-        fmt::format("{} rows of other formats are left out, since an imported file of {} tells of "
-                    "their operators",
-                    exported.told_already, codec->name()));
+    events.warn(fmt::format(
+        "{} rows of other formats are left out, since rows imported from {} cover their operators",
+        exported.told_already, codec->name()));
   }
   if (exported.left_out > 0) {
-    events.warn(fmt::format("{} rows are left out, since the format {} cannot say them",
+    events.warn(fmt::format("{} rows are left out, since the format {} cannot represent their keys",
                             exported.left_out, codec->name()));
     for (const std::string& key : exported.left_keys)
       events.warn(fmt::format("left out: {}", base::printable(key, 200)));

@@ -22,8 +22,8 @@ Result<std::map<std::string, std::string>> read_groups_file(const std::string& p
     if (line.empty() || line.front() == '#') continue;
     const std::size_t tab = line.rfind('\t');
     if (tab == std::string::npos || tab == 0 || tab + 1 == line.size()) {
-      return fail(Code::Input, "{}:{}: is not '{}, tab, group': {}", path, line_number, name,
-                  base::printable(line));
+      return fail(Code::Input, "{}:{}: expected '{}<tab>GROUP', found '{}'", path, line_number,
+                  name, base::printable(line));
     }
     groups[line.substr(0, tab)] = line.substr(tab + 1);
   }

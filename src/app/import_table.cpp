@@ -20,7 +20,7 @@ constexpr std::uint64_t kMaxImportBytes = std::uint64_t{128} << 20;
 
 void warn_of_left_out(const std::string& file, const table::ForeignRead& read, Events& events) {
   if (read.skipped == 0) return;
-  events.warn(fmt::format("{}: {} malformed {} left out; an export gives {} back", file,
+  events.warn(fmt::format("{}: {} malformed {} left out; an export writes {} back", file,
                           read.skipped, read.skipped == 1 ? "row was" : "rows were",
                           read.skipped == 1 ? "it" : "them"));
   for (const std::string& note : read.notes) events.warn(fmt::format("{}: {}", file, note));
@@ -45,13 +45,15 @@ Result<std::string> device_of(const ImportTableRequest& request,
                               const std::vector<std::string>& devices) {
   if (devices.empty() && known) return *known;
   if (devices.empty())
-    return fail(Code::Usage,
-                "{}: neither its name nor what stands in it tells the device; say --device",
-                request.file);
+    return fail(
+        Code::Usage,
+        "{}: neither the file's name nor its content names the device; set it with --device",
+        request.file);
   if (!request.device) return devices.front();
   if (std::find(devices.begin(), devices.end(), *request.device) != devices.end())
     return *request.device;
-  return fail(Code::Usage, "--device {}: the rows of {} are of {}; leave the flag away",
+  return fail(Code::Usage,
+              "--device {}: the rows of {} name the device themselves ({}); omit the flag",
               base::printable(*request.device), request.file,
               base::printable(base::join(devices, ", "), 400));
 }
@@ -62,7 +64,7 @@ Result<ImportTableResult> import_table(const ImportTableRequest& request, Events
   OPLAT_TRY(codec, compat::find_codec(request.format));
   if (request.device && request.device->empty()) {
     return fail(Code::Usage,
-                "--device: an empty name; name the device that the rows were measured on");
+                "--device: the name is empty; name the device on which the rows were measured");
   }
   table::ImportRequest import;
   import.origin.format = codec->name();
@@ -70,7 +72,8 @@ Result<ImportTableResult> import_table(const ImportTableRequest& request, Events
   import.replace = request.replace;
   const auto known = request.device ? request.device : codec->device_of_file(import.origin.name);
   if (!known && !codec->may_name_device()) {
-    return fail(Code::Usage, "{}: its name and rows do not tell the device; say --device",
+    return fail(Code::Usage,
+                "{}: neither the file's name nor its rows name the device; set it with --device",
                 request.file);
   }
   OPLAT_TRY(setting, codec->setting(import.origin.name, request.precision));

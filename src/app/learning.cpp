@@ -75,8 +75,8 @@ Status ensure_fit(table::Table& table, bool calibrate, Events& events) {
   if (fitted) return {};
   OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
   events.note(
-      "learning from the library, once; this takes minutes where it has many rows, Ctrl-C ends it "
-      "and keeps nothing");
+      "fitting the library, which happens once and takes minutes if it has many rows; Ctrl-C stops "
+      "it and stores nothing");
   LearnOptions options;
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,

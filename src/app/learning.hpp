@@ -39,7 +39,7 @@ Status store_fits(table::Table& table, table::DeviceId device, table::SettingId 
                   std::span<const table::Fit> fits);
 
 /// Whether a table of one device and setting has the fit that learn() would make now of its rows as
-/// they are, or too few rows for one. Code::Input where its fit is damaged.
+/// they are, or too few rows for one. Code::Input if its fit is damaged.
 Result<bool> has_fit(const table::Table& table);
 
 /// Makes the fits that are missing. `table` holds one device and setting, and is open for writing.

@@ -20,7 +20,7 @@ Status check_model_file(const std::string& path) {
     return fail(Code::Input, "{}: is not a regular file; save its content to a file first", path);
   if (::access(path.c_str(), R_OK) != 0)
     return fail(Code::Input, "{}: cannot be read: {}", path, std::strerror(errno));
-  if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty, no model", path);
+  if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty; expected a model", path);
   return {};
 }
 

@@ -13,7 +13,7 @@ namespace oplat::app {
 /// from its bytes.
 Result<std::string> model_hash(const table::Table& table, const std::string& path);
 
-/// Notes the hash of a model that stands in one file. One with further files is not noted: size and
+/// Notes the hash of a model that is a single file. One with further files is not noted: size and
 /// time of the main file say nothing about those.
 Status remember_model(table::Table& table, const std::string& path);
 

@@ -27,13 +27,14 @@ Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::
   request.runtime = selection.setting.runtime;
   OPLAT_TRY(session, start_session(request, events));
   if (session.setting.version != selection.setting.version) {
-    events.warn(fmt::format("the plan is that of {} {} on this machine; the rows are of version {}",
-                            request.runtime, session.setting.version, selection.setting.version));
+    events.warn(
+        fmt::format("the plan comes from {} {} on this machine, but the rows are of version {}",
+                    request.runtime, session.setting.version, selection.setting.version));
   }
   if (session.device.isa != selection.device.isa) {
     events.warn(
-        fmt::format("the plan is this machine's ({}), whose instruction set differs from that of "
-                    "{}; profile the model on the device for its own plan",
+        fmt::format("the plan comes from this machine ({}), whose instruction set differs from "
+                    "that of {}; profile the model on that device to get its own plan",
                     session.device.name, selection.device.name));
   }
   return plan_with(session, model, inputs, selection.setting);
@@ -57,8 +58,8 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
     }
     if (source.from == PlanFrom::Cached) {
       return fail(Code::Missing,
-                  "{}: the table holds no plan of it for {}; profile it on the device, or ask the "
-                  "installed runtime with --plan runtime",
+                  "{}: the table holds no plan of this model for {}; profile it on the device, or "
+                  "use --plan runtime to ask the installed runtime",
                   model, table::describe(selection.setting));
     }
   }
@@ -70,7 +71,7 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   auto plan = ask_runtime(selection, model, inputs, events);
   if (!plan && plan.error().code == Code::Runtime) {
     return fail(Code::Runtime,
-                "{}: the table holds no plan of it, and the runtime that could make one failed: {}",
+                "{}: the table holds no plan of this model, and the runtime could not make one: {}",
                 model, plan.error().message);
   }
   return plan;
@@ -84,7 +85,7 @@ Result<PlanSource> parse_plan_source(std::string_view text) {
   if (text == "runtime") return PlanSource{PlanFrom::Runtime, {}};
   if (text == kRules) return PlanSource{PlanFrom::Rules, {}};
   if (!text.starts_with(kRulesNamed)) {
-    return fail(Code::Usage, "--plan {}: use auto, cached, runtime, rules or rules:NAME",
+    return fail(Code::Usage, "--plan {}: expected auto, cached, runtime, rules or rules:NAME",
                 base::printable(text));
   }
   text.remove_prefix(kRulesNamed.size());

@@ -31,7 +31,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty() || line.front() == '#') continue;
     if (auto key = ir::parse(line); !key)
-      return fail(Code::Input, "{}:{}: no key: {}", path, line_number, key.error().message);
+      return fail(Code::Input, "{}:{}: is not a key: {}", path, line_number, key.error().message);
     keys.push_back(std::move(line));
   }
   if (keys.empty()) return fail(Code::Input, "{}: holds no keys", path);
@@ -40,7 +40,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
 
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   if (request.models.empty() && request.keys_file.empty())
-    return fail(Code::Usage, "nothing to profile: give --model FILE or --keys FILE");
+    return fail(Code::Usage, "nothing to profile; give --model FILE or --keys FILE");
   OPLAT_CHECK(check_runtime(request.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   std::vector<std::string> keys;

@@ -42,8 +42,8 @@ Result<std::string> plan_precision(const table::Table& table, predict::Selection
   if (filter.precision) return rows;
   if (!filter.allow_setting_mismatch) {
     return fail(Code::Refused,
-                "{}: the model computes in {}, and the rows of {} are of {}; take a table of {}, "
-                "or accept them with --allow-setting-mismatch",
+                "{}: the model computes in {}, but the rows of {} are in {}; use a table measured "
+                "in {}, or add --allow-setting-mismatch",
                 model, wanted, table.path().string(), base::printable(rows), wanted);
   }
   selection.mismatch.push_back({"precision", wanted, rows, kOtherPrecisionSd});
@@ -67,8 +67,8 @@ Status set_precision(table::Plan& plan, std::string_view precision, std::string_
   return {};
 }
 
-/// A rule set's plan and how much of it the table holds. Views that it does not time are no part of
-/// either.
+/// A rule set's plan and how much of it the table holds. Views that it does not time are not part
+/// of either.
 struct Candidate {
   std::string name;
   table::Plan plan;
@@ -104,7 +104,7 @@ Result<std::vector<std::string>> names_for(const predict::Selection& selection,
   if (!asked.empty()) return std::vector{asked};
   std::vector<std::string> names = rule_sets_for(selection.setting.runtime);
   if (names.empty()) {
-    return fail(Code::Usage, "--plan rules: there are no rules for {}; there are {}",
+    return fail(Code::Usage, "--plan rules: no rules exist for {}; available: {}",
                 base::printable(selection.setting.runtime),
                 base::join(plan::rule_set_names(compat::rule_sets()), ", "));
   }
@@ -115,29 +115,29 @@ Result<std::vector<std::string>> names_for(const predict::Selection& selection,
 }
 
 std::string counts_text(const Candidate& one) {
-  return fmt::format("{} of {} kernels{}", one.found, one.kernels,
-                     one.strange > 0
-                         ? fmt::format(" and no row of the operators of {}", one.strange)
-                         : std::string());
+  return fmt::format(
+      "{} of {} kernels{}", one.found, one.kernels,
+      one.strange > 0 ? fmt::format(" (it has no row at all of the operators of {})", one.strange)
+                      : std::string());
 }
 
 void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
                const std::string& version, Events& events) {
   const std::string why =
-      version.empty() ? "the rows do not say their runtime's version"
+      version.empty() ? "the rows do not state their runtime's version"
                       : fmt::format("there are no rules for version {}", base::printable(version));
   std::string others;
   for (const Candidate& one : candidates)
-    if (one.name != best.name) others += fmt::format("; {} by {}", counts_text(one), one.name);
+    if (one.name != best.name) others += fmt::format("; with {1}, {0}", counts_text(one), one.name);
   const bool alike = std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
     return fits_worse(one, best) || fits_worse(best, one);
   });
   if (candidates.size() > 1 && alike && best.found == 0) {
     events.warn(
-        fmt::format("{}, and the table holds none of the {} kernels by any rules: planned by {}",
+        fmt::format("{}, and no rules lead to any of the {} kernels in the table: planned by {}",
                     why, best.kernels, best.name));
   } else if (!alike) {
-    events.warn(fmt::format("{}: planned by {}, since the table holds {} then{}", why, best.name,
+    events.warn(fmt::format("{}: planned by {}, with which the table holds {}{}", why, best.name,
                             counts_text(best), others));
   }
 }
@@ -152,11 +152,10 @@ Status say_what_is_pruned(const RulesModel& model, Events& events) {
   OPLAT_TRY(source, base::Source::open(model.path));
   OPLAT_TRY(pruned, formats::paddle::count_pruned_filters(source, kThreshold));
   if (pruned == 0) return {};
-  events.warn(
-      fmt::format("{} of its pointwise convolutions have filters with {:.0f} % of zeros or more: "
-                  "PaddleSlim has Paddle-Lite make sparse_conv2d of "
-                  "such, here they count as dense ones, which take longer",
-                  pruned, 100 * kThreshold));
+  events.warn(fmt::format(
+      "{} pointwise convolutions have filters with {:.0f} % zeros or more; Paddle-Lite would run "
+      "them as sparse_conv2d, but they are predicted as dense ones, which are slower",
+      pruned, 100 * kThreshold));
   return {};
 }
 
@@ -188,7 +187,7 @@ Status check_precision(const std::string& model, const std::string& held,
   if (!asked || !dtype_of(*asked) || *asked == held || (*asked == "fp16" && held == "fp32"))
     return {};
   return fail(Code::Usage, "{}: the model computes in {}, not in {}{}", model, held, *asked,
-              *asked == "int8" ? ": quantise it first" : "");
+              *asked == "int8" ? "; quantise it first" : "");
 }
 
 Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& selection,

@@ -28,7 +28,7 @@ struct RuleRequest {
 /// are halves, else "fp32".
 std::string model_precision(const ir::Graph& graph);
 
-/// Code::Usage where a model that computes in `held` cannot do so in what is asked: only fp32
+/// Code::Usage if a model that computes in `held` cannot do so in what is asked: only fp32
 /// becomes fp16 on the way.
 Status check_precision(const std::string& model, const std::string& held,
                        const std::optional<std::string>& asked);
@@ -36,7 +36,7 @@ Status check_precision(const std::string& model, const std::string& held,
 /// Where several sets may be meant, that with the fewest kernels of operators that the table has no
 /// row of, of such the one of which the table holds the most kernels; a warning says so. Precision:
 /// as asked, else the model's, or that of the rows where those are of fp16 and the model of fp32.
-/// Code::Usage where the model contradicts what is asked; Code::Refused where the rows are of
+/// Code::Usage if the model contradicts what is asked; Code::Refused if the rows are of
 /// another precision, unless the request allows that: then `selection` gets the mismatch and the
 /// kernels are asked for in theirs.
 Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& selection,

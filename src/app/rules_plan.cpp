@@ -23,7 +23,8 @@ std::int64_t batch_of(const ir::Graph& graph, const formats::ShapeOptions& shape
 Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision) {
   constexpr std::string_view kPrefix = "rules:";
   if (!plan.starts_with(kPrefix)) {
-    return fail(Code::Usage, "--plan {}: expected rules:NAME; there are {}, or rules:FILE.yaml",
+    return fail(Code::Usage,
+                "--plan {}: expected rules:NAME with NAME one of {}, or rules:FILE.yaml",
                 base::printable(plan), base::join(plan::rule_set_names(compat::rule_sets()), ", "));
   }
   RulesAsked asked;
@@ -32,15 +33,14 @@ Result<RulesAsked> rules_asked(const std::string& plan, const std::string& preci
   asked.set = std::move(set);
   if (precision.empty() || precision == "model") return asked;
   if (!asked.set.options.contains(precision)) {
-    return fail(
-        Code::Usage, "--precision {}: the rules {} compute in what the model holds (model){}",
-        base::printable(precision), asked.set.name,
-        asked.set.options.empty()
-            ? ""
-            : " or, when asked, in " +
-                  base::join(
-                      std::vector<std::string>(asked.set.options.begin(), asked.set.options.end()),
-                      ", "));
+    return fail(Code::Usage,
+                "--precision {}: the rules {} accept model (the precision of the model itself){}",
+                base::printable(precision), asked.set.name,
+                asked.set.options.empty()
+                    ? ""
+                    : " or " + base::join(std::vector<std::string>(asked.set.options.begin(),
+                                                                   asked.set.options.end()),
+                                          ", "));
   }
   asked.options.insert(precision);
   return asked;

@@ -15,7 +15,7 @@ report::RuntimeList::Runtime state_of(const runtimes::RuntimeEntry& entry,
   state.install = entry.install;
   if (state.name == "replay") {
     state.available = true;
-    state.why = "needs a table: --worker-argument FILE";
+    state.why = "needs a table; set it with --worker-argument FILE";
     return state;
   }
   runtimes::WorkerOptions options;

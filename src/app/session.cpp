@@ -44,7 +44,7 @@ Status check_runtime_name(const std::string& name) {
   std::vector<std::string> known;
   for (const auto& entry : runtimes::runtimes()) known.emplace_back(entry.name);
   const auto near = base::nearest_word(name, known);
-  return fail(Code::Runtime, "no runtime is called '{}'; there are: {}{}", base::printable(name),
+  return fail(Code::Runtime, "unknown runtime '{}'; expected one of {}{}", base::printable(name),
               base::join(known, ", "), near ? fmt::format(" (did you mean {}?)", *near) : "");
 }
 
@@ -52,8 +52,8 @@ Status check_runtime(const RuntimeRequest& request) {
   if (!request.remote) return check_runtime_name(request.runtime);
   if (request.cpu)
     return fail(Code::Usage,
-                "--cpu {}: a worker that --worker starts cannot be pinned from here; leave out "
-                "--cpu, or run oplat on that machine",
+                "--cpu {}: a worker that --worker starts cannot be pinned from here; omit --cpu, "
+                "or run oplat on that machine",
                 *request.cpu);
   return {};
 }
@@ -89,13 +89,12 @@ std::vector<std::string> changes(const Session& session, const runtimes::Hello& 
 Status apply_threads(const RuntimeRequest& request, const runtimes::Hello& hello,
                      table::Setting& setting) {
   if (request.threads > hello.most_threads) {
-    return fail(Code::Usage,
-                "--threads {}: {} has {} CPUs; more threads than CPUs measure the scheduler",
+    return fail(Code::Usage, "--threads {}: {} has {} CPUs; use at most one thread per CPU",
                 request.threads, request.remote ? "the worker's machine" : "this machine",
                 hello.most_threads);
   }
   if (request.cpu && request.threads > 1)
-    return fail(Code::Usage, "--cpu pins to one CPU and goes with --threads 1");
+    return fail(Code::Usage, "--cpu pins the worker to one CPU; use it with --threads 1");
   setting.threads = request.threads;
   if (request.cpu) setting.options["affinity"] = std::to_string(*request.cpu);
   return {};
@@ -107,7 +106,7 @@ Status apply_precision(const RuntimeRequest& request, const runtimes::Hello& hel
   if (request.precision.empty()) return {};
   if (std::find(hello.precisions.begin(), hello.precisions.end(), request.precision) ==
       hello.precisions.end()) {
-    return fail(Code::Usage, "--precision {}: {} has {}", base::printable(request.precision),
+    return fail(Code::Usage, "--precision {}: {} supports {}", base::printable(request.precision),
                 hello.served_as(), base::join(hello.precisions, ", "));
   }
   setting.precision = request.precision;
@@ -122,12 +121,12 @@ Status apply_options(const RuntimeRequest& request, const runtimes::Hello& hello
     if (at == hello.options.end()) {
       std::vector<std::string> names;
       for (const auto& [known, option] : hello.options) names.push_back(known);
-      return fail(Code::Usage, "--option {}: {} has {}", base::printable(name + "=" + value),
+      return fail(Code::Usage, "--option {}: {} supports {}", base::printable(name + "=" + value),
                   hello.served_as(), names.empty() ? "no options" : base::join(names, ", "));
     }
     const auto& legal = at->second.values;
     if (!legal.empty() && std::find(legal.begin(), legal.end(), value) == legal.end()) {
-      return fail(Code::Usage, "--option {}: {} takes {}", base::printable(name + "=" + value),
+      return fail(Code::Usage, "--option {}: {} accepts {}", base::printable(name + "=" + value),
                   name, base::join(legal, ", "));
     }
     setting.options[name] = value;
@@ -153,7 +152,8 @@ Result<Session> start_session(const RuntimeRequest& request, Events& events) {
   const runtimes::Hello& hello = session.worker->hello();
   if (request.remote) {
     if (!request.runtime.empty() && request.runtime != hello.served_as())
-      return fail(Code::Runtime, "--runtime {}: the worker '{}' serves {}; name that, or nothing",
+      return fail(Code::Runtime,
+                  "--runtime {}: the worker '{}' serves {}; use that name, or omit --runtime",
                   base::printable(request.runtime),
                   base::printable(base::join(request.worker_command, " "), 200),
                   base::printable(hello.served_as()));
@@ -181,10 +181,10 @@ Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
   if (!worker) return worker;
   const std::vector<std::string> changed = changes(session, (*worker)->hello());
   if (changed.empty()) return worker;
-  return fail(Code::Refused,
-              "the worker that was started now is not as the first one: {}; what was measured is "
-              "kept, and rows of both are not mixed",
-              base::join(changed, "; "));
+  return fail(
+      Code::Refused,
+      "the worker that was just started differs from the first one: {}; what was measured is kept",
+      base::join(changed, "; "));
 }
 
 Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
@@ -220,9 +220,8 @@ Status check_device(const table::Table& table, const table::Device& device) {
     }
     if (differences.empty()) continue;
     return fail(Code::Refused,
-                "{}: holds rows of another machine named '{}': {}; file this "
-                "machine's rows under "
-                "a name of its own with --device NAME",
+                "{}: holds rows of another machine named '{}': {}; use another --device NAME for "
+                "this machine",
                 table.path().string(), base::printable(device.name), base::join(differences, "; "));
   }
   return {};

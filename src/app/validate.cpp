@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// End-to-end times of the table, or measured now, beside predictions from its
+/// End-to-end times of the table, or measured now, next to predictions from its
 /// kernels.
 #include "app/validate.hpp"
 
@@ -91,8 +91,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     add_distinct(validation.warnings, prediction.warnings);
     if (rows[i]->row.method.has(table::kUnderLoad)) {
       validation.warnings.push_back(
-          fmt::format("{} was measured while other programs kept the machine busy",
-                      base::printable(planned[i].plan.model)));
+          fmt::format("{} was measured on a busy machine", base::printable(planned[i].plan.model)));
     }
     validation.models.push_back(
         predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));

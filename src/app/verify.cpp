@@ -63,14 +63,13 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
   const std::string path = table.path().string();
   if (setting.version != hello.version) {
     return fail(Code::Refused,
-                "{}: its times are of {} {}, installed is {}: install that version, or measure "
-                "with the installed one "
-                "into the table: oplat profile",
+                "{}: its times are of {} {}, but {} is installed; install that version, or measure "
+                "with the installed one: oplat profile",
                 path, hello.runtime, base::printable(setting.version), hello.version);
   }
   if (setting.threads > hello.most_threads) {
     return fail(Code::Refused,
-                "{}: its times were measured with {} threads, this machine has {} CPUs; choose "
+                "{}: its times were measured with {} threads, but this machine has {} CPUs; choose "
                 "others with --threads",
                 path, setting.threads, hello.most_threads);
   }
@@ -78,8 +77,8 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
           hello.precisions.end() &&
       !hello.precisions.empty()) {
     return fail(Code::Refused,
-                "{}: its times are of precision {}, which the installed {} does not have; choose "
-                "others with --precision",
+                "{}: its times are of precision {}, which the installed {} does not support; "
+                "choose others with --precision",
                 path, base::printable(setting.precision), hello.runtime);
   }
   for (const auto& [name, value] : setting.options) {
@@ -92,7 +91,7 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
     if (!known) {
       return fail(Code::Refused,
                   "{}: its times were measured with option {}={}, which the installed {} does not "
-                  "take; profile anew",
+                  "support; profile again",
                   path, base::printable(name), base::printable(value), hello.runtime);
     }
   }
@@ -116,7 +115,7 @@ Result<RuntimeRequest> runtime_of(const VerifyRequest& request, const std::strin
     }
     const auto cpu = base::parse_int(value);
     if (!cpu || *cpu < 0 || *cpu > kMaxCpu)
-      return fail(Code::Input, "affinity={} in the table is no CPU", base::printable(value));
+      return fail(Code::Input, "affinity={} in the table is not a CPU", base::printable(value));
     if (request.remote)
       return fail(Code::Refused,
                   "{}: its times were measured on CPU {} alone, to which a worker that --worker "
@@ -205,7 +204,7 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
   OPLAT_TRY(runtime, runtime_of(request, installed.worker_name, selection.setting));
   OPLAT_TRY(session, start_session(runtime, events));
-  session.worker.reset();  // it would stand idle beside those that measure
+  session.worker.reset();  // it would stand idle next to those that measure
   OPLAT_TRY(rows, measure::choose_rows(table, selection.device_id, selection.setting_ids,
                                        request.max_rows, request.seed, compat::catalogue()));
   if (rows.empty()) {

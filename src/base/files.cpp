@@ -41,7 +41,7 @@ Result<int> open_regular(const fs::path& path, std::uint64_t& size) {
     ::close(fd);
     return fail(Code::Input, "{}: {}", path.string(),
                 S_ISDIR(info.st_mode) ? "is a folder, not a file"
-                                      : "is no regular file; write what it gives into one first");
+                                      : "is not a regular file; save its content to a file first");
   }
   size = static_cast<std::uint64_t>(info.st_size);
   return fd;
@@ -78,8 +78,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
   OPLAT_TRY(fd, open_regular(path, size));
   const Descriptor file(fd);
   if (size > most_bytes) {
-    return fail(Code::Input, "{}: {} bytes, more than the {} that are read here", path.string(),
-                size, most_bytes);
+    return fail(Code::Input, "{}: has {} bytes; the limit is {}", path.string(), size, most_bytes);
   }
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(size));
@@ -90,7 +89,8 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
     return bytes.size() <= most_bytes;
   }));
   if (bytes.size() > most_bytes)
-    return fail(Code::Input, "{}: grew past {} bytes while it was read", path.string(), most_bytes);
+    return fail(Code::Input, "{}: grew beyond {} bytes while it was read", path.string(),
+                most_bytes);
   return bytes;
 }
 
@@ -159,20 +159,21 @@ Result<fs::path> Source::sibling_path(std::string_view name) const {
   const auto refuse = [&](std::string_view why) {
     return fail(Code::Input, "{}: names the file '{}', which {}", name_, printable(name), why);
   };
-  if (folder_.empty()) return refuse("cannot be looked for: the model was not read from a folder");
-  if (name.empty() || name.find('\0') != std::string_view::npos) return refuse("is no file name");
+  if (folder_.empty()) return refuse("cannot be found, since the model was not read from a folder");
+  if (name.empty() || name.find('\0') != std::string_view::npos)
+    return refuse("is not a file name");
   if (wanted.is_absolute())
-    return refuse("is an absolute path; only files in the model's own folder are read");
+    return refuse("is an absolute path; only files in the model's folder are read");
   for (const fs::path& part : wanted) {
     if (part == "..") return refuse("leads out of the model's folder");
   }
   std::error_code error;
   const fs::path folder = fs::canonical(folder_, error);
-  if (error) return refuse(fmt::format("cannot be looked for: {}", error.message()));
+  if (error) return refuse(fmt::format("cannot be found: {}", error.message()));
   const fs::path resolved = fs::canonical(folder_ / wanted, error);
   if (error)
-    return refuse(
-        fmt::format("is not beside it ({}); keep the files of a model together", error.message()));
+    return refuse(fmt::format("is not next to the model ({}); keep the files of a model together",
+                              error.message()));
   const fs::path relative = resolved.lexically_relative(folder);
   if (relative.empty() || *relative.begin() == "..")
     return refuse("is a link that leaves the model's folder");
@@ -188,10 +189,11 @@ Result<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
   std::error_code error;
   const fs::path root = fs::temp_directory_path(error);
   if (error)
-    return fail(Code::Write, "no folder for temporary files: {}; set TMPDIR", error.message());
+    return fail(Code::Write, "cannot find a folder for temporary files: {}; set TMPDIR",
+                error.message());
   std::string pattern = (root / fmt::format("{}.XXXXXX", prefix)).string();
   if (::mkdtemp(pattern.data()) == nullptr) {
-    return fail(Code::Write, "{}: cannot make a temporary folder: {}", root.string(),
+    return fail(Code::Write, "{}: cannot create a temporary folder: {}", root.string(),
                 std::strerror(errno));
   }
   return TemporaryFolder(pattern);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files of strangers, read with bounds and clear errors; temporary folders; writes that lose
+/// Untrusted files, read with bounds and clear errors; temporary folders; writes that lose
 /// nothing.
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace oplat::base {
 
-/// The whole file. Code::Input where it is absent, no regular file, unreadable, or larger than
+/// The whole file. Code::Input if it is missing, no regular file, unreadable, or larger than
 /// `most_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path,
                               std::uint64_t most_bytes = std::uint64_t{4} << 30);
-/// Writes beside `path` and renames over it, so that a reader sees the old bytes or the new; of a
+/// Writes next to `path` and renames over it, so that a reader sees the old bytes or the new; of a
 /// symbolic link, what it names. Pipes and devices are written into. Code::Write on failure.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
 /// Hash of a file's bytes, read in pieces.
@@ -29,7 +29,7 @@ class Source {
  public:
   /// Opens a file on disk. Code::Input as read_file.
   static Result<Source> open(const std::filesystem::path& path);
-  /// Bytes without a folder, as tests and fuzzers hold them: every sibling is absent.
+  /// Bytes without a folder, as tests and fuzzers hold them: every sibling is missing.
   static Source from_bytes(std::string name, std::string bytes);
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }

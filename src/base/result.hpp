@@ -15,9 +15,9 @@ namespace oplat {
 /// (cli/exit_code.hpp).
 enum class Code {
   Usage,        ///< the question itself is off: a flag, a shape, several settings fit
-  Input,        ///< a file is absent, unreadable, or not what it claims to be
+  Input,        ///< a file is missing, unreadable, or not what it claims to be
   Missing,      ///< kernels without an estimate
-  Runtime,      ///< a runtime is unknown, absent, of a wrong version, or every kernel failed in it
+  Runtime,      ///< a runtime is unknown, missing, of a wrong version, or every kernel failed in it
   Refused,      ///< newer schema, locked, read-only, setting mismatch
   GateNotMet,   ///< a check or gate was not met
   Write,        ///< could not write: disk full, I/O

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Student's t distribution through the regularised incomplete beta function; the normal one by
-/// halving.
+/// Quantiles, and the distributions that intervals need.
+///
+/// Student's distribution comes from the regularised incomplete beta function by its continued
+/// fraction (DLMF 8.17.22), and its quantile from Newton's steps. The normal quantile comes from
+/// bisection. Both converge to the rounding of doubles, so that one implementation without a
+/// library serves every interval of the program.
 #include "base/stats.hpp"
 
 #include <algorithm>

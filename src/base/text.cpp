@@ -153,7 +153,7 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
         row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitution});
       }
     }
-    // Words that differ in every letter are no slips, however short.
+    // Words that differ in every letter are not typing errors, however short.
     if (row.back() < std::min(best_distance, std::max(word.size(), candidate.size()))) {
       best_distance = row.back();
       best = &candidate;

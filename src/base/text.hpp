@@ -31,7 +31,7 @@ std::string json_quote(std::string_view text);
 /// the finger.
 std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
 /// `text` with control characters shown as \xNN and cut to `most` bytes, for messages that quote a
-/// stranger's file.
+/// untrusted file.
 std::string printable(std::string_view text, std::size_t most = 80);
 
 }  // namespace oplat::base

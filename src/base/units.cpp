@@ -11,7 +11,7 @@
 namespace oplat::base {
 namespace {
 
-/// Beyond it there are too many digits to read: only files of strangers hold such times.
+/// Beyond it there are too many digits to read: only untrusted files hold such times.
 constexpr double kMaxWritten = 1e9;
 
 /// Three significant digits, so that a reader is not shown precision that was not measured.
@@ -64,8 +64,8 @@ Result<double> parse_duration_ns(std::string_view text) {
     }
   }
   return fail(Code::Usage,
-              "'{}' is no duration; write a positive number with a unit: 800ns, 250us, 10ms, 90s, "
-              "30m or 1.5h",
+              "'{}' is not a duration; expected a positive number with a unit: 800ns, 250us, 10ms, "
+              "90s, 30m or 1.5h",
               printable(text));
 }
 

@@ -30,14 +30,14 @@ class Builder final : public YAML::EventHandler {
   Yaml take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0) refuse(mark, "a second document; a file holds one");
+    if (documents_++ > 0) refuse(mark, "a second document; expected only one");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     OnScalar(mark, "", anchor, "");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(mark, "an alias (*name); write out what it stands for");
+    refuse(mark, "aliases (*name) are not supported; write out the value");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -71,15 +71,16 @@ class Builder final : public YAML::EventHandler {
   }
 
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) refuse(mark, "an anchor (&name); write out what it stands for");
+    if (anchor != YAML::NullAnchor)
+      refuse(mark, "anchors (&name) are not supported; write out the value");
     if (!tag.empty() && tag != "?" && tag != "!")
-      refuse(mark, fmt::format("a tag ({}); entries are plain", printable(tag)));
+      refuse(mark, fmt::format("tags ({}) are not supported; remove the tag", printable(tag)));
     if (++nodes_ > kMaxNodes) refuse(mark, fmt::format("more than {} entries", kMaxNodes));
   }
 
   void open(Yaml node) {
     if (open_.size() >= kMaxDepth)
-      throw Refusal{node.line, fmt::format("nested more than {} deep", kMaxDepth)};
+      throw Refusal{node.line, fmt::format("nested deeper than {} levels", kMaxDepth)};
     open_.push_back({std::move(node), std::nullopt, {}});
   }
   void close() {
@@ -104,7 +105,7 @@ class Builder final : public YAML::EventHandler {
       const std::string* name = node.text();
       if (name == nullptr || name->empty())
         throw Refusal{node.line,
-                      fmt::format("the name of an entry is {}; names are words", node.described())};
+                      fmt::format("the name of an entry is {}; expected a word", node.described())};
       if (!into.names.insert(*name).second)
         throw Refusal{node.line, fmt::format("'{}' is given twice", printable(*name))};
       into.entry = YamlEntry{*name, node.line, {}};
@@ -127,7 +128,7 @@ std::string Yaml::described() const {
 
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes) {
   if (bytes.size() > kMaxYamlBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", name, bytes.size(),
+    return fail(Code::Input, "{}: has {} bytes; the limit is {}", name, bytes.size(),
                 kMaxYamlBytes);
   Builder builder;
   try {

@@ -73,7 +73,7 @@ inline Result<std::string> name_of(std::string_view file, const Yaml& node, std:
 
 class Fields {
  public:
-  /// `what` the map describes, for messages. Code::Input where it is no map or holds a name that is
+  /// `what` the map describes, for messages. Code::Input if it is not a map or holds a name that is
   /// not among `known`.
   static Result<Fields> of(std::string_view file, const Yaml& node, std::string what,
                            const std::vector<std::string>& known) {

@@ -36,28 +36,28 @@ Result<double> parse_target_error(std::string_view text) {
 void add_campaign_options(const Command& command, CampaignFlags& to) {
   command
       .add_option("--budget", to.budget,
-                  "stop after this time with a complete table: 4m, 1.5h, counted once models are "
-                  "planned (default: until every row is good enough)")
+                  "stop after this time, with every row measured at least roughly: 4m, 1.5h; "
+                  "counts from the first block (default: until every row is precise)")
       .type_name("TIME");
-  command.add_option("--seed", to.seed, "of order, weights and inputs").capture_default_str();
+  command.add_option("--seed", to.seed, "random seed for the order of rows, weights and inputs")
+      .capture_default_str();
   command
-      .add_option(
-          "--blocks", to.blocks,
-          "at least this many blocks of every row, each in a process of its own (default: 5)")
+      .add_option("--blocks", to.blocks,
+                  "minimum number of blocks of every row, each in its own process (default: 5)")
       .range(5, 1000);
   command
       .add_option("--target-error", to.target_error,
-                  "a row is good enough when its 95 % interval is at most this wide on either "
-                  "side: 5%, 0.05 (default: 3 %, of kernels up to 20 us 5 %)")
+                  "relative half-width of the 95 % interval at which a row is precise: 5%, 0.05 "
+                  "(default: 3 %, or 5 % for kernels up to 20 us)")
       .type_name("E");
 }
 
 void add_retry(const Command& command, CampaignFlags& to) {
   command.add_flag("--retry-refused", to.retry_refused,
-                   "measure again what the table holds as failed, unsupported or skipped");
-  command.add_flag("--retry-loaded", to.retry_loaded,
-                   "give rows that were measured while other programs kept the machine busy as "
-                   "many further blocks as clear them if those are quiet");
+                   "measure failed, unsupported and skipped rows again");
+  command.add_flag(
+      "--retry-loaded", to.retry_loaded,
+      "re-measure rows taken on a busy machine until quiet blocks outnumber busy ones two to one");
 }
 
 Result<app::CampaignOptions> campaign_options(const CampaignFlags& flags) {
@@ -83,9 +83,8 @@ void print_budget_end(const measure::Summary& summary, std::string_view way_on) 
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
   fmt::print(stderr,
-             "oplat: the budget ended with {} {} unmeasured and {} with fewer "
-             "blocks than the "
-             "rule's least; {}\n",
+             "oplat: the budget ended with {} {} unmeasured and {} with fewer blocks than the "
+             "minimum; {}\n",
              left, summary.kernels.total > 0 ? "rows" : "models", few, way_on);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The one file beside main that sees CLI11.
+/// The one file besides main that sees CLI11.
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
@@ -74,7 +74,7 @@ std::optional<std::string> empty_item(const CLI::App& app, int argc, const char*
         }
         if (list.starts_with(',') || list.ends_with(',') ||
             list.find(",,") != std::string_view::npos)
-          return fmt::format("{}: '{}' has nothing beside a comma", flag, list);
+          return fmt::format("{}: '{}' has an empty item", flag, list);
       }
     }
   }
@@ -100,7 +100,9 @@ Option Command::add_texts(const std::string& names, std::function<Status(const s
 }
 
 void Command::hide() const { app_->group(""); }
-void Command::footer(const std::string& text) const { app_->footer(text); }
+void Command::footer(const std::string& text) const {
+  app_->footer(text.starts_with('\n') ? text.substr(1) : text);
+}
 void Command::require_subcommand(int least) const { app_->require_subcommand(least, 1); }
 
 void Command::runs(Action action) const {

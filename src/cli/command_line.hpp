@@ -44,7 +44,7 @@ class Option {
   Option stands_for(const Option& other) const;
   Option not_negative() const;
   Option one_of(const std::vector<std::string>& words) const;
-  /// Accepted, but not in the help text: an earlier spelling.
+  /// Hides it from the help text. It is an earlier spelling, and still accepted.
   Option hidden() const;
 
  private:
@@ -52,7 +52,7 @@ class Option {
 };
 
 /// What is wrong with a list of an option that takes commas, "1,,2" for one: CLI11 passes over what
-/// is empty. Of the command line that `app` has parsed; nothing where all is well.
+/// is empty. Of the command line that `app` has parsed; std::nullopt if all is well.
 std::optional<std::string> empty_item(const CLI::App& app, int argc, const char* const* argv);
 
 /// Takes hidden options out of the help texts of `app` and its commands. To be called after
@@ -73,8 +73,9 @@ class Command {
   /// error.
   Option add_texts(const std::string& names, std::function<Status(const std::string&)> take,
                    const std::string& help) const;
+  /// Text below the options. A line end at its start is left out: raw strings begin with one.
   void footer(const std::string& text) const;
-  /// Accepted, but not in the help text: an earlier spelling.
+  /// Hides it from the help text. It is an earlier spelling, and still accepted.
   void hide() const;
   /// Its subcommands: at least `least` on a command line, and at most one.
   void require_subcommand(int least = 1) const;

@@ -10,9 +10,9 @@ enum ExitCode : int {
   kDone = 0,  ///< also: the budget ended with keys left, which stderr and the summary say
   kInternal = 1,
   kUsage = 2,    ///< or several settings fit
-  kInput = 3,    ///< a file is absent, unreadable or not what it claims; a table is corrupt
+  kInput = 3,    ///< a file is missing, unreadable or not what it claims; a table is corrupt
   kMissing = 4,  ///< kernels without an estimate
-  kRuntime = 5,  ///< runtime unknown, absent, of a wrong version, or every kernel failed
+  kRuntime = 5,  ///< runtime unknown, missing, of a wrong version, or every kernel failed
   kRefused = 6,  ///< newer schema, locked, read-only, setting mismatch
   kGateNotMet = 7,
   kWrite = 8,  ///< disk full, I/O

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executable: subcommands, errors to stderr, exit codes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
+#include <sstream>
+#include <string>
 #include <system_error>
 
 #include "cli/command.hpp"
@@ -14,28 +18,68 @@ namespace {
 
 using namespace oplat;
 
+/// Help of at most 100 columns: long descriptions continue in their own column.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return entry(make_option_name(option, is_positional) + make_option_opts(option),
+                 make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return entry(command->get_display_name(), command->get_description());
+  }
+
+ private:
+  static constexpr std::size_t kTextColumn = 34, kColumns = 100;
+
+  /// At least two blanks come before the description, or it begins on a line of its own.
+  static std::string entry(const std::string& name, const std::string& description) {
+    std::string text = "  " + name;
+    if (text.size() > kTextColumn - 2) text += "\n" + std::string(kTextColumn, ' ');
+    std::size_t column = std::min(text.size(), kTextColumn);
+    text.append(kTextColumn - column, ' ');
+    column = kTextColumn;
+    std::istringstream words(description);
+    for (std::string word; words >> word; column += word.size()) {
+      if (column > kTextColumn && column + 1 + word.size() > kColumns) {
+        text += "\n" + std::string(kTextColumn, ' ');
+        column = kTextColumn;
+      }
+      if (column > kTextColumn) {
+        text += ' ';
+        ++column;
+      }
+      text += word;
+    }
+    return text + "\n";
+  }
+};
+
 int run(int argc, char** argv) {
   CLI::App app(
-      "oplat predicts how long a neural network takes on a device: it measures the device's "
-      "operators once, keeps them in\n"
-      "a latency table, and answers from the table, with an error bar and the source of every "
-      "number.",
+      "oplat predicts how long a neural network takes on a device. It measures the device's "
+      "kernels once,\n"
+      "keeps them in a latency table, and predicts from the table. Every prediction has an "
+      "interval, and\n"
+      "every number has a source.",
       "oplat");
   app.require_subcommand(1);
   app.set_version_flag("--version", cli::version_line());
-  app.get_formatter()->column_width(34);
-  app.footer(
-      "Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing "
-      "kernels; 5 runtime;\n"
-      "6 refused (newer schema, locked, read-only, setting mismatch); 7 gate not met; 8 could not "
-      "write; 130/143 interrupted.\n"
-      "Environment: OPLAT_TABLE (default of --table), OPLAT_ONNXRUNTIME (library file), "
-      "OPLAT_PADDLE_PYTHON (interpreter\n"
-      "of the runtime paddle), OPLAT_TABLES (folders of PaddleSlim's tables), XDG_CACHE_HOME (its "
-      "folder oplat keeps fits\n"
-      "of foreign tables; default ~/.cache), NO_COLOR.");
+  app.formatter(std::make_shared<HelpFormatter>());
   cli::Action action;
   const cli::Command root(&app, &action);
+  root.footer(
+      R"(
+Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing kernels; 5
+runtime; 6 refused (newer schema, locked, read-only, setting mismatch); 7 check failed; 8 could not
+write; 130/143 interrupted.
+Environment:
+  OPLAT_TABLE          default of --table
+  OPLAT_ONNXRUNTIME    library file of ONNX Runtime
+  OPLAT_PADDLE_PYTHON  Python interpreter of the runtime paddle
+  OPLAT_TABLES         folders of PaddleSlim's tables
+  XDG_CACHE_HOME       oplat caches fits of foreign tables in its folder oplat (default: ~/.cache)
+  NO_COLOR             disables colours)");
   for (const auto add : {cli::add_predict,
                          cli::add_profile,
                          cli::add_measure,

@@ -11,23 +11,25 @@
 namespace oplat::cli {
 
 void add_verbosity(const Command& command, Verbosity& to) {
-  command.add_flag("--quiet", to.quiet, "no progress, only results and errors");
-  command.add_flag("--verbose", to.verbose, "say more on stderr; show what workers print");
+  command.add_flag("--quiet", to.quiet, "print no progress, only results and errors");
+  command.add_flag("--verbose", to.verbose,
+                   "print more on stderr, including the output of workers");
 }
 
 void add_model_options(const Command& command, ModelOptions& to) {
   command
-      .add_option("--shape", to.shapes, "fix an input's dimensions: NAME=1x3x224x224 (repeatable)")
+      .add_option("--shape", to.shapes,
+                  "set the dimensions of an input: NAME=1x3x224x224 (repeatable)")
       .type_name("NAME=DIMS")
       .repeatable();
   command
       .add_option("--batch", to.batch,
-                  "set the batch: symbolic batch dimensions, else leading open ones")
+                  "set the batch: symbolic batch dimensions, else leading unknown ones")
       .range(std::int64_t{1}, std::int64_t{1} << 31);
   command
       .add_option("--input", to.inputs,
-                  "data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or NAME=uniform:LO:HI "
-                  "(repeatable)")
+                  "set the data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or "
+                  "NAME=uniform:LO:HI (repeatable)")
       .type_name("NAME=DATA")
       .repeatable();
 }
@@ -44,7 +46,7 @@ Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
                                                        const std::string& text, bool last) {
   const std::size_t at = last ? text.rfind('=') : text.find('=');
   if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
-    return fail(Code::Usage, "{} {}: write NAME=VALUE", flag, base::printable(text));
+    return fail(Code::Usage, "{} {}: expected NAME=VALUE", flag, base::printable(text));
   }
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
@@ -59,8 +61,8 @@ Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
       const auto dim = base::parse_int(part);
       if (!dim || *dim < 1 || *dim > (std::int64_t{1} << 40)) {
         return fail(Code::Usage,
-                    "--shape {}: '{}' is no dimension; write positive numbers with x between: "
-                    "NAME=1x3x224x224",
+                    "--shape {}: '{}' is not a dimension; expected positive numbers separated by "
+                    "x: NAME=1x3x224x224",
                     base::printable(text), base::printable(part));
       }
       dims.push_back(*dim);
@@ -82,7 +84,7 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
 }
 
 void add_table(const Command& command, std::string& to, bool required) {
-  command.add_option("--table", to, "the latency table")
+  command.add_option("--table", to, "latency table")
       .envname("OPLAT_TABLE")
       .type_name("FILE")
       .required(required);
@@ -96,36 +98,38 @@ void drop_default_table(std::string& table) {
 void add_worker_option(const Command& command, std::optional<std::string>& to,
                        const Option& runtime) {
   command
-      .add_option("--worker", to,
-                  "command that starts the worker, on another machine as a rule: 'ssh HOST oplat "
-                  "worker NAME'; models are sent there, and --runtime may be left out "
-                  "(docs/guide/remote.md)")
+      .add_option(
+          "--worker", to,
+          "command that starts the worker, usually on another machine: 'ssh HOST oplat worker "
+          "NAME'; models are sent there, and --runtime may be left out (docs/guide/remote.md)")
       .type_name("COMMAND")
       .stands_for(runtime);
 }
 
 void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {
-  const Option runtime =
-      command.add_option("--runtime", to.runtime, "what executes (see 'oplat runtimes')")
-          .required(runtime_required);
+  const Option runtime = command
+                             .add_option("--runtime", to.runtime,
+                                         "runtime that executes ('oplat runtimes' lists them)")
+                             .required(runtime_required);
   add_worker_option(command, to.worker, runtime);
-  command.add_option("--threads", to.threads, "threads of the runtime")
+  command.add_option("--threads", to.threads, "number of threads of the runtime")
       .range(1, 4096)
       .capture_default_str();
   command.add_option("--precision", to.precision,
-                     "precision that the runtime computes in (default: its own)");
+                     "precision in which the runtime computes (default: the model's own)");
   command
-      .add_option("--option", to.options,
-                  "a further knob of the runtime: NAME=VALUE (repeatable; see 'oplat runtimes')")
+      .add_option(
+          "--option", to.options,
+          "set an option of the runtime: NAME=VALUE (repeatable; 'oplat runtimes' lists them)")
       .type_name("NAME=VALUE")
       .repeatable();
-  command.add_option(
-      "--device", to.device,
-      "name under which this machine's rows are filed (default: made from its processor)");
-  command.add_option("--cpu", to.cpu, "pin the worker to this CPU (one thread)").range(0, 4095);
+  command.add_option("--device", to.device,
+                     "name of this machine in the table (default: made from its processor)");
+  command.add_option("--cpu", to.cpu, "pin the worker to this CPU; needs --threads 1")
+      .range(0, 4095);
   command
       .add_option("--worker-argument", to.worker_arguments,
-                  "argument of the worker; 'replay' takes a table")
+                  "argument for the worker, such as the table of 'replay' (repeatable)")
       .repeatable();
 }
 
@@ -136,7 +140,7 @@ void add_form(const Command& command, FormOptions& to, report::Forms forms) {
   const Option format =
       command
           .add_option("--format", to.format,
-                      fmt::format("form of the result (default {})", forms.front()))
+                      fmt::format("format of the result (default: {})", forms.front()))
           .one_of(std::vector<std::string>(forms.begin(), forms.end()));
   const Option json =
       command.add_flag("--json", to.json, "short for --format json").excludes(format);

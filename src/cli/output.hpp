@@ -17,7 +17,7 @@ namespace oplat::cli {
 Status print_report(const FormOptions& form, report::ReportModel model);
 /// The same, to stdout in one form.
 Status print_report(std::string_view form, report::ReportModel model);
-/// A document to stdout; bytes that are no UTF-8 are replaced, since names of files may hold any.
+/// A document to stdout; bytes that are not UTF-8 are replaced, since names of files may hold any.
 void print_json(const nlohmann::ordered_json& document);
 /// One line each on stderr.
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity);

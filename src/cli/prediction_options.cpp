@@ -16,7 +16,8 @@ constexpr int kMaxJobs = 256;
 Status take_runtime_option(std::map<std::string, std::string>& to, const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos || at == 0) {
-    return fail(Code::Usage, "--option {}: write NAME=VALUE, or NAME= for rows without it",
+    return fail(Code::Usage,
+                "--option {}: expected NAME=VALUE, or NAME= for rows without the option",
                 base::printable(text));
   }
   if (!to.emplace(text.substr(0, at), text.substr(at + 1)).second) {
@@ -50,15 +51,16 @@ void add_option_filter(const Command& command, predict::RowFilter& to) {
 
 void add_mismatch_flag(const Command& command, predict::RowFilter& to) {
   command.add_flag("--allow-setting-mismatch", to.allow_setting_mismatch,
-                   "answer from the nearest setting, with a wider interval");
+                   "use rows of the nearest setting, with a wider interval");
 }
 
 void add_prediction_options(const Command& command, PredictionFlags& to) {
-  command.add_option("--level", to.level, "level of the interval")
+  command.add_option("--level", to.level, "confidence level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
   command
-      .add_option("--missing", to.missing, "kernels without an estimate: error, roofline or zero")
+      .add_option("--missing", to.missing,
+                  "what to do about kernels without an estimate: error, roofline or zero")
       .capture_default_str();
   add_estimator(command, to.estimator);
 }
@@ -66,7 +68,9 @@ void add_prediction_options(const Command& command, PredictionFlags& to) {
 void add_estimator(const Command& command, std::string& to) {
   const std::vector<std::string> words = {"accurate", "fast"};
   const Option estimator =
-      command.add_option("--estimator", to, "accurate, or fast (a few microseconds a kernel)")
+      command
+          .add_option("--estimator", to,
+                      "learned estimator: accurate, or fast (a few microseconds a kernel)")
           .one_of(words)
           .capture_default_str();
   command.add_option("--profile", to, "").one_of(words).hidden().excludes(estimator);
@@ -84,8 +88,8 @@ estimate::Profile estimator_named(const std::string& word) {
 void add_plan_source(const Command& command, std::string& to) {
   command
       .add_option("--plan", to,
-                  "where the kernels come from: auto, cached (the table), runtime (ask the "
-                  "installed one), or rules[:NAME] (fusion rules)")
+                  "source of the plan: auto, cached (the table), runtime (the installed one) or "
+                  "rules[:NAME] (fusion rules)")
       .capture_default_str();
 }
 
@@ -97,25 +101,25 @@ Result<app::ModelInputs> model_inputs(const ModelOptions& options) {
 
 void add_foreign_table_options(const Command& command, ForeignTableFlags& to) {
   command.add_flag("--skip-bad-rows", to.skip_bad_rows,
-                   "leave malformed rows of another system's table out, and name them");
+                   "skip malformed rows of a foreign table, and report them");
   add_calibrate(command, to.calibrate);
 }
 
 void add_calibrate(const Command& command, bool& to) {
   command.add_flag("--calibrate,!--no-calibrate", to,
-                   "learn how sure estimates are from rows left out in turn (default); without "
-                   "it, fitting is several times faster and intervals are cautious guesses");
+                   "calibrate intervals by cross-validation (default); without it, fitting is "
+                   "several times faster and intervals are wider guesses");
 }
 
 void add_learn_options(const Command& command, app::LearnOptions& to) {
   command.add_option("--seed", to.seed, "random seed for learning").capture_default_str();
-  command.add_option("--jobs", to.jobs, "cores to learn on (default: all of them)")
+  command.add_option("--jobs", to.jobs, "number of cores for learning (default: all)")
       .range(1, kMaxJobs)
       .type_name("N");
   add_calibrate(command, to.calibrate);
   command.add_flag("--exclude-suspects", to.exclude_suspects,
-                   "ignore rows that 'oplat check' reports (default: use every row; rows that do "
-                   "not say their batch are only ever used if it does not report them)");
+                   "ignore rows that 'oplat check' reports (rows of unknown batch are always "
+                   "ignored if it does)");
   command.add_flag("--set-aside", to.exclude_suspects, "").hidden();
 }
 

@@ -26,14 +26,14 @@ Status refuse_to_replace(const std::string& file, const std::string& input) {
   };
   // The second tells hard links.
   if (place(file) != place(input) && !std::filesystem::equivalent(file, input, error)) return {};
-  return fail(Code::Usage, "--out {}: is the file that is read; give another name",
+  return fail(Code::Usage, "--out {}: is also the input file; choose another name",
               base::printable(file, 400));
 }
 
 Status make_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return fail(Code::Write, "{}: cannot make the folder: {}", folder, error.message());
+  if (error) return fail(Code::Write, "{}: cannot create the folder: {}", folder, error.message());
   return {};
 }
 

@@ -9,9 +9,9 @@
 
 namespace oplat::cli {
 
-/// `file` empty: standard output. Code::Write where it cannot be written.
+/// `file` empty: standard output. Code::Write if it cannot be written.
 Status put_text(const std::string& file, std::string_view text);
-/// Code::Usage where `file`, which an option --out names, is the very file that the command reads:
+/// Code::Usage if `file`, which an option --out names, is the very file that the command reads:
 /// what is there would be lost. Neither need be there yet.
 Status refuse_to_replace(const std::string& file, const std::string& input);
 /// Makes the folder and those above it.

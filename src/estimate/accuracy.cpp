@@ -159,18 +159,20 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   }
   for (const std::string& wanted : request.operators) {
     if (operators.contains(wanted)) continue;
-    return fail(Code::Usage, "no row with known sizes is of the operator '{}'; there are {}",
+    return fail(Code::Usage, "no row with known sizes has the operator '{}'; available: {}",
                 base::printable(wanted), fmt::join(operators, ", "));
   }
   Asker asker(rows, request);
   for (std::size_t fold = 0; fold < request.split.folds; ++fold)
     OPLAT_CHECK(asker.ask(fold, accuracy));
   if (accuracy.asked == 0)
-    return fail(Code::Refused, "the split leaves no row to ask for{}",
-                why_none(rows, request.split));
+    return fail(Code::Refused, "the split holds out no row{}", why_none(rows, request.split));
   const std::vector<Answered>& answers = asker.answers();
   accuracy.microseconds_a_row = 1e6 * asker.asking_seconds() / static_cast<double>(accuracy.asked);
-  if (answers.empty()) return fail(Code::Refused, "none of the rows held out can be answered");
+  if (answers.empty())
+    return fail(
+        Code::Refused,
+        "none of the rows held out can be predicted; the others are too few or too different");
 
   const double z = base::two_sided_normal_quantile(request.level);
   std::vector<const Answered*> all;

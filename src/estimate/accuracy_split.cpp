@@ -90,30 +90,29 @@ Result<std::vector<Role>> sampled(std::span<const DescribedRow> rows, double per
 
 std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
   constexpr std::size_t kMaxValues = 16;
-  if (split.kind == Split::Kind::Groups)
-    return "; none of its keys is that of a row with known sizes";
+  if (split.kind == Split::Kind::Groups) return "; none of its keys matches a row with known sizes";
   for (const auto& [field, value] : split.levels) {
     std::set<double> values;
     for (const DescribedRow& row : rows) {
       if (const auto own = field_of(row, field)) values.insert(*own);
     }
     if (values.empty())
-      return fmt::format("; no row has the field {}, which is one of convolutions", field);
+      return fmt::format("; no row has the field {}, which only convolutions have", field);
     if (values.contains(value)) continue;
     const std::vector<double> first(
         values.begin(), std::next(values.begin(), static_cast<std::ptrdiff_t>(
                                                       std::min(kMaxValues, values.size()))));
-    return fmt::format("; {} of its rows is {}{}", field, fmt::join(first, ", "),
+    return fmt::format("; the values of {} in its rows are {}{}", field, fmt::join(first, ", "),
                        values.size() > first.size() ? ", ..." : "");
   }
-  return fmt::format("; it holds out none of {} rows", rows.size());
+  return fmt::format("; it selects none of {} rows", rows.size());
 }
 
 std::optional<double> field_of(const DescribedRow& row, std::string_view field) {
   const auto found = std::find_if(std::begin(kFields), std::end(kFields),
                                   [&](const Field& each) { return each.name == field; });
   if (found == std::end(kFields) || !row.description.aligned) return std::nullopt;
-  // Where an image comes in, and of depthwise convolutions, the number is no ratio.
+  // Where an image comes in, and of depthwise convolutions, the number is not a ratio.
   if (found->number == ir::kConvInChannels &&
       row.description.slice.find(" dense") == std::string::npos)
     return std::nullopt;
@@ -137,7 +136,7 @@ Result<Split> parse_split(std::string_view text) {
     if (number.ends_with('%')) number.remove_suffix(1);
     const auto percent = base::parse_double(number);
     if (!percent || !(*percent > 0 && *percent < 100))
-      return fail(Code::Usage, "--split {}: PERCENT is a number between 0 and 100", text);
+      return fail(Code::Usage, "--split {}: expected a PERCENT between 0 and 100", text);
     split.kind = text.starts_with("keep:") ? Split::Kind::Keep : Split::Kind::Sample;
     split.percent = *percent;
     return split;
@@ -145,7 +144,7 @@ Result<Split> parse_split(std::string_view text) {
   if (text.starts_with("folds:")) {
     const auto count = base::parse_int(text.substr(6));
     if (!count || *count < 2 || *count > kMaxFolds)
-      return fail(Code::Usage, "--split {}: COUNT is a number from 2 to {}", text, kMaxFolds);
+      return fail(Code::Usage, "--split {}: expected a COUNT from 2 to {}", text, kMaxFolds);
     split.kind = Split::Kind::Folds;
     split.folds = static_cast<std::size_t>(*count);
     return split;
@@ -161,24 +160,23 @@ Result<Split> parse_split(std::string_view text) {
                                      [&](const Field& each) { return each.name == field; });
       if (!value || !known) {
         return fail(Code::Usage,
-                    "--split {}: '{}' is not FIELD=NUMBER; fields are batch, in_h, out_c, ratio, "
-                    "kernel, stride, residual",
+                    "--split {}: '{}' is not FIELD=NUMBER with FIELD one of batch, in_h, out_c, "
+                    "ratio, kernel, stride, residual",
                     text, part);
       }
       const bool twice = std::any_of(split.levels.begin(), split.levels.end(),
                                      [&](const auto& level) { return level.first == field; });
       if (twice)
         return fail(Code::Usage,
-                    "--split {}: {} stands there twice; rows asked for have all of the values",
-                    text, field);
+                    "--split {}: {} is given twice; rows to predict must match all values", text,
+                    field);
       split.levels.emplace_back(field, *value);
     }
     return split;
   }
   return fail(Code::Usage,
-              "--split {}: known are random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, "
-              "keep:PERCENT, sample:PERCENT, folds:COUNT, "
-              "groups:FILE",
+              "--split {}: expected random, twin, level:FIELD=VALUE[,FIELD=VALUE], beyond, "
+              "keep:PERCENT, sample:PERCENT, folds:COUNT or groups:FILE",
               text);
 }
 

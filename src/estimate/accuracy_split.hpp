@@ -33,7 +33,7 @@ Result<std::vector<Role>> roles_of(std::span<const DescribedRow> rows, const Spl
 /// 16".
 std::string why_none(std::span<const DescribedRow> rows, const Split& split);
 
-/// A field's value of a row, nothing where the row has no such field.
+/// A field's value of a row, std::nullopt if the row has no such field.
 std::optional<double> field_of(const DescribedRow& row, std::string_view field);
 
 }  // namespace oplat::estimate

@@ -22,11 +22,11 @@ struct Chain {
 
 struct ChainOptions {
   bool physics = false;  ///< `--missing roofline`: what nothing else answers gets the roofline
-  std::optional<Profile> profile =
-      Profile::Accurate;  ///< of the learned estimates; nothing: measured rows alone
+  /// of the learned estimates; nothing: measured rows alone
+  std::optional<Profile> profile = Profile::Accurate;
 };
 
-/// A link: `make` gives nothing where the options leave it out or the table cannot feed it.
+/// A link: `make` returns nullptr if the options leave it out or the table cannot feed it.
 struct ChainEntry {
   std::string_view name;
   Result<std::unique_ptr<Estimator>> (*make)(const RowSource& rows, const ChainOptions& options);

@@ -22,8 +22,8 @@ struct Sample {
   std::string key;
   double log_ns = 0;  ///< ln of the median time in ns
   std::optional<double> reuse_bytes =
-      std::nullopt;  ///< of its cache state: bytes that pass between two runs; nothing where it has
-                     ///< none
+      std::nullopt;  ///< of its cache state: bytes that pass between two runs; std::nullopt if it
+                     ///< has none
   std::size_t state = 0;  ///< 0 hot, 1 out of the core's own cache, 2 out of every cache; see
                           ///< read_samples_in_states()
 };

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exact look-up: the rows of one key, whatever their cache states, made into one estimate.
+/// Exact look-up: the rows of one key, in all their cache states, turned into one estimate.
+///
+/// The problem: a kernel may have a row for each cache state, rows of other builds or of an alias
+/// of its key, rows that failed, and rows that say nothing of their state. A model has one
+/// footprint, which usually lies between two states. So the best rows are chosen in a fixed order
+/// of preference, and the time is interpolated between the two states around the footprint
+/// (reuse.cpp). The spread is that of the row's median, not of its blocks (docs/adr/0003).
 #include "estimate/exact.hpp"
 
 #include <algorithm>
@@ -106,14 +112,14 @@ Estimate from_stateless(const std::vector<Usable>& rows) {
   for (const Usable& row : rows) squares += std::pow(std::log(row.median_ns) - mean, 2);
   answer.median_ns = std::exp(mean);
   answer.sd_log = std::max(widest, std::sqrt(squares / static_cast<double>(rows.size() - 1)));
-  answer.why = fmt::format("geometric mean of {} rows without a cache state, the first is row {}",
+  answer.why = fmt::format("geometric mean of {} rows without a cache state, from row {} on",
                            rows.size(), rows.front().id);
   return answer;
 }
 
 /// What the rows of one key come to, kept since a search asks for the same kernels again and again.
 struct Known {
-  bool found = false;                 ///< a row with a time stands there
+  bool found = false;                 ///< a row with a time is there
   std::optional<Estimate> stateless;  ///< the answer where no row has a cache state
   std::vector<Usable> states;         ///< rows with one
   std::vector<StatePoint> points;     ///< of them
@@ -138,7 +144,7 @@ void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& c
   answer.sd_log =
       std::hypot(answer.sd_log, other_state_sd(known.weight_bytes, row.median_ns, distance));
   if (!explain) return;
-  answer.why += fmt::format(", the only cache state measured ({} between uses, the model has {})",
+  answer.why += fmt::format(", the only measured cache state ({} between uses, the model has {})",
                             base::bytes_text(own), base::bytes_text(asked));
 }
 
@@ -162,7 +168,7 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   }
   if (explain) answer.why = fmt::format("row {}", below.id);
   if (rows.size() == 1) widen_for_lone_state(known, curve, wanted, explain, answer);
-  if (explain && !reuse_bytes) answer.why += ", taken as hot because no footprint was given";
+  if (explain && !reuse_bytes) answer.why += ", assumed hot because no footprint was given";
   return answer;
 }
 
@@ -191,7 +197,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   if (!known.difference.empty())
     answer.why += fmt::format(", from the table's key with {}", known.difference);
   answer.why += known.floor;
-  if (known.under_load) answer.why += ", measured while the machine was busy";
+  if (known.under_load) answer.why += ", measured on a busy machine";
   if (known.other_build) answer.why += ", of another build";
   return answer;
 }
@@ -307,8 +313,7 @@ class Exact final : public Estimator {
     if (widest == kFewBlocksSd)
       return fmt::format(", fewer than 2 blocks: spread at least {:.0f} %", 100 * widest);
     return fmt::format(
-        ", fewer than 2 blocks: spread of {:.1f} %, as rows left out of the fit agreed with the "
-        "others",
+        ", fewer than 2 blocks: spread of {:.1f} %, from cross-validation of the fit",
         100 * widest);
   }
 
@@ -326,7 +331,7 @@ class Exact final : public Estimator {
     return !hashes_->contains(base::hash128(key));
   }
 
-  /// A row of the very key is returned verbatim, whatever it says; one that only stands in for it
+  /// A row of the very key is returned verbatim, whatever it says; one that only represents it
   /// has to be believable. All rows are read the first time.
   Result<bool> is_suspect(std::string_view key) const {
     if (!suspects_) {
@@ -342,8 +347,7 @@ class Exact final : public Estimator {
   }
 
   RowSource rows_;
-  mutable std::optional<std::unordered_set<std::string>>
-      suspects_;  ///< keys of rows that cannot be
+  mutable std::optional<std::unordered_set<std::string>> suspects_;  ///< keys of implausible rows
   mutable std::optional<std::optional<RowSpread>>
       row_spread_;            ///< once looked for: that of the table's fit
   mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
@@ -389,7 +393,7 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
 Result<std::string> why_missing(const RowSource& source, std::string_view key) {
   const ir::KeyDomain* domain = source.catalogue->aliasing_domain_of(key);
   if (domain == nullptr && matches_nothing(key))
-    return std::string("the key holds \"?\", which matches no row");
+    return std::string("the key contains \"?\", which matches no row");
   OPLAT_TRY(failed, row_without_time(source, key));
   if (failed) return *std::move(failed);
   if (domain == nullptr) return std::string("no row");

@@ -34,8 +34,8 @@ struct RowSource {
 /// cannot be (sanity.hpp).
 std::unique_ptr<Estimator> make_exact(RowSource rows);
 
-/// What a row of the very key says in place of a time: "row 7 holds no time: failed: ..."; nothing
-/// where there is no row.
+/// What a row of the very key says in place of a time: "row 7 holds no time: failed: ...";
+/// std::nullopt if there is no row.
 Result<std::optional<std::string>> row_without_time(const RowSource& rows, std::string_view key);
 /// Why no row answers, from what the table holds of the key: "no row", "unsupported: reason", ...
 Result<std::string> why_missing(const RowSource& rows, std::string_view key);

@@ -54,8 +54,8 @@ struct LearnedFit {
   /// sure single rows are.
   std::vector<table::Fit> fits;
   std::int64_t rows = 0;  ///< that were learned from: those whose keys say every size
-  std::int64_t under_load =
-      0;  ///< rows of the source that were measured while other programs kept the machine busy
+  /// rows of the source that were measured while other programs kept the machine busy
+  std::int64_t under_load = 0;
   /// Whether rows left out have shown how sure answers are; too few rows cannot.
   bool calibrated = false;
 };
@@ -70,7 +70,7 @@ enum class FitAge : std::uint8_t {
   Older,  ///< can be read, but learn() would make a better one of the same rows
   Newer,  ///< another oplat made it; it answers nothing here
 };
-/// Of a blob of kLearnedFormat. Code::Input where it is damaged.
+/// Of a blob of kLearnedFormat. Code::Input if it is damaged.
 Result<FitAge> age_of_fit(std::string_view blob);
 
 /// Answers from the table's fit, which is read at the first question that nothing before it

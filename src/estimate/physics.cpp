@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Roofline of the rows: what the device was seen to achieve bounds what it was not yet asked.
+/// Roofline: the best rates among the rows bound kernels that were not measured.
+///
+/// The problem: a kernel without a similar row still needs a time of the right order of magnitude.
+/// Its operations and bytes are known from its key, so that time >= overhead + max(operations /
+/// peak rate, bytes / peak bandwidth). The rates are those that rows reached, and the typical ratio
+/// of rows to this bound is the answer, with their scatter as a wide spread. It is the last link of
+/// the chain, and used only on request (--missing roofline).
 #include "estimate/physics.hpp"
 
 #include <algorithm>

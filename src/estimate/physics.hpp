@@ -19,8 +19,8 @@ struct Roofline {
   std::optional<double>
       flops_per_ns;         ///< the most that any row achieved; nothing: no row has a formula
   double bytes_per_ns = 0;  ///< the most that any row achieved
-  double scale =
-      1;  ///< median of time / bound over the rows: how far off the roof they typically are
+  /// median of time / bound over the rows: how far off the roof they typically are
+  double scale = 1;
   double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
   std::int64_t rows = 0;
   friend bool operator==(const Roofline&, const Roofline&) = default;
@@ -34,10 +34,10 @@ inline constexpr double kPhysicsBytesOnlySd = 1.0;
 /// this.
 inline constexpr double kMaxOverheadNs = 10'000;
 
-/// Nothing where no sample has a key that parses with every size known.
+/// std::nullopt if no sample has a key that parses with every size known.
 std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
                                      const ir::Catalogue& catalogue);
-/// Nothing where the key's sizes are unknown.
+/// std::nullopt if the key's sizes are unknown.
 std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Key& key,
                                           const ir::Catalogue& catalogue);
 

@@ -18,7 +18,7 @@ constexpr double kHighShareOfLast = 1.25;
 /// the gap between the two states, most in the middle and not at all at the ends.
 constexpr double kCurveDoubt = 0.25;
 
-/// A stranger's table may hold 0 or less; the logarithm needs a byte.
+/// An untrusted table may hold 0 or less; the logarithm needs a byte.
 double at_least_one(double bytes) { return std::max(bytes, 1.0); }
 
 /// The ramps that count for one kernel's points.

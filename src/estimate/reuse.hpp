@@ -24,16 +24,16 @@ struct Ramp {
 
 /// The two ways that matter: out of the core's own (second-level) cache, and out of the last level.
 struct ReuseCurve {
-  std::optional<Ramp>
-      own;  ///< nothing: the size of that cache is unknown, only the last level counts
+  /// nothing: the size of that cache is unknown, only the last level counts
+  std::optional<Ramp> own;
   Ramp last;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 
 /// Start values until a fit on whole models replaces them, as shares of the cache's size: half to
 /// twice the core's own cache; half to five quarters of the last level, in the middle of what
-/// machines were found to have of theirs (docs/adr/0024). Nothing where the size of the last level
-/// is unknown.
+/// machines were found to have of theirs (docs/adr/0024). std::nullopt if the size of the last
+/// level is unknown.
 std::optional<ReuseCurve> default_curve(const table::Device& device);
 
 /// A row of known cache state.

@@ -174,7 +174,7 @@ Sampler::View Sampler::view() const {
   const Machine machine = learn_machine(rows, log_ns, space);
   view.shapes = Matrix(candidates_.size(), kShapeFeatures);
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    // A candidate whose numbers are not those of its slice stands at the slice's origin.
+    // A candidate whose numbers are not those of its slice is at the slice's origin.
     const Point point = space.place(candidates_[i]).value_or(Point{});
     shape_features(candidates_[i], point, space.axes(), machine,
                    std::log(machine.bound_ns(candidates_[i].work)), view.shapes.row(i));
@@ -222,8 +222,8 @@ Status Sampler::plan_most_telling(std::size_t count) {
   BoostOptions boosting;
   boosting.trees = std::max(1, static_cast<int>(request_.effort * kTreesOfSizes));
   boosting.leaves = kLeavesOfSizes;
-  boosting.least_rows = kRowsPerLeafOfSizes;
-  boosting.column_share = kColumnShareOfSizes;
+  boosting.min_rows = kRowsPerLeafOfSizes;
+  boosting.feature_fraction = kColumnShareOfSizes;
   boosting.seed = request_.seed;
   OPLAT_TRY(size, boost(all.part(all.told), sizes, boosting));
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));

@@ -60,7 +60,7 @@ class Sampler {
   std::deque<std::size_t> queue_;
 };
 
-/// The time of one candidate, as ln(ns); nothing where it cannot be measured.
+/// The time of one candidate, as ln(ns); std::nullopt if it cannot be measured.
 using Oracle = std::function<std::optional<double>(std::size_t candidate)>;
 
 /// Asks for the times of `count` candidates, one by one, and gives those that have one. Progress:

@@ -15,7 +15,7 @@
 namespace oplat::estimate {
 namespace {
 
-/// Rates that one row in a hundred reaches, and three at least, are no slips.
+/// Rates that one row in a hundred reaches, and three at least, are not outliers.
 constexpr double kBestShare = 0.01;
 constexpr std::size_t kMinBest = 3;
 constexpr std::size_t kMinSanityRows = 30;
@@ -158,16 +158,15 @@ class Checker {
       const double ns = rows_[i].ns;
       if (sanity.flops_per_ns && facts_[i].flops && *facts_[i].flops > *sanity.flops_per_ns * ns) {
         blame(i, Fault::TooFast,
-              fmt::format(
-                  "{} for {:.3g} million operations: {:.4g} GFLOP/s, where nothing exceeds {:.4g}",
-                  base::duration_text(ns), *facts_[i].flops / 1e6, *facts_[i].flops / ns,
-                  *sanity.flops_per_ns));
+              fmt::format("{} for {:.3g} million operations is {:.4g} GFLOP/s; the limit is {:.4g}",
+                          base::duration_text(ns), *facts_[i].flops / 1e6, *facts_[i].flops / ns,
+                          *sanity.flops_per_ns));
       }
       if (sanity.bytes_per_ns && facts_[i].bytes && *facts_[i].bytes > *sanity.bytes_per_ns * ns) {
         blame(i, Fault::TooFast,
-              fmt::format("{} for {}: {:.4g} GB/s, where nothing exceeds {:.4g}",
-                          base::duration_text(ns), base::bytes_text(*facts_[i].bytes),
-                          *facts_[i].bytes / ns, *sanity.bytes_per_ns));
+              fmt::format("{} for {} is {:.4g} GB/s; the limit is {:.4g}", base::duration_text(ns),
+                          base::bytes_text(*facts_[i].bytes), *facts_[i].bytes / ns,
+                          *sanity.bytes_per_ns));
       }
     }
   }
@@ -183,9 +182,9 @@ class Checker {
       const auto twin = facts_[i].batch_unknown ? known.find(facts_[i].text) : known.end();
       if (twin == known.end()) continue;
       const double ratio = rows_[i].ns / rows_[twin->second].ns;
-      if (ratio <= request_.most_ratio && 1 / ratio <= request_.most_ratio) continue;
+      if (ratio <= request_.max_ratio && 1 / ratio <= request_.max_ratio) continue;
       blame(i, Fault::Twin,
-            fmt::format("{}, and {} with a batch of 1", base::duration_text(rows_[i].ns),
+            fmt::format("{}, but {} with a batch of 1", base::duration_text(rows_[i].ns),
                         base::duration_text(rows_[twin->second].ns)));
     }
   }
@@ -198,12 +197,12 @@ class Checker {
            std::equal(a.begin(), a.end(), b.begin(), std::greater_equal<>());
   }
   [[nodiscard]] bool clash(std::size_t a, std::size_t b) const {
-    const double most = request_.most_ratio;
+    const double most = request_.max_ratio;
     return (rows_[b].ns > most * rows_[a].ns && covers(a, b)) ||
            (rows_[a].ns > most * rows_[b].ns && covers(b, a));
   }
   [[nodiscard]] std::string clash_text(std::size_t row, std::size_t other) const {
-    return fmt::format("{}, and {} for the {} kernel of {}", base::duration_text(rows_[row].ns),
+    return fmt::format("{}, but {} for the {} kernel of {}", base::duration_text(rows_[row].ns),
                        base::duration_text(rows_[other].ns),
                        covers(row, other) ? "smaller" : "larger", rows_[other].key);
   }

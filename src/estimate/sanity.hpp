@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that cannot be (`oplat check`): it stands beside the estimators since what they learn from
+/// Implausible rows (`oplat check`): it is next to the estimators since what they learn from
 /// is what it sets aside.
 #pragma once
 
@@ -38,18 +38,18 @@ struct SuspectRow {
 };
 
 struct SanityRequest {
-  std::optional<double> peak_flops_per_ns =
-      std::nullopt;  ///< the machine's, where it is known: nothing is faster
+  /// the machine's, where it is known: nothing is faster
+  std::optional<double> peak_flops_per_ns = std::nullopt;
   std::optional<double> peak_bytes_per_ns = std::nullopt;
-  double most_ratio = 2;                                   ///< between rows that should agree
+  double max_ratio = 2;                                    ///< between rows that should agree
   const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the call alone
 };
 
 struct Sanity {
   std::size_t examined = 0;
-  std::size_t unknown =
-      0;  ///< rows of which more than the batch is unknown: only what they do say was looked at
-  /// What nothing may exceed; nothing where rows are too few to tell. Given, or what the best
+  /// rows of which more than the batch is unknown: only what they do say was looked at
+  std::size_t unknown = 0;
+  /// What nothing may exceed; std::nullopt if rows are too few to tell. Given, or what the best
   /// believable rows reach and half as much again (of bytes, which caches serve: three times as
   /// much).
   std::optional<double> flops_per_ns;
@@ -63,7 +63,7 @@ struct Sanity {
 Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request = {});
 
 /// The key with 1 for a batch that is unknown ("?" as the leading dimension of every operand and
-/// result that is not constant). Nothing where nothing is unknown, or more than that.
+/// result that is not constant). std::nullopt if nothing is unknown, or more than that.
 std::optional<std::string> key_with_batch_one(std::string_view key);
 
 /// Rows of unknown batch as evidence for a batch of 1, which is what such tables are measured with:

@@ -35,7 +35,7 @@ class FormatReader {
       const base::Source& source) const = 0;
   /// The same question in its only form: dimensions of just those inputs that the model leaves
   /// open, and no batch. So
-  /// `--batch 1`, the shape spelt out and a model that fixes it ask the same. Errors as read().
+  /// `--batch 1`, the shape written out and a model that fixes it ask the same. Errors as read().
   [[nodiscard]] virtual Result<ShapeOptions> resolve(const base::Source& source,
                                                      const ShapeOptions& options) const = 0;
 };

@@ -29,13 +29,14 @@ struct InputInfo {
 /// An ONNX model in memory, weights included.
 class Model {
  public:
-  /// Parses and takes in external data. Code::Input with the file's name where it is no such model.
+  /// Parses and takes in external data. Code::Input with the file's name where it is not such a
+  /// model.
   static Result<Model> load(const base::Source& source);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
 
-  /// Inputs that are no initialisers.
+  /// Inputs that are not initialisers.
   [[nodiscard]] Result<std::vector<InputInfo>> inputs() const;
   /// Fixes the open dimensions of the inputs. Code::Usage names the input, what is open and the
   /// flag that sets it.
@@ -77,8 +78,8 @@ struct KernelInput {
   std::string name;
   ir::Dtype dtype = ir::Dtype::F32;
   std::vector<std::int64_t> dims;
-  std::int64_t integer_limit =
-      2;  ///< integers are drawn from [0, limit): indices in range of their consumer
+  /// integers are drawn from [0, limit): indices in range of their consumer
+  std::int64_t integer_limit = 2;
   bool positive = false;  ///< floats are drawn from [0.75, 1.25) instead of both signs
 };
 
@@ -89,7 +90,7 @@ struct KernelModel {
   std::int64_t weight_bytes = 0;
 };
 
-/// Re-creates `key` from nothing but its text. Code::Missing where the key lacks something that its
+/// Re-creates `key` from nothing but its text. Code::Missing if the key lacks something that its
 /// kernel needs (an unknown dimension, the value of a constant); the message names it.
 Result<KernelModel> write_kernel_model(const ir::Key& key, const KernelModelOptions& options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Paddle's inference models: ProgramDesc (NAME.pdmodel, or __model__ of older exports) and the
-/// JSON programs of Paddle 3 (PIR), each with the sizes of its parameters' file beside it.
+/// JSON programs of Paddle 3 (PIR), each with the sizes of its parameters' file next to it.
 #pragma once
 
 #include "formats/format_reader.hpp"
@@ -11,7 +11,7 @@ namespace oplat::formats::paddle {
 /// program has: op and slots (Node::input_slots) are those of ProgramDesc (pd_op.add is
 /// elementwise_add with X and Y), operands in alphabetical order of their parameters, attributes
 /// under the program's names less what says nothing of the computation (op_role, op_callstack,
-/// use_mkldnn, ...). feed and fetch are no nodes but the graph's inputs and outputs. Every tensor
+/// use_mkldnn, ...). feed and fetch are not nodes but the graph's inputs and outputs. Every tensor
 /// has its shape, inferred through the program where it depends on an open dimension.
 const FormatReader& reader();
 

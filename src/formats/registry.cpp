@@ -28,9 +28,9 @@ std::string example_shape(std::span<const std::int64_t> declared) {
 
 Result<const FormatReader*> reader_for(const base::Source& source) {
   if (source.bytes().empty())
-    return fail(Code::Input, "{}: the file is empty, no model", source.name());
+    return fail(Code::Input, "{}: the file is empty; expected a model", source.name());
   if (source.bytes().starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the model; fetch it with 'git lfs pull'",
+    return fail(Code::Input, "{}: is a Git LFS pointer, not the model; fetch it with: git lfs pull",
                 source.name());
   }
   const FormatReader* best = nullptr;
@@ -43,7 +43,7 @@ Result<const FormatReader*> reader_for(const base::Source& source) {
     std::vector<std::string> names;
     for (const FormatReader* reader : readers()) names.emplace_back(reader->name());
     return fail(Code::Input,
-                "{}: no model in a format that oplat reads ({}); the file begins with '{}'",
+                "{}: is not a model in a format that oplat reads ({}); the file begins with '{}'",
                 source.name(), base::join(names, ", "), base::printable(source.bytes(), 16));
   }
   return best;

@@ -56,7 +56,7 @@ void compact(Value& value, const Shape& shape) {
   const auto elements = shape.elements();
   if (!elements) return;
   if (auto* list = std::get_if<List>(&value.data)) {
-    // Values of constants are flat; what a stranger nested stays as it is.
+    // Values of constants are flat; what untrusted input nested stays as it is.
     if (list->empty() || list->front().list() != nullptr) return;
     const bool alike =
         std::all_of(list->begin(), list->end(), [&](const Value& v) { return v == list->front(); });
@@ -161,7 +161,7 @@ const Catalogue& Catalogue::own() {
 }
 
 Result<Key> KeyDomain::kernel_key(const Graph&, const Node& node) const {
-  return fail(Code::Input, "{}: nodes of the domain '{}' have no keys", base::printable(node.op),
+  return fail(Code::Input, "{}: nodes of the domain '{}' have no key", base::printable(node.op),
               name());
 }
 

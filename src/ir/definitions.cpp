@@ -51,8 +51,8 @@ std::optional<std::int64_t> since_version(std::string_view domain, std::string_v
   for (const Definition& definition : versions(domain, op)) {
     if (definition.since <= opset_version) since = definition.since;
   }
-  // ONNX Runtime's own domains have only ever had version 1; an operator newer than our list is no
-  // exception.
+  // ONNX Runtime's own domains have only ever had version 1; an operator newer than our list is not
+  // an exception.
   if (!since && domain.starts_with("com.microsoft") && opset_version >= 1) since = 1;
   return since;
 }

@@ -82,7 +82,7 @@ class General {
   bool known_ = true;
 };
 
-/// A slice stands on one line wherever it is written down, whatever texts the key holds.
+/// A slice is on one line wherever it is written down, whatever texts the key holds.
 void put_on_one_line(std::string& slice) {
   const auto breaks = [](char c) { return static_cast<std::uint8_t>(c) < 0x20; };
   if (std::none_of(slice.begin(), slice.end(), breaks)) return;

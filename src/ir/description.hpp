@@ -32,11 +32,11 @@ struct Contraction {
 /// Keys of one slice differ in their numbers alone, so that interpolation between them has a
 /// meaning.
 struct Description {
-  std::string slice;  ///< all of the key that is no number, on one line
-  std::vector<double>
-      numbers;  ///< of one length and meaning within a slice; sizes, counts and flags
-  bool aligned =
-      false;  ///< the catalogue's own numbers, which mean the same in every slice of the family
+  std::string slice;  ///< all of the key that is not a number, on one line
+  /// of one length and meaning within a slice; sizes, counts and flags
+  std::vector<double> numbers;
+  /// the catalogue's own numbers, which mean the same in every slice of the family
+  bool aligned = false;
   Work work;
   std::optional<Contraction> contraction;
 };
@@ -50,7 +50,7 @@ std::optional<Description> describe(const Key& key, const Catalogue& catalogue);
 
 /// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out,
 /// since networks widen in steps; as they are where an image (at most 4 channels) comes in, which
-/// is a slice of its own, and absent from a depthwise convolution, another slice.
+/// is a slice of its own, and missing from a depthwise convolution, another slice.
 enum ConvolutionNumber : std::size_t {
   kConvBatch,
   kConvHeight,

@@ -38,7 +38,7 @@ enum class Dtype : std::uint8_t {
 /// "f32", "i8", "bool", "any", ...
 std::string_view name(Dtype dtype);
 std::optional<Dtype> parse_dtype(std::string_view text);
-/// Bits of one element; nothing for String and Any.
+/// Bits of one element; std::nullopt for String and Any.
 std::optional<int> bits(Dtype dtype);
 bool is_float(Dtype dtype);
 bool is_integer(Dtype dtype);  ///< signed and unsigned integers, not bool

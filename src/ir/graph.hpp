@@ -14,21 +14,21 @@
 
 namespace oplat::ir {
 
-/// Index into Graph::tensors; kNoTensor where an optional operand is absent or a result is unused.
+/// Index into Graph::tensors; kNoTensor where an optional operand is missing or a result is unused.
 using TensorId = std::int32_t;
 inline constexpr TensorId kNoTensor = -1;
 
 struct TensorInfo {
   std::string name;
-  std::optional<Dtype> dtype;  ///< nothing where neither the model nor a run says
+  std::optional<Dtype> dtype;  ///< std::nullopt if neither the model nor a run says
   Shape shape;                 ///< unranked where unknown
   bool constant = false;
   bool outer = false;                ///< in a body: belongs to an enclosing graph
   std::uint64_t constant_bytes = 0;  ///< stored size of a constant
   std::uint64_t constant_hash = 0;   ///< of its bytes, so that shared weights are counted once
-  std::optional<Value>
-      small_value;  ///< flat, of integer and boolean constants of <= 64 elements and floats of <=
-                    ///< 16; one value of larger ones of integers that are all equal
+  /// flat, of integer and boolean constants of <= 64 elements and floats of <= 16; one value of
+  /// larger ones of integers that are all equal
+  std::optional<Value> small_value;
 };
 
 struct Graph;

@@ -17,12 +17,12 @@ void sort_by_name(std::vector<NamedValue>& pairs) {
   const auto less = [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; };
   if (!std::is_sorted(pairs.begin(), pairs.end(), less))
     std::stable_sort(pairs.begin(), pairs.end(), less);
-  // A stranger's node may name an attribute twice; the first counts, as in Key::attribute().
+  // An untrusted node may name an attribute twice; the first counts, as in Key::attribute().
   const auto same = [](const NamedValue& a, const NamedValue& b) { return a.first == b.first; };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());
 }
 
-/// What is no dimension is one that the source does not know: exporters write -1 for it.
+/// What is not a dimension is one that the source does not know: exporters write -1 for it.
 void tidy_shapes(std::vector<Entry>& entries) {
   for (Entry& entry : entries) {
     auto* const tensor = std::get_if<TensorEntry>(&entry);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Key: the canonical text of one kernel (docs/reference/keys.md). Everything else hangs on this
+/// Key: the canonical text of one kernel (docs/reference/keys.md). Everything else depends on this
 /// text.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace oplat::ir {
 
-/// A dimension: a number >= 0, or nothing where the source does not say ("?").
+/// A dimension: a number >= 0, or std::nullopt if the source does not say ("?").
 using Dim = std::optional<std::int64_t>;
 
 /// Dimensions of a tensor; `ranked == false` is "[*]" and has no dims.
@@ -36,11 +36,11 @@ struct TensorEntry {
   Dtype dtype = Dtype::F32;
   bool constant = false;
   Shape shape;
-  std::optional<Value>
-      value;  ///< of a constant, where it decides shape or algorithm; one value if all are equal
+  /// of a constant, where it decides shape or algorithm; one value if all are equal
+  std::optional<Value> value;
   friend bool operator==(const TensorEntry&, const TensorEntry&) = default;
 };
-/// "-": an absent operand, or a result that nobody uses.
+/// "-": an missing operand, or a result that nobody uses.
 struct AbsentEntry {
   friend bool operator==(const AbsentEntry&, const AbsentEntry&) = default;
 };
@@ -66,9 +66,9 @@ struct Key {
 
   [[nodiscard]] const Value* attribute(std::string_view name) const;
   [[nodiscard]] const Value* tag(std::string_view name) const;
-  /// Operand i with "&j" followed; nullptr where absent or out of range.
+  /// Operand i with "&j" followed; nullptr if missing or out of range.
   [[nodiscard]] const TensorEntry* operand(std::size_t i) const;
-  /// Result i; "&j" gives operand j (same dtype and shape). nullptr where absent or out of range.
+  /// Result i; "&j" gives operand j (same dtype and shape). nullptr if missing or out of range.
   [[nodiscard]] const TensorEntry* result(std::size_t i) const;
   /// Sorts tags and attributes, negative dimensions become unknown; the form that print() expects
   /// and parse() gives.
@@ -83,7 +83,7 @@ std::string print(const Key& key);
 Result<Key> parse(std::string_view text);
 /// Hash of the printed text: the identity used by tables.
 base::Hash128 hash(const Key& key);
-/// Whether any "?" or "*" stands in the key, which then matches nothing in a look-up.
+/// Whether the key contains a "?" or "*", which then matches nothing in a look-up.
 bool has_unknown(const Key& key);
 
 }  // namespace oplat::ir

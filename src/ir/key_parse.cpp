@@ -120,11 +120,11 @@ class Parser {
     NamedValue pair;
     if (!name(pair.first, "a name")) return false;
     if (!out.empty() && pair.first == out.back().first)
-      return wrong(start, "this name stands twice");
+      return wrong(start, "this name appears twice");
     if (!out.empty() && pair.first < out.back().first) {
-      return wrong(start,
-                   fmt::format("not canonical: names are sorted, this one belongs before '{}'",
-                               base::printable(out.back().first, 40)));
+      return wrong(
+          start, fmt::format("not canonical: names must be sorted, so this one belongs before '{}'",
+                             base::printable(out.back().first, 40)));
     }
     if (!expect('=', "'=' and a value") || !value(pair.second, 0)) return false;
     out.push_back(std::move(pair));
@@ -184,10 +184,9 @@ class Parser {
       return integer(out, start, text);
     const auto number = base::parse_double(text);
     if (!number) {
-      return wrong(start, is_letter(text.front())
-                              ? "not canonical: a string with other than letters, digits and _ "
-                                "stands in double quotes"
-                              : "expected a number that a double can hold");
+      return wrong(start, is_letter(text.front()) ? "not canonical: a string with characters other "
+                                                    "than letters, digits and _ needs double quotes"
+                                                  : "expected a number that a double can hold");
     }
     const std::string canonical = base::float_text(*number);
     if (canonical != text)
@@ -243,7 +242,7 @@ class Parser {
     std::size_t same = 0;
     while (same < canonical.size() && same < found.size() && canonical[same] == found[same]) ++same;
     return wrong(start + same,
-                 fmt::format("not canonical: the string goes on with {} here",
+                 fmt::format("not canonical: the string continues with {} here",
                              base::printable(std::string_view(canonical).substr(same), 16)));
   }
 
@@ -313,14 +312,16 @@ class Parser {
       std::int64_t index = 0;
       if (!natural(index, "the number of an operand")) return false;
       if (static_cast<std::uint64_t>(index) >= targets.size()) {
-        return wrong(start, fmt::format("& names one of the {} operands before it, counted from 0",
-                                        targets.size()));
+        return wrong(
+            start, fmt::format(
+                       "expected the number of one of the {} operands before the &, counted from 0",
+                       targets.size()));
       }
       const auto* target = std::get_if<TensorEntry>(&targets[static_cast<std::size_t>(index)]);
       if (target == nullptr)
-        return wrong(start, "not canonical: & names an operand that is a tensor itself");
+        return wrong(start, "not canonical: & must name an operand that is a tensor");
       if (target->constant)
-        return wrong(start, "not canonical: & names an operand that is not constant");
+        return wrong(start, "not canonical: & must name an operand that is not constant");
       out = AliasEntry{static_cast<std::size_t>(index)};
       return true;
     }
@@ -375,7 +376,7 @@ class Parser {
 
 Result<Key> parse(std::string_view text) {
   if (text.size() > kMaxKeyBytes) {
-    return fail(Code::Input, "key: {} bytes, a key has at most {}", text.size(), kMaxKeyBytes);
+    return fail(Code::Input, "key: has {} bytes; the limit is {}", text.size(), kMaxKeyBytes);
   }
   Key key;
   Parser parser(text);

@@ -30,7 +30,7 @@ constexpr bool is_token_char(char c) {
   return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+';
 }
 
-/// Whether a name stands bare; any other (an operator called "aten::add" in a stranger's model) is
+/// Whether a name stands bare; any other (an operator called "aten::add" in an untrusted model) is
 /// a JSON string.
 inline bool is_bare_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), is_name_char);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators that move or convert data, which a runtime may put in beside those of the model.
+/// Operators that move or convert data, which a runtime may put in besides those of the model.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class Movement : std::uint8_t {
 /// "reorder", "copy", "cast", "quantisation", "transpose".
 std::string_view name(Movement movement);
 
-/// What an operator moves; nothing where it computes.
+/// What an operator moves; std::nullopt if it computes.
 std::optional<Movement> movement_of(std::string_view domain, std::string_view op);
 /// Whether no model holds such a node unless the runtime put it there.
 bool only_of_runtimes(Movement movement);
@@ -32,7 +32,7 @@ struct NodeTitle {
   std::string op;
   std::string name;  ///< "" where the file gives none
 };
-/// Of the nodes that a runtime executes, beside those of the model that it was given: whether it
+/// Of the nodes that a runtime executes, besides those of the model that it was given: whether it
 /// put the node in (true) or the model has it (false); nothing of operators that compute, which
 /// runtimes fuse and split. A node whose name the model knows for the same operator, or one without
 /// a name, is the model's. Of others as many are the model's, moved elsewhere, as the model has

@@ -34,7 +34,7 @@ struct OperatorInfo {
   /// activations, int32 biases) and is therefore not printed, so that layers that differ in nothing
   /// else share a key.
   std::vector<std::size_t> unprinted_operands = {};
-  /// Adds attributes that are derived (auto_pad -> pads); nothing where the definition's defaults
+  /// Adds attributes that are derived (auto_pad -> pads); std::nullopt if the definition's defaults
   /// are enough.
   void (*canonicalise)(Key&) = nullptr;
   /// Floating-point operations, a multiply-add counted as two; nullptr: no formula.

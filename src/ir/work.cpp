@@ -10,7 +10,7 @@
 namespace oplat::ir {
 namespace {
 
-/// Stored size, elements below a byte packed; nothing where the key does not say.
+/// Stored size, elements below a byte packed; std::nullopt if the key does not say.
 std::optional<double> stored_bytes(const TensorEntry& tensor) {
   const auto elements = ops::extent(tensor.shape);
   const auto size = bits(tensor.dtype);

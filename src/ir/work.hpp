@@ -12,7 +12,7 @@ namespace oplat::ir {
 class Catalogue;
 
 /// Bytes are those of operands and results as stored, each tensor once. `flops` counts a
-/// multiply-add as two operations; it is nothing where the catalogue holds no formula for the
+/// multiply-add as two operations; it is std::nullopt if the catalogue holds no formula for the
 /// operator (bytes are always counted if shapes are known).
 struct Work {
   std::optional<double> flops;

@@ -11,14 +11,14 @@ Result<BlockOutcome> checked_block(KernelRunner& runner, const BlockRequest& req
   const auto* samples = std::get_if<BlockSamples>(&outcome);
   if (samples == nullptr) return std::move(outcome);
   if (samples->ns.size() != request.handles.size()) {
-    return fail(Code::Runtime, "the worker answered times of {} handles where {} were asked for",
+    return fail(Code::Runtime, "the worker returned times of {} handles; expected {}",
                 samples->ns.size(), request.handles.size());
   }
   for (const std::vector<double>& times : samples->ns) {
-    if (times.empty()) return BlockOutcome(table::Failed{"the worker answered no times"});
+    if (times.empty()) return BlockOutcome(table::Failed{"the worker returned no times"});
     for (double ns : times) {
       if (!std::isfinite(ns) || ns < 0) {
-        return BlockOutcome(table::Failed{fmt::format("the worker answered a time of {} ns", ns)});
+        return BlockOutcome(table::Failed{fmt::format("the worker returned a time of {} ns", ns)});
       }
     }
   }

@@ -39,7 +39,7 @@ class OpenHandle {
 /// Runs a block and checks that every handle has times and that they are finite and not negative.
 Result<BlockOutcome> checked_block(KernelRunner& runner, const BlockRequest& request);
 
-/// Fills what a block records beside its value.
+/// Fills what a block records besides its value.
 table::Block block_facts(const BlockSamples& samples);
 
 }  // namespace oplat::measure

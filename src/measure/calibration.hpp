@@ -16,7 +16,7 @@ struct CopyRule {
   std::int64_t cold_least = 4;  ///< copies with weights of their own cost memory and time to build
   std::int64_t cold_most = 8;
   std::int64_t chain_copies =
-      16;  ///< of a hot chain: each lies elsewhere in memory, and a kernel's time hangs on that
+      16;  ///< of a hot chain: each lies elsewhere in memory, and a kernel's time depends on that
   double chain_call_ns = 10e6;  ///< of Tk, beyond which fewer have to do
 };
 
@@ -29,7 +29,7 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
 /// hot.
 std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule = {});
 
-/// More copies than `copies` for a slope that drowned in noise; nothing where the rule allows no
+/// More copies than `copies` for a slope that drowned in noise; std::nullopt if the rule allows no
 /// more.
 std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state,
                                         const CopyRule& rule = {});

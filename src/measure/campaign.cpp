@@ -87,7 +87,7 @@ class CampaignRun {
   /// for its blocks.
   [[nodiscard]] CampaignRow* urgent_model();
   Status visit(CampaignRow& row, std::int64_t pass);
-  /// Nothing where the user asked to stop meanwhile, or where it failed and the budget is over.
+  /// std::nullopt if the user asked to stop meanwhile, or where it failed and the budget is over.
   Result<std::optional<Measured>> measure_with_retry(CampaignRow& row);
   std::optional<Measured> give_up(const CampaignRow& row, const table::Failed& failure);
   Result<Measured> measure_once(measure::KernelRunner& runner, const CampaignRow& row) const;
@@ -174,8 +174,8 @@ void CampaignRun::warn_of_budget() {
   if (needed <= *request_.budget_seconds) return;
   warned_ = true;
   progress_.notice(
-      fmt::format("one block of every kernel takes about {}, the budget is {}: some will be left "
-                  "without a measurement",
+      fmt::format("one block of every kernel takes about {}, but the budget is {}; some kernels "
+                  "will not be measured",
                   base::clock_text(needed), base::clock_text(*request_.budget_seconds)));
 }
 
@@ -315,7 +315,7 @@ Result<std::optional<Measured>> CampaignRun::measure_with_retry(CampaignRow& row
 /// have been cut to the budget.
 std::optional<Measured> CampaignRun::give_up(const CampaignRow& row, const table::Failed& failure) {
   budget_ended_ = true;
-  progress_.notice(fmt::format("{} ({}): {}; the budget is over, so it is left for another run",
+  progress_.notice(fmt::format("{} ({}): {}; the budget is used up, so it is left for another run",
                                row.name, row.state_name(), failure.reason));
   return std::nullopt;
 }

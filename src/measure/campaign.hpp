@@ -25,7 +25,7 @@ namespace oplat::measure {
 /// Makes a kernel runner in a fresh process.
 using RunnerFactory = std::function<Result<std::unique_ptr<measure::KernelRunner>>()>;
 
-/// A whole model to be measured beside the kernels.
+/// A whole model to be measured besides the kernels.
 struct ModelTarget {
   std::string path;
   std::string name;           ///< file name, for people
@@ -81,7 +81,7 @@ struct Refusal {
 };
 
 struct Summary {
-  std::optional<table::CampaignId> campaign;  ///< nothing where nothing was left to do
+  std::optional<table::CampaignId> campaign;  ///< std::nullopt if nothing was left to do
   Counts kernels;                             ///< rows: a key has one per cache state
   Counts models;
   std::int64_t views = 0;  ///< keys of view operators, which are not measured

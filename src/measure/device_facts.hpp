@@ -23,7 +23,7 @@ struct FactDifference {
 /// is the same.
 inline constexpr double kMemoryTolerance = 0.05;
 
-/// Facts that either side does not know do not differ. The name is no fact: it is what a person
+/// Facts that either side does not know do not differ. The name is not a fact: it is what a person
 /// calls the machine.
 std::vector<FactDifference> differing_facts(const table::Device& recorded,
                                             const table::Device& here);

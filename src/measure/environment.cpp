@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxLine = 256;
 
-/// First line of a file of the kernel's, without its end; nothing where absent or empty.
+/// First line of a file of the kernel's, without its end; std::nullopt if missing or empty.
 std::optional<std::string> first_line(const fs::path& path) {
   std::ifstream file(path);
   std::string line;

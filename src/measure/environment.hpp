@@ -10,7 +10,7 @@
 namespace oplat::measure {
 
 /// Kernel release, load, clock source, governor, huge pages, hash of the host name, harness version
-/// and commit, time. What the system does not say is absent from `facts`. The device's own facts
+/// and commit, time. What the system does not say is missing from `facts`. The device's own facts
 /// come from the worker.
 table::Environment probe_environment();
 /// The same with /proc and /sys under another root, for tests.

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Calibration, T1 and Tk, and the slope of one block.
+/// Calibration of k, T1 and Tk, and the slope of one block.
+///
+/// The problem: a kernel takes microseconds, a call of a runtime about one more, and a timer has
+/// its own cost. Timing single calls would add both to every row, and a sum over the rows of a
+/// model would hold them n times. So a block times whole models with 1 and with k copies of the
+/// kernel. The slope (Tk - T1) / (k - 1) cancels what both have in common. k is chosen such that Tk
+/// - T1 is well above the timer's noise and Tk short enough to be repeated (calibration.hpp). A
+/// kernel too long for two copies is one call less the empty call.
+///
+/// Example: T1 = 21 us and T16 = 321 us give 300 / 15 = 20 us; the remaining 1 us is the call.
 #include "measure/kernel_block.hpp"
 
 #include <algorithm>
@@ -59,8 +68,8 @@ Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& requ
 constexpr std::uint64_t kWakingSeed = 0x77616b65;
 
 /// A further copy, which stands ready where a scrub would let the pool of a kernel on several
-/// threads fall asleep: it wakes as many threads as the kernel itself takes. Nothing where there is
-/// no such need or no memory.
+/// threads fall asleep: it wakes as many threads as the kernel itself takes. std::nullopt if there
+/// is no such need or no memory.
 Result<std::optional<OpenHandle>> open_waker(KernelRunner& runner,
                                              const KernelBlockRequest& request) {
   if (request.setting.threads < 2 || request.state.scrub_bytes == 0)
@@ -95,7 +104,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
 /// One block over T1 and, for more than one copy, Tk.
 struct Timed {
   BlockSamples samples;
-  double one_ns = 0;  ///< calm_time() of T1
+  double one_ns = 0;  ///< lower_quartile_ns() of T1
   double k_ns = 0;    ///< of Tk; T1's where there is one copy
 };
 using TimedOutcome = std::variant<Timed, table::Failed>;
@@ -105,8 +114,8 @@ Result<TimedOutcome> timed_block(KernelRunner& runner, const BlockRequest& block
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return TimedOutcome(std::move(*failed));
   Timed timed;
   timed.samples = std::move(std::get<BlockSamples>(outcome));
-  timed.one_ns = *calm_time(timed.samples.ns.front());
-  timed.k_ns = *calm_time(timed.samples.ns.back());
+  timed.one_ns = *lower_quartile_ns(timed.samples.ns.front());
+  timed.k_ns = *lower_quartile_ns(timed.samples.ns.back());
   return TimedOutcome(std::move(timed));
 }
 
@@ -124,7 +133,7 @@ KernelBlockOutcome single_value(const Timed& timed, const std::optional<double>&
   const double value = timed.one_ns - empty_call_ns.value_or(0);
   if (!(value > 0)) {
     return table::Failed{fmt::format(
-        "a call takes {} and an empty one {}: nothing is left for the kernel",
+        "a call takes {} and an empty call {}, which leaves no time for the kernel",
         base::duration_text(timed.one_ns), base::duration_text(empty_call_ns.value_or(0)))};
   }
   KernelBlock result = finished(timed, value, 1, "single");
@@ -183,7 +192,7 @@ Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& reques
   return std::move(longer);
 }
 
-/// Tk beside T1, a second time with more copies where the first gave no usable slope.
+/// Tk next to T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRequest& request,
                                        const OpenHandle& one, double one_ns,
                                        const std::optional<OpenHandle>& waker, std::int64_t copies,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// First call, which is no steady one, and a block of calls of a whole model.
+/// First call, which is not a steady one, and a block of calls of a whole model.
 #include "measure/model_block.hpp"
 
 #include <chrono>
@@ -63,7 +63,7 @@ Result<ModelBlockOutcome> measure_model_block(KernelRunner& runner,
 
   ModelBlock result;
   result.block = block_facts(samples);
-  result.block.value_ns = *calm_time(samples.ns.front());
+  result.block.value_ns = *lower_quartile_ns(samples.ns.front());
   if (!(result.block.value_ns > 0))
     return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
   return ModelBlockOutcome(std::move(result));

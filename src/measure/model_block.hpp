@@ -22,8 +22,8 @@ struct ModelBlockRequest {
 };
 
 struct ModelBlock {
-  table::Block
-      block;  ///< the value is calm_time() of its calls; pass and process are the caller's to fill
+  table::Block block;  ///< the value is lower_quartile_ns() of its calls; pass and process are the
+                       ///< caller's to fill
 };
 using ModelBlockOutcome =
     std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;

@@ -10,7 +10,7 @@
 
 namespace oplat::measure {
 
-/// Number of blocks of the unfinished rows that have the fewest; nothing where all are finished.
+/// Number of blocks of the unfinished rows that have the fewest; std::nullopt if all are finished.
 std::optional<std::int64_t> pass_level(std::span<const CampaignRow> rows);
 
 /// Indices of the unfinished rows with `level` blocks, in an order that depends on seed and level

@@ -33,14 +33,14 @@ const char* name(CacheState state);
 /// byte.
 State hot_state(const ir::Work& work);
 /// Copies with weights of their own, in all four times the core's second-level cache, run in turn:
-/// between two uses of a weight byte all others are touched, as in a network. Nothing where the
+/// between two uses of a weight byte all others are touched, as in a network. std::nullopt if the
 /// device does not say its sizes, where the last level is less than twice that, or where the kernel
 /// alone passes twice the second level and so is there when hot.
 std::optional<State> last_level_state(const ir::Work& work, const table::Device& device);
 /// Three times the last-level cache is read in between; 64 MiB are assumed where the device does
 /// not say its size.
 State cold_state(const table::Device& device);
-/// The states beside hot in which this kernel may have to be measured on this device, by rising
+/// The states besides hot in which this kernel may have to be measured on this device, by rising
 /// reuse_bytes; which ones have to be, `needs` says once the hot time is known.
 std::vector<State> further_states(const ir::Work& work, const table::Device& device);
 

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Order statistics, spread, slope, and the summary of a row's blocks.
+///
+/// The problem: calls that follow one another are far from independent, and times have a long upper
+/// tail. So the mean and the standard error of calls would promise too much. Everything here works
+/// on blocks, one value each: the lower quartile within a block, since others only ever make a call
+/// longer, and the median over blocks, since operand placement varies a time in both directions
+/// (docs/adr/0017). Intervals are t-intervals of logarithms, pooled with a prior, and from eight
+/// blocks on also the bootstrap over (process, block).
 #include "measure/statistics.hpp"
 
 #include <algorithm>
@@ -59,7 +66,7 @@ base::Interval row_interval(double centre, std::span<const double> values,
 
 }  // namespace
 
-std::optional<double> calm_time(std::span<const double> calls) {
+std::optional<double> lower_quartile_ns(std::span<const double> calls) {
   return base::quantile(calls, 0.25);
 }
 

@@ -12,17 +12,18 @@
 
 namespace oplat::measure {
 
-/// The p-quantile (0 <= p <= 1), linear between order statistics; nothing for no values.
+/// The p-quantile (0 <= p <= 1), linear between order statistics; std::nullopt for no values.
 /// What the calls of one block take where nothing else does: their lower quartile. Others only ever
 /// make a call longer, within a block some of the time; from one process to the next a time also
 /// varies by itself, and there the median counts (docs/adr/0017).
-std::optional<double> calm_time(std::span<const double> calls);
-/// Sample standard deviation of the logarithms; nothing for fewer than two values or values <= 0.
+std::optional<double> lower_quartile_ns(std::span<const double> calls);
+/// Sample standard deviation of the logarithms; std::nullopt for fewer than two values or values <=
+/// 0.
 std::optional<double> sd_of_log(std::span<const double> values);
 
-/// Time of one copy from the times (calm_time) of calls of one and of `copies` >= 2 copies: (Tk -
-/// T1) / (k - 1), which cancels the cost of a call and of the timer. May be <= 0 where noise is
-/// larger than the kernel.
+/// Time of one copy from the times (lower_quartile_ns) of calls of one and of `copies` >= 2 copies:
+/// (Tk - T1) / (k - 1), which cancels the cost of a call and of the timer. May be <= 0 where noise
+/// is larger than the kernel.
 double slope(double one_copy_ns, double k_copies_ns, std::int64_t copies);
 
 /// What is known of a spread before it is measured: as much as `degrees` further values would tell.
@@ -84,8 +85,8 @@ inline constexpr SpreadPrior kRowPrior{0.035, 2};
 /// Both sides of a row's interval are wider by this, for the many looks of the stop rule.
 inline constexpr double kLookFactor = 1.05;
 
-/// What a row stores about its blocks; nothing for no blocks or a value <= 0. The same blocks and
-/// seed give the same numbers. A single block has the spread kAssumedSdLog. The interval is the
+/// What a row stores about its blocks; std::nullopt for no blocks or a value <= 0. The same blocks
+/// and seed give the same numbers. A single block has the spread kAssumedSdLog. The interval is the
 /// t-interval with kRowPrior, from kMinBootstrapBlocks on the hull of it and the bootstrap's, times
 /// kLookFactor about the median; `sd_log` is that of the blocks alone.
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The stop rule and the flags of a row.
+///
+/// The problem: machines are noisy, and time is limited. A fixed number of blocks wastes time on
+/// quiet kernels and stops too early on others. So a row is done once the confidence interval of
+/// its median is within a target (3 %; 5 % for kernels up to 20 us), after at least 5 and at most
+/// 40 blocks. Looking at the interval after each block stops early by luck: rows whose first blocks
+/// happen to agree. Against that, the variance is pooled with a prior, and the interval is widened
+/// for the repeated looks (statistics.cpp).
+///
+/// Blocks with a recorded disturbance (steal, switches, a slow reference) are left out if enough
+/// others are better, and stay in the table, so that the choice is made anew from all of them
+/// (docs/adr/0016).
 #include "measure/stopping.hpp"
 
 #include <algorithm>

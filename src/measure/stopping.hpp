@@ -25,7 +25,7 @@ struct StopRule {
   }
 };
 
-/// Medians of the reference kernels over a campaign; nothing where they were not timed.
+/// Medians of the reference kernels over a campaign; std::nullopt if they were not timed.
 struct ReferenceMedians {
   std::optional<double> compute_ns;
   std::optional<double> memory_ns;

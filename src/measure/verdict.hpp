@@ -36,7 +36,7 @@ inline constexpr double kWidestSame = 0.2231;
 /// The ratio after / before with its interval on the scale of logarithms: standard errors of both
 /// rows add in quadrature (each from its own interval, or from the spread of its blocks where that
 /// is larger), and Student's quantile has the degrees of freedom of Welch and Satterthwaite.
-/// Nothing where a row holds no usable numbers (a time
+/// std::nullopt if a row holds no usable numbers (a time
 /// <= 0, an interval upside down, no blocks).
 std::optional<Comparison> compare(const table::Timing& before, const table::Timing& after,
                                   double level = kComparisonLevel);

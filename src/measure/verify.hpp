@@ -44,7 +44,7 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
 /// A row with what became of it now.
 struct RowCheck {
   VerifyRow row;
-  std::optional<table::Outcome> after;  ///< nothing where the budget ended before its first block
+  std::optional<table::Outcome> after;  ///< std::nullopt if the budget ended before its first block
   std::optional<measure::Comparison> comparison;  ///< where both are times
   bool under_load = false;                        ///< other programs kept the machine busy now
 };

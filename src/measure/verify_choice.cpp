@@ -17,7 +17,7 @@ namespace oplat::measure {
 namespace {
 
 constexpr double kLongestNs = 100e6;
-/// Of a table of any size a sample of this many rows is looked at closely, of a stranger's none
+/// Of a table of any size a sample of this many rows is looked at closely, of an untrusted one none
 /// with an endless key.
 constexpr std::size_t kMaxCandidates = 20'000;
 constexpr std::size_t kLongestKey = 8192;
@@ -41,7 +41,7 @@ class Numbering {
   std::map<std::string, std::size_t> numbers_;
 };
 
-/// Today's name of the cache state of a row; nothing where such a state is no longer measured.
+/// Today's name of the cache state of a row; std::nullopt if such a state is no longer measured.
 std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work,
                                       const table::Device& device) {
   if (reuse_bytes == measure::hot_state(work).reuse_bytes)

@@ -163,14 +163,15 @@ TableVerdict verdict_of_times(const Figures& f, std::size_t rows,
   const bool holds_one = f.interval.low <= 0 && f.interval.high >= 0;
   if (f.scatter > std::max(kMinScatter, kScatterOfShift * size) &&
       f.scatter_errors > kScatterOfNoise) {
-    reasons.push_back(fmt::format("ratios scatter by {} where the rows' own noise explains {}",
+    reasons.push_back(fmt::format("ratios scatter by {}, of which noise explains {}",
                                   percent(f.scatter), percent(f.noise)));
     return TableVerdict::AnotherMachine;
   }
   if (size > std::log1p(kVerifyTolerance)) {
     if (holds_one) {
-      reasons.push_back(fmt::format("the median ratio is {:.3f}, but too unsure to be told from 1",
-                                    factor(f.shift)));
+      reasons.push_back(
+          fmt::format("the median ratio is {:.3f}, which is not significantly different from 1",
+                      factor(f.shift)));
       return TableVerdict::Unclear;
     }
     reasons.push_back(fmt::format("times changed by a common factor of {:.3f}", factor(f.shift)));
@@ -180,15 +181,16 @@ TableVerdict verdict_of_times(const Figures& f, std::size_t rows,
   if (static_cast<double>(outlying) > kMaxOutlying * static_cast<double>(rows)) {
     const double share_up = static_cast<double>(f.up) / static_cast<double>(outlying);
     reasons.push_back(
-        fmt::format("{} of {} rows are slower and {} faster by more than 10 % and their own noise, "
-                    "though the median is not off",
+        fmt::format("{} of {} rows are slower and {} faster by more than 10 % beyond their noise, "
+                    "although the median is unchanged",
                     f.up, rows, f.down));
     if (share_up >= kOneSided) return TableVerdict::Slower;
     return share_up <= 1 - kOneSided ? TableVerdict::Faster : TableVerdict::AnotherMachine;
   }
   if ((f.interval.high - f.interval.low) / 2 > kWidestMedian) {
-    reasons.push_back(fmt::format("the median ratio may be anything from {:.2f} to {:.2f}",
-                                  factor(f.interval.low), factor(f.interval.high)));
+    reasons.push_back(
+        fmt::format("the median ratio is between {:.2f} and {:.2f}, which is too wide",
+                    factor(f.interval.low), factor(f.interval.high)));
     return TableVerdict::Unclear;
   }
   return TableVerdict::Same;
@@ -230,29 +232,28 @@ Judgement judge(std::span<const RowCheck> checks, std::span<const FactDifference
   }
   if (!enough) {
     judgement.reasons.push_back(
-        fmt::format("only {} of {} rows could be compared; a judgement takes {} and half of them",
+        fmt::format("only {} of {} rows could be compared; a verdict needs {} and half of them",
                     pairs.size(), checks.size(), kMinRows));
   }
   const bool times_differ =
       judgement.verdict != TableVerdict::Same && judgement.verdict != TableVerdict::Unclear;
   if (times_differ && 2 * judgement.under_load > judgement.compared) {
     judgement.reasons.push_back(
-        fmt::format("other programs kept the machine busy during {} of {} rows: by its times this "
-                    "would be \"{}\"; run it again "
-                    "when the machine is quiet",
+        fmt::format("the machine was busy during {} of {} rows; from the times alone the verdict "
+                    "would be \"{}\"; run it again when the machine is quiet",
                     judgement.under_load, judgement.compared, name(judgement.verdict)));
     judgement.verdict = TableVerdict::Unclear;
   }
   const auto loaded = std::count_if(checks.begin(), checks.end(),
                                     [](const RowCheck& check) { return check.row.under_load; });
   if (times_differ && 2 * static_cast<std::size_t>(loaded) > checks.size()) {
-    judgement.reasons.push_back(fmt::format(
-        "other programs kept the machine busy when {} of {} rows were measured for the table",
-        loaded, checks.size()));
+    judgement.reasons.push_back(
+        fmt::format("the machine was busy when {} of {} rows of the table were measured", loaded,
+                    checks.size()));
   }
   if (judgement.refused > 0) {
     judgement.reasons.push_back(
-        fmt::format("{} of {} kernels that the table holds times of cannot be measured now",
+        fmt::format("{} of {} kernels with times in the table cannot be measured now",
                     judgement.refused, checks.size()));
     if (judgement.verdict == TableVerdict::Same) judgement.verdict = TableVerdict::Unclear;
   }

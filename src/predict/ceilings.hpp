@@ -56,7 +56,7 @@ struct Ceilings {
 Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
                      const ir::Catalogue& catalogue = ir::Catalogue::own());
 
-/// Rows that find_ceilings() reads beside those of the prediction's own kernels: a report must not
+/// Rows that find_ceilings() reads besides those of the prediction's own kernels: a report must not
 /// wait for a large table.
 inline constexpr std::int64_t kMaxSampledRows = 256;
 

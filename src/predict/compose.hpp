@@ -12,7 +12,7 @@ namespace oplat::predict {
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 
-/// Median empty call of the selection's campaigns; nothing where none was measured.
+/// Median empty call of the selection's campaigns; std::nullopt if none was measured.
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection);
 
 /// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,
@@ -20,7 +20,7 @@ Result<std::optional<double>> empty_call_ns(const table::Table& table, const Sel
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns);
 
 /// Fills latency, spread, interval, coverage and missing from `kernels`, `composition`, `mismatch`,
-/// `level` and `policy`. Code::Input where the numbers run over.
+/// `level` and `policy`. Code::Input if the numbers run over.
 Status compose(Prediction& prediction);
 
 }  // namespace oplat::predict

@@ -26,21 +26,21 @@ class Reader {
   double number(const Json& object, const char* name, double least, double most) {
     const auto at = object.is_object() ? object.find(name) : object.end();
     if (!object.is_object() || at == object.end() || !at->is_number())
-      return complain(name, "is no number");
+      return complain(name, "is not a number");
     const double value = at->get<double>();
     if (!(value >= least && value <= most))
-      return complain(name, fmt::format("is {}, not between {} and {}", value, least, most));
+      return complain(name, fmt::format("is {}; expected {} to {}", value, least, most));
     return value;
   }
   estimate::Ramp ramp(const Json& object, const char* name) {
     const auto at = object.is_object() ? object.find(name) : object.end();
     if (!object.is_object() || at == object.end()) {
-      complain(name, "is absent");
+      complain(name, "is missing");
       return {};
     }
     estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMaxBytes),
                         number(*at, "hi_bytes", 1, kMaxBytes)};
-    if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not rise");
+    if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not increase");
     return ramp;
   }
   double complain(const char* name, std::string_view what) {
@@ -82,7 +82,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   const auto former =
       std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
-  if (!current && former == kFormerCompositionFormats.end()) return bad("is no such document");
+  if (!current && former == kFormerCompositionFormats.end()) return bad("is not a known format");
   // Each step back lacks one number more.
   const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
@@ -104,10 +104,10 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   }
   const auto scores = json.find("scores");
   if (scores == json.end() || !scores->is_array() || scores->size() > kMaxScores)
-    return bad("\"scores\" is no list");
+    return bad("\"scores\" is not a list");
   for (const Json& score : *scores) {
     if (!score.is_number() || !(score.get<double>() >= 0) || !std::isfinite(score.get<double>()))
-      return bad("a score is no number >= 0");
+      return bad("a score is not a number of at least 0");
     fit.scores.push_back(score.get<double>());
   }
   std::sort(fit.scores.begin(), fit.scores.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `oplat fit` learns about sums from whole models, and how it stands in the table's fit
+/// What `oplat fit` learns about sums from whole models, and how the table's fit stores it
 /// record.
 #pragma once
 
@@ -21,10 +21,10 @@ namespace oplat::predict {
 struct CompositionFit {
   double c0_ns = 0;
   double c1_ns = 0;
-  double c2_ns_per_byte =
-      0;  ///< what a byte of a result takes more than where kernels are measured by themselves
-  double scale =
-      1;  ///< of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
+  /// what a byte of a result takes more than where kernels are measured by themselves
+  double c2_ns_per_byte = 0;
+  /// of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
+  double scale = 1;
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
@@ -47,7 +47,7 @@ inline constexpr std::array<std::string_view, 3> kFormerCompositionFormats = {
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);
-/// Code::Input naming what is wrong: a stranger's table may hold anything.
+/// Code::Input naming what is wrong: an untrusted table may hold anything.
 Result<CompositionFit> decode_composition(std::string_view text);
 
 }  // namespace oplat::predict

@@ -36,7 +36,7 @@ struct DistinctKernel {
 
 struct Grouped {
   std::vector<DistinctKernel> distinct;
-  std::vector<std::size_t> of;  ///< beside Prediction::kernels
+  std::vector<std::size_t> of;  ///< parallel to Prediction::kernels
 };
 
 Grouped group(const Prediction& prediction) {

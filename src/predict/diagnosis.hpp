@@ -42,7 +42,7 @@ struct KernelDiagnosis {
   /// executions.
   std::optional<double> uncertainty_share;
   std::optional<ir::Movement> movement;
-  /// Of one that moves data: whether the runtime put it in beside the model's own; nothing where
+  /// Of one that moves data: whether the runtime put it in besides the model's own; std::nullopt if
   /// the plan does not tell.
   std::optional<bool> put_in;
 };
@@ -82,12 +82,12 @@ struct MovementSum {
   std::optional<bool> put_in;        ///< see KernelDiagnosis
   std::int64_t kernels = 0;          ///< executions per run
   double time_ns = 0;                ///< of one run
-  std::optional<double> time_share;  ///< of what has a time; nothing where nothing has
+  std::optional<double> time_share;  ///< of what has a time; std::nullopt if nothing has
 };
 
 struct Diagnosis {
-  std::vector<KernelDiagnosis> kernels;    ///< beside Prediction::kernels
-  std::optional<Uncertainty> uncertainty;  ///< nothing where the prediction has no spread
+  std::vector<KernelDiagnosis> kernels;    ///< parallel to Prediction::kernels
+  std::optional<Uncertainty> uncertainty;  ///< std::nullopt if the prediction has no spread
   std::vector<MovementSum> movement;  ///< those that occur, in the order of the enumeration; what
                                       ///< the plan does not tell, the model's own, those put in
   Ceilings ceilings;

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From whole models in a table to a composition: curves tried, groups left out, intervals
 /// calibrated.
+///
+/// A few dozen measured models have to determine the coefficients of compose.cpp, the curve between
+/// cache states, and how wide intervals are. Models come in families, and some are measured badly.
+/// So a plain least-squares fit would follow the noise, and its errors on its own models would look
+/// too good.
+///
+/// Therefore each coefficient is pulled to its start value with the weight of about one model, and
+/// the loss is Huber's. Models of a single block or with a wide interval are ignored. A curve other
+/// than the start must lower the loss clearly. Everything about spread comes from cross-validation:
+/// each group of models is predicted by a fit to the other groups. The interval's quantile of these
+/// errors is interpolated between two scores (docs/adr/0027). docs/adr/0024 has the curves that are
+/// tried.
+///
+/// Example: with 47 models in 9 groups, ten fits are made: one to all models, which is stored, and
+/// one without each group, whose errors calibrate the interval.
 #include "predict/fit.hpp"
 
 #include <algorithm>
@@ -16,8 +31,8 @@ namespace oplat::predict {
 namespace {
 
 /// What the ramp out of the last level is tried at, in multiples of the start: both ends at once,
-/// since what differs between machines is how much of that cache strangers leave, not how it loses
-/// data (docs/adr/0024). The ends of the core's own are tried one by one.
+/// since what differs between machines is how much of that cache other tenants leave, not how it
+/// loses data (docs/adr/0024). The ends of the core's own are tried one by one.
 constexpr double kLastFactors[] = {1, 0.75, 1.5, 0.5, 2, 0.375, 3, 0.25};
 constexpr double kOwnFactors[] = {1, 0.5, 2};
 /// A curve other than the start must lower the loss by this share per move: with few models a lucky
@@ -174,7 +189,7 @@ Status Fitting::collect() {
     }
     OPLAT_TRY(plan, table_.find_plan(row.row.plan_identity));
     if (!plan) {
-      excluded_.emplace_back(row.row.name, "the table holds no plan of it");
+      excluded_.emplace_back(row.row.name, "the table holds no plan of this model");
       continue;
     }
     FitCandidate candidate;
@@ -186,7 +201,7 @@ Status Fitting::collect() {
     candidate.group_name = group == request_.groups.end() ? row.row.name : group->second;
     candidate.group = (group == request_.groups.end() ? "model " : "group ") + candidate.group_name;
     candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
-    candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.most_half_width;
+    candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
     OPLAT_CHECK(add_sums(candidate));
     if (!candidate.sums.empty()) models_.push_back(std::move(candidate));
   }
@@ -305,10 +320,10 @@ std::string Fitting::too_wide() const {
   const std::size_t more = wide.size() - std::min(wide.size(), kMaxNamed);
   wide.resize(wide.size() - more);
   return fmt::format(
-      "{}{} count for nothing, being of a single block or not within +-{:.3g} % (--most-half-width "
-      "{}): measure them further or allow for more; or ",
+      "{}{} are ignored, since they have a single block or an interval wider than +-{:.3g} % "
+      "(--max-half-width {}); measure them longer or raise the limit; or ",
       base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-      100 * request_.most_half_width, request_.most_half_width);
+      100 * request_.max_half_width, request_.max_half_width);
 }
 
 Result<FitResult> Fitting::run() {
@@ -318,12 +333,12 @@ Result<FitResult> Fitting::run() {
   std::set<std::string> groups;
   for (const FitCandidate* model : without({})) groups.insert(model->group);
   if (groups.size() < kMinFitGroups) {
-    return fail(Code::Refused,
-                "{}: {} groups of whole models can be fitted for {}, a fit needs {}: {}measure "
-                "more of them with their kernels: oplat profile --model "
-                "MODEL --table {} --runtime {}",
-                table_.path().string(), groups.size(), table::describe(selection_.setting),
-                kMinFitGroups, too_wide(), table_.path().string(), selection_.setting.runtime);
+    return fail(
+        Code::Refused,
+        "{}: only {} groups of whole models can be fitted for {}, but a fit needs {}; {}measure "
+        "more models with their kernels: oplat profile --model MODEL --table {} --runtime {}",
+        table_.path().string(), groups.size(), table::describe(selection_.setting), kMinFitGroups,
+        too_wide(), table_.path().string(), selection_.setting.runtime);
   }
   FitResult result;
   const auto all = without({});

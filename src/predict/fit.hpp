@@ -22,7 +22,7 @@ struct FitRequest {
   double level = 0.9;  ///< of the intervals of the models left out
   /// Models whose own confidence interval is wider than this, relative, calibrate nothing: their
   /// error is not the sum's.
-  double most_half_width = 0.03;
+  double max_half_width = 0.03;
 };
 
 /// A measured model, predicted from a fit to the models of other groups.
@@ -42,8 +42,8 @@ struct FitResult {
   std::vector<LeftOutModel> left_out;  ///< in order of name
   /// Models that cannot take part, with the reason: no plan in the table, kernels without a row.
   std::vector<std::pair<std::string, std::string>> excluded;
-  std::int64_t under_load =
-      0;  ///< models that calibrate and were measured while other programs kept the machine busy
+  /// models that calibrate and were measured while other programs kept the machine busy
+  std::int64_t under_load = 0;
 };
 
 /// Least models of different groups that a fit needs.
@@ -51,7 +51,7 @@ inline constexpr std::size_t kMinFitGroups = 3;
 
 /// Fits c0, c1, c2, scale, scale_int8 (composition_fit.hpp), the reuse curve, the correlation of
 /// measured kernels and the spread of the composition to the table's whole models of the selection.
-/// Deterministic. Code::Refused where fewer than kMinFitGroups groups can take part, naming how to
+/// Deterministic. Code::Refused if fewer than kMinFitGroups groups can take part, naming how to
 /// measure more.
 ///
 /// c0, c1, c2 and the scales minimise the Huber loss of relative errors, with a weak pull to the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reweighted least squares, and a grid for the spread.
+/// The arithmetic of fit.cpp: iteratively reweighted least squares for the coefficients, and a grid
+/// search for the spread and the correlation of errors.
 #include "predict/fit_sums.hpp"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> mea
     equations.pull(kScale, kPriorScale, prior.scale - 1);
     equations.pull(kScaleInt8, kPriorScale, prior.scale_int8 - prior.scale);
     const Coefficients next = equations.solve();
-    // Times of a stranger's table that run over: the step before stands.
+    // Times of an untrusted table that run over: the step before stands.
     if (!std::isfinite(next.c0_ns + next.c1_ns + next.c2_ns_per_byte + next.scale +
                        next.scale_int8))
       break;

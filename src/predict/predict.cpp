@@ -53,7 +53,7 @@ struct KeyHash {
 struct Distinct {
   std::vector<std::string_view> keys;
   std::unordered_map<std::string_view, std::size_t, KeyHash> index;
-  std::vector<std::size_t> of;  ///< beside the kernels
+  std::vector<std::size_t> of;  ///< parallel to the kernels
 };
 
 /// A view moves nothing, but the runtime dispatches its node all the same. Only a measured dispatch
@@ -68,7 +68,7 @@ Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows) {
   view.median_ns = dispatch->median_ns;
   view.sd_log = dispatch->sd_log;
   view.under_load = dispatch->under_load;
-  view.why += ", its dispatch costs what the least kernel does: " + dispatch->why;
+  view.why += ", its dispatch costs as much as the cheapest kernel: " + dispatch->why;
   return view;
 }
 
@@ -90,9 +90,8 @@ void say_open_batch(Prediction& prediction) {
   for (const KernelPrediction& kernel : prediction.kernels)
     if (kernel.open_batch) open.insert(kernel.key);
   if (open.empty()) return;
-  prediction.warnings.push_back(fmt::format(
-      "{} of its distinct kernels are answered by rows that do not say their batch (-1)",
-      open.size()));
+  prediction.warnings.push_back(
+      fmt::format("{} of its distinct kernels use rows of unknown batch (-1)", open.size()));
 }
 
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
@@ -107,7 +106,7 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   if (text == "error") return MissingPolicy::Error;
   if (text == "roofline" || text == "physics") return MissingPolicy::Roofline;
   if (text == "zero") return MissingPolicy::Zero;
-  return fail(Code::Usage, "--missing {}: is error, roofline or zero", base::printable(text));
+  return fail(Code::Usage, "--missing {}: expected error, roofline or zero", base::printable(text));
 }
 
 struct Predictor::Impl {
@@ -117,17 +116,17 @@ struct Predictor::Impl {
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
   mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
-  mutable std::optional<std::string>
-      hint;  ///< fit_hint(), which reads the whole fit, once asked for
+  /// fit_hint(), which reads the whole fit, once asked for
+  mutable std::optional<std::string> hint;
   std::unique_ptr<estimate::Estimator> exact;  ///< for views
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
   mutable std::unordered_map<std::string, bool> views;
-  mutable std::optional<bool>
-      loaded;  ///< whether the rows that teach estimates are substantially of a busy machine
-  mutable std::optional<std::set<std::string, std::less<>>>
-      operators;  ///< that rows time; all rows are read for it once
+  /// whether the rows that teach estimates are substantially of a busy machine
+  mutable std::optional<bool> loaded;
+  /// that rows time; all rows are read for it once
+  mutable std::optional<std::set<std::string, std::less<>>> operators;
 
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<std::string> fit_hint() const {
@@ -138,14 +137,14 @@ struct Predictor::Impl {
       timings += population.timings;
     }
     if (timings < static_cast<std::int64_t>(estimate::kMinRowsLearned)) {
-      return fmt::format("; estimates are learned from {} rows at least, here are {}",
+      return fmt::format("; learning needs at least {} rows, and the table has {}",
                          estimate::kMinRowsLearned, timings);
     }
     OPLAT_TRY(kernels,
               table->count_kernels({rows.device, rows.settings, true}, estimate::kMinRowsLearned));
     if (kernels < estimate::kMinRowsLearned) {
       return fmt::format(
-          "; estimates are learned from rows of {} different kernels at least, here are {} of {}",
+          "; learning needs rows of at least {} different kernels, and the table has {} rows of {}",
           estimate::kMinRowsLearned, timings, kernels);
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
@@ -154,10 +153,11 @@ struct Predictor::Impl {
       OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
       if (age != estimate::FitAge::Newer) return std::string();
       return fmt::format(
-          "; a newer oplat made the table's fit, which this one cannot read: run oplat fit {}",
+          "; the table's fit was made by a newer oplat, which this one cannot read; run oplat fit "
+          "{}",
           path);
     }
-    return fmt::format("; the table has {} of its {} rows: run oplat fit {}",
+    return fmt::format("; the table has {} of its {} rows; run oplat fit {}",
                        found ? "a fit, but not" : "no fit", timings, path);
   }
 
@@ -180,7 +180,7 @@ struct Predictor::Impl {
     return operators->contains(estimate::operator_of(key));
   }
 
-  /// The answer to a view at once; nothing where it is a kernel as any other. Tables of other
+  /// The answer to a view at once; std::nullopt if it is a kernel as any other. Tables of other
   /// systems time views, too: where they have rows of the operator, one that they lack costs as
   /// much as those do.
   Status estimate_view(const estimate::Query& query,
@@ -193,7 +193,7 @@ struct Predictor::Impl {
       if (timed) return {};
     }
     answer = view;
-    if (foreign) answer->why += ", and no row of the table is of such an operator";
+    if (foreign) answer->why += ", and the table has no row of this operator";
     return {};
   }
 
@@ -290,14 +290,14 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
       if (under_load && !answer->under_load && explain)
-        one.why += ", from rows of which many were measured while the machine was busy";
+        one.why += ", from rows of which many were measured on a busy machine";
       one.why += failed[distinct.of[i]];
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;
-      if (missing == MissingPolicy::Roofline) one.why += "; no roofline either";
+      if (missing == MissingPolicy::Roofline) one.why += "; a roofline is not available either";
       if (missing == MissingPolicy::Zero) one.why += "; counted as zero";
     }
   }
@@ -317,8 +317,10 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.batch = plan.batch;
   prediction.reuse_bytes = plan.weight_bytes + plan.activation_bytes;
   if (!std::isfinite(prediction.reuse_bytes) || prediction.reuse_bytes < 0)
-    return fail(Code::Input, "{}: its plan states {} bytes of weights and activations", plan.model,
-                prediction.reuse_bytes);
+    return fail(Code::Input,
+                "{}: its plan states {} bytes of weights and activations; expected a finite number "
+                "of at least 0",
+                plan.model, prediction.reuse_bytes);
   prediction.device = selection.device;
   prediction.setting = selection.setting;
   prediction.mismatch = selection.mismatch;
@@ -357,9 +359,8 @@ Status require_complete(const Prediction& prediction) {
   base::TruncatedList keys(kMaxNamedKeys);
   for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
-              "{}: distinct kernels missing from {}: {}; measure them (oplat profile; on a device "
-              "elsewhere its own profiler, "
-              "then oplat import), or accept a guess with --missing roofline:{}",
+              "{}: distinct kernels missing from {}: {}; measure them (with oplat profile, or with "
+              "the device's own profiler and oplat import), or use --missing roofline:{}",
               prediction.model, prediction.table_path.string(), keys.count(), keys.text());
 }
 

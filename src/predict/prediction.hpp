@@ -36,8 +36,8 @@ struct Options {
   MissingPolicy missing = MissingPolicy::Error;
   bool explain = true;  ///< whether KernelPrediction::why is wanted; a search over many models
                         ///< saves half of its time without
-  estimate::Profile profile =
-      estimate::Profile::Accurate;  ///< of learned estimates; a Predictor was made with its own
+  /// of learned estimates; a Predictor was made with its own
+  estimate::Profile profile = estimate::Profile::Accurate;
 };
 
 /// One kernel of the plan with its estimate.
@@ -45,8 +45,8 @@ struct KernelPrediction {
   std::string name;
   std::string key;
   std::int64_t count = 1;
-  std::optional<double> latency_ns;  ///< of one execution; nothing where missing
-  std::optional<double> sd_log;      ///< nothing where missing
+  std::optional<double> latency_ns;  ///< of one execution; std::nullopt if missing
+  std::optional<double> sd_log;      ///< std::nullopt if missing
   estimate::Source source = estimate::Source::Missing;
   std::string group;
   std::string why;
@@ -104,8 +104,8 @@ struct Coverage {
 
 struct Prediction {
   std::string model;
-  std::optional<double>
-      latency_ns;  ///< one run of the whole batch; nothing while kernels are missing
+  /// one run of the whole batch; nothing while kernels are missing
+  std::optional<double> latency_ns;
   std::optional<base::Interval> interval;
   double level = 0.9;
   std::optional<double> sd_log;
@@ -126,7 +126,7 @@ struct Prediction {
   std::string plan_hash;
 };
 
-/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` absent:
+/// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` missing:
 /// hot.
 Result<std::vector<KernelPrediction>> estimate_kernels(
     const table::Table& table, const Selection& selection,
@@ -159,8 +159,8 @@ class Predictor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Plan -> estimates -> composition. Missing kernels are no error here: see Prediction::latency_ns
-/// and ::missing.
+/// Plan -> estimates -> composition. Missing kernels are not errors here: see
+/// Prediction::latency_ns and ::missing.
 Result<Prediction> predict(const table::Table& table, const Selection& selection,
                            const table::Plan& plan, const Options& options);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr double kOtherHardwareSd = 0.7;
 constexpr double kOtherDetailSd = 0.1;
 constexpr const char* kNotSet = "(not set)";
-/// A stranger's table may hold thousands of settings; a message names this many values of one
+/// An untrusted table may hold thousands of settings; a message names this many values of one
 /// field.
 constexpr std::size_t kMaxListed = 12;
 
@@ -24,8 +24,8 @@ struct Candidate {
   table::PopulationOutline outline;
   const table::Device* device = nullptr;
   const table::Setting* setting = nullptr;
-  std::optional<table::Population> population =
-      std::nullopt;  ///< counted where several candidates are compared
+  /// counted where several candidates are compared
+  std::optional<table::Population> population = std::nullopt;
 };
 
 /// Counting reads every row of the candidates: only where their numbers decide.
@@ -81,7 +81,7 @@ std::string shown(std::string_view text) {
 }
 
 double threads_sd(std::int64_t asked, std::int64_t used) {
-  // Saturates where a stranger's table holds nonsense.
+  // Saturates where an untrusted table holds nonsense.
   const double a = std::max<double>(1, static_cast<double>(asked));
   const double b = std::max<double>(1, static_cast<double>(used));
   return std::abs(std::log(a / b));
@@ -168,7 +168,7 @@ std::string ways_out(const RowFilter& filter, const Candidate& nearest) {
   }
   std::vector<std::string> ways;
   if (!flags.empty()) ways.push_back(fmt::format("choose it with {}", base::join(flags, " ")));
-  if (filter.has_mismatch_flag) ways.emplace_back("accept them with --allow-setting-mismatch");
+  if (filter.has_mismatch_flag) ways.emplace_back("add --allow-setting-mismatch");
   return ways.empty() ? std::string() : ": " + base::join(ways, " or ");
 }
 
@@ -214,18 +214,18 @@ Selection finish(const RowFilter& filter, std::vector<Candidate> candidates) {
   }
   if (filter.build && *filter.build != chosen.setting->build)
     selection.warnings.push_back(fmt::format(
-        "rows are of build {} of {} {}, asked was build {}", shown(chosen.setting->build),
+        "the rows have build {} of {} {}, but build {} was asked for", shown(chosen.setting->build),
         shown(chosen.setting->runtime), shown(chosen.setting->version), shown(*filter.build)));
   if (selection.setting_ids.size() > 1)
     selection.warnings.push_back(
-        fmt::format("the table holds {} builds of {} {}: rows of build {} answer first",
+        fmt::format("the table holds {} builds of {} {}; rows of build {} take precedence",
                     selection.setting_ids.size(), shown(chosen.setting->runtime),
                     shown(chosen.setting->version), shown(chosen.setting->build)));
   if (other_options > 0)
-    selection.warnings.push_back(fmt::format(
-        "{} further settings differ only in runtime options (theirs: {}) and are not used; "
-        "the rows that answer are of {}",
-        other_options, list_values(options), table::describe(*chosen.setting)));
+    selection.warnings.push_back(
+        fmt::format("{} further settings that differ only in runtime options ({}) are not used; "
+                    "the rows used have {}",
+                    other_options, list_values(options), table::describe(*chosen.setting)));
   selection.mismatch = mismatches(filter, chosen);
   return selection;
 }
@@ -242,9 +242,9 @@ Status take_fit(const table::Table& table, Selection& selection) {
   }
   if (!found) return {};
   if (!found->current) {
-    selection.warnings.push_back(fmt::format(
-        "the table was measured further after its fit, which is left out: run oplat fit {}",
-        table.path().string()));
+    selection.warnings.push_back(
+        fmt::format("the table has newer rows than its fit, which is ignored; run oplat fit {}",
+                    table.path().string()));
     return {};
   }
   auto fit = decode_composition(found->fit.blob);
@@ -288,19 +288,19 @@ Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
           return da != db ? da < db : better_filled(a, b);
         });
     if (!filter.allow_setting_mismatch)
-      return fail(Code::Refused, "{}: no row for {}; the nearest are {} rows of {} on device {}{}",
-                  path, asked_text(mismatches(filter, *nearest)), nearest->population->rows,
+      return fail(Code::Refused,
+                  "{}: has no row for {}; the nearest are {} rows of {} on device {}{}", path,
+                  asked_text(mismatches(filter, *nearest)), nearest->population->rows,
                   table::describe(*nearest->setting), shown(nearest->device->name),
                   ways_out(filter, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting), [&](const Candidate& c) {
-      return distance(filter, c) == distance(filter, *nearest) &&
-             choices({c, *nearest}).empty();
+      return distance(filter, c) == distance(filter, *nearest) && choices({c, *nearest}).empty();
     });
     return finish(filter, std::move(fitting));
   }
 
-  // Settings under which nothing could be timed are no choice as long as there is another.
+  // Settings under which nothing could be timed are not considered while there is another.
   std::vector<Candidate> timed;
   std::copy_if(fitting.begin(), fitting.end(), std::back_inserter(timed),
                [](const Candidate& c) { return c.outline.timed; });
@@ -318,7 +318,7 @@ bool matches(const RowFilter& filter, const table::Device& device, const table::
 }
 
 Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
-                         const ir::Catalogue& catalogue) {
+                              const ir::Catalogue& catalogue) {
   OPLAT_TRY(selection, choose(table, filter));
   selection.catalogue = &catalogue;
   OPLAT_CHECK(take_fit(table, selection));

@@ -16,7 +16,7 @@
 
 namespace oplat::predict {
 
-/// What the user said; what is absent is filled from the table where it holds one value.
+/// What the user said; what is missing is filled from the table where it holds one value.
 struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
   std::optional<std::string> device = {};
   std::optional<std::string> runtime = {};
@@ -28,8 +28,8 @@ struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
   std::map<std::string, std::string> options =
       {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
   bool allow_setting_mismatch = false;
-  bool has_mismatch_flag =
-      true;  ///< whether who asks knows --allow-setting-mismatch, so that an error may name it
+  /// whether who asks knows --allow-setting-mismatch, so that an error may name it
+  bool has_mismatch_flag = true;
 };
 
 /// A field answered from rows that were measured otherwise.
@@ -54,8 +54,8 @@ struct Selection {
   std::vector<Mismatch> mismatch;
   std::vector<std::string> warnings;
   const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< must outlive whoever predicts by it
-  std::optional<CompositionFit>
-      fit;  ///< of the table for this device and setting; nothing: none, or not of these rows
+  /// of the table for this device and setting; nothing: none, or not of these rows
+  std::optional<CompositionFit> fit;
 };
 
 /// Whether rows of this device and setting are all that the filter asks for; its build is not
@@ -67,6 +67,6 @@ bool matches(const RowFilter& filter, const table::Device& device, const table::
 /// `catalogue`: of the rows' keys; whoever predicts from the selection uses it, so it must outlive
 /// them. Programs hand over compat::catalogue().
 Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
-                         const ir::Catalogue& catalogue = ir::Catalogue::own());
+                              const ir::Catalogue& catalogue = ir::Catalogue::own());
 
 }  // namespace oplat::predict

@@ -60,7 +60,8 @@ double interval_quantile(double level, const Calibration& calibration) {
 Result<base::Interval> interval(double median_ns, double sd_log, double level,
                                 const Calibration& calibration, double floor_ns) {
   if (!(level > 0 && level < 1))
-    return fail(Code::Usage, "level {}: must lie between 0 and 1, such as --level 0.9", level);
+    return fail(Code::Usage, "level {}: expected a number between 0 and 1, such as --level 0.9",
+                level);
   const base::Interval bounds =
       estimate::bounds_around(median_ns, sd_log, interval_quantile(level, calibration), floor_ns);
   return bounds;

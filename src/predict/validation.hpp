@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Predicted beside measured, for whole models.
+/// Predicted and measured side by side, for whole models.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace oplat::predict {
 
 struct ValidatedModel {
   std::string name;
-  std::optional<double> predicted_ns;  ///< nothing where kernels are missing
+  std::optional<double> predicted_ns;  ///< std::nullopt if kernels are missing
   std::optional<base::Interval> interval;
   table::Timing measured;
   std::vector<std::string> missing;
@@ -37,8 +37,8 @@ struct ValidationSummary {
   std::optional<double> within_5_percent;
   std::optional<double> within_10_percent;
   std::optional<double> interval_coverage;
-  std::optional<double>
-      rank_correlation;  ///< Spearman; nothing below three models or where one side is constant
+  /// Spearman; nothing below three models or where one side is constant
+  std::optional<double> rank_correlation;
 };
 
 struct Validation {

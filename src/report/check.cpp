@@ -20,16 +20,15 @@ void print_document(const CheckReport& check, std::ostream& out) {
   out << fmt::format("{}: {} on {}\n", base::printable(check.table, 400),
                      base::printable(table::describe(check.setting), 400),
                      base::printable(check.device.name));
-  out << fmt::format(
-      "{} rows with a time, {} of them with sizes that are not known but for the batch\n",
-      check.rows, check.sizes_unknown);
-  out << fmt::format("nothing exceeds {} and {}\n", peak_text(check.peak_gflops, "GFLOP/s"),
+  out << fmt::format("{} rows have a time; for {} of them only the batch is unknown\n", check.rows,
+                     check.sizes_unknown);
+  out << fmt::format("limits: {} and {}\n", peak_text(check.peak_gflops, "GFLOP/s"),
                      peak_text(check.peak_gb_per_s, "GB/s"));
   for (const CheckReport::Suspect& suspect : check.suspects) {
     out << fmt::format("row {}: {}: {}\n  {}\n", suspect.row, suspect.fault, suspect.reason,
                        suspect.key);
   }
-  out << fmt::format("{} of {} rows cannot be\n", check.suspects.size(), check.rows);
+  out << fmt::format("{} of {} rows are implausible\n", check.suspects.size(), check.rows);
 }
 
 Json json_document(const CheckReport& check) {

@@ -77,7 +77,7 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   RowListing listing;
   std::size_t bytes = 0;
   OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& row) {
-    // Rows share keys in the file but not in memory: a stranger's table of one long key must not
+    // Rows share keys in the file but not in memory: an untrusted table of one long key must not
     // fill it.
     bytes += row.row.key.size() + kBytesPerRow;
     if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Models left out of a fit, beside their measurement.
+/// Models left out of a fit, next to their measurement.
 #include "report/fit_report.hpp"
 
 #include <vector>

@@ -26,8 +26,8 @@ struct LearnedReport {
   std::int64_t bytes = 0;
   std::uint64_t seed = 0;
   bool calibrated = false;
-  std::int64_t under_load =
-      0;  ///< rows that were measured while other programs kept the machine busy
+  /// rows that were measured while other programs kept the machine busy
+  std::int64_t under_load = 0;
 };
 
 struct FitReport {
@@ -35,7 +35,7 @@ struct FitReport {
   table::Device device;
   table::Setting setting;
   double level = 0.9;
-  double most_half_width = 0;
+  double max_half_width = 0;
   bool stored = false;
   std::optional<CompositionReport> composition;
   std::string no_composition;  ///< why there is none; empty where it was not asked for

@@ -213,8 +213,8 @@ void print_cautions(std::ostream& out, std::span<const predict::Mismatch> mismat
       << (mismatch.empty() ? "Warnings" : "The rows were measured under another setting")
       << "</strong>\n<ul>\n";
   for (const predict::Mismatch& one : mismatch) {
-    out << "<li>" << html_text(one.field) << ": asked " << html_text(one.asked) << ", rows have "
-        << html_text(one.used) << "</li>\n";
+    out << "<li>" << html_text(one.field) << ": asked for " << html_text(one.asked)
+        << ", rows have " << html_text(one.used) << "</li>\n";
   }
   for (const std::string& warning : warnings) out << "<li>" << html_text(warning) << "</li>\n";
   out << "</ul></div>\n";

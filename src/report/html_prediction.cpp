@@ -184,7 +184,7 @@ void print_missing(const predict::Prediction& p, std::ostream& out) {
 void print_origin(const predict::Prediction& p, std::ostream& out) {
   const predict::Composition& c = p.composition;
   const std::string terms = fmt::format(
-      "{} + {} a kernel + {:.3g} ns a byte of results + {:.3f} x kernels ({:.3f} x those in 8 "
+      "{} + {} per kernel + {:.3g} ns per byte of results + {:.3f} x kernels ({:.3f} x those in 8 "
       "bits)",
       base::duration_text(c.c0_ns), base::duration_text(c.c1_ns), c.c2_ns_per_byte, c.scale,
       c.scale_int8);

@@ -12,7 +12,7 @@
 namespace oplat::report {
 namespace {
 
-/// Kernels named in "uncertainty"; every kernel's share stands beside it.
+/// Kernels named in "uncertainty"; every kernel's share is next to it.
 constexpr std::size_t kMaxUncertain = 5;
 
 template <class Name>
@@ -267,7 +267,7 @@ Json document(const Document& other) { return json_document(other); }
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
-    // Names come from strangers' files and need not be UTF-8: replaced, so that the document stays
+    // Names come from untrusted files and need not be UTF-8: replaced, so that the document stays
     // JSON.
     out << std::visit([](const auto& subject) { return document(subject); }, model.subject)
                .dump(2, ' ', false, Json::error_handler_t::replace)

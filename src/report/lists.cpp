@@ -66,8 +66,8 @@ void write_csv(const RuntimeList& list, std::ostream& out) {
 
 void print_document(const RuleList& list, std::ostream& out) {
   for (const RuleList::RuleSet& set : list.rules)
-    out << fmt::format("{:<24} for models of {}, rows of {}: {} passes\n", set.name, set.reads,
-                       set.runtime, set.passes);
+    out << fmt::format("{:<24} models: {}; rows: {}; {} passes\n", set.name, set.reads, set.runtime,
+                       set.passes);
 }
 
 Json json_document(const RuleList& list) {

@@ -38,12 +38,11 @@ std::string counts_line(std::string_view subject, const measure::Counts& c) {
 
 void print_document(const ProfileReport& profile, std::ostream& out) {
   const measure::Summary& s = profile.summary;
-  out << fmt::format("kernel rows: {}; {} view kernels need none\n", counts_text(s.kernels),
-                     s.views);
+  out << fmt::format("kernel rows: {}; {} views need no row\n", counts_text(s.kernels), s.views);
   if (s.models.total > 0) out << fmt::format("whole models: {}\n", counts_text(s.models));
   const std::string waited = s.waited_seconds < 1
                                  ? ""
-                                 : fmt::format(" ({} of it waiting for cores that are apart)",
+                                 : fmt::format(" ({} of it waiting for distinct cores)",
                                                base::clock_text(s.waited_seconds));
   out << fmt::format("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
                      s.processes, s.passes, base::clock_text(s.seconds), waited, profile.table);

@@ -27,20 +27,21 @@ Result<std::unique_ptr<Renderer>> find_renderer(std::string_view name) {
     if (entry.name == name) return entry.create();
     known.emplace_back(entry.name);
   }
-  return fail(Code::Usage, "report form {}: known are {}", base::printable(name),
+  return fail(Code::Usage, "report format {}: expected one of {}", base::printable(name),
               base::join(known, ", "));
 }
 
 Status Renderer::render(const ReportModel& model, std::ostream& out) const {
   const Forms known = forms_of(model);
   if (std::find(known.begin(), known.end(), name()) == known.end()) {
-    return fail(Code::Usage, "this document does not have the form {}; it has {}", name(),
-                base::join(std::vector<std::string>(known.begin(), known.end()), ", "));
+    return fail(Code::Usage, "this document does not support the format {}; expected one of {}",
+                name(), base::join(std::vector<std::string>(known.begin(), known.end()), ", "));
   }
   OPLAT_CHECK(do_render(model, out));
   out.flush();
   if (!out)
-    return fail(Code::Write, "could not write the report: the disk may be full or the reader gone");
+    return fail(Code::Write,
+                "cannot write the report: the disk may be full, or the reader has exited");
   return {};
 }
 

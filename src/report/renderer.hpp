@@ -16,7 +16,7 @@ class Renderer {
  public:
   virtual ~Renderer() = default;
   [[nodiscard]] std::string_view name() const { return do_name(); }
-  /// Writes the report. Code::Write where the stream fails; Code::Usage where this form does not
+  /// Writes the report. Code::Write if the stream fails; Code::Usage if this form does not
   /// know the subject.
   Status render(const ReportModel& model, std::ostream& out) const;
 

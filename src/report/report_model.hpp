@@ -33,7 +33,7 @@ struct PredictionReport {
 /// `oplat compare A B`.
 struct Comparison {
   std::array<predict::Prediction, 2> models;
-  /// Latency of the second over that of the first; nothing where either has none.
+  /// Latency of the second over that of the first; std::nullopt if either has none.
   [[nodiscard]] std::optional<double> ratio() const;
   /// Whether the intervals do not overlap. Both models share a table and its errors, so that
   /// overlapping ones do not mean that the models are equally fast.
@@ -96,8 +96,8 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'0
 struct Options {
   bool per_op = false;  ///< text, html: every kernel, not only the costliest
   bool colour = false;  ///< text: escape sequences for a terminal
-  bool measures_here =
-      true;  ///< oplat has a worker of the rows' runtime, so that `oplat profile` is of use
+  /// oplat has a worker of the rows' runtime, so that `oplat profile` is of use
+  bool measures_here = true;
 };
 
 /// One report. The plan is that of `oplat plan`.

@@ -36,7 +36,10 @@ void print_lines(const AccuracyReport& report, std::ostream& out) {
 }
 
 void print_networks(const AccuracyReport& report, std::ostream& out) {
-  out << fmt::format("\nrandom networks of rows held out, seed {}:\n", report.network_seed);
+  out << fmt::format(
+      "\n"
+      "random networks built from rows held out, seed {}:\n",
+      report.network_seed);
   TextTable table({{"batch", Align::Right},
                    {"networks", Align::Right},
                    {"MAPE", Align::Right},
@@ -57,18 +60,17 @@ void print_accuracy(const AccuracyReport& report, std::ostream& out) {
                      base::printable(table::describe(report.setting), 400),
                      base::printable(report.device.name));
   out << fmt::format(
-      "split {}, profile {}: {} rows learned from in {}, {} asked for{}, {} an answer\n",
+      "split {}, estimator {}: learned from {} rows in {}, predicted {}{}, {} each\n",
       base::printable(report.split), report.profile, accuracy.learned_from,
       base::duration_text(1e9 * accuracy.fit_seconds), accuracy.asked,
       accuracy.unanswered > 0 ? fmt::format(" ({} without an answer)", accuracy.unanswered) : "",
       base::duration_text(1e3 * accuracy.microseconds_a_row));
   if (accuracy.set_aside > 0)
-    out << fmt::format("{} rows that oplat check faults were set aside\n", accuracy.set_aside);
+    out << fmt::format("{} rows that oplat check reports were excluded\n", accuracy.set_aside);
   if (accuracy.stand_ins > 0)
-    out << fmt::format("{} rows of unknown batch were learned from as if of batch 1\n",
+    out << fmt::format("{} rows of unknown batch were used as rows of batch 1\n",
                        accuracy.stand_ins);
-  if (!report.calibrated)
-    out << "intervals are cautious guesses: nothing was left out to calibrate them\n";
+  if (!report.calibrated) out << "intervals are wide guesses, not calibrated by cross-validation\n";
   out << "\n";
   print_lines(report, out);
   if (!accuracy.networks.empty()) print_networks(report, out);

@@ -33,15 +33,14 @@ void print_summary(const char* what, const predict::ValidationSummary& summary, 
 /// A table of a quiet machine needs no such line.
 void print_load(std::int64_t under_load, std::string_view of_what, std::ostream& out) {
   if (under_load > 0)
-    out << fmt::format("{} of the {} were measured while other programs kept the machine busy\n",
-                       under_load, of_what);
+    out << fmt::format("{} of the {} were measured on a busy machine\n", under_load, of_what);
 }
 
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
-      "latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {} and "
-      "kernels correlated by {:.1f}; calibrated on {} whole models\n",
+      "latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {}, "
+      "correlation between kernels {:.1f}; calibrated on {} whole models\n",
       base::duration_text(fit.c0_ns),
       fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns))
                     : base::duration_text(fit.c1_ns),
@@ -52,11 +51,11 @@ void print_composition(const CompositionReport& composition, double level, std::
       share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
-    out << fmt::format(
-        "weights leave {}the last-level cache from {} touched between two uses\n",
-        fit.curve->own ? fmt::format("the core's own cache from {}, ", ramp_text(*fit.curve->own))
-                       : std::string(),
-        ramp_text(fit.curve->last));
+    out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",
+                       fit.curve->own ? fmt::format("the core's own cache at a footprint of {}, ",
+                                                    ramp_text(*fit.curve->own))
+                                      : std::string(),
+                       ramp_text(fit.curve->last));
   }
   TextTable table({{"model"},
                    {"predicted", Align::Right},
@@ -73,9 +72,10 @@ void print_composition(const CompositionReport& composition, double level, std::
                signed_text(model.predicted_ns / measured - 1),
                signed_text(model.unfitted_ns / measured - 1),
                std::string(inside ? "yes" : "no") +
-                   (model.calibrates ? "" : ", measured too widely to calibrate")});
+                   (model.calibrates ? "" : ", interval too wide to calibrate")});
   }
-  out << "\neach model predicted from a fit to models of other groups:\n";
+  out << "\n"
+         "cross-validation (each model is predicted by a fit to the other groups):\n";
   table.print(out);
   out << "\n";
   print_summary("left out", composition.left_out, out);
@@ -92,18 +92,18 @@ void print_fit(const FitReport& report, std::ostream& out) {
                      base::printable(report.device.name));
   if (report.composition) print_composition(*report.composition, report.level, out);
   if (!report.no_composition.empty())
-    out << fmt::format("how kernels add up: not fitted: {}\n", report.no_composition);
+    out << fmt::format("composition: not fitted: {}\n", report.no_composition);
   if (report.learned) {
     const LearnedReport& learned = *report.learned;
     out << fmt::format(
-        "kernels: learned from {} rows in {}, {}; how sure an estimate is: {}\n", learned.rows,
+        "kernels: learned from {} rows in {}, {}; intervals {}\n", learned.rows,
         base::duration_text(1e9 * learned.seconds),
         base::bytes_text(static_cast<double>(learned.bytes)),
-        learned.calibrated ? "calibrated on rows left out" : "a cautious guess, not calibrated");
+        learned.calibrated ? "calibrated by cross-validation" : "are wide guesses, not calibrated");
     print_load(learned.under_load, "rows", out);
   }
   if (!report.no_learned.empty())
-    out << fmt::format("kernels: nothing learned: {}\n", report.no_learned);
+    out << fmt::format("kernels: not fitted: {}\n", report.no_learned);
   if (!report.stored) out << "not stored\n";
 }
 

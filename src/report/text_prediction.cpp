@@ -35,7 +35,7 @@ std::string percent_of_spread(const std::optional<double>& sd_log) {
 void print_notes(const std::vector<predict::Mismatch>& mismatch,
                  const std::vector<std::string>& warnings, const Paint& paint, std::ostream& out) {
   for (const auto& one : mismatch)
-    out << paint.alarm(fmt::format("mismatch: {}: asked {}, rows are of {}", one.field,
+    out << paint.alarm(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                                    name_text(one.asked), name_text(one.used)))
         << "\n";
   for (const auto& warning : warnings) out << "warning: " << warning << "\n";
@@ -128,8 +128,10 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
   const auto& uncertainty = report.diagnosis.uncertainty;
   if (!uncertainty) return;
   const predict::Prediction& p = report.prediction;
-  out << fmt::format("\nmost uncertain, as shares of the variance: kernels {}, composition {}",
-                     share_text(uncertainty->kernels), share_text(uncertainty->composition));
+  out << fmt::format(
+      "\n"
+      "shares of the variance: kernels {}, composition {}",
+      share_text(uncertainty->kernels), share_text(uncertainty->composition));
   if (uncertainty->mismatch > 0)
     out << fmt::format(", mismatch {}", share_text(uncertainty->mismatch));
   out << "\n";
@@ -170,9 +172,9 @@ void print_movement(const predict::Diagnosis& diagnosis, std::ostream& out) {
   const auto line = [&](std::string_view whose, const std::vector<std::string>& sums) {
     if (!sums.empty()) out << whose << ": " << base::join(sums, ", ") << "\n";
   };
-  line("data movement put in by the runtime", inserted);
+  line("data movement inserted by the runtime", inserted);
   line("data movement of the model itself", own);
-  line("the model's own or put in, which its plan does not tell", untold);
+  line("data movement of unknown origin", untold);
 }
 
 }  // namespace
@@ -185,8 +187,8 @@ std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
 
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
-    return fmt::format("fitted and calibrated on {} whole models", composition.calibration_models);
-  return "not fitted: calibrated on no whole model, so the interval rests on start values";
+    return fmt::format("fitted, calibrated on {} whole models", composition.calibration_models);
+  return "not fitted; the interval uses start values, since no whole model was measured";
 }
 
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
@@ -201,24 +203,24 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
     more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
   }
   if (uncertainty.mismatch > kMuch)
-    lines.emplace_back("narrower with rows of the asked device and setting");
+    lines.emplace_back("a narrower interval needs rows of the device and setting asked for");
   if (uncertainty.composition > kMuch && options.measures_here)
-    lines.emplace_back(p.composition.fitted
-                           ? "narrower with a fit on more whole models: oplat profile --model, "
-                             "then oplat fit"
-                           : "narrower with a fit on whole models: oplat profile --model, then "
-                             "oplat fit");
+    lines.emplace_back(p.composition.fitted ? "a narrower interval needs a fit on more whole "
+                                              "models: oplat profile --model, then oplat fit"
+                                            : "a narrower interval needs a fit on whole models: "
+                                              "oplat profile --model, then oplat fit");
   if (measure && !options.measures_here)
-    lines.push_back(fmt::format(
-        "narrower with rows of the keys above, measured on the device by {}'s own tools: oplat "
-        "import",
-        name_text(p.setting.runtime)));
+    lines.push_back(
+        fmt::format("a narrower interval needs rows of the keys above: measure them on the device "
+                    "with the tools of {}, then oplat import",
+                    name_text(p.setting.runtime)));
   if ((measure || more_blocks) && options.measures_here)
-    lines.push_back(fmt::format(
-        "narrower with the keys above {}, one a line in FILE: oplat profile --keys FILE --table {} "
-        "--runtime {} --threads {}",
-        measure ? "measured" : "in more blocks", base::printable(p.table_path.string(), kShortKey),
-        name_text(p.setting.runtime), p.setting.threads));
+    lines.push_back(
+        fmt::format("a narrower interval needs the keys above {} (one a line in FILE): oplat "
+                    "profile --keys FILE --table {} --runtime {} --threads {}",
+                    measure ? "measured" : "measured in more blocks",
+                    base::printable(p.table_path.string(), kShortKey), name_text(p.setting.runtime),
+                    p.setting.threads));
   return lines;
 }
 
@@ -230,7 +232,7 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   if (p.latency_ns)
     out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
   else
-    out << paint.alarm(fmt::format("no latency: distinct kernels missing: {}", p.missing.size()))
+    out << paint.alarm(fmt::format("no latency: {} distinct kernels are missing", p.missing.size()))
         << "\n";
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";

@@ -45,13 +45,12 @@ class TextWriter {
     if (const auto ratio = comparison.ratio())
       out_ << fmt::format(
           "B takes {:.3f} times as long as A{}\n", *ratio,
-          comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is not sure");
+          comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is uncertain");
   }
 
   void operator()(const Measurement& measurement) {
-    out_ << "times of one run of the whole batch; all of them, quantiles too, are over blocks, "
-            "each the lower quartile of its "
-            "runs\n";
+    out_ << "times of one run of the whole batch; all statistics, quantiles included, are over "
+            "blocks, and a block is the lower quartile of its runs\n";
     TextTable table({{"model"},
                      {"median", Align::Right},
                      {"interval", Align::Right},

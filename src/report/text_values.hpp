@@ -25,7 +25,7 @@ std::string share_text(double share);
 /// "+3.1 %", "-" where there is no number.
 std::string signed_text(const std::optional<double>& fraction);
 
-/// Escape sequences, or nothing where colour was not asked for.
+/// Escape sequences, or nothing if colour was not asked for.
 struct Paint {
   bool on = false;
   [[nodiscard]] std::string bold(std::string_view text) const;

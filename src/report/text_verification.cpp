@@ -21,8 +21,8 @@ std::string ratio_text(const std::optional<double>& ratio) {
 
 std::string sentence(const std::string& verdict) {
   if (verdict == "same") return "same: the table still holds here";
-  if (verdict == "slower") return "slower: this machine now takes longer than the table says";
-  if (verdict == "faster") return "faster: this machine now takes less than the table says";
+  if (verdict == "slower") return "slower: this machine takes longer than the table says";
+  if (verdict == "faster") return "faster: this machine takes less time than the table says";
   if (verdict == "another machine") return "another machine: the table does not describe this one";
   return verdict;
 }
@@ -32,10 +32,11 @@ void print_median(const Verification& v, std::ostream& out) {
   out << fmt::format("now / table: median {:.3f} ({:.3f} to {:.3f})", *v.ratio, *v.ratio_low,
                      *v.ratio_high);
   if (v.scatter && v.noise) {
-    out << fmt::format("; rows scatter by {}, their own noise explains {}",
+    out << fmt::format("; rows scatter by {}, of which noise explains {}",
                        share_text(std::expm1(*v.scatter)), share_text(std::expm1(*v.noise)));
   }
-  out << fmt::format("; {} of {} off by more than 10 % and their noise\n", v.outlying, v.compared);
+  out << fmt::format("; {} of {} differ by more than 10 % beyond their noise\n", v.outlying,
+                     v.compared);
 }
 
 void print_moved(const Verification& v, std::ostream& out) {
@@ -62,8 +63,8 @@ void print_surroundings(const Verification& v, std::ostream& out) {
                                 *reference.here_ns / *reference.recorded_ns));
   }
   if (v.under_load > 0)
-    parts.push_back(fmt::format("{} of {} rows measured while other programs kept it busy",
-                                v.under_load, v.compared));
+    parts.push_back(
+        fmt::format("{} of {} rows measured while it was busy", v.under_load, v.compared));
   if (!parts.empty()) out << "machine: " << base::join(parts, ", ") << "\n";
 }
 

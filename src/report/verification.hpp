@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// `oplat verify`: rows of a table beside the same rows measured now, as values that any report can
-/// print.
+/// `oplat verify`: rows of a table next to the same rows measured now, as values that any report
+/// can print.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ struct Verification {
     std::string state;
     double reuse_bytes = 0;
     table::Timing before;
-    std::optional<table::Outcome> after;  ///< nothing where the budget ended before it was measured
-    std::optional<double> ratio;          ///< now / table
+    std::optional<table::Outcome>
+        after;                    ///< std::nullopt if the budget ended before it was measured
+    std::optional<double> ratio;  ///< now / table
     std::optional<double> ratio_low, ratio_high;
     std::string verdict;      ///< of this row alone; empty where it has no ratio
     bool under_load = false;  ///< measured now while other programs kept the machine busy

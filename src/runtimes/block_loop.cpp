@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+/// The timed block: rounds [T1, Tk] of one call with 1 copy and one with k copies of a kernel.
+///
+/// The problem: on a shared machine a call takes longer whenever another tenant uses the core, the
+/// memory or the caches, and most of that is invisible to counters. A plain loop over calls
+/// measures the neighbours, too. So one block is short (0.05 s, docs/adr/0022), and the campaign
+/// takes several of them, in different passes and processes. Before and after each call a probe of
+/// 10 us tests whether the core is exclusive. Rounds of a shared core do not count, and the block
+/// is prolonged until enough others do (docs/adr/0016). Settings that use all cores wait until the
+/// cores are distinct (docs/adr/0021). Reference kernels run in each block, to follow slow drift.
+/// Cold blocks read a scrub buffer before each call, outside the timer.
+///
+/// The loop returns all times that count. The client takes their lower quartile (docs/adr/0017) and
+/// the slope (Tk - T1) / (k - 1), which cancels the cost of a call.
 #include "runtimes/block_loop.hpp"
 
 #include <algorithm>

@@ -29,12 +29,12 @@ std::size_t count_cells(const SearchSpace& space) {
   return all;
 }
 
-/// A block between so many channels; nothing where there is no such choice.
+/// A block between so many channels; std::nullopt if there is no such choice.
 using Steps = std::optional<Operators>;
 
 Status divides(std::int64_t group, std::int64_t channels) {
   if (channels % group == 0) return {};
-  return fail(Code::Input, "{} channels are no multiple of {} groups", channels, group);
+  return fail(Code::Input, "{} channels are not a multiple of {} groups", channels, group);
 }
 
 Result<Steps> conv(const Block& block, std::int64_t out, std::int64_t stride, Operators steps) {
@@ -67,8 +67,7 @@ Result<Steps> skip(const Block& block, std::int64_t out, std::int64_t stride, Op
 /// Blocks that leave the channels as they are exist for that choice of them only.
 Result<Steps> keeping(std::int64_t out, const Operators& steps) {
   if (steps.tensor().channels == out) return Steps(steps);
-  return fail(Code::Input,
-              "it puts out as many channels as come in, {}, not {}; leave 'channels' out",
+  return fail(Code::Input, "it has as many output as input channels ({}), not {}; omit 'channels'",
               steps.tensor().channels, out);
 }
 
@@ -77,12 +76,12 @@ Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride
   const Tensor& tensor = start.tensor();
   if (tensor.flat && block.kind != BlockKind::FullyConnected && block.kind != BlockKind::Output &&
       block.kind != BlockKind::Skip) {
-    return fail(Code::Input, "it follows a fully connected layer, after which there is no map");
+    return fail(Code::Input, "it follows a fully connected layer, which has no feature map");
   }
   const bool strides = block.kind != BlockKind::Input && block.kind != BlockKind::FullyConnected &&
                        block.kind != BlockKind::Output;
   if (!strides && stride != 1)
-    return fail(Code::Input, "it has no stride, here {}; leave 'stride' out", stride);
+    return fail(Code::Input, "it does not support a stride, found {}; omit 'stride'", stride);
   switch (block.kind) {
     case BlockKind::Conv:
       return conv(block, out, stride, start);
@@ -99,7 +98,8 @@ Result<Steps> steps_of(const Block& block, std::int64_t out, std::int64_t stride
       OPLAT_TRY(steps, keeping(out, start));
       const std::int64_t kernel = block.kernel.value_or(tensor.size);
       if (kernel > tensor.size)
-        return fail(Code::Input, "a window of {0}x{0} on a map of {1}x{1}", kernel, tensor.size);
+        return fail(Code::Input, "a window of {0}x{0} does not fit a map of {1}x{1}", kernel,
+                    tensor.size);
       steps->average_pool(kernel, stride);
       return std::move(steps);
     }
@@ -152,7 +152,7 @@ class Expander {
               (after->size != (*steps)->tensor().size || after->flat != (*steps)->tensor().flat)) {
             return wrong(layer, block,
                          {Code::Input,
-                          fmt::format("it leaves a map of {0}x{0}, another choice one of {1}x{1}",
+                          fmt::format("it leads to a map of {0}x{0}, but another choice to {1}x{1}",
                                       (*steps)->tensor().size, after->size)});
           }
           after = (*steps)->tensor();
@@ -164,7 +164,7 @@ class Expander {
     }
     if (!after)
       return fail(Code::Input,
-                  "{}: layer {}: none of its choices exists at stride {} between these channels",
+                  "{}: layer {}: none of its choices supports stride {} with these channels",
                   space_.file, layer.name, layer.stride);
     tensor_ = *after;
     channels_ = expanded.out_channels;
@@ -200,8 +200,7 @@ class Expander {
 
 Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution) {
   if (const std::size_t cells = count_cells(space); cells > kMaxCells) {
-    return fail(Code::Input,
-                "{}: up to {} blocks between choices of channels; at most {} are expanded",
+    return fail(Code::Input, "{}: has up to {} blocks for all choices of channels; the limit is {}",
                 space.file, cells, kMaxCells);
   }
   return Expander(space, resolution).run();

@@ -18,8 +18,8 @@ struct Cell {
   std::size_t choice = 0;  ///< in Layer::choices
   std::size_t in = 0;      ///< in ExpandedLayer::in_channels
   std::size_t out = 0;     ///< in ExpandedLayer::out_channels
-  std::vector<std::size_t>
-      kernels;  ///< in Expansion::keys, in order of execution; none: the block is nothing
+  /// in Expansion::keys, in order of execution; none: the block is nothing
+  std::vector<std::size_t> kernels;
 };
 
 struct ExpandedLayer {
@@ -32,12 +32,12 @@ struct ExpandedLayer {
 struct Expansion {
   std::int64_t resolution = 0;
   std::vector<std::string> keys;      ///< distinct kernels, printed, in order of first use
-  std::vector<ExpandedLayer> layers;  ///< beside SearchSpace::layers
+  std::vector<ExpandedLayer> layers;  ///< parallel to SearchSpace::layers
 };
 
-/// Code::Input names layer and block where shapes do not go together (channels that are no multiple
-/// of the groups, a convolution after the fully connected layer), and a space of more than 100,000
-/// blocks.
+/// Code::Input names layer and block where shapes do not go together (channels that are not
+/// multiple of the groups, a convolution after the fully connected layer), and a space of more than
+/// 100,000 blocks.
 Result<Expansion> expand(const SearchSpace& space, std::int64_t resolution);
 
 /// Distinct kernels of the space at these resolutions, in order of first use: what `oplat profile

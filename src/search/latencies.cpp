@@ -18,7 +18,7 @@ using predict::KernelPrediction;
 
 namespace {
 
-/// Beside Expansion::keys.
+/// Parallel to Expansion::keys.
 Result<std::vector<ir::Work>> works_of(const Expansion& expansion, const ir::Catalogue& catalogue) {
   std::vector<ir::Work> works;
   works.reserve(expansion.keys.size());
@@ -43,7 +43,7 @@ double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& w
   return all;
 }
 
-/// Where a kernel was not measured itself, but another one that stands in for it was
+/// Where a kernel was not measured itself, but another one that represents it was
 /// (Family::stand_in), that one's row answers.
 Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& family,
                            double reuse_bytes, std::vector<KernelPrediction>& kernels) {
@@ -74,7 +74,7 @@ class Timer {
  public:
   Timer(const SpaceLatencies& all, const Options& options) : all_(all), options_(options) {}
 
-  /// `kernels` and `works` stand beside Expansion::keys.
+  /// `kernels` and `works` are parallel to Expansion::keys.
   Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels,
                            const std::vector<ir::Work>& works) const {
     CellLatency latency;
@@ -103,7 +103,7 @@ class Timer {
     // c1 is a residual of whole models and may be below zero, a block's time may not.
     const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed +
                                         composition.c2_ns_per_byte * result_bytes);
-    if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernels is no finite time");
+    if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
     latency.ns = ns;
     if (!(times.ns > 0)) {
       latency.interval = base::Interval{ns, ns};
@@ -168,7 +168,7 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
                                   std::span<const std::int64_t> resolutions,
                                   const Options& options) {
   OPLAT_TRY(predictor, predict::Predictor::create(table, selection, options.profile));
-  // A network of no kernels tells how kernels add up under this selection.
+  // A network without kernels shows how kernels add up under this selection.
   OPLAT_TRY(empty, predictor.predict({}, {options.level}));
   SpaceLatencies all;
   all.space = space;
@@ -189,9 +189,8 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
   }
   if (!all.missing.empty() && options.missing == predict::MissingPolicy::Zero) {
     all.warnings.push_back(
-        fmt::format("kernels counted as zero because they are missing: {}; blocks that hold them "
-                    "are too fast and their "
-                    "intervals do not know",
+        fmt::format("{} missing kernels count as zero: blocks with them are too fast, and their "
+                    "intervals do not reflect that",
                     all.missing.size()));
   }
   return all;

@@ -31,18 +31,18 @@ struct Options {
 /// One block at one place. What its kernels take, and what a network takes beyond the sum of its
 /// kernels for each of them.
 struct CellLatency {
-  std::optional<double> ns;  ///< nothing where a kernel has no estimate
+  std::optional<double> ns;  ///< std::nullopt if a kernel has no estimate
   std::optional<base::Interval> interval;
-  std::map<estimate::Source, double>
-      shares;  ///< of the time that is known; empty where there is none
+  /// of the time that is known; empty where there is none
+  std::map<estimate::Source, double> shares;
 };
 
-/// Beside an Expansion.
+/// Parallel to an Expansion.
 struct ResolutionLatencies {
   Expansion expansion;
-  std::vector<predict::KernelPrediction> kernels;  ///< beside Expansion::keys
-  std::vector<std::vector<CellLatency>> cells;     ///< beside ExpandedLayer::cells of each layer
-  double overhead_ns = 0;                          ///< of a whole network, whatever its blocks
+  std::vector<predict::KernelPrediction> kernels;  ///< parallel to Expansion::keys
+  std::vector<std::vector<CellLatency>> cells;  ///< parallel to ExpandedLayer::cells of each layer
+  double overhead_ns = 0;                       ///< of a whole network, whatever its blocks
   double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its
                            ///< choices in every layer
 };
@@ -59,7 +59,8 @@ struct SpaceLatencies {
   std::vector<std::string> warnings;
 };
 
-/// Kernels without an estimate are no error here: see CellLatency::ns and SpaceLatencies::missing.
+/// Kernels without an estimate are not errors here: see CellLatency::ns and
+/// SpaceLatencies::missing.
 Result<SpaceLatencies> time_space(const table::Table& table, const predict::Selection& selection,
                                   const SearchSpace& space,
                                   std::span<const std::int64_t> resolutions,

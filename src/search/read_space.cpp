@@ -141,7 +141,8 @@ class Reader {
 
   Status refuse_reserved(const std::string& text, int line) const {
     if (std::find(kReserved.begin(), kReserved.end(), text) == kReserved.end()) return {};
-    return fail(Code::Input, "{}:{}: '{}' is a column of the written table; take another name",
+    return fail(Code::Input,
+                "{}:{}: '{}' is the name of a column of the output; choose another name",
                 space_.file, line, text);
   }
 
@@ -150,7 +151,7 @@ class Reader {
       return fail(Code::Input, "{}:{}: more than {} blocks", space_.file, line, kMaxBlocks);
     for (const Block& before : space_.blocks) {
       if (before.name == block.name)
-        return fail(Code::Input, "{}:{}: a second block {}", space_.file, line, block.name);
+        return fail(Code::Input, "{}:{}: block {} is defined twice", space_.file, line, block.name);
     }
     space_.blocks.push_back(std::move(block));
     return {};
@@ -197,7 +198,7 @@ class Reader {
     block.projection = projection;
     if (block.shuffle && block.group == 1) {
       return fail(Code::Input,
-                  "{}:{}: {} shuffles channels of one group; give 'group' or leave 'shuffle' out",
+                  "{}:{}: {} shuffles channels of a single group; set 'group' or omit 'shuffle'",
                   space_.file, node.line, what);
     }
     return block;
@@ -205,9 +206,9 @@ class Reader {
 
   Status read_layers(const Yaml& node) {
     if (node.list() == nullptr || node.list()->empty()) {
-      return fail(Code::Input, "{}:{}: 'layers' is {}; expected a list with an entry a layer",
-                  space_.file, node.line,
-                  node.list() != nullptr ? "an empty list" : node.described());
+      return fail(
+          Code::Input, "{}:{}: 'layers' is {}; expected a list with one entry for each layer",
+          space_.file, node.line, node.list() != nullptr ? "an empty list" : node.described());
     }
     for (const Yaml& one : *node.list()) OPLAT_CHECK(read_layer(one));
     return {};
@@ -239,7 +240,8 @@ class Reader {
       one.as_input = i > 0;
       OPLAT_CHECK(refuse_reserved(one.name, fields.line()));
       if (!names_.insert(one.name).second)
-        return fail(Code::Input, "{}:{}: a second layer {}", space_.file, fields.line(), one.name);
+        return fail(Code::Input, "{}:{}: layer {} is defined twice", space_.file, fields.line(),
+                    one.name);
       if (space_.layers.size() >= kMaxLayers)
         return fail(Code::Input, "{}:{}: more than {} layers", space_.file, fields.line(),
                     kMaxLayers);
@@ -253,8 +255,7 @@ class Reader {
     const Yaml* block = fields.find("block");
     if ((choices == nullptr) == (block == nullptr)) {
       return fail(Code::Input,
-                  "{}:{}: {} has {} 'choices' (searched) and 'block' (a part of every network); "
-                  "expected one of them",
+                  "{}:{}: {} has {} 'choices' (searched) and 'block' (fixed); expected one of them",
                   space_.file, fields.line(), fields.what(),
                   choices == nullptr ? "neither" : "both");
     }
@@ -293,7 +294,7 @@ class Reader {
     }
     const auto meant =
         node.text() != nullptr ? base::nearest_word(*node.text(), known) : std::nullopt;
-    return fail(Code::Input, "{}:{}: {} is no block under 'blocks'{}", space_.file, node.line,
+    return fail(Code::Input, "{}:{}: {} is not a block of 'blocks'{}", space_.file, node.line,
                 node.described(), meant ? fmt::format(" (do you mean {}?)", *meant) : "");
   }
 

@@ -15,7 +15,7 @@ namespace oplat::search {
 std::string to_csv(const SpaceLatencies& latencies);
 /// Everything: intervals, where times come from, the kernels of every block.
 std::string to_json(const SpaceLatencies& latencies);
-/// Arrays; NaN where there is no such choice (`mask` says so) or no estimate. Code::Refused where
+/// Arrays; NaN where there is no such choice (`mask` says so) or no estimate. Code::Refused if
 /// they would hold more than 4,000,000 numbers.
 Result<std::string> to_npz(const SpaceLatencies& latencies);
 

@@ -141,8 +141,8 @@ Result<std::string> to_npz(const SpaceLatencies& latencies) {
   const Grid grid(latencies, axes);
   if (grid.size() > kMaxNumbers) {
     return fail(Code::Refused,
-                "{}: arrays of {} numbers, at most {} are written; write .json, or fewer choices "
-                "or resolutions",
+                "{}: has arrays of {} numbers, but .npz holds at most {} here; write .json, or use "
+                "fewer choices or resolutions",
                 latencies.space.file, grid.size(), kMaxNumbers);
   }
   Npz npz;

@@ -52,7 +52,7 @@ Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements
     block.other_load = cells.optional_number(9);
     OPLAT_CHECK(cells.status());
     if (!ascending.next(cells.id()))
-      return database.corrupt("{} {} comes twice", statements.table, cells.id());
+      return database.corrupt("{} {} appears twice", statements.table, cells.id());
     blocks.push_back(block);
   }
 }
@@ -68,7 +68,7 @@ Status insert_block(Database& database, const BlockStatements& statements, RowId
                   .add(block.other_load)
                   .run());
   if (sqlite3_changes64(database.handle()) == 1) return {};
-  return fail(Code::Internal, "{}: no row {} to add a {} to", database.shown(), row,
+  return fail(Code::Internal, "{}: has no row {} to add a {} to", database.shown(), row,
               statements.table);
 }
 

@@ -24,7 +24,7 @@ std::uint64_t read_seed(Cells& cells, int column) {
   std::uint64_t seed = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (code != std::errc() || end != text.data() + text.size())
-    cells.bad(column, "text that is no decimal number");
+    cells.bad(column, "text that is not a decimal number");
   return seed;
 }
 
@@ -46,7 +46,7 @@ StoredCampaign read_campaign(Cells& cells) {
   if (auto facts = parse_json_object(cells.text(13))) {
     stored.environment.facts = *std::move(facts);
   } else {
-    cells.bad(13, "text that is no JSON object of texts");
+    cells.bad(13, "text that is not a JSON object of strings");
   }
   return stored;
 }
@@ -86,7 +86,7 @@ Result<std::vector<StoredCampaign>> Table::campaigns() const {
     StoredCampaign stored = read_campaign(cells);
     OPLAT_CHECK(cells.status());
     if (!ascending.next(stored.id))
-      return impl_->database->corrupt("campaign {} comes twice", stored.id);
+      return impl_->database->corrupt("campaign {} appears twice", stored.id);
     all.push_back(std::move(stored));
   }
 }
@@ -122,7 +122,7 @@ Status Table::update_campaign(CampaignId id, const Campaign& c) {
     statement.add(c.reference_compute_ns).add(c.reference_memory_ns).add(c.empty_call_ns).add(id);
     OPLAT_CHECK(statement.run());
     if (sqlite3_changes64(impl_->database->handle()) == 1) return {};
-    return fail(Code::Internal, "{}: no campaign {} to update", impl_->database->shown(), id);
+    return fail(Code::Internal, "{}: has no campaign {} to update", impl_->database->shown(), id);
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Typed access to cells that a stranger wrote.
+/// Typed access to cells of untrusted files.
 #include "table/cells.hpp"
 
 #include <cmath>
@@ -49,7 +49,7 @@ bool Cells::is_null(int column) const {
 bool Cells::expect(int column, int type, std::string_view name) {
   const int found = sqlite3_column_type(statement_.handle(), column);
   if (found == type) return true;
-  bad(column, fmt::format("{} where {} is expected", type_name(found), name));
+  bad(column, fmt::format("{}; expected {}", type_name(found), name));
   return false;
 }
 
@@ -102,7 +102,7 @@ std::string Cells::text(int column) {
       reinterpret_cast<const char*>(sqlite3_column_text(statement_.handle(), column));
   const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.handle(), column));
   if (size > kMaxText) {
-    bad(column, fmt::format("{} bytes of text; at most {} are allowed", size, kMaxText));
+    bad(column, fmt::format("{} bytes of text; the limit is {}", size, kMaxText));
     return {};
   }
   return data == nullptr ? std::string() : std::string(data, size);
@@ -123,7 +123,7 @@ std::string_view Cells::bytes(int column) {
 std::string_view Cells::blob(int column, std::size_t size) {
   const std::string_view found = bytes(column);
   if (found.size() == size) return found;
-  bad(column, fmt::format("{} bytes where {} are expected", found.size(), size));
+  bad(column, fmt::format("{} bytes; expected {}", found.size(), size));
   return {};
 }
 

@@ -25,8 +25,8 @@ Result<const TableCodec*> find_codec(CodecList codecs, std::string_view name) {
   for (const TableCodec* codec : codecs) {
     if (codec->name() == name) return codec;
   }
-  return fail(Code::Usage, "'{}' is no table format that oplat knows; it knows {}",
-              base::printable(name), base::join(codec_names(codecs), ", "));
+  return fail(Code::Usage, "'{}' is not a table format; expected one of {}", base::printable(name),
+              base::join(codec_names(codecs), ", "));
 }
 
 const TableCodec* likely_codec(CodecList codecs, std::string_view bytes) {

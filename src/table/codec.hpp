@@ -89,8 +89,8 @@ class TableCodec {
                                           const Setting& setting = {}) const {
     return do_write(file, setting);
   }
-  /// Keeps what look-ups by the format's own rule want beside the rows of the pair, unless what was
-  /// kept still holds.
+  /// Keeps what look-ups by the format's own rule want besides the rows of the pair, unless what
+  /// was kept still holds.
   [[nodiscard]] Status index(Table& table, DeviceId device, SettingId setting) const {
     return do_index(table, device, setting);
   }

@@ -150,9 +150,8 @@ Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
   if (found.same_bytes && !found.outdated) return ImportOutcome::Unchanged;
   if (found.outdated && !request.replace) {
     return fail(Code::Refused,
-                "{}: holds the rows of another {} for {} on device {}; put these in their place "
-                "with --replace, "
-                "or import them under another file name to keep both",
+                "{}: already holds rows of another {} for {} on device {}; replace them with "
+                "--replace, or import under another file name to keep both",
                 table.path().string(), base::printable(request.origin.name),
                 describe(request.setting), base::printable(request.device));
   }
@@ -205,11 +204,11 @@ Result<Exported> export_foreign(const Table& table, const TableCodec& codec, Dev
   exported.rows = all.rows.size();
   if (exported.rows == 0) {
     return fail(Code::Refused,
-                "{}: none of its rows for this device and setting can be said in the format {}{}",
+                "{0}: the format {1} can represent none of its rows for this device and setting{2}",
                 table.path().string(), codec.name(),
                 exported.left_keys.empty()
                     ? ""
-                    : fmt::format("; the first of {} is of {}", exported.left_out,
+                    : fmt::format("; the first of {} has the key {}", exported.left_out,
                                   base::printable(exported.left_keys.front(), 200)));
   }
   OPLAT_TRY(settings, table.settings());

@@ -30,7 +30,7 @@ enum class ImportOutcome : std::uint8_t {
 Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
                                      const ImportRequest& request, const ForeignFile& file);
 
-/// The value of a row's slowest block; nothing where it has none.
+/// The value of a row's slowest block; std::nullopt if it has none.
 Result<std::optional<double>> slowest_block(const Table& table, RowId row);
 
 struct Exported {
@@ -38,14 +38,14 @@ struct Exported {
   std::size_t rows = 0;
   std::size_t left_out = 0;            ///< rows that the format cannot say
   std::vector<std::string> left_keys;  ///< the first ten of them
-  std::size_t merged =
-      0;  ///< rows beyond the first of those that the format cannot tell apart; their mean is said
+  /// rows beyond the first of those that the format cannot tell apart; their mean is said
+  std::size_t merged = 0;
   std::size_t told_already = 0;  ///< rows of other formats that a file of this one says itself
 };
 /// The files of this format that were imported for the pair, one after the other, byte for byte; of
 /// files of another device the rows that stand under this one; then what oplat measured there and
 /// what was imported from other formats, of keys that the format can say, at the hottest cache
-/// state of each. Code::Refused where that is nothing.
+/// state of each. Code::Refused if that is nothing.
 Result<Exported> export_foreign(const Table& table, const TableCodec& codec, DeviceId device,
                                 SettingId setting);
 

@@ -26,7 +26,7 @@ std::string scope_of(DeviceId device, SettingId setting) {
   return bytes_of(base::hash128(fmt::format("device {} setting {}", device, setting)));
 }
 
-/// Second half: a mark of the rows. Every campaign adds itself, and every row of a stranger a row,
+/// Second half: a mark of the rows. Every campaign adds itself, and every foreign row a row,
 /// so that the newest of each tell one state of the table from the next without reading it all.
 Result<std::string> mark_of(Database& database, DeviceId device, SettingId setting) {
   OPLAT_TRY(
@@ -36,7 +36,7 @@ Result<std::string> mark_of(Database& database, DeviceId device, SettingId setti
           "(SELECT max(id) FROM row WHERE device = ?1 AND setting = ?2 AND outcome = 'timing'), "
           "(SELECT max(id) FROM model_row WHERE device = ?1 AND setting = ?2)"));
   OPLAT_TRY(line, statement.add(device).add(setting).step());
-  if (!line) return database.corrupt("the newest rows cannot be told");
+  if (!line) return database.corrupt("the newest rows cannot be determined");
   Cells cells(statement, "row");
   std::string text = "newest";
   for (int column = 1; column <= 3; ++column) {
@@ -82,12 +82,12 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
   const std::string seed = cells.text(1);
   const auto [end, code] = std::from_chars(seed.data(), seed.data() + seed.size(), found.fit.seed);
   if (code != std::errc() || end != seed.data() + seed.size())
-    cells.bad(1, "text that is no decimal number");
+    cells.bad(1, "text that is not a decimal number");
   const std::string_view rows_hash = cells.blob(2, kHashBytes);
   // A tool may have written it as text, which the cast makes bytes of.
   const std::string_view blob = cells.bytes(3);
   if (blob.size() > kMaxFit)
-    cells.bad(3, fmt::format("{} bytes; at most {} are allowed", blob.size(), kMaxFit));
+    cells.bad(3, fmt::format("{} bytes; the limit is {}", blob.size(), kMaxFit));
   OPLAT_CHECK(cells.status());
   found.fit.blob = blob;
   const std::string noted(rows_hash);  // of the statement's memory
@@ -99,8 +99,8 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
 Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
   OPLAT_CHECK(validate_text("format", fit.format));
   if (fit.blob.size() > kMaxFit) {
-    return fail(Code::Input, "fit {}: {} bytes; a table holds at most {}",
-                base::printable(fit.format), fit.blob.size(), kMaxFit);
+    return fail(Code::Input, "fit {}: has {} bytes; the limit is {}", base::printable(fit.format),
+                fit.blob.size(), kMaxFit);
   }
   return impl_->write([&]() -> Status {
     Database& database = *impl_->database;

@@ -22,7 +22,7 @@ constexpr std::string_view kLargeCache = "PRAGMA cache_size = -131072";  // KiB
 
 Status validate_bytes(std::string_view what, std::string_view bytes) {
   if (bytes.size() <= kMaxForeignText) return {};
-  return fail(Code::Input, "{}: {} bytes; a table holds at most {}", what, bytes.size(),
+  return fail(Code::Input, "{}: has {} bytes; the limit is {}", what, bytes.size(),
               kMaxForeignText);
 }
 
@@ -30,7 +30,7 @@ Status validate(const ForeignOrigin& origin, const ForeignFile& file) {
   OPLAT_CHECK(validate_text("format", origin.format));
   OPLAT_CHECK(validate_text("name", origin.name));
   if (origin.format.empty() || origin.format == "own") {
-    return fail(Code::Input, "'{}' is no format that rows can be imported from", origin.format);
+    return fail(Code::Input, "'{}' is not a format for import", origin.format);
   }
   OPLAT_CHECK(validate_bytes("head", file.head));
   OPLAT_CHECK(validate_bytes("tail", file.tail));
@@ -132,7 +132,7 @@ class RowWriter {
         const std::string found = cells.text(1);
         OPLAT_CHECK(cells.status());
         if (found != key)
-          return database_->corrupt("kernel {}: its hash is not that of its key", cells.id());
+          return database_->corrupt("kernel {}: its hash does not match its key", cells.id());
         at->second = cells.id();
         return at->second;
       }
@@ -237,7 +237,7 @@ Result<std::vector<StoredForeignFile>> Table::foreign_files() const {
     file.device = cells.integer(4);
     file.setting = cells.integer(5);
     OPLAT_CHECK(cells.status());
-    if (!ascending.next(file.id)) return database.corrupt("native_file {} comes twice", file.id);
+    if (!ascending.next(file.id)) return database.corrupt("native_file {} appears twice", file.id);
     files.push_back(std::move(file));
   }
 }
@@ -250,7 +250,7 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
     OPLAT_TRY(statement,
               database.prepare("SELECT id, head, tail, device FROM native_file WHERE id = ?1"));
     OPLAT_TRY(line, statement.add(id).step());
-    if (!line) return fail(Code::Internal, "{}: no foreign file {}", database.shown(), id);
+    if (!line) return fail(Code::Internal, "{}: has no foreign file {}", database.shown(), id);
     Cells cells(statement, "native_file");
     file.head = cells.bytes(1);
     file.tail = cells.bytes(2);
@@ -269,7 +269,7 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
     OPLAT_TRY(line, statement.step());
     if (!line) return file;
     OPLAT_TRY(stored, read_row(statement));
-    if (!ascending.next(stored.id)) return database.corrupt("row {} comes twice", stored.id);
+    if (!ascending.next(stored.id)) return database.corrupt("row {} appears twice", stored.id);
     Cells cells(statement, "native of row");
     ForeignRow row{std::move(stored.row.key), std::move(stored.row.outcome), {}, {}};
     if (stored.device != file_device) row.device = names[stored.device];
@@ -303,7 +303,7 @@ Result<std::vector<std::optional<std::string>>> Table::foreign_texts_of(DeviceId
     OPLAT_TRY(line, statement.step());
     if (!line) return texts;
     const RowId id = Cells(statement, "row").id();
-    if (!ascending.next(id)) return database.corrupt("row {} comes twice", id);
+    if (!ascending.next(id)) return database.corrupt("row {} appears twice", id);
     OPLAT_TRY(text, read_text(statement));
     texts.push_back(std::move(text));
   }

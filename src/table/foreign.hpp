@@ -17,8 +17,8 @@ struct ForeignRow {
   Outcome outcome;
   std::string
       before;  ///< bytes between the row before and this one: empty lines, rows that were left out
-  std::optional<std::string>
-      text;  ///< its own bytes, line end included; nothing where the codec makes the same ones
+  /// its own bytes, line end included; std::nullopt if the codec makes the same ones
+  std::optional<std::string> text;
   std::string device = {};                ///< it was measured on; empty: that of the file
   std::optional<double> slowest_ns = {};  ///< of a row that oplat measured: its slowest block
   friend bool operator==(const ForeignRow&, const ForeignRow&) = default;

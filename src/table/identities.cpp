@@ -16,7 +16,7 @@ std::optional<std::int64_t> known(std::int64_t bytes) {
 
 Status validate_device(const Device& device) {
   if (device.name.empty())
-    return fail(Code::Input, "a device without a name cannot be kept in a table");
+    return fail(Code::Input, "a device needs a name to be stored in a table");
   OPLAT_CHECK(validate_text("device name", device.name));
   OPLAT_CHECK(validate_text("cpu", device.cpu));
   OPLAT_CHECK(validate_text("architecture", device.architecture));
@@ -64,7 +64,7 @@ Setting read_setting(Cells& cells) {
   if (auto options = parse_json_object(cells.text(6))) {
     setting.options = *std::move(options);
   } else {
-    cells.bad(6, "text that is no JSON object of texts");
+    cells.bad(6, "text that is not a JSON object of strings");
   }
   return setting;
 }
@@ -84,7 +84,7 @@ Result<std::vector<std::pair<std::int64_t, T>>> read_all(Database& database, std
     T value = read(cells);
     OPLAT_CHECK(cells.status());
     if (!ascending.next(cells.id()))
-      return database.corrupt("{} {} comes twice", table, cells.id());
+      return database.corrupt("{} {} appears twice", table, cells.id());
     all.emplace_back(cells.id(), std::move(value));
   }
 }
@@ -128,7 +128,7 @@ Result<std::string> Table::device_name(DeviceId device) const {
   for (auto& [id, record] : all) {
     if (id == device) return std::move(record.name);
   }
-  return fail(Code::Internal, "{}: no device {}", impl_->path.string(), device);
+  return fail(Code::Internal, "{}: has no device {}", impl_->path.string(), device);
 }
 
 Result<std::optional<SettingId>> Table::find_setting(const Setting& setting) const {

@@ -48,7 +48,7 @@ struct Table::Impl {
     return *std::move(value);
   }
 
-  /// Nothing where the table has no such kernel.
+  /// std::nullopt if the table has no such kernel.
   Result<std::optional<KernelId>> find_kernel(std::string_view key);
   /// Finds or adds; inside write().
   Result<KernelId> put_kernel(std::string_view key);

@@ -26,8 +26,8 @@ std::string import_hint(const std::filesystem::path& path, CodecList codecs) {
   const TableCodec* codec = likely_codec(codecs, bytes);
   if (codec == nullptr) return {};
   return fmt::format(
-      "; it looks like one of the format {}: read it into a table with 'oplat import {} --format "
-      "{} --table T.oplat'",
+      "; it looks like a file of the format {}; import it with: oplat import {} --format {} "
+      "--table T.oplat",
       codec->name(), base::printable(path.string(), 400), codec->name());
 }
 

@@ -16,7 +16,7 @@ Result<std::string> dump(const json& value) {
     return value.dump();
   } catch (const json::exception&) {
     const std::string lossy = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    return fail(Code::Input, "{}: holds text that is no UTF-8", base::printable(lossy));
+    return fail(Code::Input, "{}: holds text that is not UTF-8", base::printable(lossy));
   }
 }
 

@@ -15,10 +15,10 @@ namespace oplat::table {
 
 using TextMap = std::map<std::string, std::string>;
 
-/// JSON object, names sorted bytewise, no spaces. Code::Input where a text is no UTF-8.
+/// JSON object, names sorted bytewise, no spaces. Code::Input if a text is not UTF-8.
 Result<std::string> json_object(const TextMap& map);
 Result<std::string> json_array(const std::vector<std::string>& words);
-/// Nothing where the text is no JSON object whose values are all strings.
+/// std::nullopt if the text is not a JSON object whose values are all strings.
 std::optional<TextMap> parse_json_object(std::string_view text);
 std::optional<std::vector<std::string>> parse_json_array(std::string_view text);
 /// Equal for equal settings only: the identity of a setting in a table.

@@ -25,7 +25,7 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-/// Years 1970 to 9999: what a stranger's file says beyond that is no time.
+/// Years 1970 to 9999: what an untrusted file says beyond that is not a time.
 bool is_time(std::int64_t ms) { return ms >= 0 && ms <= std::int64_t{253'402'300'799'000}; }
 
 std::string utc(std::int64_t ms) {
@@ -69,15 +69,14 @@ Status refuse_if_alive(Database& database, const Holder& holder) {
   const std::string since = utc(holder.since_ms);
   if (alive && (young || holder.process.start)) {
     return fail(Code::Refused,
-                "{}: locked: process {} writes this table since {}; wait until it has finished, or "
-                "stop it (kill {})",
+                "{}: is locked: process {} has been writing to it since {}; wait until it has "
+                "finished, or stop it (kill {})",
                 database.shown(), holder.process.pid, since, holder.process.pid);
   }
   if (!alive && young) {
     return fail(Code::Refused,
-                "{}: locked: process {} of another host writes this table since {}; its last sign "
-                "of life was {} s ago; "
-                "if it is gone, try again {} s after that",
+                "{}: is locked: process {} of another host has been writing to it since {}; its "
+                "last heartbeat was {} s ago; if it is gone, try again {} s after that",
                 database.shown(), holder.process.pid, since, age < 0 ? 0 : age / 1000,
                 Lease::kLifetime.count());
   }
@@ -125,7 +124,7 @@ Status Lease::keep(Database& database) {
   OPLAT_TRY(holder, holder_of(database));
   if (!holder || holder->token != token_) {
     return fail(Code::Refused,
-                "{}: another writer{} took the table over; run this again when it has finished",
+                "{}: another writer{} took over the table; run this again when it has finished",
                 database.shown(),
                 holder ? fmt::format(" (process {})", holder->process.pid) : std::string());
   }

@@ -22,7 +22,7 @@ class Lease {
   static Result<Lease> take(Database& database);
   /// Inside a transaction: Code::Refused while another writer lives, naming it.
   static Status check_free(Database& database);
-  /// Inside a transaction: Code::Refused where another writer has taken the table over; refreshes
+  /// Inside a transaction: Code::Refused if another writer has taken the table over; refreshes
   /// an old heartbeat.
   Status keep(Database& database);
   /// Frees the table for the next writer; a failure leaves the lease to its lifetime.

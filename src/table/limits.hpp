@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds on what is read from a stranger's table and written into one.
+/// Bounds on what is read from an untrusted table and written into one.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ constexpr std::size_t kMaxCell = std::size_t{256} << 20;
 /// Keys, names, reasons, JSON texts. The longest real keys (torch modules with their repr) are some
 /// tens of KiB.
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
-/// Bytes of a foreign file that stand beside its rows, or of one of its rows.
+/// Bytes of a foreign file that are next to its rows, or of one of its rows.
 constexpr std::size_t kMaxForeignText = kMaxCell / 2;
 /// Bytes of a fit: what a library of 100,000 rows teaches takes some 40 MiB, and 12 more for every
 /// further flag of its keys.

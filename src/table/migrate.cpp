@@ -26,7 +26,7 @@ Status apply_steps(Database& database, std::span<const Migration> steps) {
   while (version < kSchemaVersion) {
     const auto step = std::find_if(steps.begin(), steps.end(),
                                    [&](const Migration& m) { return m.from == version; });
-    if (step == steps.end()) return database.corrupt("schema {} was never released", version);
+    if (step == steps.end()) return database.corrupt("schema {} is unknown", version);
     OPLAT_CHECK(step->apply(database));
     ++version;
     OPLAT_CHECK(database.execute(fmt::format("PRAGMA user_version = {}", version)));
@@ -52,7 +52,7 @@ Status to_schema_2(Database& database) {
 }
 
 /// Schema 3 says of a block how busy others kept the machine, and of a plan's kernel whether the
-/// runtime put it in. Of what stands there nobody recorded either.
+/// runtime put it in. For existing records neither is known.
 Status to_schema_3(Database& database) {
   return database.execute(
       "ALTER TABLE block ADD COLUMN other_load REAL; ALTER TABLE model_block ADD COLUMN other_load "

@@ -21,7 +21,7 @@ struct Migration {
 std::span<const Migration> migrations();
 
 /// Copies the table at `from` to `to`, which must not exist, and applies the steps from its version
-/// to kSchemaVersion. Code::Input where no step leads on.
+/// to kSchemaVersion. Code::Input if no step leads on.
 Status migrate_copy(Database& from, const std::filesystem::path& to,
                     std::span<const Migration> steps);
 

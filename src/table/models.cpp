@@ -71,7 +71,7 @@ Result<std::vector<StoredModelRow>> Table::model_rows() const {
     if (!line) return rows;
     OPLAT_TRY(row, read_model_row(statement));
     if (!ascending.next(row.id))
-      return impl_->database->corrupt("model_row {} comes twice", row.id);
+      return impl_->database->corrupt("model_row {} appears twice", row.id);
     rows.push_back(std::move(row));
   }
 }

@@ -25,14 +25,14 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kWriteVersionAt = 18;
 constexpr std::size_t kPageSizeAt = 16;  // two bytes, big-endian; 1 stands for 65536
 // fileformat2.html section 3: a journal that belongs to several files ends with their list and this
-// magic. SQLite deletes the file that such a list names, so a stranger's journal with one must
+// magic. SQLite deletes the file that such a list names, so an untrusted journal with one must
 // never be played back.
 constexpr std::string_view kSuperJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
 // A writer that recovers the file while it is copied makes the copy worthless; the next attempt
 // finds it recovered.
 constexpr int kCopyAttempts = 3;
 
-/// What stands at a path before SQLite looks at it.
+/// What is at a path before SQLite looks at it.
 enum class Standing { Absent, Empty, Database };
 
 fs::path journal_of(const fs::path& file) { return file.string() + "-journal"; }
@@ -49,7 +49,7 @@ Status inspect_size(const fs::path& file, const std::string& shown, std::span<co
   if (code || size % page == 0 || fs::exists(journal_of(file), code)) return {};
   // A commit may have ended between the two looks.
   if (fs::file_size(file, code) != size) return {};
-  return fail(Code::Input, "{}: corrupt table: cut off after {} bytes, in the middle of a page",
+  return fail(Code::Input, "{}: corrupt table: truncated after {} bytes, in the middle of a page",
               shown, size);
 }
 
@@ -66,7 +66,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   if (fs::is_directory(status)) return fail(Code::Input, "{}: is a folder, not a table", shown);
   // A named pipe would wait for a writer for ever.
   if (!fs::is_regular_file(status))
-    return fail(Code::Input, "{}: is no regular file, so not a table", shown);
+    return fail(Code::Input, "{}: is not a regular file; expected a table", shown);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return fail(Code::Input, "{}: cannot be read; check its permissions", shown);
   std::array<char, 100> header{};
@@ -74,14 +74,14 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   const auto size = static_cast<std::size_t>(stream.gcount());
   if (size == 0) return Standing::Empty;
   if (!std::string_view(header.data(), size).starts_with(kMagic)) {
-    return fail(Code::Input, "{}: not a table of oplat (no SQLite database)", shown);
+    return fail(Code::Input, "{}: is not a table of oplat (not a SQLite database)", shown);
   }
   if (size < header.size())
-    return fail(Code::Input, "{}: corrupt table: cut off after {} bytes", shown, size);
+    return fail(Code::Input, "{}: corrupt table: truncated after {} bytes", shown, size);
   if (header[kWriteVersionAt] == 2 || header[kWriteVersionAt + 1] == 2) {
     return fail(Code::Input,
-                "{}: is in write-ahead-log mode, which tables of oplat never are; "
-                "change it with: sqlite3 {} 'PRAGMA journal_mode=DELETE'",
+                "{}: is in write-ahead-log mode, which oplat does not support; change it with: "
+                "sqlite3 {} 'PRAGMA journal_mode=DELETE'",
                 shown, shown);
   }
   OPLAT_CHECK(inspect_size(file, shown, header));
@@ -98,11 +98,10 @@ Status inspect_journal(const fs::path& file, const std::string& shown) {
   stream.seekg(size - static_cast<std::int64_t>(tail.size()));
   stream.read(tail.data(), tail.size());
   if (!stream || std::string_view(tail.data(), tail.size()) != kSuperJournalMagic) return {};
-  return fail(
-      Code::Input,
-      "{}: its journal {} names further files, which no journal of oplat does; remove it if you "
-      "trust the table",
-      shown, base::printable(journal_of(file).string(), 200));
+  return fail(Code::Input,
+              "{}: its journal {} names further files, which a journal of oplat never does; remove "
+              "the journal if you trust the table",
+              shown, base::printable(journal_of(file).string(), 200));
 }
 
 std::string stamp(const fs::path& file) {
@@ -130,7 +129,7 @@ Result<base::TemporaryFolder> copy_with_journal(const fs::path& file, const std:
     if (code) return fail(Code::Input, "{}: its journal cannot be read: {}", shown, code.message());
     if (before == stamp(file) + stamp(journal_of(file))) return std::move(folder);
   }
-  return fail(Code::Refused, "{}: changes while it is read; try again", shown);
+  return fail(Code::Refused, "{}: changed while it was read; try again", shown);
 }
 
 /// What a connection needs before the file's content is asked for.
@@ -145,17 +144,17 @@ Status settle(Database& database, Mode mode) {
 Result<std::int64_t> version_of(Database& database) {
   OPLAT_TRY(application, database.integer("PRAGMA application_id"));
   if (application != kApplicationId) {
-    return fail(
-        Code::Input,
-        "{}: not a table of oplat: a SQLite database of another application (application_id {})",
-        database.shown(), application);
+    return fail(Code::Input,
+                "{}: is not a table of oplat, but a SQLite database of another application "
+                "(application_id {})",
+                database.shown(), application);
   }
   OPLAT_TRY(version, database.integer("PRAGMA user_version"));
   if (version > kSchemaVersion) {
-    return fail(
-        Code::Refused,
-        "{}: its schema {} is newer than {}, the newest that this oplat knows; use a newer oplat",
-        database.shown(), version, kSchemaVersion);
+    return fail(Code::Refused,
+                "{}: its schema {} is newer than {}, the newest that this oplat supports; use a "
+                "newer oplat",
+                database.shown(), version, kSchemaVersion);
   }
   return version;
 }
@@ -181,14 +180,14 @@ Result<OpenedDatabase> migrate_for_reading(OpenedDatabase old, std::span<const M
   return OpenedDatabase{std::move(database), std::move(folder)};
 }
 
-/// Puts the migrated copy in the table's place and keeps the old file beside it.
+/// Puts the migrated copy in the table's place and keeps the old file next to it.
 Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& file,
                                            std::int64_t version, std::span<const Migration> steps) {
   const std::string shown = old.database->shown();
   const fs::path made = file.string() + ".migrating";
   const fs::path kept = fmt::format("{}.schema{}", file.string(), version);
   std::error_code code;
-  // Shuts writers out until the new file stands in its place. One that is between two of its blocks
+  // Shuts writers out until the new file is in its place. One that is between two of its blocks
   // keeps the table.
   OPLAT_CHECK(old.database->execute("BEGIN IMMEDIATE"));
   OPLAT_CHECK(Lease::check_free(*old.database));
@@ -197,7 +196,7 @@ Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& f
   OPLAT_TRY(standing, source->integer("PRAGMA user_version"));
   if (standing != version) {
     return fail(Code::Refused,
-                "{}: another process brought it to schema {} meanwhile; run this again", shown,
+                "{}: another process migrated it to schema {} meanwhile; run this again", shown,
                 standing);
   }
   fs::remove(made, code);
@@ -254,28 +253,28 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
                                      std::span<const Migration> steps) {
   const std::string shown = base::printable(path.string(), 400);
   if (path.empty() || path.string().find('\0') != std::string::npos) {
-    return fail(Code::Input, "'{}': no name of a file", shown);
+    return fail(Code::Input, "'{}': is not a file name", shown);
   }
   std::error_code code;
   // Absolute, so that a name such as "file:x?mode=..." or ":memory:" is a file's name and nothing
-  // else; resolved, since SQLite keeps the journal beside the file that a link leads to.
+  // else; resolved, since SQLite keeps the journal next to the file that a link leads to.
   const fs::path file = fs::weakly_canonical(fs::absolute(path, code), code);
   if (code) return fail(Code::Input, "{}: {}", shown, code.message());
   OPLAT_TRY(standing, inspect(file, shown));
   if (standing != Standing::Database && mode != Mode::Create) {
     if (standing == Standing::Empty) {
       return fail(Code::Input,
-                  "{}: an empty file, not a table; make one with oplat profile --table {}, or of "
-                  "another system's with oplat import",
+                  "{}: is an empty file, not a table; make one with oplat profile --table {}, or "
+                  "from a foreign table with oplat import",
                   shown, shown);
     }
     return fail(Code::Input,
-                "no table at {}; make one with oplat profile --table {}, or of another system's "
-                "with oplat import",
+                "{}: no such table; make one with oplat profile --table {}, or from a foreign "
+                "table with oplat import",
                 shown, shown);
   }
   if (standing == Standing::Absent && !fs::is_directory(file.parent_path(), code)) {
-    return fail(Code::Write, "{}: cannot be made: no folder {}", shown,
+    return fail(Code::Write, "{}: cannot be created: the folder {} does not exist", shown,
                 file.parent_path().string());
   }
   OpenedDatabase opened;

@@ -16,10 +16,10 @@ namespace oplat::table {
 
 struct OpenedDatabase {
   std::unique_ptr<Database> database;
-  std::optional<base::TemporaryFolder>
-      copy;  ///< holds the file that is really open, if it is not the one asked for
+  /// holds the file that is really open, if it is not the one asked for
+  std::optional<base::TemporaryFolder> copy;
 };
-/// Makes the file where `mode` is Create and it is absent or empty. Does not take the lease.
+/// Makes the file where `mode` is Create and it is missing or empty. Does not take the lease.
 Result<OpenedDatabase> open_database(const std::filesystem::path& path, Mode mode,
                                      std::span<const Migration> steps);
 

@@ -74,7 +74,7 @@ Outcome read_outcome(Cells& cells, int first_column) {
   if (name == "unsupported") return Unsupported{std::move(reason)};
   if (name == "skipped") return Skipped{std::move(reason)};
   if (name == "failed") return Failed{std::move(reason)};
-  cells.bad(first_column, fmt::format("'{}', which is no outcome", base::printable(name)));
+  cells.bad(first_column, fmt::format("'{}', which is not an outcome", base::printable(name)));
   return Failed{};
 }
 
@@ -85,7 +85,7 @@ Method read_method(Cells& cells, int first_column) {
   if (auto flags = parse_json_array(cells.text(first_column + 14))) {
     method.flags = *std::move(flags);
   } else {
-    cells.bad(first_column + 14, "text that is no JSON array of words");
+    cells.bad(first_column + 14, "text that is not a JSON array of words");
   }
   return method;
 }

@@ -24,7 +24,7 @@ void add_outcome(Statement& statement, const Outcome& outcome);
 /// An outcome made ready for binding: holds the texts that the statement points to.
 class OutcomeCells {
  public:
-  /// Code::Input where a value may not stand in a table.
+  /// Code::Input if a value may not stand in a table.
   static Result<OutcomeCells> make(const Outcome& outcome, const Method& method);
   /// Adds kOutcomeColumns parameters; `this` must outlive the run of the statement.
   void add_to(Statement& statement) const;

@@ -13,7 +13,7 @@ using PlanId = std::int64_t;
 
 Status validate_plan(const Plan& plan) {
   if (plan.identity.empty())
-    return fail(Code::Input, "a plan without an identity cannot be kept in a table");
+    return fail(Code::Input, "a plan needs an identity to be stored in a table");
   OPLAT_CHECK(validate_text("identity", plan.identity));
   OPLAT_CHECK(validate_text("model", plan.model));
   OPLAT_CHECK(validate_text("source", plan.source));
@@ -39,11 +39,11 @@ Plan read_plan(Cells& cells) {
   return plan;
 }
 
-/// 0 or 1, nothing for NULL.
+/// 0 or 1, std::nullopt for NULL.
 std::optional<bool> read_flag(Cells& cells, int column) {
   const auto value = cells.optional_integer(column);
   if (!value) return std::nullopt;
-  if (*value != 0 && *value != 1) cells.bad(column, "neither 0 nor 1");
+  if (*value != 0 && *value != 1) cells.bad(column, "a value other than 0 and 1");
   return *value == 1;
 }
 
@@ -59,13 +59,13 @@ Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
     OPLAT_TRY(line, statement.step());
     if (!line) return kernels;
     if (kernels.size() >= kMaxPlanKernels)
-      return database.corrupt("plan {}: too many kernels", plan);
+      return database.corrupt("plan {}: has too many kernels", plan);
     Cells cells(statement, "plan_kernel");
     const std::int64_t position = cells.count(1);
     PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5)};
     OPLAT_CHECK(cells.status());
     if (position != static_cast<std::int64_t>(kernels.size())) {
-      return database.corrupt("plan {}: position {} stands where {} is expected", plan, position,
+      return database.corrupt("plan {}: has position {}; expected {}", plan, position,
                               kernels.size());
     }
     kernels.push_back(std::move(kernel));
@@ -139,7 +139,7 @@ Result<std::vector<Plan>> Table::plans() const {
       all.push_back(read_plan(cells));
       OPLAT_CHECK(cells.status());
       if (!ascending.next(cells.id()))
-        return impl_->database->corrupt("plan {} comes twice", cells.id());
+        return impl_->database->corrupt("plan {} appears twice", cells.id());
       ids.push_back(cells.id());
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Process identity from /proc, with plain kill(pid, 0) where that is absent.
+/// Process identity from /proc, with plain kill(pid, 0) where that is missing.
 #include "table/process.hpp"
 
 #include <signal.h>

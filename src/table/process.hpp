@@ -16,8 +16,8 @@ struct ProcessIdentity {
 };
 
 ProcessIdentity this_process();
-/// Whether the process lives: nothing where that cannot be told from here (another host). A process
-/// that has ended but was not waited for counts as dead.
+/// Whether the process lives: std::nullopt if that cannot be told from here (another host). A
+/// process that has ended but was not waited for counts as dead.
 std::optional<bool> is_alive(const ProcessIdentity& process);
 
 }  // namespace oplat::table

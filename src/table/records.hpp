@@ -78,7 +78,7 @@ struct Block {
   std::int64_t pass = 0;     ///< number of the pass in the campaign
   std::int64_t process = 0;  ///< number of the worker process in the campaign
   double value_ns = 0;  ///< slope (kernels) or a call (models); the lower quartile of the block,
-                        ///< measure::calm_time
+                        ///< measure::lower_quartile_ns
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
   std::int64_t rounds = 0;    ///< calls behind the value

@@ -23,11 +23,11 @@ std::string RefusedRows::first() const {
 tl::unexpected<Error> RefusedRows::error(std::string_view name) const {
   const std::string shown = base::printable(name, 400);
   if (count_ == 1) {
-    return fail(Code::Input, "{}: {}; --skip-bad-rows leaves malformed rows out", shown,
+    return fail(Code::Input, "{}: {}; use --skip-bad-rows to skip malformed rows", shown,
                 notes_.front());
   }
   std::string text =
-      fmt::format("{}: {} malformed rows; --skip-bad-rows leaves them out", shown, count_);
+      fmt::format("{}: {} malformed rows; use --skip-bad-rows to skip them", shown, count_);
   for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
   if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
   return fail(Code::Input, "{}", text);

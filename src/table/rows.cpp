@@ -48,7 +48,8 @@ Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most)
     OPLAT_TRY(line, statement.step());
     if (!line) break;
     OPLAT_TRY(row, read_row(statement));
-    if (!ascending.next(row.id)) return statement.database().corrupt("row {} comes twice", row.id);
+    if (!ascending.next(row.id))
+      return statement.database().corrupt("row {} appears twice", row.id);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -114,7 +115,7 @@ Result<StoredRow> read_row(const Statement& statement) {
   stored.row.method = read_method(cells, kFirstOutcomeColumn);
   OPLAT_CHECK(cells.status());
   if (base::Hash128::from_bytes(hash) != base::hash128(stored.row.key)) {
-    return statement.database().corrupt("row {}: the hash of its kernel is not that of the key {}",
+    return statement.database().corrupt("row {}: the hash of its kernel does not match the key {}",
                                         stored.id, base::printable(stored.row.key));
   }
   return stored;
@@ -165,7 +166,7 @@ Status Table::each_row(const RowFilter& filter,
       page = std::move(rows);
     }
     if (!page.empty() && page.front().id < next) {
-      return impl_->database->corrupt("row {} comes twice", page.front().id);
+      return impl_->database->corrupt("row {} appears twice", page.front().id);
     }
     for (const StoredRow& row : page) {
       if (!visit(row)) return {};
@@ -201,7 +202,7 @@ Result<std::vector<base::Hash128>> Table::kernel_hashes() const {
     Cells cells(statement, "kernel");
     const auto hash = base::Hash128::from_bytes(cells.blob(1, 16));
     OPLAT_CHECK(cells.status());
-    if (!hash) return impl_->database->corrupt("a kernel's hash is not of 16 bytes");
+    if (!hash) return impl_->database->corrupt("the hash of a kernel does not have 16 bytes");
     hashes.push_back(*hash);
   }
 }

@@ -234,7 +234,7 @@ Result<std::map<std::string, Found>> objects_of(Database& database) {
     if (objects.size() >= kMaxObjects)
       return database.corrupt("more than {} tables and indexes", kMaxObjects);
     if (found.type != "table" && found.type != "index") {
-      return database.corrupt("holds the {} {}; tables of oplat have tables and indexes only",
+      return database.corrupt("holds the {} {}; expected only tables and indexes",
                               base::printable(found.type), base::printable(name));
     }
     objects[std::move(name)] = std::move(found);
@@ -266,7 +266,7 @@ Status verify_columns(Database& database, Database& ours, std::string_view table
     const auto at = found.find(name);
     if (at == found.end()) return database.corrupt("table {} has no column {}", table, name);
     if (at->second != type) {
-      return database.corrupt("table {}: column {} is declared {}, expected {}", table, name,
+      return database.corrupt("table {}: column {} is declared as {}; expected {}", table, name,
                               base::printable(at->second), type);
     }
   }
@@ -295,10 +295,10 @@ Status verify_schema(Database& database) {
   for (const SchemaObject& object : kObjects) {
     const auto at = found.find(std::string(object.name));
     if (at == found.end() || at->second.type != object.type)
-      return database.corrupt("no {} {}", object.type, object.name);
+      return database.corrupt("the {} {} is missing", object.type, object.name);
     if (at->second.sql == object.sql) continue;
     if (object.type == "index")
-      return database.corrupt("index {} is not the one of the format", object.name);
+      return database.corrupt("index {} differs from that of the format", object.name);
     if (!ours) {
       OPLAT_TRY(memory, Database::open(":memory:", Database::Access::Create, "schema"));
       OPLAT_CHECK(create_schema(*memory));

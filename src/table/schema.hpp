@@ -21,13 +21,13 @@ constexpr std::int64_t kSchemaVersion = 3;
 struct SchemaObject {
   std::string_view type;  ///< "table" or "index"
   std::string_view name;
-  std::string_view sql;  ///< as it stands in sqlite_master
+  std::string_view sql;  ///< as in sqlite_master
 };
 std::span<const SchemaObject> schema_objects();
 
 /// Makes every table and index and stamps the file. Must run inside a transaction.
 Status create_schema(Database& database);
-/// Code::Input where the file lacks a table, column or index, or holds a view, a trigger, a virtual
+/// Code::Input if the file lacks a table, column or index, or holds a view, a trigger, a virtual
 /// table or a generated column. Tables and columns beyond ours are allowed: a later version of
 /// oplat may have added them.
 Status verify_schema(Database& database);

@@ -245,7 +245,7 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
   OPLAT_TRY(statement, prepare(sql));
   OPLAT_TRY(row, statement.step());
   if (!row || sqlite3_column_type(statement.handle(), 0) != SQLITE_INTEGER) {
-    return corrupt("no number where one is expected");
+    return corrupt("a value is not a number");
   }
   return sqlite3_column_int64(statement.handle(), 0);
 }
@@ -255,27 +255,27 @@ tl::unexpected<Error> Database::error(int code) const {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return fail(Code::Refused, "{}: locked by another process; try again when it has finished",
+      return fail(Code::Refused, "{}: is locked by another process; try again when it has finished",
                   shown_);
     case SQLITE_READONLY:
     case SQLITE_PERM:
       return fail(Code::Refused,
-                  "{}: not writable; check the permissions of the file and of its folder", shown_);
+                  "{}: is not writable; check the permissions of the file and its folder", shown_);
     case SQLITE_CANTOPEN:
       if (access_ == Access::Read)
         return fail(Code::Input, "{}: cannot be opened: {}", shown_, text);
       return fail(
           Code::Refused,
-          "{}: cannot be opened for writing; check the permissions of the file and of its folder",
+          "{}: cannot be opened for writing; check the permissions of the file and its folder",
           shown_);
     case SQLITE_FULL:
-      return fail(Code::Write, "{}: disk full; what was committed before is safe", shown_);
+      return fail(Code::Write, "{}: the disk is full; what was committed before is safe", shown_);
     case SQLITE_NOTADB:
-      return fail(Code::Input, "{}: not a table of oplat (no SQLite database)", shown_);
+      return fail(Code::Input, "{}: is not a table of oplat (not a SQLite database)", shown_);
     case SQLITE_CORRUPT:
       return corrupt("{}", text);
     case SQLITE_INTERRUPT:
-      return corrupt("a look-up does not end; its pages name one another in circles");
+      return corrupt("a query does not end, since its pages form a cycle");
     case SQLITE_ERROR:
       return corrupt("unexpected schema: {}", text);
     default:

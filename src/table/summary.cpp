@@ -44,7 +44,7 @@ Status count_outcomes(Database& database, Counts& counts) {
     } else if (outcome == "failed") {
       counts.failed = cells.id();
     } else {
-      return database.corrupt("{} rows hold the outcome '{}', which is none", cells.id(),
+      return database.corrupt("{} rows hold the unknown outcome '{}'", cells.id(),
                               base::printable(outcome));
     }
   }
@@ -116,7 +116,7 @@ Result<std::vector<PopulationOutline>> Table::population_outlines() const {
     if (!found) return all;
     // A damaged index can lead in circles.
     if (*found <= at)
-      return database.corrupt("rows of device {}, setting {} come twice", found->first,
+      return database.corrupt("rows of device {}, setting {} appear twice", found->first,
                               found->second);
     at = *found;
     OPLAT_TRY(any_timing,

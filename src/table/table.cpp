@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Opening and closing a table, its transactions, and the kernels that all records hang on.
+/// Opening and closing a table, its transactions, and the kernels that all records depend on.
 #include "table/table.hpp"
 
 #include <unistd.h>
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Table::Impl>> Table::Impl::open(const std::filesystem::pa
 
 Status Table::Impl::write(const std::function<Status()>& work) {
   if (mode == Mode::Read)
-    return fail(Code::Refused, "{}: opened for reading only", database->shown());
+    return fail(Code::Refused, "{}: is open for reading only", database->shown());
   return depth == 0 ? run_in_transaction(work) : run_in_savepoint(work);
 }
 
@@ -82,8 +82,7 @@ Status Table::Impl::run_in_transaction(const std::function<Status()>& work) {
   }
   --depth;
   if (done && !database->in_transaction()) {
-    done =
-        fail(Code::Write, "{}: the transaction was undone by an earlier error", database->shown());
+    done = fail(Code::Write, "{}: an earlier error undid the transaction", database->shown());
   }
   if (done) done = commit();
   if (!done) roll_back();
@@ -141,7 +140,7 @@ Result<std::optional<KernelId>> Table::Impl::find_kernel(std::string_view key) {
   const std::string found = cells.text(1);
   OPLAT_CHECK(cells.status());
   if (found != key)
-    return database->corrupt("kernel {}: its hash is not that of its key", cells.id());
+    return database->corrupt("kernel {}: its hash does not match its key", cells.id());
   if (kernel_memo.size() >= kMaxMemo) kernel_memo.clear();
   kernel_memo.emplace(text, cells.id());
   return std::optional(cells.id());

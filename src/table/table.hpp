@@ -27,9 +27,9 @@ using RowId = std::int64_t;
 using FileId = std::int64_t;
 
 enum class Mode {
-  Read,    ///< a stranger's file: read-only, defensive, nothing of it is run
+  Read,    ///< an untrusted file: read-only, defensive, nothing of it is run
   Write,   ///< must exist; takes the writer's lease
-  Create,  ///< Write, made where absent
+  Create,  ///< Write, made where missing
 };
 
 /// A row with where it stands.
@@ -128,10 +128,10 @@ struct Counts {
 /// look-up has answered once it answers again, whatever another process has written since.
 class Table {
  public:
-  /// Code::Input: absent, no table, corrupt. Code::Refused: newer schema, locked by another writer,
-  /// read-only. A table of an older schema is migrated: for reading in a temporary copy, for
-  /// writing in place, with the old file kept beside it as PATH.schemaN. `codecs`: the formats that
-  /// the error names if the file is one of theirs and no table.
+  /// Code::Input: missing, no table, corrupt. Code::Refused: newer schema, locked by another
+  /// writer, read-only. A table of an older schema is migrated: for reading in a temporary copy,
+  /// for writing in place, with the old file kept next to it as PATH.schemaN. `codecs`: the formats
+  /// that the error names if the file is one of theirs and no table.
   static Result<Table> open(const std::filesystem::path& path, Mode mode, CodecList codecs = {});
   Table(Table&&) noexcept;
   Table& operator=(Table&&) noexcept;

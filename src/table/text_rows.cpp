@@ -80,7 +80,7 @@ void TextRows::take(ForeignRow row) {
 Result<ForeignRead> TextRows::finish(const ReadOptions& options, std::string_view expected) && {
   if (refused_.count() > 0 && !options.skip_bad_rows) return refused_.error(options.name);
   if (file_.rows.empty()) {
-    return fail(Code::Input, "{}: no row with a latency ({} malformed{}); expected {}",
+    return fail(Code::Input, "{}: has no row with a latency ({} malformed{}); expected {}",
                 base::printable(options.name, 400), refused_.count(), refused_.first(), expected);
   }
   file_.tail = std::string(bytes_.substr(pending_));

@@ -58,7 +58,7 @@ std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most = 1024);
 /// Whether all bytes are printable ASCII or tabs.
 bool is_plain(std::string_view text);
-/// A time in ms as ns; nothing for what no kernel takes (oplat/base/kernel_time.hpp).
+/// A time in ms as ns; std::nullopt for what no kernel takes (oplat/base/kernel_time.hpp).
 std::optional<double> ns_of_ms(std::string_view text);
 /// One measurement of which nobody knows how much it would differ the next time.
 Timing timing_of_one(double ns);

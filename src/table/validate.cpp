@@ -32,14 +32,13 @@ struct OutcomeCheck {
 
 Status validate_text(std::string_view what, std::string_view text) {
   if (text.size() <= kMaxText) return {};
-  return fail(Code::Input, "{}: {} bytes of text; a table holds at most {}", what, text.size(),
+  return fail(Code::Input, "{}: has {} bytes of text; the limit is {}", what, text.size(),
               kMaxText);
 }
 
 Status validate_number(std::string_view what, double value) {
   if (std::isfinite(value) && value >= 0) return {};
-  return fail(Code::Input,
-              "{}: {} is no number that a table may hold; it must be finite and not negative", what,
+  return fail(Code::Input, "{}: is {}; expected a finite number of at least 0", what,
               base::float_text(value));
 }
 
@@ -49,16 +48,16 @@ Status validate_number(std::string_view what, const std::optional<double>& value
 
 Status validate_count(std::string_view what, std::int64_t value) {
   if (value >= 0) return {};
-  return fail(Code::Input, "{}: {} is negative", what, value);
+  return fail(Code::Input, "{}: is {}; expected at least 0", what, value);
 }
 
 Status validate_key(std::string_view key) {
-  if (key.empty()) return fail(Code::Input, "an empty key names no kernel");
+  if (key.empty()) return fail(Code::Input, "the key is empty");
   OPLAT_CHECK(validate_text("key", key));
   // Three searches for one byte each are many times faster than one for any of three.
   const auto holds = [&](char c) { return key.find(c) != std::string_view::npos; };
   if (!holds('\n') && !holds('\r') && !holds('\0')) return {};
-  return fail(Code::Input, "{}: a key stands on one line and holds no NUL", base::printable(key));
+  return fail(Code::Input, "{}: the key contains a line end or NUL", base::printable(key));
 }
 
 Status validate(const Outcome& outcome) { return std::visit(OutcomeCheck{}, outcome); }

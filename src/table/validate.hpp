@@ -12,11 +12,11 @@ namespace oplat::table {
 
 /// Code::Input, naming `what`, where a text is longer than kMaxText.
 Status validate_text(std::string_view what, std::string_view text);
-/// Code::Input where a number is negative, infinite or NaN.
+/// Code::Input if a number is negative, infinite or NaN.
 Status validate_number(std::string_view what, double value);
 Status validate_number(std::string_view what, const std::optional<double>& value);
 Status validate_count(std::string_view what, std::int64_t value);
-/// A key stands on one line; its grammar is the ir layer's affair.
+/// A key is on one line; its grammar is the ir layer's affair.
 Status validate_key(std::string_view key);
 Status validate(const Outcome& outcome);
 Status validate(const Block& block);

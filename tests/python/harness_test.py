@@ -218,7 +218,7 @@ class Harness(unittest.TestCase):
         self.assertEqual(opened["opened"], {"handle": 1, "bytes": 16000, "topology": "fan"})
         self.assertEqual(refused, {"unsupported": "adder has no Relu"})
         self.assertEqual([ns > 0 for ns in timed["samples"]["ns"][0]], [True] * 3)
-        self.assertEqual((closed, failed), ({}, {"failed": "no open handle 1"}))
+        self.assertEqual((closed, failed), ({}, {"failed": "handle 1 is not open"}))
 
     def test_the_library_needs_only_what_every_system_has(self):
         """Python of any version, with libraries of its own, must be able to load it."""

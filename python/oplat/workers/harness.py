@@ -75,7 +75,7 @@ def library():
         reason = f"cannot load {path}: {error}; set OPLAT_WORKER_LIBRARY to its path"
         raise WorkerError("runtime", reason) from error
     if abi != ABI:
-        raise WorkerError("runtime", f"{path}: version {abi}, this worker needs version {ABI}")
+        raise WorkerError("runtime", f"{path}: has version {abi}, but this worker needs version {ABI}")
     found.oplat_worker_answer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
     found.oplat_worker_refuse.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
     found.oplat_worker_serve.argtypes = [ctypes.POINTER(CWorker), ctypes.c_int]

@@ -34,7 +34,7 @@ class Key:
     domain: str
     op: str
     attributes: dict = field(default_factory=dict)
-    operands: list = field(default_factory=list)  # Tensor, Alias, or None where absent
+    operands: list = field(default_factory=list)  # Tensor, Alias, or None where missing
     results: list = field(default_factory=list)
     tags: dict = field(default_factory=dict)
     since: int | None = None

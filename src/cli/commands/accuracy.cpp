@@ -45,81 +45,67 @@ Result<int> run_accuracy(const AccuracyFlags& flags) {
 }
 
 constexpr const char* kAccuracyFooter =
-    "Some rows are held out, the rest is learned from as 'oplat fit' does, and those held out are "
-    "asked for. The\n"
-    "table is only read. --split says which rows are held out:\n"
-    "  random             one row in ten, by the CRC-32 of its text: what lies between measured "
-    "rows\n"
-    "  twin               the same, but a convolution with and without its fused sum together\n"
-    "  level:FIELD=VALUE  every row of one value of a field: a size that was never measured. "
-    "Several, separated by\n"
-    "                     commas: rows of any of them are held out, those of all of them are asked "
-    "for. Fields of\n"
-    "                     convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel, stride, "
-    "residual (1\n"
-    "                     with a fused sum, else 0)\n"
-    "  beyond             the fifth of the rows with the most operations: larger than all that was "
-    "measured\n"
-    "  keep:PERCENT       all rows but so many per cent, chosen at random: a table of that many "
-    "rows\n"
-    "  sample:PERCENT     the same, chosen by oplat's sampler, which is told the times of those "
-    "alone\n"
-    "  folds:COUNT        every row once: rows fall into so many folds by the CRC-32 of their "
-    "text, and each fold is\n"
-    "                     asked for by a fit of the others\n"
-    "  groups:FILE        rows of a group together, each group in its turn: lines of KEY, tab, "
-    "GROUP; # begins a\n"
-    "                     comment line. Other rows are learned from and never asked for\n"
-    "Lines: all rows; each tier, which is how the rows asked for stand to those measured (grid, no "
-    "twin, level,\n"
-    "pair, beyond, shape, sparse: docs/guide/estimating.md); bands of measured latency; operators, "
-    "where "
-    "there are several.\n"
-    "'inside' is how often the interval of --level held the measured time, 'half-width' the mean "
-    "of half the\n"
-    "interval over its middle.\n"
-    "--networks N draws, for each batch that has rows for it, N networks from the rows held out in "
-    "the manner of a\n"
-    "ResNet: 9, 12, 18 and 6 dense convolutions of kernel 1 or 3 at heights within a factor of 1.5 "
-    "of 56, 28, 14\n"
-    "and 7, with 64-256, 128-512, 256-1024 and 512-2048 channels out, each row equally likely; a "
-    "network errs by\n"
-    "the sum of its predictions over the sum of its measured times.\n"
-    "--json prints oplat.accuracy/1.\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 6 too few rows,\n"
-    "or none that the split holds out; 130 interrupted.";
+    R"(
+Holds out some rows, learns from the others as 'oplat fit' does, and predicts the rows held out. The
+table is not changed. --split selects the rows to hold out:
+  random             one row in ten, by the CRC-32 of its key's text: interpolation between rows
+  twin               the same, but a convolution with and without its fused sum stay together
+  level:FIELD=VALUE  all rows with one value of a field: a size that was never measured. Several,
+                     separated by commas: rows of any are held out, rows of all are predicted.
+                     Fields of convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel,
+                     stride, residual (1 with a fused sum, else 0)
+  beyond             the fifth of the rows with the most operations: extrapolation in size
+  keep:PERCENT       all rows except PERCENT of them, chosen at random: a table of that many rows
+  sample:PERCENT     the same, but oplat's sampler chooses the rows and sees only their times
+  folds:COUNT        every row once: the CRC-32 of a row's key text selects its fold, and a fit of
+                     the other folds predicts it
+  groups:FILE        one group of rows after the other. FILE has lines KEY<tab>GROUP, and # begins
+                     a comment. Rows that it does not list are always learned from
+The output has one line for all rows, and one for each tier, band of measured latency and operator.
+A tier is how a row relates to the measured rows: grid, no twin, level, pair, beyond, shape or
+sparse (docs/guide/estimating.md). 'inside' is how often the interval of --level contains the
+measured time. 'half-width' is the mean of half the interval divided by its midpoint.
+--networks N builds N networks for each batch from the rows held out, shaped like a ResNet: 9, 12,
+18 and 6 dense convolutions of kernel 1 or 3, at heights within a factor of 1.5 of 56, 28, 14 and 7,
+with 64-256, 128-512, 256-1024 and 512-2048 output channels. Every row is equally likely. The error
+of a network compares the sum of its predictions with the sum of its measured times.
+--json prints oplat.accuracy/1.
+Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 6 too few rows, or the split holds
+out none; 130 interrupted.)";
 
 }  // namespace
 
 void add_accuracy(const Command& app) {
   const Command command =
-      app.add_subcommand("accuracy", "how well a table predicts rows that it was not shown");
+      app.add_subcommand("accuracy", "measure how well a table predicts rows that were held out");
   const auto flags = std::make_shared<AccuracyFlags>();
-  command.add_option("TABLE,--table", flags->request.table, "the table")
+  command.add_option("TABLE,--table", flags->request.table, "the latency table")
       .envname("OPLAT_TABLE")
       .required();
   command
       .add_option("--split", flags->request.split,
-                  "random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, sample:PERCENT, "
-                  "folds:COUNT, groups:FILE")
+                  "rows to hold out: random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, "
+                  "sample:PERCENT, folds:COUNT or groups:FILE")
       .type_name("SPLIT")
       .capture_default_str();
   command
       .add_option("--operators", flags->request.operators,
-                  "learn from and ask for rows of these operators alone (paddle_lite:conv2d,...)")
+                  "learn from and predict only rows of these operators (paddle_lite:conv2d,...)")
       .type_name("OPERATOR")
       .comma_separated()
       .repeatable();
   add_row_filter(command, flags->request.rows);
   add_estimator(command, flags->estimator);
   add_learn_options(command, flags->request.learn);
-  command.add_option("--level", flags->request.level, "level of the intervals")
+  command.add_option("--level", flags->request.level, "confidence level of the intervals")
       .range(0.01, 0.999)
       .capture_default_str();
-  command.add_option("--networks", flags->request.networks, "random networks of each batch")
+  command
+      .add_option("--networks", flags->request.networks, "number of random networks for each batch")
       .range(std::int64_t{0}, std::int64_t{1'000'000})
       .capture_default_str();
-  command.add_option("--network-seed", flags->network_seed, "of the networks (default: --seed)");
+  command.add_option("--network-seed", flags->network_seed,
+                     "random seed for the networks (default: --seed)");
   add_form<report::AccuracyReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kAccuracyFooter);

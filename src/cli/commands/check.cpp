@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat check T: rows that cannot be.
+/// oplat check T: implausible rows.
 #include <memory>
 
 #include "app/check.hpp"
@@ -28,7 +28,7 @@ report::CheckReport report_of_check(const app::CheckRequest& request, app::Check
   report.sizes_unknown = result.sizes_unknown;
   report.peak_gflops = result.peak_flops_per_ns;
   report.peak_gb_per_s = result.peak_bytes_per_ns;
-  report.max_ratio = request.limits.most_ratio;
+  report.max_ratio = request.limits.max_ratio;
   for (app::Suspect& suspect : result.suspects) {
     report.suspects.push_back({suspect.row, std::move(suspect.key), suspect.latency_ns,
                                std::string(estimate::name(suspect.fault)),
@@ -48,54 +48,49 @@ Result<int> run_check(const CheckFlags& flags) {
 }
 
 constexpr const char* kCheckFooter =
-    "Faults:\n"
-    "  sizes     no kernel of the operator has these sizes: filters that do not fit the channels, "
-    "a window that does not\n"
-    "            leave the result's\n"
-    "  too fast  more operations or bytes a second than the machine does. Operations are counted "
-    "as the cheapest algorithm\n"
-    "            known does them (Winograd's for windows of stride 1). Without --peak-gflops and "
-    "--peak-gb-per-s the machine\n"
-    "            does half as many operations again, and three times the bytes (of caches), as the "
-    "best hundredth of the rows\n"
-    "            of known sizes, three rows at least\n"
-    "  twin      a row of unknown batch ('?' where others have 1) that is off its twin of batch 1 "
-    "by more than --most-ratio\n"
-    "  order     a row of unknown batch that is slower than a kernel as large in every size, or "
-    "faster than a smaller one, by\n"
-    "            more than --most-ratio\n"
-    "A batch that is not known counts as 1. A row in doubt stays in the table and answers for its "
-    "own kernel; 'oplat fit\n"
-    "--exclude-suspects' and 'oplat accuracy --exclude-suspects' leave it out. What fits learn "
-    "from rows of "
-    "unknown batch never includes one.\n"
-    "--json prints oplat.check/1.\n"
-    "Exit codes: 0 every row can be; 2 usage, or several settings fit; 3 no table; 6 no row with a "
-    "time; 7 some rows cannot be.";
+    R"(
+Faults:
+  sizes     no kernel of the operator can have these sizes: filters that do not fit the channels, a
+            window that does not give the result's size
+  too fast  more operations or bytes a second than the machine can do. Operations are those of the
+            cheapest known algorithm (Winograd's for windows of stride 1). The default limits come
+            from the fastest hundredth of the rows with known sizes (at least three rows): 1.5 times
+            their operations, and 3 times their bytes, which caches may serve
+  twin      a row of unknown batch ('?' where others have 1) that differs from the row of batch 1 by
+            more than --max-ratio
+  order     a row of unknown batch that is, by more than --max-ratio, slower than a kernel as large
+            in every size, or faster than a smaller one
+An unknown batch counts as 1. Rows in doubt stay in the table and still answer for their own kernel.
+'oplat fit --exclude-suspects' and 'oplat accuracy --exclude-suspects' ignore them. Fits never learn
+from a row of unknown batch that is in doubt.
+--json prints oplat.check/1.
+Exit codes: 0 every row is plausible; 2 usage, or several settings fit; 3 no table; 6 no row with a
+time; 7 some rows are implausible.)";
 
 }  // namespace
 
 void add_check(const Command& app) {
   const Command command = app.add_subcommand("check", "list implausible rows and why");
   const auto flags = std::make_shared<CheckFlags>();
-  command.add_option("TABLE,--table", flags->request.table, "the table")
+  command.add_option("TABLE,--table", flags->request.table, "the latency table")
       .envname("OPLAT_TABLE")
       .required();
   add_row_filter(command, flags->request.rows);
   command
       .add_option(
           "--peak-gflops", flags->request.limits.peak_flops_per_ns,
-          "what the machine does at most, in 1e9 operations a second (default: told from the rows)")
+          "peak of the machine in 1e9 operations a second (default: estimated from the rows)")
       .range(1e-6, 1e9);
   command
       .add_option("--peak-gb-per-s", flags->request.limits.peak_bytes_per_ns,
-                  "and in 1e9 bytes a second")
+                  "peak memory bandwidth in 1e9 bytes a second (default: estimated from the rows)")
       .range(1e-6, 1e9);
   command
-      .add_option("--most-ratio", flags->request.limits.most_ratio,
-                  "between rows that should agree")
+      .add_option("--max-ratio", flags->request.limits.max_ratio,
+                  "max ratio of the times of two rows that should agree")
       .range(1.01, 1e6)
       .capture_default_str();
+  command.add_option("--most-ratio", flags->request.limits.max_ratio, "").range(1.01, 1e6).hidden();
   add_form<report::CheckReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kCheckFooter);

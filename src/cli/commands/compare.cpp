@@ -38,7 +38,7 @@ Result<int> run_compare(const CompareFlags& flags) {
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{comparison, {}}));
   for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
   for (const predict::Mismatch& one : result.mismatch) {
-    fmt::print(stderr, "oplat: mismatch: {}: asked {}, rows are of {}\n", one.field,
+    fmt::print(stderr, "oplat: mismatch: {}: asked for {}, rows have {}\n", one.field,
                base::printable(one.asked), base::printable(one.used));
   }
   return kDone;
@@ -48,7 +48,7 @@ Result<int> run_compare(const CompareFlags& flags) {
 
 void add_compare(const Command& app) {
   const Command command =
-      app.add_subcommand("compare", "predict two models and say which is faster");
+      app.add_subcommand("compare", "predict two models and report which is faster");
   const auto flags = std::make_shared<CompareFlags>();
   command.add_option("A", flags->request.models[0], "model file").required();
   command.add_option("B", flags->request.models[1], "model file").required();

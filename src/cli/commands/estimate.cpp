@@ -42,16 +42,19 @@ Result<int> run_estimate(const EstimateFlags& flags) {
 }  // namespace
 
 void add_estimate(const Command& app) {
-  const Command command = app.add_subcommand("estimate", "estimate single kernels, given by key");
+  const Command command =
+      app.add_subcommand("estimate", "estimate the time of single kernels, given by key");
   const auto flags = std::make_shared<EstimateFlags>();
-  command.add_option("KEY", flags->request.keys, "keys, as 'oplat plan' prints them").required();
+  command.add_option("KEY", flags->request.keys, "keys of kernels, as 'oplat plan' prints them")
+      .required();
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   add_mismatch_flag(command, flags->request.rows);
   add_prediction_options(command, flags->prediction);
   command
       .add_option("--reuse-bytes", flags->request.reuse_bytes,
-                  "bytes touched between two uses of a weight (default: hot)")
+                  "footprint: bytes touched between two uses of a weight (default: 0, weights hot "
+                  "in the caches)")
       .not_negative();
   add_form<report::EstimateListing>(command, flags->form);
   add_verbosity(command, flags->verbosity);

@@ -30,38 +30,32 @@ Result<int> run_export(const ExportFlags& flags) {
 
 void add_export(const Command& app) {
   const Command command =
-      app.add_subcommand("export", "write rows as another system's latency table");
+      app.add_subcommand("export", "write rows as a latency table of another system");
   const auto flags = std::make_shared<ExportFlags>();
-  command.add_option("T,--table", flags->request.table, "the table")
+  command.add_option("T,--table", flags->request.table, "the latency table")
       .envname("OPLAT_TABLE")
       .required();
   command
       .add_option("--format", flags->request.format,
-                  fmt::format("what to write: {}", table::codec_list(compat::codecs())))
+                  fmt::format("format to write: {}", table::codec_list(compat::codecs())))
       .required();
-  command
-      .add_option("--out", flags->request.file, "the file to write; one that is there is replaced")
+  command.add_option("--out", flags->request.file, "file to write; an existing file is replaced")
       .type_name("FILE")
       .required();
   add_row_filter(command, flags->request.rows);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "What was imported comes out byte for byte, in the order in which it was imported: failed "
-      "rows, duplicates, malformed lines\n"
-      "that --skip-bad-rows left out. Rows that oplat measured, and those imported from other "
-      "formats, follow where the format\n"
-      "can say their keys, at their hottest cache state; those that it cannot tell apart come as "
-      "one, their mean; others are\n"
-      "counted and named on stderr. A library of TinyNAS takes ONNX Runtime's convolutions in "
-      "blocked layout ('oplat tinynas\n"
-      "keys' names such), with and without Relu alike; a look-up table takes operators of Caffe2 "
-      "that have a time, with\n"
-      "percentiles over blocks; a log of Paddle-Lite's profiler takes nothing but what was "
-      "imported.\n"
-      "Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format "
-      "can say; 8 could not write.\n"
-      "Example: oplat export v100.oplat --format tinynas --precision FP16 --out "
-      "conv_data.out.fp16");
+      R"(
+Imported rows are written byte for byte, in their original order, including failed rows, duplicates
+and malformed lines that --skip-bad-rows left out. Rows that oplat measured or imported from other
+formats follow, at their hottest cache state, if the format can represent their keys. Rows that the
+format cannot distinguish are averaged. Rows left out are counted and named on stderr.
+tinynas takes convolutions of ONNX Runtime in blocked layout ('oplat tinynas keys' names them), with
+and without Relu. lut takes Caffe2 operators that have a time, with percentiles over blocks.
+paddle-lite-profile takes only what was imported from it.
+Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can
+represent; 8 could not write.
+Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16)");
   command.runs([flags] { return run_export(*flags); });
 }
 

@@ -29,7 +29,7 @@ report::FitReport report_of(const app::FitRequest& request, app::FitResult resul
   report.device = std::move(result.device);
   report.setting = std::move(result.setting);
   report.level = request.how.level;
-  report.most_half_width = request.how.most_half_width;
+  report.max_half_width = request.how.max_half_width;
   report.stored = result.stored;
   if (result.composition)
     report.composition = report::composition_report(*std::move(result.composition));
@@ -43,7 +43,8 @@ report::FitReport report_of(const app::FitRequest& request, app::FitResult resul
 
 Result<int> run_fit(const FitFlags& flags) {
   if (flags.only == "kernels" && !flags.groups_file.empty())
-    return fail(Code::Usage, "--groups: concerns the composition, which --only kernels leaves out");
+    return fail(Code::Usage,
+                "--groups: applies to the composition, which --only kernels leaves out");
   OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.groups_file}));
   app::FitRequest request = flags.request;
   request.composition = flags.only != "kernels";
@@ -62,23 +63,23 @@ Result<int> run_fit(const FitFlags& flags) {
 }
 
 constexpr const char* kFitFooter =
-    "Two things are learned, each where the table holds enough for it:\n"
-    "  composition  how kernels add up, from whole models ('oplat profile --model' measures them)\n"
-    "  kernels      how long kernels take that were not measured, from the rows of all that were\n"
-    "Predictions use them until more is measured. On a large table the kernels take minutes; "
-    "Ctrl-C ends the fit and\n"
-    "stores nothing. 'oplat accuracy' tells how good the estimates of a table are.\n"
-    "Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no "
-    "table, or a file of\n"
-    "groups that is not one; 6 neither can be fitted, or the table is locked; 130 interrupted.";
+    R"(
+Learns two things, each if the table has enough rows for it:
+  composition  how kernels add up to a model, from whole models ('oplat profile --model' measures
+               them)
+  kernels      how long unmeasured kernels take, from the rows of all measured ones
+Predictions use both until more is measured. Fitting the kernels of a large table takes minutes.
+Ctrl-C stops it and stores nothing. 'oplat accuracy' shows how good the estimates of a table are.
+Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no table, or a
+malformed file of groups; 6 neither can be fitted, or the table is locked; 130 interrupted.)";
 
 }  // namespace
 
 void add_fit(const Command& app) {
   const Command command = app.add_subcommand(
-      "fit", "learn from a table how kernels add up, and how long unmeasured ones take");
+      "fit", "learn from a table how kernels add up and how long unmeasured ones take");
   const auto flags = std::make_shared<FitFlags>();
-  command.add_option("T,--table", flags->request.table, "the table")
+  command.add_option("T,--table", flags->request.table, "the latency table")
       .envname("OPLAT_TABLE")
       .required();
   add_row_filter(command, flags->request.rows);
@@ -87,19 +88,23 @@ void add_fit(const Command& app) {
   add_learn_options(command, flags->request.learn);
   command
       .add_option("--groups", flags->groups_file,
-                  "file of lines MODEL<tab>GROUP: models of a group are left out together "
-                  "(default: each by itself)")
+                  "file of lines MODEL<tab>GROUP; cross-validation leaves out the models of a "
+                  "group together (default: each model on its own)")
       .type_name("FILE");
-  command.add_option("--level", flags->request.how.level, "level of the intervals printed")
+  command
+      .add_option("--level", flags->request.how.level, "confidence level of the printed intervals")
       .range(0.01, 0.999)
       .capture_default_str();
   command
-      .add_option(
-          "--most-half-width", flags->request.how.most_half_width,
-          "models whose own confidence interval is wider than +- this, relative, teach nothing")
+      .add_option("--max-half-width", flags->request.how.max_half_width,
+                  "max relative half-width of a model's measured confidence interval; noisier "
+                  "models are ignored")
       .range(0.0, 1.0)
       .capture_default_str();
-  command.add_flag("--dry-run", flags->dry_run, "print the fit, but do not store it");
+  command.add_option("--most-half-width", flags->request.how.max_half_width, "")
+      .range(0.0, 1.0)
+      .hidden();
+  command.add_flag("--dry-run", flags->dry_run, "print the fit without storing it");
   add_form<report::FitReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kFitFooter);

@@ -43,8 +43,8 @@ Result<int> run_measure(const MeasureFlags& flags) {
   for (const auto& refusal : result.summary.refusals)
     fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
   print_budget_end(result.summary, flags.table.empty()
-                                       ? "give it more, or --table to keep what is measured"
-                                       : "the same command goes on");
+                                       ? "set a larger budget, or --table to keep what is measured"
+                                       : "run the same command to resume");
   if (result.summary.interrupted)
     return fail(Code::Interrupted, "stopped; {}",
                 flags.table.empty() ? "give --table to keep what is measured"

@@ -50,18 +50,16 @@ Result<int> run_plan(const PlanFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.model}));
   if (!flags.plan.empty()) {
     if (!flags.run.runtime.empty())
-      return fail(Code::Usage,
-                  "--plan {} and --runtime {}: one of them says where the plan is from", flags.plan,
+      return fail(Code::Usage, "--plan {} and --runtime {}: use only one of them", flags.plan,
                   flags.run.runtime);
     if (flags.run.worker)
-      return fail(Code::Usage, "--plan {} and --worker: one of them says where the plan is from",
-                  flags.plan);
+      return fail(Code::Usage, "--plan {} and --worker: use only one of them", flags.plan);
     return run_rules(flags);
   }
   if (flags.run.runtime.empty() && !flags.run.worker)
     return fail(
         Code::Usage,
-        "--runtime R asks that runtime, --plan rules:NAME fusion rules: one of them is needed");
+        "a source of the plan is missing; set --runtime R, or --plan rules:NAME for fusion rules");
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
   OPLAT_TRY(runtime, runtime_request(flags.run));
   app::RuntimePlanRequest request;
@@ -84,8 +82,8 @@ void add_plan(const Command& app) {
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
   add_run_options(command, flags->run, false);
   command.add_option("--plan", flags->plan,
-                     "rules:NAME, rules:NAME@VERSION or rules:FILE.yaml: by fusion rules, without "
-                     "the runtime (docs/reference/fusion-rules.md)");
+                     "derive the plan by fusion rules, without the runtime: rules:NAME, "
+                     "rules:NAME@VERSION or rules:FILE.yaml (docs/reference/fusion-rules.md)");
   add_model_options(command, flags->model_options);
   add_form<table::Plan>(command, flags->form);
   add_verbosity(command, flags->verbosity);

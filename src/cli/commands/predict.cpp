@@ -53,8 +53,8 @@ Result<int> run_predict(const PredictFlags& flags) {
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
   OPLAT_CHECK(predict::require_complete(prediction));
   if (max_ns > 0 && prediction.latency_ns && *prediction.latency_ns > max_ns) {
-    return fail(Code::GateNotMet, "{}: {} predicted, more than --max-latency {}", request.model,
-                base::duration_text(*prediction.latency_ns), flags.max_latency);
+    return fail(Code::GateNotMet, "{}: the predicted latency {} is above --max-latency {}",
+                request.model, base::duration_text(*prediction.latency_ns), flags.max_latency);
   }
   return kDone;
 }
@@ -62,7 +62,8 @@ Result<int> run_predict(const PredictFlags& flags) {
 }  // namespace
 
 void add_predict(const Command& app) {
-  const Command command = app.add_subcommand("predict", "predict a model's latency from a table");
+  const Command command =
+      app.add_subcommand("predict", "predict the latency of a model from a table");
   const auto flags = std::make_shared<PredictFlags>();
   command.add_option("MODEL", flags->request.model, "model file (ONNX, Paddle)").required();
   add_table(command, flags->request.table);
@@ -72,25 +73,23 @@ void add_predict(const Command& app) {
   add_plan_source(command, flags->plan);
   add_model_options(command, flags->model);
   add_form<report::PredictionReport>(command, flags->form);
-  command.add_flag("--per-op", flags->per_op, "every kernel, not only the costliest");
+  command.add_flag("--per-op", flags->per_op, "list every kernel, not only the costliest");
   command
       .add_option("--max-latency", flags->max_latency,
-                  "exit 7 if the prediction is above this: 10ms, 250us")
+                  "exit with 7 if the prediction is above this time: 10ms, 250us")
       .type_name("TIME");
   add_foreign_table_options(command, flags->foreign);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "--table may be a latency table of PaddleSlim (a pickle, told by its bytes): its rows answer "
-      "as they stand, and what they\n"
-      "lack is estimated from a fit that is made once and kept under $XDG_CACHE_HOME/oplat (or "
-      "~/.cache/oplat). SD710, RK3288 and\n"
-      "the like mean NAME_threads_4_power_mode_0.pkl (or of --threads N) in the current folder or "
-      "those of $OPLAT_TABLES.\n"
-      "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or "
-      "malformed; 4 kernels without an\n"
-      "estimate; 5 the runtime's plan cannot be had; 6 no row for the asked setting; 7 above "
-      "--max-latency.\n"
-      "Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl");
+      R"(
+--table may also be a latency table of PaddleSlim (a pickle, recognised by its bytes). Its rows are
+used as they are. What they lack is estimated by a fit, which is made once and cached under
+$XDG_CACHE_HOME/oplat (or ~/.cache/oplat). A name such as SD710 or RK3288 means the file
+NAME_threads_4_power_mode_0.pkl (4 or --threads) in the current folder or in those of $OPLAT_TABLES.
+Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is missing or
+malformed; 4 kernels without an estimate; 5 the runtime's plan is not available; 6 no row for the
+setting; 7 above --max-latency.
+Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl)");
   command.runs([flags] { return run_predict(*flags); });
 }
 

@@ -47,10 +47,10 @@ Result<int> run_profile(const ProfileFlags& flags) {
       flags.form, report::ReportModel{report::ProfileReport{result.table, result.summary}, {}}));
   if (result.summary.interrupted)
     return fail(Code::Interrupted,
-                "stopped; all that was measured is kept; go on with the same command and --resume");
-  print_budget_end(result.summary, "go on with --resume");
+                "stopped; what was measured is kept; run the same command to resume");
+  print_budget_end(result.summary, "run the same command to resume");
   if (result.every_kernel_failed())
-    return fail(Code::Runtime, "every kernel failed; the reasons stand above and in the table");
+    return fail(Code::Runtime, "every kernel failed; the reasons are above and in the table");
   return kDone;
 }
 
@@ -63,15 +63,15 @@ void add_profile(const Command& app) {
   command.add_option("--model", flags->models, "model file whose kernels are measured (repeatable)")
       .type_name("FILE")
       .repeatable();
-  command.add_option("--keys", flags->keys_file, "file of keys, one a line").type_name("FILE");
+  command.add_option("--keys", flags->keys_file, "file of keys to measure, one a line")
+      .type_name("FILE");
   add_table(command, flags->table);
   add_run_options(command, flags->run);
   add_model_options(command, flags->model_options);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
   command.add_flag("--resume", flags->resume,
-                   "insist that the table exists already; rows that are done are left alone with "
-                   "and without it");
+                   "fail if the table does not exist (finished rows are always skipped)");
   add_form<report::ProfileReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_profile(*flags); });

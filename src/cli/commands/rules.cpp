@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat rules [FILE]: the built-in fusion rules, or a file of one's own, checked
+/// oplat rules [FILE]: the built-in fusion rules, or a check of your own file
 #include <memory>
 
 #include "app/rules.hpp"

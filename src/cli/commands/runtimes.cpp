@@ -23,7 +23,7 @@ Result<int> run_runtimes(const FormOptions& form) {
 
 void add_runtimes(const Command& app) {
   const Command command = app.add_subcommand(
-      "runtimes", "list what can execute models here, and how to install what is absent");
+      "runtimes", "list the runtimes of this machine, and how to install missing ones");
   const auto form = std::make_shared<FormOptions>();
   add_form<report::RuntimeList>(command, *form);
   command.runs([form] { return run_runtimes(*form); });

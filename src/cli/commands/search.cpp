@@ -6,12 +6,13 @@ namespace oplat::cli {
 namespace {
 
 Command add_search_group(const Command& app, const std::string& name) {
-  const Command group = app.add_subcommand(
-      name, "search spaces: their kernels, and latencies of their blocks for a latency loss");
+  const Command group = app.add_subcommand(name,
+                                           "list the kernels of a search space, or write the "
+                                           "latencies of its blocks for a latency loss");
   group.require_subcommand(1);
   group.footer(
-      "A space is a YAML file: blocks, and layers that choose among them (docs/guide/searching.md; "
-      "data/spaces/fbnet.yaml).");
+      "A search space is a YAML file of blocks and of layers that choose among them\n"
+      "(docs/guide/searching.md; data/spaces/fbnet.yaml).");
   for (const auto add : {add_search_expand, add_search_lut}) add(group);
   return group;
 }
@@ -19,11 +20,11 @@ Command add_search_group(const Command& app, const std::string& name) {
 }  // namespace
 
 void add_space_options(const Command& command, app::SpaceSource& to) {
-  command.add_option("SPACE", to.file, "the search space, a YAML file (docs/guide/searching.md)")
+  command.add_option("SPACE", to.file, "search space, a YAML file (docs/guide/searching.md)")
       .required();
   command
       .add_option("--resolution", to.resolutions,
-                  "height and width of the image, instead of the file's (repeatable)")
+                  "height and width of the image (repeatable; default: those of the file)")
       .range(std::int64_t{1}, search::kMaxResolution)
       .repeatable();
 }

@@ -50,17 +50,17 @@ void add_search_expand(const Command& group) {
   const auto flags = std::make_shared<SearchExpandFlags>();
   add_space_options(command, flags->space);
   command.add_flag("--queries", flags->queries,
-                   "as operators of runtime_lut, JSON Lines, for a table measured elsewhere");
+                   "print queries of runtime_lut as JSON Lines, for a table measured elsewhere");
   command.add_option("--out", flags->out, "file to write (default: standard output)")
       .type_name("FILE");
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "One key a line, for 'oplat profile --keys'; 'oplat lut build --space' measures them into a "
-      "look-up table\n"
-      "of runtime_lut.\n"
-      "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
-      "Example: oplat search expand data/spaces/fbnet.yaml --out keys.txt &&\n"
-      "  oplat profile --keys keys.txt --runtime qnnpack --table t.oplat");
+      R"(
+Prints one key a line, for 'oplat profile --keys'. 'oplat lut build --space' measures them into a
+look-up table of runtime_lut.
+Exit codes: 0 done; 2 usage; 3 the space is missing or malformed; 8 could not write.
+Example: oplat search expand data/spaces/fbnet.yaml --out keys.txt &&
+         oplat profile --keys keys.txt --runtime qnnpack --table t.oplat)");
   command.runs([flags] { return run_search_expand(*flags); });
 }
 

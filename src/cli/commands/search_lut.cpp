@@ -36,7 +36,8 @@ Result<std::string_view> form_of(const FormOptions& flags) {
   for (const std::string_view form : kForms) {
     if (!flags.out.ends_with(fmt::format(".{}", form))) continue;
     if (!asked.empty() && form != asked) {
-      return fail(Code::Usage, "--out {}: the name says {}, a flag says otherwise",
+      return fail(Code::Usage,
+                  "--out {}: the file's name means {}, but a flag asks for another format",
                   base::printable(flags.out), form);
     }
     return form;
@@ -89,9 +90,7 @@ Status require_complete(const search::SpaceLatencies& latencies,
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them ('oplat search expand' lists "
-              "the space), let them be "
-              "learned from the rows that there are ('oplat fit'), or accept a guess with "
-              "--missing roofline:{}",
+              "them), learn them with 'oplat fit', or use --missing roofline:{}",
               request.space.file, request.table, keys.count(), keys.text());
 }
 
@@ -116,7 +115,7 @@ Result<int> run_search_lut(const SearchLutFlags& flags) {
 
 void add_search_lut(const Command& group) {
   const Command command = group.add_subcommand(
-      "lut", "write the latency of every choice of every layer, ready for a latency loss");
+      "lut", "write the latency of every choice of every layer, for a latency loss");
   const auto flags = std::make_shared<SearchLutFlags>();
   add_space_options(command, flags->request.space);
   add_table(command, flags->request.table);
@@ -124,22 +123,22 @@ void add_search_lut(const Command& group) {
   add_mismatch_flag(command, flags->request.rows);
   add_prediction_options(command, flags->prediction);
   command
-      .add_option("--reuse-bytes", flags->request.reuse_bytes,
-                  "bytes touched between two uses of a weight (default: those of a mean network)")
+      .add_option(
+          "--reuse-bytes", flags->request.reuse_bytes,
+          "footprint: bytes touched between two uses of a weight (default: that of a mean network)")
       .not_negative();
   add_form(command, flags->form, kForms);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "A line a layer, a column a choice, in microseconds; blocks are sums of their kernels' "
-      "estimates. Layers\n"
-      "without a choice stand in 'fixed', what a network takes beyond its blocks in 'overhead': a "
-      "network takes\n"
-      "overhead + fixed + its choices. .json and .npz also hold intervals and sources "
-      "(docs/guide/searching.md).\n"
-      "Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table; 4 kernels "
-      "without an estimate,\n"
-      "written as empty, null or NaN; 6 refused; 8 could not write.\n"
-      "Example: oplat search lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz");
+      R"(
+Writes a line for each layer and a column for each choice, in microseconds. The latency of a block
+is the sum of the estimates of its kernels. 'fixed' holds the layers without a choice, 'overhead'
+what a network takes beyond its blocks: a network takes overhead + fixed + its choices. .json and
+.npz also hold intervals and sources (docs/guide/searching.md).
+Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table is missing or
+malformed; 4 kernels without an estimate (written as empty, null or NaN); 6 refused; 8 could not
+write.
+Example: oplat search lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz)");
   command.runs([flags] { return run_search_lut(*flags); });
 }
 

@@ -37,7 +37,9 @@ void add_one(const Command& parent, const char* name, const char* help,
              Result<int> (*run)(const TableFlags&)) {
   const Command command = parent.add_subcommand(name, help);
   const auto flags = std::make_shared<TableFlags>();
-  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
+  command.add_option("T,--table", flags->table, "the latency table")
+      .envname("OPLAT_TABLE")
+      .required();
   add_form<Document>(command, flags->form);
   command.runs([flags, run] { return run(*flags); });
 }
@@ -45,10 +47,11 @@ void add_one(const Command& parent, const char* name, const char* help,
 }  // namespace
 
 void add_table_commands(const Command& app) {
-  const Command command = app.add_subcommand("table", "look into a table");
+  const Command command = app.add_subcommand("table", "show the content of a table");
   command.require_subcommand(1);
-  add_one<report::TableInfo>(command, "info", "devices, settings and how many rows of each", info);
-  add_one<report::RowListing>(command, "rows", "every row", rows);
+  add_one<report::TableInfo>(command, "info",
+                             "list devices and settings, with the number of rows of each", info);
+  add_one<report::RowListing>(command, "rows", "list every row", rows);
 }
 
 }  // namespace oplat::cli

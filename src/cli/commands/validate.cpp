@@ -67,11 +67,11 @@ void add_validate(const Command& app) {
   add_table(command, flags->table);
   add_run_options(command, flags->run);
   add_model_options(command, flags->model_options);
-  command.add_option("--level", flags->level, "level of the interval")
+  command.add_option("--level", flags->level, "confidence level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
   command.add_flag("--measure", flags->measure_anew,
-                   "measure every model now, also those whose time stands in the table");
+                   "measure every model now, even if the table has its time");
   add_form<predict::Validation>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_validate(*flags); });

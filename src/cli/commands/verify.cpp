@@ -54,8 +54,8 @@ Result<int> run_verify(const VerifyFlags& flags) {
   if (report.compared == 0) {
     return fail(Code::Runtime, "{}",
                 report.refused > 0
-                    ? "no row could be measured again; the reasons stand above"
-                    : "the budget ended before a row was measured; give more with --budget");
+                    ? "no row could be measured again; the reasons are above"
+                    : "the budget ended before a row was measured; set a larger --budget");
   }
   if (result.verdict == measure::TableVerdict::Same) return kDone;
   return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
@@ -65,31 +65,37 @@ Result<int> run_verify(const VerifyFlags& flags) {
 
 void add_verify(const Command& app) {
   const Command command = app.add_subcommand(
-      "verify", "measure some rows of a table again: does it still hold on this machine?");
+      "verify", "measure some rows of a table again, to check that it still holds on this machine");
   const auto flags = std::make_shared<VerifyFlags>();
-  command.add_option("T,--table", flags->table, "the table").envname("OPLAT_TABLE").required();
-  const Option runtime =
-      command.add_option("--runtime", flags->runtime, "what executes (default: the table's)");
+  command.add_option("T,--table", flags->table, "the latency table")
+      .envname("OPLAT_TABLE")
+      .required();
+  const Option runtime = command.add_option("--runtime", flags->runtime,
+                                            "runtime that executes (default: that of the table)");
   add_worker_option(command, flags->worker, runtime);
-  command.add_option("--threads", flags->question.threads, "rows measured with this many threads")
+  command
+      .add_option("--threads", flags->question.threads, "use rows measured with this many threads")
       .range(1, 4096);
   command.add_option("--device", flags->question.device,
-                     "rows of this device (default: that of this machine's name)");
+                     "use rows of this device (default: this machine)");
   command.add_option("--runtime-version", flags->question.version,
-                     "rows of this version of the runtime (default: the installed one)");
-  command.add_option("--precision", flags->question.precision, "rows computed in this precision");
+                     "use rows of this version of the runtime (default: the installed one)");
+  command.add_option("--precision", flags->question.precision,
+                     "use rows computed in this precision");
   add_option_filter(command, flags->question);
   command.add_option("--budget", flags->budget, "stop after this time")
       .type_name("TIME")
       .capture_default_str();
-  command.add_option("--rows", flags->rows, "rows to measure again")
+  command.add_option("--rows", flags->rows, "number of rows to measure again")
       .range(5, 10'000)
       .capture_default_str();
-  command.add_option("--seed", flags->seed, "of the choice of rows, order, weights and inputs")
+  command
+      .add_option("--seed", flags->seed,
+                  "random seed for choosing rows, their order, weights and inputs")
       .capture_default_str();
   command
       .add_option("--worker-argument", flags->worker_arguments,
-                  "argument of the worker; 'replay' takes a table")
+                  "argument for the worker, such as the table of 'replay' (repeatable)")
       .repeatable();
   add_form<report::Verification>(command, flags->form);
   add_verbosity(command, flags->verbosity);

@@ -18,8 +18,8 @@ void add_worker(const Command& app) {
     std::vector<std::string> arguments;
   };
   const auto flags = std::make_shared<WorkerFlags>();
-  command.add_option("NAME", flags->name, "the runtime").required();
-  command.add_option("ARGUMENTS", flags->arguments, "of the worker");
+  command.add_option("NAME", flags->name, "runtime to serve").required();
+  command.add_option("ARGUMENTS", flags->arguments, "arguments of the worker");
   command.runs([flags] {
     runtimes::drop_environment(flags->name, flags->arguments);
     return runtimes::run_worker(flags->name, flags->arguments);

@@ -26,8 +26,8 @@ struct LutFlags {
   std::string db_dir = "runtime_lut/data";
   std::string input_dims = R"({"data": [1, 3, 160, 160]})";
   std::int64_t input_dtype = 1;
-  std::optional<std::string>
-      device;  ///< nothing: the original's for files, the only one of a --table
+  /// nothing: the original's for files, the only one of a --table
+  std::optional<std::string> device;
   std::string mode = "ave";
   std::string table;
   predict::RowFilter question = {.has_mismatch_flag = false};
@@ -133,12 +133,12 @@ Result<int> run_lut(const LutFlags& flags) {
   OPLAT_TRY(shapes, compat::mobile_vision::parse_input_dims(flags.input_dims));
   const auto mode = parse_lut_mode(flags.mode);
   if (!mode)
-    return fail(Code::Usage, "--mode {}: is one of ave, mean, min, max, last",
+    return fail(Code::Usage, "--mode {}: expected ave, mean, min, max or last",
                 base::printable(flags.mode));
   if (flags.table.empty() && chooses_rows(flags.question)) {
     return fail(Code::Usage,
-                "--runtime, --runtime-version, --precision and --threads choose rows of a --table; "
-                "files of --db_dir have one kind");
+                "--runtime, --runtime-version, --precision and --threads select rows of --table; "
+                "the files of --db_dir have only one setting");
   }
   std::vector<compat::mobile_vision::LutNet> nets;
   for (const std::string& path : paths) {
@@ -166,34 +166,32 @@ Result<int> run_lut(const LutFlags& flags) {
 }
 
 constexpr const char* kLutFooter =
-    "A model is a folder with model.pb and model_init.pb, or with model.pbtxt and model_def.svg. "
-    "The table is the first of\n"
-    "<db_dir>/<device>-op_lut_database.json, ..._caffe2.json, and both zipped (.json.zip). An "
-    "operator is found by equality of\n"
-    "type, arguments (but Y_scale, Y_zero_point and ws_nbytes_limit), shapes, element types and "
-    "device; an Int8Conv that is not\n"
-    "found is looked for as an Int8ConvRelu. Prints what get_runtime.py prints, in microseconds; "
-    "the sum leaves out what is not\n"
-    "found, and stderr names it. --estimate answers those from estimators that are fitted to the "
-    "table's records, once: minutes\n"
-    "for a large table, which is then kept under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat); 'oplat "
-    "fit' does so for a --table.\n"
-    "--json prints oplat.lut/1: models: [{all_found, latency_us (null where an operator has no "
-    "time), known_us, operators}].\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is absent or "
-    "malformed; 4 operators without\n"
-    "a time (the text is complete); 6 no row for the asked device or setting.\n"
-    "Example: oplat lut --model_path ChamNet/models/ChamNet-A/int8 --input_dims '{\"data\": [1, 3, "
-    "224, 224]}'";
+    R"(
+A model is a folder with model.pb and model_init.pb, or with model.pbtxt and model_def.svg. The
+table is the first of <db_dir>/<device>-op_lut_database.json, ..._caffe2.json, and both zipped
+(.json.zip). An operator matches a record with the same type, arguments (except Y_scale,
+Y_zero_point and ws_nbytes_limit), shapes, element types and device. An Int8Conv without a record
+falls back to the Int8ConvRelu.
+The output is that of get_runtime.py, in microseconds. The sum leaves out operators without a
+record, and stderr names them. --estimate estimates those, by a fit of the table that is made once
+(minutes for a large table) and cached under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat). For a
+--table, 'oplat fit' makes the fit.
+--json prints oplat.lut/1: models: [{all_found, latency_us (null if an operator has no time),
+known_us, operators}].
+Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is missing or
+malformed; 4 operators without a time (the text is complete); 6 no row for the device or setting.
+Example: oplat lut --model_path ChamNet/models/ChamNet-A/int8 \
+             --input_dims '{"data": [1, 3, 224, 224]}')";
 
 }  // namespace
 
 void add_lut_commands(const Command& app) {
   const Command group = app.add_subcommand(
-      "lut", "the job of mobile-vision's runtime_lut: a Caffe2 net's latency from a look-up table");
+      "lut",
+      "predict a Caffe2 net's latency from a look-up table, as mobile-vision's runtime_lut does");
   const auto flags = std::make_shared<LutFlags>();
   group
-      .add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, with commas between")
+      .add_option("--model_path", flags->model_paths, "folders of Caffe2 nets, separated by commas")
       .type_name("DIR[,DIR]")
       .repeatable()
       .capture_default_str();
@@ -205,37 +203,38 @@ void add_lut_commands(const Command& app) {
       .capture_default_str();
   group
       .add_option("--input_dtype", flags->input_dtype,
-                  "accepted and without effect, as in the original")
+                  "accepted for compatibility; has no effect (as in the original)")
       .capture_default_str();
   group.add_option(
       "--device", flags->device,
-      fmt::format("records of this device (default: {}; of a --table the one that it holds)",
+      fmt::format("use records of this device (default: {}; for a --table, its only device)",
                   kDevice));
   group
       .add_option("--mode", flags->mode,
-                  "of several records of an operator: ave (or mean), min, max, last")
+                  "how to combine several records of an operator: ave (or mean), min, max or last")
       .capture_default_str();
-  group.add_option("--table", flags->table, "look up in this table of oplat in place of --db_dir")
+  group.add_option("--table", flags->table, "use this table of oplat instead of --db_dir")
       .type_name("FILE");
-  group.add_option("--runtime", flags->question.runtime, "rows of a --table of this runtime");
+  group.add_option("--runtime", flags->question.runtime, "use rows of this runtime in --table");
   group.add_option("--runtime-version", flags->question.version,
-                   "rows of a --table of this version of it");
+                   "use rows of this version of the runtime in --table");
   group.add_option("--precision", flags->question.precision,
-                   "rows of a --table computed in this precision");
+                   "use rows computed in this precision in --table");
   group
       .add_option("--threads", flags->question.threads,
-                  "rows of a --table measured with this many threads")
+                  "use rows measured with this many threads in --table")
       .range(1, 4096);
   group.add_flag("--queries", flags->queries,
-                 "print what is asked of the table, as JSON Lines, and look nothing up");
+                 "print the queries as JSON Lines, without looking them up");
   group.add_flag("--estimate", flags->estimate,
-                 "estimate the operators that the table lacks, with an interval");
+                 "estimate operators that the table lacks, with an interval");
   add_estimator(group, flags->profile);
   add_calibrate(group, flags->calibrate);
-  group.add_option("--level", flags->level, "level of the intervals")
+  group.add_option("--level", flags->level, "confidence level of the intervals")
       .range(0.01, 0.999)
       .capture_default_str();
-  group.add_flag("--skip-bad-rows", flags->skip_bad_rows, "leave malformed lines of the table out");
+  group.add_flag("--skip-bad-rows", flags->skip_bad_rows,
+                 "skip malformed lines of the table, and report them");
   group.add_flag("--json", flags->json, "print JSON");
   add_verbosity(group, flags->verbosity);
   group.footer(kLutFooter);

@@ -56,7 +56,7 @@ Result<std::vector<formats::caffe2::LutQuery>> listed_queries(const std::string&
     if (!question) return fail_in(fmt::format("{}:{}", path, number), question.error());
     queries.push_back(std::move(question->query));
   }
-  if (queries.empty()) return fail(Code::Input, "{}: holds no query", path);
+  if (queries.empty()) return fail(Code::Input, "{}: holds no queries", path);
   return queries;
 }
 
@@ -128,7 +128,7 @@ std::string reason_of(const std::vector<table::StoredRow>& rows) {
   if (const auto* skipped = std::get_if<table::Skipped>(&outcome))
     return "skipped: " + skipped->reason;
   if (const auto* failed = std::get_if<table::Failed>(&outcome)) return "failed: " + failed->reason;
-  return "has no time";
+  return "it has no time";
 }
 
 struct Lines {
@@ -168,10 +168,10 @@ Result<Lines> lines_of(const std::vector<Wanted>& wanted, const table::Table& ta
 Result<int> run_lut_build(const LutBuildFlags& flags) {
   if (flags.models.empty() && flags.queries.empty() && flags.spaces.empty()) {
     return fail(Code::Usage,
-                "nothing to measure: give --models DIR or --queries FILE or --space FILE");
+                "nothing to measure; give --models DIR, --queries FILE or --space FILE");
   }
   if (flags.run.device.empty())
-    return fail(Code::Usage, "--device NAME: under what name the table's lines are written");
+    return fail(Code::Usage, "--device is missing; set the device name for the lines of the table");
   for (const std::string& input : {flags.queries, flags.table})
     OPLAT_CHECK(refuse_to_replace(flags.out, input));
   for (const std::string& input : flags.spaces) OPLAT_CHECK(refuse_to_replace(flags.out, input));
@@ -188,7 +188,7 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
   events.finish();
   if (summary.interrupted)
     return fail(Code::Interrupted,
-                "stopped; {} keeps what was measured; go on with the same command",
+                "stopped; {} keeps what was measured; run the same command to resume",
                 table.path().string());
   OPLAT_TRY(device, table.find_or_put_device(session.device.name));
   OPLAT_TRY(setting, table.put_setting(session.setting));
@@ -212,46 +212,42 @@ void add_lut_build(const Command& group) {
   const auto flags = std::make_shared<LutBuildFlags>();
   command
       .add_option("--models,--model_path", flags->models,
-                  "folders of Caffe2 nets, with commas between")
+                  "folders of Caffe2 nets, separated by commas")
       .type_name("DIR[,DIR]")
       .repeatable();
   command
       .add_option("--space", flags->spaces,
-                  "a search space, all kernels of it (docs/guide/searching.md; repeatable)")
+                  "search space whose kernels are measured (docs/guide/searching.md; repeatable)")
       .type_name("FILE")
       .repeatable();
   command
       .add_option("--queries", flags->queries,
-                  "operators beside those of the nets: lines as 'oplat lut --queries' prints them")
+                  "further operators: lines as 'oplat lut --queries' prints them")
       .type_name("FILE");
-  command.add_option("--input_dims", flags->input_dims, "sizes of the nets' inputs, as JSON")
+  command.add_option("--input_dims", flags->input_dims, "sizes of the inputs of the nets, as JSON")
       .type_name("JSON")
       .capture_default_str();
-  command
-      .add_option("--out", flags->out, "the look-up table to write; one that is there is replaced")
+  command.add_option("--out", flags->out, "look-up table to write; an existing file is replaced")
       .type_name("FILE")
       .required();
   command
       .add_option("--table", flags->table,
-                  "oplat's table with every block, kept for going on (default: FILE.oplat)")
+                  "table of oplat that holds every block, to resume from (default: FILE.oplat)")
       .type_name("FILE");
   add_run_options(command, flags->run);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "Every distinct operator is measured as 'oplat profile' measures; run again, it goes on "
-      "where it stopped. A line holds the\n"
-      "median as runtime_us_p50 and further percentiles over blocks, each a measurement in a "
-      "process of its own, with weights\n"
-      "in the caches as near as they fit.\n"
-      "Exit codes: 0 done; 2 usage; 3 a net is absent or malformed; 4 operators that could not be "
-      "measured (the rest is\n"
-      "written); 5 runtime unknown or absent, or nothing could be measured; 6 refused; 8 could not "
-      "write; 130/143 interrupted.\n"
-      "Example: oplat lut build --models net --input_dims '{\"data\": [1, 3, 224, 224]}' --device "
-      "desk --runtime qnnpack --out\n"
-      "desk-op_lut_database.json");
+      R"(
+Measures every distinct operator as 'oplat profile' does. Run again, it resumes where it stopped. A
+line holds the median as runtime_us_p50 and further percentiles over blocks. Each block is a
+measurement in its own process, with weights in the caches as near as they fit.
+Exit codes: 0 done; 2 usage; 3 a net is missing or malformed; 4 operators that could not be measured
+(the rest is written); 5 the runtime is unknown or not installed, or nothing could be measured; 6
+refused; 8 could not write; 130/143 interrupted.
+Example: oplat lut build --models net --input_dims '{"data": [1, 3, 224, 224]}' --device desk \
+             --runtime qnnpack --out desk-op_lut_database.json)");
   command.runs([flags] { return run_lut_build(*flags); });
 }
 

@@ -34,7 +34,7 @@ Result<std::string> read_stdin() {
   while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), stdin)) {
     text.append(piece.data(), got);
     if (text.size() > kMaxInput)
-      return fail(Code::Input, "standard input: more than {} bytes", kMaxInput);
+      return fail(Code::Input, "standard input: more than {} bytes; pass fewer lines", kMaxInput);
   }
   return text;
 }
@@ -95,14 +95,14 @@ std::vector<std::uint32_t> find_with_fallback(const compat::mobile_vision::LutIn
 Result<int> run_find(const FindFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.queries));
   if (lines.empty())
-    return fail(Code::Usage, "no query; give one as JSON, or - for lines of standard input");
+    return fail(Code::Usage, "no query; give one as JSON, or - to read lines from standard input");
   std::vector<compat::mobile_vision::LutQuestion> questions;
   for (const Given& line : lines) {
     auto question = compat::mobile_vision::read_lut_question(line.text);
     if (!question) return fail_in(line.place, {Code::Usage, question.error().message});
     if (!flags.device.empty()) question->device = flags.device;
     if (question->device.empty())
-      return fail(Code::Usage, "{}: says no device; add one, or give --device", line.place);
+      return fail(Code::Usage, "{}: names no device; add one, or set --device", line.place);
     questions.push_back(*std::move(question));
   }
   OPLAT_TRY(file, compat::mobile_vision::open_lut(flags.file, flags.skip_bad_rows));
@@ -132,7 +132,7 @@ struct AddFlags {
 Result<int> run_add(const AddFlags& flags) {
   OPLAT_TRY(lines, given_lines(flags.records));
   if (lines.empty())
-    return fail(Code::Usage, "no record; give one as JSON, or - for lines of standard input");
+    return fail(Code::Usage, "no record; give one as JSON, or - to read lines from standard input");
   std::vector<compat::mobile_vision::LutRecord> added;
   for (const Given& line : lines) {
     auto record = compat::mobile_vision::read_lut_record(line.text);
@@ -143,8 +143,7 @@ Result<int> run_add(const AddFlags& flags) {
   std::error_code error;
   if (std::filesystem::exists(flags.file, error)) {
     if (std::filesystem::path(flags.file).extension() == ".zip") {
-      return fail(Code::Usage, "{}: unpack the archive first; records are added to the file within",
-                  flags.file);
+      return fail(Code::Usage, "{}: cannot add records to an archive; unpack it first", flags.file);
     }
     OPLAT_TRY(opened, compat::mobile_vision::open_lut(flags.file, false));
     file = std::move(opened);
@@ -202,52 +201,54 @@ Result<int> run_merge(const MergeFlags& flags) {
   OPLAT_CHECK(base::write_file(flags.out, text));
   for (std::string& one : contradictions(flags.out, all)) warnings.push_back(std::move(one));
   print_warnings(warnings, flags.verbosity);
-  fmt::print("{}: {} records of {} files, {} that stood there already left out\n", flags.out,
-             all.size(), files.size(), equal);
+  fmt::print("{}: {} records of {} files, {} duplicates left out\n", flags.out, all.size(),
+             files.size(), equal);
   return kDone;
 }
 
 void add_skip(const Command& command, bool& to) {
-  command.add_flag("--skip-bad-rows", to, "leave malformed lines out");
+  command.add_flag("--skip-bad-rows", to, "skip malformed lines, and report them");
 }
 
 }  // namespace
 
 void add_lut_find(const Command& group) {
-  const Command command = group.add_subcommand("find", "print the records of queries");
+  const Command command = group.add_subcommand("find", "print the records that answer queries");
   const auto flags = std::make_shared<FindFlags>();
   command.add_option("FILE", flags->file, "look-up table, zipped or not").required();
   command
       .add_option("QUERY", flags->queries,
-                  "a record without its times, as JSON; - for lines of standard input")
+                  "record without its times, as JSON; - reads lines from standard input")
       .required();
-  command.add_option("--device", flags->device, "of queries, whatever they say themselves");
+  command.add_option("--device", flags->device, "device of all queries, whatever device they name");
   add_skip(command, flags->skip_bad_rows);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "Prints the lines as they stand in the file, in its order; of an Int8Conv without a record "
-      "those of the Int8ConvRelu.\n"
-      "Exit codes: 0 done; 2 usage; 3 the file is absent or malformed; 4 a query without a record "
-      "(the others are printed).\n"
-      "Example: oplat lut --queries --model_path net --input_dims '{\"data\": [1, 3, 224, 224]}' | "
-      "oplat lut find t.json -");
+      R"(
+Prints matching lines unchanged, in the file's order. An Int8Conv without a record falls back to the
+Int8ConvRelu.
+Exit codes: 0 done; 2 usage; 3 the file is missing or malformed; 4 a query without a record (the
+others are printed).
+Example: oplat lut --queries --model_path net --input_dims '{"data": [1, 3, 224, 224]}' |
+         oplat lut find t.json -)");
   command.runs([flags] { return run_find(*flags); });
 }
 
 void add_lut_add(const Command& group) {
   const Command command = group.add_subcommand("add", "append records to a look-up table");
   const auto flags = std::make_shared<AddFlags>();
-  command.add_option("FILE", flags->file, "look-up table; made where it is absent").required();
+  command.add_option("FILE", flags->file, "look-up table; created if missing").required();
   command
       .add_option("RECORD", flags->records,
-                  "a line of the table, as JSON; - for lines of standard input")
+                  "line of the table, as JSON; - reads lines from standard input")
       .required();
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "Records keep their types: the original turns an Int8Conv into an Int8ConvRelu on insert. "
-      "Records of one query stand beside\n"
-      "each other, as in the original; those that contradict each other by more than a factor of "
-      "two are named on stderr.\n"
+      "Records keep their types, while the original turns an Int8Conv into an Int8ConvRelu. "
+      "Records of one\n"
+      "query are placed next to each other, as in the original. stderr names records that "
+      "contradict each\n"
+      "other by more than a factor of two.\n"
       "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could not "
       "write.");
   command.runs([flags] { return run_add(*flags); });
@@ -258,16 +259,16 @@ void add_lut_merge(const Command& group) {
       group.add_subcommand("merge", "write the records of several look-up tables into one");
   const auto flags = std::make_shared<MergeFlags>();
   command.add_option("FILES", flags->files, "look-up tables, zipped or not").required();
-  command.add_option("--out", flags->out, "the file to write; one that is there is replaced")
+  command.add_option("--out", flags->out, "file to write; an existing file is replaced")
       .type_name("FILE")
       .required();
   add_skip(command, flags->skip_bad_rows);
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "Lines stay as they are, in the order of the files; a record that says what one before it "
-      "says is left out.\n"
-      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 8 could not write.\n"
-      "Example: oplat lut merge s8.json pixel.json --out phones.json");
+      R"(
+Keeps lines unchanged, in the order of the files. A record equal to an earlier one is left out.
+Exit codes: 0 done; 2 usage; 3 a file is missing or malformed; 8 could not write.
+Example: oplat lut merge s8.json pixel.json --out phones.json)");
   command.runs([flags] { return run_merge(*flags); });
 }
 

@@ -109,16 +109,15 @@ Status require_found(const std::vector<compat::mobile_vision::ModuleLine>& lines
     missing.add(fmt::format("line {}: {}", lines[i].line, base::printable(lines[i].key, 400)));
   }
   if (missing.count() == 0) return {};
-  return fail(
-      Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file, flags.table,
-      missing.count(),
-      flags.mirror_bias ? "" : " (--mirror-bias lets entries answer for the other bias too)",
-      missing.text());
+  return fail(Code::Missing, "{}: distinct operators missing from {}: {}{}:{}", flags.file,
+              flags.table, missing.count(),
+              flags.mirror_bias ? "" : " (--mirror-bias also uses entries with the other bias)",
+              missing.text());
 }
 
 Result<int> run_lut_ops(const LutOpsFlags& flags) {
   if (flags.mirror_bias && flags.table.empty())
-    return fail(Code::Usage, "--mirror-bias says how a table answers; give --table FILE");
+    return fail(Code::Usage, "--mirror-bias needs a table; set it with --table FILE");
   OPLAT_TRY(source, base::Source::open(flags.file));
   OPLAT_TRY(lines, compat::mobile_vision::read_module_lines(source, false));
   Answers answers(lines.size());
@@ -144,30 +143,26 @@ Result<int> run_lut_ops(const LutOpsFlags& flags) {
 
 void add_lut_ops(const Command& group) {
   const Command command = group.add_subcommand(
-      "ops", "layers of PyTorch models: output shapes, parameters, multiply-adds, latencies");
+      "ops", "list output shapes, parameters, multiply-adds and latencies of PyTorch layers");
   const auto flags = std::make_shared<LutOpsFlags>();
-  command.add_option("FILE", flags->file, "JSON Lines, an operator a line").required();
-  command.add_option("--table", flags->table, "JSON Lines with \"latency_us\" beside: what answers")
+  command.add_option("FILE", flags->file, "operators as JSON Lines, one a line").required();
+  command
+      .add_option("--table", flags->table,
+                  "latency table: JSON Lines of operators with \"latency_us\"")
       .type_name("FILE");
-  command.add_flag(
-      "--mirror-bias", flags->mirror_bias,
-      "an entry with a bias also answers for the layer without, and the other way round");
+  command.add_flag("--mirror-bias", flags->mirror_bias,
+                   "use an entry with a bias for the layer without one, and the reverse");
   command.add_flag("--json", flags->json, "print JSON");
   command.footer(
-      "A line: {\"op\": \"Conv2d\", \"args\": {\"in_channels\": 3, \"out_channels\": 32, "
-      "\"kernel_size\": 3},\n"
-      "\"input_shapes\": [[1,3,224,224]]}; arguments and defaults are those of PyTorch's modules. "
-      "Operators: Conv1d to "
-      "3d,\n"
-      "ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d, MaxPool1d to 3d, "
-      "MatMul,\n"
-      "MultiheadAttention. Equal entries of the table are averaged. 'mobile_cv_flops' of --json "
-      "counts as mobile_cv "
-      "does.\n"
-      "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed, an operator is not known; 4 "
-      "operators that the\n"
-      "table lacks.\n"
-      "Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias");
+      R"(
+A line of FILE: {"op": "Conv2d", "args": {"in_channels": 3, "out_channels": 32, "kernel_size": 3},
+"input_shapes": [[1,3,224,224]]}. Arguments and defaults are those of PyTorch's modules.
+Operators: Conv1d to 3d, ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d,
+MaxPool1d to 3d, MatMul, MultiheadAttention. Equal entries of the table are averaged.
+'mobile_cv_flops' of --json counts as mobile_cv does.
+Exit codes: 0 done; 2 usage; 3 a file is missing or malformed, or an operator is unknown; 4
+operators that the table lacks.
+Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias)");
   command.runs([flags] { return run_lut_ops(*flags); });
 }
 

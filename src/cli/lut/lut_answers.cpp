@@ -118,7 +118,8 @@ Result<app::CachedTable> lut_table(const compat::mobile_vision::LutFile& file,
                   [&](const table::ForeignRow& row) { return row.device != device; });
     for (table::ForeignRow& row : rows.file.rows) row.device.clear();
     if (rows.file.rows.empty()) {
-      return fail(Code::Refused, "{}: no record of device {}, so nothing can be estimated from it",
+      return fail(Code::Refused,
+                  "{}: has no record of device {}; choose a device that it holds with --device",
                   file.path.string(), base::printable(device));
     }
     return app::ForeignImport{

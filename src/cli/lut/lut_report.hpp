@@ -14,7 +14,7 @@ namespace oplat::cli {
 std::string lut_text(const LutPrediction& prediction, double level);
 /// One entry of "models" in oplat.lut/1.
 nlohmann::ordered_json lut_document(const LutPrediction& prediction);
-/// Code::Missing that names the operators without an answer; all found is no error.
+/// Code::Missing that names the operators without an answer; all found is not an error.
 Status require_answers(std::span<const LutPrediction> predictions);
 
 }  // namespace oplat::cli

@@ -7,12 +7,12 @@ namespace oplat::cli {
 void add_paddleslim_commands(const Command& app) {
   const Command group = app.add_subcommand(
       "paddleslim",
-      "the jobs of PaddleSlim's latency predictors: a Paddle model's latency from a table");
+      "predict a Paddle model's latency from a table, as PaddleSlim's latency predictors do");
   group.require_subcommand(1);
   group.footer(
-      "Tables come into oplat's with 'oplat import --format paddleslim' and out with 'oplat export "
-      "--format paddleslim'.\n"
-      "docs/guide/from-paddleslim.md shows every step of the original beside ours.");
+      "'oplat import --format paddleslim' reads tables, 'oplat export --format paddleslim' writes "
+      "them.\n"
+      "docs/guide/from-paddleslim.md shows every step of the original and of oplat.");
   for (const auto add : {add_paddleslim_predict, add_paddleslim_evaluate}) add(group);
 }
 

@@ -144,14 +144,15 @@ Status require_answers(const PaddleslimEvaluateFlags& flags, const Answers& answ
 
 Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
   if (flags.delimiter.empty())
-    return fail(Code::Usage, "--delimiter: empty; say what stands between the fields, as ,");
+    return fail(Code::Usage,
+                "--delimiter: is empty; give the separator of the fields, such as ','");
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_CHECK(app::check_model_file(flags.model));
   OPLAT_TRY(source, base::Source::open(flags.model));
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "paddle") {
     return fail(Code::Input,
-                "{}: is of the format {}; the evaluator's rule is for programs of Paddle",
+                "{}: is a model of the format {}; the evaluator needs a Paddle program",
                 flags.model, reader->name());
   }
   OPLAT_TRY(graph, reader->read(source, shapes));
@@ -171,38 +172,37 @@ Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
 }
 
 constexpr const char* kPaddleslimEvaluateFooter =
-    "The table: a head line of engine, device and time, then lines OPERATOR<tab>MS, where OPERATOR "
-    "is such as\n"
-    "conv,1,1,1,3,224,224,32,1,3,1,2,1 ('oplat import --format paddle-evaluator' reads it into a "
-    "table). Operators are looked\n"
-    "up by that text alone, as the original does: batch 1 whatever the model's, convolutions alone "
-    "unless --no-only-conv,\n"
-    "fully connected layers ('mul') as convolutions. Types that the rule does not count are "
-    "listed. Nothing is estimated:\n"
-    "'oplat predict' and 'oplat paddleslim predict' do that.\n"
-    "--json prints oplat.paddleslim.evaluate/1.\n"
-    "Exit codes: 0 done; 2 usage; 3 a file is absent or malformed; 4 operators that the table "
-    "lacks (the text is complete).\n"
-    "Example: oplat paddleslim evaluate mobilenetv1.pdmodel --table phone.txt --batch 1";
+    R"(
+The table has a head line (engine, device and time), then lines OPERATOR<tab>MS, where OPERATOR is
+text such as conv,1,1,1,3,224,224,32,1,3,1,2,1. 'oplat import --format paddle-evaluator' reads it
+into a table. As in the original, operators match by that text alone, the batch is 1 whatever the
+model's, only convolutions count unless --no-only-conv is set, and fully connected layers ('mul')
+count as convolutions. Types that do not count are listed. Nothing is estimated: 'oplat predict' and
+'oplat paddleslim predict' do that.
+--json prints oplat.paddleslim.evaluate/1.
+Exit codes: 0 done; 2 usage; 3 a file is missing or malformed; 4 operators that the table lacks (the
+text is complete).
+Example: oplat paddleslim evaluate mobilenetv1.pdmodel --table phone.txt --batch 1)";
 
 }  // namespace
 
 void add_paddleslim_evaluate(const Command& group) {
   const Command command = group.add_subcommand(
       "evaluate",
-      "TableLatencyEvaluator: the sum of a text table's latencies over a model's operators");
+      "sum the latencies of a model's operators from a text table, as TableLatencyEvaluator does");
   const auto flags = std::make_shared<PaddleslimEvaluateFlags>();
   command.add_option("MODEL", flags->model, "Paddle program (.pdmodel, __model__, .json)")
       .required();
-  command.add_option("--table", flags->table, "text table of the evaluator")
+  command.add_option("--table", flags->table, "text table of TableLatencyEvaluator")
       .type_name("FILE")
       .required();
-  command.add_option("--delimiter", flags->delimiter, "between the fields of an operator's text")
+  command
+      .add_option("--delimiter", flags->delimiter, "separator of the fields of an operator's text")
       .capture_default_str();
   command.add_flag("--only-conv,!--no-only-conv", flags->only_conv,
-                   "count convolutions alone, as the original does by default");
+                   "count only convolutions, as the original does by default");
   command.add_flag("--skip-bad-rows", flags->skip_bad_rows,
-                   "leave malformed lines of the table out");
+                   "skip malformed lines of the table, and report them");
   add_model_options(command, flags->model_options);
   command.add_flag("--json", flags->json, "print JSON");
   add_verbosity(command, flags->verbosity);

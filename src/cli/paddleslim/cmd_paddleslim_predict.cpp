@@ -48,10 +48,12 @@ struct PaddleslimPredictFlags {
 
 Status check_flags(const PaddleslimPredictFlags& flags) {
   if (flags.table.empty() == flags.hardware.empty()) {
-    return fail(Code::Usage, "say the table once: --table FILE or NAME, or --hardware NAME");
+    return fail(Code::Usage,
+                "set the table once, with --table FILE or NAME, or with --hardware NAME");
   }
   if (flags.hardware.find('/') != std::string::npos) {
-    return fail(Code::Usage, "--hardware {}: a name such as SD710; a file is --table",
+    return fail(Code::Usage,
+                "--hardware {}: expected a name such as SD710; give a file with --table",
                 base::printable(flags.hardware));
   }
   OPLAT_CHECK(shape_options(flags.model_options));
@@ -159,72 +161,79 @@ Result<int> run_paddleslim_predict(PaddleslimPredictFlags flags) {
 }
 
 constexpr const char* kPaddleslimPredictFooter =
-    "A table is a file, PaddleSlim's pickle or one of oplat, told apart by their bytes; or SD625, "
-    "SD710, SD845, SD865 or RK3288,\n"
-    "which like --hardware NAME mean NAME_threads_N_power_mode_M.pkl in the current folder, in "
-    "--table-dir, in the folders of\n"
-    "$OPLAT_TABLES (the case of letters does not matter). Nothing is ever downloaded.\n"
-    "--dtype: what the model holds, int8 where it quantises, else fp32; fp16 only when asked; a "
-    "contradiction is an error.\n"
-    "--op-predictor off (as the original's default): an operator that the table lacks is an error, "
-    "and all such are listed with\n"
-    "their call counts. on: they are estimated, of any type and batch, from a fit to the table's "
-    "rows that is made once and kept.\n"
-    "Exit codes: 0 done; 2 usage; 3 model, parameters or table absent or malformed; 4 operators "
-    "that the table lacks; 6 the table\n"
-    "is of other threads, another power mode or another precision.\n"
-    "Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams "
-    "--table SD710 --dtype fp32";
+    R"(
+--table is a file (PaddleSlim's pickle or a table of oplat, recognised by its bytes), or one of the
+names SD625, SD710, SD845, SD865 and RK3288. Such a name, like --hardware NAME, means the file
+NAME_threads_N_power_mode_M.pkl in the current folder, in --table-dir or in the folders of
+$OPLAT_TABLES (case does not matter). oplat never downloads a table.
+--dtype is what the model holds by default: int8 if it is quantised, else fp32. fp16 must be asked
+for. A contradiction is an error.
+--op-predictor off (default, as in the original): operators that the table lacks are an error, which
+lists them with their call counts. on: they are estimated, for any type and batch, by a fit of the
+table's rows that is made once and cached.
+Exit codes: 0 done; 2 usage; 3 the model, its parameters or the table is missing or malformed; 4
+operators that the table lacks; 6 the table has other threads, another power mode or another
+precision.
+Example: oplat paddleslim predict --model mobilenetv1.pdmodel --params mobilenetv1.pdiparams
+             --table SD710 --dtype fp32)";
 
 }  // namespace
 
 void add_paddleslim_predict(const Command& group) {
   const Command command = group.add_subcommand(
-      "predict", "a model's latency, summed over the operators that Paddle-Lite makes of it");
+      "predict", "predict a model's latency as the sum over its operators in Paddle-Lite");
   const auto flags = std::make_shared<PaddleslimPredictFlags>();
   command
       .add_option("--model", flags->model,
-                  "program: NAME.pdmodel, __model__, or NAME.json of Paddle 3")
+                  "Paddle program: NAME.pdmodel, __model__, or NAME.json of Paddle 3")
       .required()
       .type_name("FILE");
-  command.add_option("--params", flags->params, "its parameters (default: what lies beside it)")
+  command
+      .add_option("--params", flags->params,
+                  "parameters of the program (default: the file next to it)")
       .type_name("FILE");
-  command.add_option("--table", flags->table, "latency table: a file, or a name such as SD710")
+  command.add_option("--table", flags->table, "latency table: a file or a name such as SD710")
       .envname("OPLAT_TABLE")
       .type_name("FILE|NAME");
   command
       .add_option("--hardware", flags->hardware,
-                  "in place of --table: any name NAME of NAME_threads_N_power_mode_M.pkl")
+                  "instead of --table: any NAME of NAME_threads_N_power_mode_M.pkl")
       .type_name("NAME");
-  command.add_option("--table-dir", flags->table_dir, "where named tables are looked for, too")
+  command.add_option("--table-dir", flags->table_dir, "further folder with named tables")
       .type_name("DIR");
-  command.add_option("--dtype", flags->dtype, "fp32, int8 or fp16 (default: what the model holds)")
+  command
+      .add_option("--dtype", flags->dtype,
+                  "precision: fp32, int8 or fp16 (default: what the model holds)")
       .one_of({"fp32", "int8", "fp16"});
-  command.add_option("--threads", flags->threads, "threads that the table is of")
+  command
+      .add_option("--threads", flags->threads,
+                  "number of threads with which the table was measured")
       .range(1, 4096)
       .capture_default_str();
   command
       .add_option("--power-mode", flags->power_mode,
-                  "that the table is of (default: 0 of a named table, of others what they are of)")
+                  "power mode in which the table was measured (default: 0 for a named table, else "
+                  "that of the file)")
       .range(0, 99);
-  command
-      .add_option("--device", flags->rows.device,
-                  "of a table of several devices, the one that answers")
-      .type_name("NAME");
+  command.add_option("--device", flags->rows.device, "use rows of this device").type_name("NAME");
   command.add_option("--runtime-version", flags->rows.version,
-                     "of a table of several versions of Paddle-Lite, the one that answers");
-  command.add_option("--op-predictor", flags->op_predictor, "on: estimate what the table lacks")
+                     "use rows of this version of Paddle-Lite");
+  command
+      .add_option("--op-predictor", flags->op_predictor,
+                  "estimate operators that the table lacks: on or off")
       .one_of({"on", "off"})
       .capture_default_str();
-  command.add_option("--plan", flags->plan, "what becomes of the model: auto, rules, or rules:NAME")
+  command
+      .add_option("--plan", flags->plan,
+                  "fusion rules that turn the model into kernels: auto, rules or rules:NAME")
       .capture_default_str();
   add_model_options(command, flags->model_options);
   command.add_flag("--allow-setting-mismatch", flags->rows.allow_setting_mismatch,
-                   "take a table of other threads or another precision, with a wider interval");
-  command.add_option("--level", flags->level, "level of the interval")
+                   "accept a table with other threads or another precision, with a wider interval");
+  command.add_option("--level", flags->level, "confidence level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
-  command.add_flag("--per-op", flags->per_op, "every operator with the text that was looked up");
+  command.add_flag("--per-op", flags->per_op, "list every operator with its text in the table");
   command.add_flag("--json", flags->json, "print JSON, as 'oplat predict' does");
   add_foreign_table_options(command, flags->foreign);
   add_verbosity(command, flags->verbosity);

@@ -10,7 +10,7 @@
 
 namespace oplat::cli {
 
-/// Both files where readers look for them: the parameters beside the program and under its name.
+/// Both files where readers look for them: the parameters next to the program and under its name.
 struct PaddleModel {
   std::optional<base::TemporaryFolder>
       folder;                   ///< around links or copies, where they lie or are called otherwise
@@ -20,7 +20,7 @@ struct PaddleModel {
   [[nodiscard]] Error as_named(Error error) const;
 };
 
-/// `params` empty: what lies beside the model, if anything. Code::Input where either cannot be
+/// `params` empty: what lies next to the model, if anything. Code::Input if either cannot be
 /// read.
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params);
 

@@ -76,7 +76,7 @@ std::string coverage_text(const predict::Prediction& prediction) {
   if (!views.empty()) {
     std::vector<std::string> types;
     for (const Calls& calls : calls_of(views, type_of)) types.push_back(calls.text);
-    text += fmt::format(", {} counted as free, views of types without rows ({})", count_of(views),
+    text += fmt::format(", {} views without rows count as free ({})", count_of(views),
                         base::printable(base::join(types, ", "), kMaxText));
   }
   return text + "\n";
@@ -121,7 +121,7 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
     text += fmt::format("predicted latency = {}ms\n",
                         base::float_text(*prediction.latency_ns / kNsPerMs));
   } else {
-    text += fmt::format("no latency: keys that the table lacks: {}\n", prediction.missing.size());
+    text += fmt::format("no latency: the table lacks {} keys\n", prediction.missing.size());
   }
   if (prediction.interval) {
     text += fmt::format("{:.0f} % between {} and {}\n", 100 * prediction.level,
@@ -133,7 +133,7 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
                       base::printable(table::describe(prediction.setting), kMaxText),
                       base::printable(prediction.plan_source));
   for (const predict::Mismatch& one : prediction.mismatch) {
-    text += fmt::format("mismatch: {}: asked {}, the table is of {}\n", one.field,
+    text += fmt::format("mismatch: {}: asked for {}, the table has {}\n", one.field,
                         base::printable(one.asked), base::printable(one.used));
   }
   text += coverage_text(prediction) + estimates_text(prediction);
@@ -151,11 +151,11 @@ Status require_keys(const predict::Prediction& prediction, bool estimated) {
     lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMaxText));
   }
   if (calls.size() > kMaxListed) lines += fmt::format("\n  and {} more", calls.size() - kMaxListed);
-  return fail(Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(),
-              calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
-              estimated ? ", and nothing in it tells of such operators"
-                        : "; --op-predictor on estimates what it lacks",
-              lines);
+  return fail(
+      Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(),
+      calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
+      estimated ? ", and no row allows an estimate" : "; use --op-predictor on to estimate them",
+      lines);
 }
 
 }  // namespace oplat::cli

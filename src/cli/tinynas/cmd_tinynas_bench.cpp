@@ -19,7 +19,7 @@ namespace {
 
 namespace tinynas = compat::tinynas;
 
-constexpr double kOtherBytes = 4096;  // of a model beside its weights, generously
+constexpr double kOtherBytes = 4096;  // of a model besides its weights, generously
 
 struct TinynasBenchFlags {
   std::string samples;
@@ -46,8 +46,8 @@ Status clear_other(const std::filesystem::path& folder, const std::string& list,
   std::error_code error;
   if (std::filesystem::exists(folder / "log.txt", error)) {
     return fail(Code::Refused,
-                "{}: holds times of other samples or of another precision; choose another --out, "
-                "or remove it",
+                "{}: holds times of other samples or another precision; choose another --out, or "
+                "remove the file",
                 (folder / "log.txt").string());
   }
   for (const char* name : {"run.sh", "samples.txt"}) {
@@ -75,10 +75,11 @@ Status check_room(const std::filesystem::path& folder,
   }
   const auto space = std::filesystem::space(folder, error);
   if (!error && wanted > static_cast<double>(space.available)) {
-    return fail(Code::Write,
-                "{}: the models take {} more, but {} are free; bench the samples in parts",
-                folder.string(), base::bytes_text(wanted),
-                base::bytes_text(static_cast<double>(space.available)));
+    return fail(
+        Code::Write,
+        "{}: the models need {} more, but only {} are free; split the samples into several files",
+        folder.string(), base::bytes_text(wanted),
+        base::bytes_text(static_cast<double>(space.available)));
   }
   return {};
 }
@@ -97,18 +98,20 @@ Status write_models(const TinynasBenchFlags& flags,
 Result<int> run_tinynas_bench(const TinynasBenchFlags& flags) {
   const auto precision_flags = tinynas::trtexec_flags(flags.precision);
   if (!precision_flags) {
-    return fail(Code::Usage,
-                "--precision {}: trtexec has no convolution of it; expected FP32, FP16, "
-                "FP16_DAMOYOLO or INT8",
-                flags.precision);
+    return fail(
+        Code::Usage,
+        "--precision {}: trtexec does not support it; expected FP32, FP16, FP16_DAMOYOLO or INT8",
+        flags.precision);
   }
   OPLAT_TRY(source, base::Source::open(flags.samples));
   OPLAT_TRY(samples, tinynas::read_conv_list(source));
-  if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
+  if (samples.empty()) return fail(Code::Input, "{}: holds no samples", flags.samples);
   for (const tinynas::ListedConv& one : samples) {
     if (one.conv.group != 1) {
-      return fail(Code::Input, "{}:{}: a grouped convolution; a library has no column for groups",
-                  flags.samples, one.line);
+      return fail(
+          Code::Input,
+          "{}:{}: is a grouped convolution, for which a library has no column; remove the line",
+          flags.samples, one.line);
     }
   }
   const std::filesystem::path folder(flags.folder);
@@ -123,12 +126,13 @@ Result<int> run_tinynas_bench(const TinynasBenchFlags& flags) {
   OPLAT_CHECK(base::write_file(folder / "samples.txt", list));
   const std::filesystem::path script = folder / "run.sh";
   OPLAT_CHECK(base::write_file(script, script_text));
-  // Not to be able to is no harm: `sh run.sh` runs it all the same.
+  // A failure does not matter: `sh run.sh` runs it all the same.
   (void)::chmod(script.c_str(), 0755);
   if (!flags.quiet) {
-    fmt::print(stderr,
-               "oplat: {} models in {}; copy the folder to the GPU's machine and run: sh run.sh\n",
-               samples.size(), (folder / "models").string());
+    fmt::print(
+        stderr,
+        "oplat: {} models in {}; copy the folder to the machine with the GPU and run: sh run.sh\n",
+        samples.size(), (folder / "models").string());
   }
   return kDone;
 }
@@ -136,34 +140,32 @@ Result<int> run_tinynas_bench(const TinynasBenchFlags& flags) {
 }  // namespace
 
 void add_tinynas_bench(const Command& group) {
-  const Command command =
-      group.add_subcommand("bench", "prepare the measuring of samples with TensorRT's trtexec");
+  const Command command = group.add_subcommand(
+      "bench", "write models and a script that measure samples with TensorRT's trtexec");
   const auto flags = std::make_shared<TinynasBenchFlags>();
   command
       .add_option("SAMPLES", flags->samples,
-                  "samples, a library, or a list of tuples: one convolution a line")
+                  "samples, a library or a list of tuples; one convolution a line")
       .required();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
   command
       .add_option("--precision", flags->precision,
                   "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)")
       .capture_default_str();
-  command.add_flag("--quiet", flags->quiet, "no count on stderr");
+  command.add_flag("--quiet", flags->quiet, "print no count on stderr");
   command.footer(
-      "Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; the sum with a "
-      "second input where fused) and\n"
-      "DIR/run.sh, which runs $TRTEXEC (default trtexec) with $TRTEXEC_FLAGS on each and appends "
-      "to DIR/log.txt; run again, it\n"
-      "goes on where it stopped. 'oplat tinynas collect DIR/log.txt' makes the library: the median "
-      "of trtexec's GPU compute\n"
-      "time, -1 where trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT seconds "
-      "(600; 0: no limit). run.sh\n"
-      "needs a POSIX shell, awk and sed, but no oplat.\n"
-      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 6 DIR holds times of "
-      "other samples or of another\n"
-      "precision; 8 could not write.\n"
-      "Example: oplat tinynas bench samples.txt --precision FP16 --out bench && "
-      "TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh");
+      R"(
+Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; with the sum of a second
+input where fused) and DIR/run.sh. The script runs $TRTEXEC (default: trtexec) with $TRTEXEC_FLAGS
+on each model and appends to DIR/log.txt. Run again, it resumes where it stopped. It needs a POSIX
+shell, awk and sed, but no oplat.
+'oplat tinynas collect DIR/log.txt' makes the library. A time is the median of trtexec's GPU compute
+time, or -1 if trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT seconds (default
+600; 0: no limit).
+Exit codes: 0 done; 2 usage; 3 the samples are missing or malformed; 6 DIR holds times of other
+samples or another precision; 8 could not write.
+Example: oplat tinynas bench samples.txt --precision FP16 --out bench &&
+         TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh)");
   command.runs([flags] { return run_tinynas_bench(*flags); });
 }
 

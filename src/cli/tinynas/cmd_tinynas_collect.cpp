@@ -25,14 +25,16 @@ Result<int> run_tinynas_collect(const TinynasCollectFlags& flags) {
   OPLAT_TRY(source, base::Source::open(flags.log));
   const tinynas::CollectedLog log = tinynas::collect_log(source);
   if (!log.bad.empty() && !flags.skip_bad_lines) {
-    return fail(Code::Input, "{}: malformed; --skip-bad-lines collects the rest\n  {}", flags.log,
-                base::join(log.bad, "\n  "));
+    return fail(Code::Input,
+                "{}: holds malformed lines; use --skip-bad-lines to skip them\n"
+                "  {}",
+                flags.log, base::join(log.bad, "\n  "));
   }
   if (log.samples == 0) {
-    return fail(
-        Code::Input,
-        "{}: no sample; expected lines 'iter-N: SAMPLE', each followed by 'run time_ms: X ms'",
-        flags.log);
+    return fail(Code::Input,
+                "{}: holds no samples; expected lines 'iter-N: SAMPLE', each followed by 'run "
+                "time_ms: X ms'",
+                flags.log);
   }
   OPLAT_CHECK(put_text(flags.out, log.library));
   if (!flags.quiet) {
@@ -49,23 +51,23 @@ Result<int> run_tinynas_collect(const TinynasCollectFlags& flags) {
 }  // namespace
 
 void add_tinynas_collect(const Command& group) {
-  const Command command = group.add_subcommand("collect", "read a device's log into a library");
+  const Command command =
+      group.add_subcommand("collect", "convert the log of a device to a library");
   const auto flags = std::make_shared<TinynasCollectFlags>();
   command.add_option("LOG", flags->log, "log with lines 'iter-N: SAMPLE' and 'run time_ms: X ms'")
       .required();
-  command.add_option("--out", flags->out, "library to write (default: standard output)")
+  command.add_option("--out", flags->out, "library file to write (default: standard output)")
       .type_name("FILE");
   command.add_flag("--skip-bad-lines", flags->skip_bad_lines,
-                   "leave out iter- lines that hold no sample, and name them");
-  command.add_flag("--quiet", flags->quiet, "no counts and notes on stderr");
+                   "skip iter- lines that hold no sample, and report them");
+  command.add_flag("--quiet", flags->quiet, "print no counts and notes on stderr");
   command.footer(
-      "A sample without a time, or with one that no kernel takes (below 1e-9 or above 3.2e10 ms), "
-      "becomes a failed row (-1);\n"
-      "the original stops at the first such and writes nothing. A sample that stands again under "
-      "its number after a try without a time takes its place.\n"
-      "Exit codes: 0 done; 2 usage; 3 the log is absent, malformed or holds no sample; 8 could not "
-      "write.\n"
-      "Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8");
+      R"(
+A sample without a time, or with an impossible one (below 1e-9 or above 3.2e10 ms), becomes a failed
+row (-1). The original stops at the first such sample and writes nothing. If a sample without a time
+appears again under its number, the later one replaces it.
+Exit codes: 0 done; 2 usage; 3 the log is missing, malformed or holds no samples; 8 could not write.
+Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8)");
   command.runs([flags] { return run_tinynas_collect(*flags); });
 }
 

@@ -72,27 +72,27 @@ void add_tinynas_convs(const Command& group) {
       .add_option("STRUCTURE", flags->structure,
                   "structure file: a Python literal of block dictionaries")
       .required();
-  command.add_option("--resolution", flags->resolution, "height and width of the network's input")
+  command.add_option("--resolution", flags->resolution, "height and width of the input image")
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
   command
-      .add_option("--rules", flags->rules,
-                  "original: as op_profiler counts; corrected: what the network executes")
+      .add_option(
+          "--rules", flags->rules,
+          "how to count: original (as op_profiler does) or corrected (what the network executes)")
       .one_of({"original", "corrected"})
       .capture_default_str();
   command.add_flag("--json", flags->json, "print JSON, with the place of each convolution");
   command.footer(
-      "Prints one line each, separated by tabs: Conv_type Stride ElmtFused Kernel Batch In_C In_H "
-      "Out_C, batch 1. A grouped\n"
-      "convolution, which the original refuses, gets a ninth field group=G.\n"
-      "Rules 'original' divides sizes by strides, counts squeeze and excitation at full size and "
-      "all behind it at 1x1, and\n"
-      "ends with exit 3 where the original raises. Rules 'corrected' counts squeeze and excitation "
-      "at 1x1 and keeps the size;\n"
-      "a convolution is fused only where the network adds its input.\n"
-      "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a block that cannot be "
-      "counted.\n"
-      "Example: oplat tinynas convs R50.txt --resolution 224 --rules original");
+      R"(
+Prints one convolution a line, with tabs between the fields: Conv_type Stride ElmtFused Kernel Batch
+In_C In_H Out_C. The batch is 1. A grouped convolution, which the original refuses, gets a ninth
+field group=G.
+--rules original divides sizes by strides, counts squeeze and excitation at full size and all that
+follows at 1x1, and exits with 3 where the original raises. --rules corrected counts squeeze and
+excitation at 1x1 and keeps the size. A convolution is fused only where the network adds its input.
+Exit codes: 0 done; 2 usage; 3 the file is missing, not a structure, or has a block that cannot be
+counted.
+Example: oplat tinynas convs R50.txt --resolution 224 --rules original)");
   command.runs([flags] { return run_tinynas_convs(*flags); });
 }
 

@@ -34,7 +34,7 @@ Result<std::int64_t> block_of_this_machine(const Verbosity& verbosity) {
   TerminalEvents events(verbosity);
   const auto session = app::start_session(request, events);
   if (!session)
-    return fail(session.error().code, "{}; or say --block 16 (AVX-512) or 8",
+    return fail(session.error().code, "{}; or set --block 16 (with AVX-512) or --block 8",
                 session.error().message);
   return session->device.isa.find("avx512f") != std::string::npos ? kBlockWithAvx512 : kBlockElse;
 }
@@ -43,7 +43,7 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.samples));
   OPLAT_TRY(source, base::Source::open(flags.samples));
   OPLAT_TRY(samples, tinynas::read_conv_list(source));
-  if (samples.empty()) return fail(Code::Input, "{}: no sample", flags.samples);
+  if (samples.empty()) return fail(Code::Input, "{}: holds no samples", flags.samples);
   std::int64_t block = flags.block;
   if (block == 0) {
     OPLAT_TRY(own, block_of_this_machine(flags.verbosity));
@@ -55,8 +55,8 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   for (const tinynas::ListedConv& one : samples) {
     const auto key = compat::tinynas::executed_key_of(one.conv, block);
     if (!key && !flags.skip_others) {
-      return fail(Code::Missing, "{}:{}: {}; --skip-others leaves such samples out", flags.samples,
-                  one.line, key.error().message);
+      return fail(Code::Missing, "{}:{}: {}; use --skip-others to leave such samples out",
+                  flags.samples, one.line, key.error().message);
     }
     if (!key) {
       ++left_out;
@@ -75,33 +75,31 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
 }  // namespace
 
 void add_tinynas_keys(const Command& group) {
-  const Command command =
-      group.add_subcommand("keys", "name the kernels by which ONNX Runtime executes samples");
+  const Command command = group.add_subcommand(
+      "keys", "list the keys of the ONNX Runtime kernels that execute samples");
   const auto flags = std::make_shared<TinynasKeysFlags>();
   command
       .add_option("SAMPLES", flags->samples,
-                  "samples, a library, or a list of tuples: one convolution a line")
+                  "samples, a library or a list of tuples; one convolution a line")
       .required();
   command.add_option("--out", flags->out, "file to write (default: standard output)")
       .type_name("FILE");
   command
       .add_option("--block", flags->block,
-                  "channels in a block: 16 with AVX-512, else 8 (default: this machine's)")
+                  "channels in a block: 16 with AVX-512, else 8 (default: that of this machine)")
       .one_of({std::to_string(kBlockElse), std::to_string(kBlockWithAvx512)});
   command.add_flag("--skip-others", flags->skip_others,
-                   "leave out samples that no such kernel executes");
+                   "skip samples that no such kernel executes");
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "One key a line, for 'oplat profile --keys': each convolution as it stands in the midst of a "
-      "network on a CPU,\n"
-      "channels in blocks, normalisation folded in, Relu at its end, the residual added in place "
-      "where fused.\n"
-      "'oplat export --format tinynas' writes what was measured as a library.\n"
-      "Exit codes: 0 done; 2 usage; 3 the samples are absent or malformed; 4 a sample that another "
-      "kernel executes;\n"
-      "5 no ONNX Runtime here to ask for the size of blocks; 8 could not write.\n"
-      "Example: oplat tinynas keys samples.txt --out keys.txt &&\n"
-      "  oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat");
+      R"(
+Prints one key a line, for 'oplat profile --keys'. Each convolution is as it appears inside a
+network on a CPU: channels in blocks, normalisation folded in, Relu at its end, and the residual
+added in place where fused. 'oplat export --format tinynas' writes the measured rows as a library.
+Exit codes: 0 done; 2 usage; 3 the samples are missing or malformed; 4 a sample that another kernel
+executes; 5 ONNX Runtime, which knows the size of blocks, is not installed; 8 could not write.
+Example: oplat tinynas keys samples.txt --out keys.txt &&
+         oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat)");
   command.runs([flags] { return run_tinynas_keys(*flags); });
 }
 

@@ -45,24 +45,24 @@ void add_tinynas_onnx(const Command& group) {
       .add_option("STRUCTURE", flags->structure,
                   "structure file: a Python literal of block dictionaries")
       .required();
-  command.add_option("--resolution", flags->resolution, "height and width of the network's input")
+  command.add_option("--resolution", flags->resolution, "height and width of the input image")
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
-  command.add_option("--batch", flags->batches, "batch sizes, one model each: 1,8,32")
+  command.add_option("--batch", flags->batches, "batch sizes, with one model for each: 1,8,32")
       .comma_separated()
       .repeatable()
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
   command.footer(
-      "Writes DIR/NAME_bsN.onnx for each batch N (NAME is the structure file's, without its "
-      "ending) and prints the names. The\n"
-      "models compute in float32; weights are random and the same in every run. A stride-2 "
-      "shortcut is pooled as the network\n"
-      "does; at an odd size the pool keeps the rest, where PyTorch's network could not run.\n"
-      "Exit codes: 0 done; 2 usage; 3 no such file, no structure, or a network that cannot run; 8 "
-      "could not write.\n"
-      "Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models");
+      R"(
+Writes DIR/NAME_bsN.onnx for each batch N and prints the names. NAME is the name of the structure
+file without its extension. The models compute in float32. Weights are random, and the same in every
+run. A stride-2 shortcut is pooled as in the network; at an odd size the pool keeps the remainder,
+where PyTorch's network could not run.
+Exit codes: 0 done; 2 usage; 3 the file is missing, not a structure, or a network that cannot run; 8
+could not write.
+Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models)");
   command.runs([flags] { return run_tinynas_onnx(*flags); });
 }
 

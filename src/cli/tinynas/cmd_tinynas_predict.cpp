@@ -56,28 +56,29 @@ estimate::Profile profile_of(const TinynasPredictFlags& flags) {
 /// The flags after what they leave open is filled in.
 Result<TinynasPredictFlags> checked(TinynasPredictFlags flags) {
   if (flags.structure.empty() == flags.tests.empty())
-    return fail(Code::Usage, "give a STRUCTURE file or --tests FILE, one of the two");
+    return fail(Code::Usage, "give either a STRUCTURE file or --tests FILE");
   if (!flags.library.empty()) drop_default_table(flags.table);
   if (flags.library.empty() == flags.table.empty())
-    return fail(Code::Usage, "give --library FILE|DIR or --table T, one of the two");
+    return fail(Code::Usage, "give either --library FILE|DIR or --table T");
   if (!flags.rules.empty() && flags.structure.empty())
-    return fail(Code::Usage, "--rules {}: concerns a STRUCTURE, not --tests",
+    return fail(Code::Usage, "--rules {}: applies to a STRUCTURE, not to --tests",
                 base::printable(flags.rules));
   if (flags.rules.empty()) flags.rules = original(flags) ? "original" : "corrected";
   if (!flags.library.empty() && (!flags.runtime.empty() || !flags.runtime_version.empty()))
-    return fail(Code::Usage,
-                "--runtime and --runtime-version choose rows of a --table; a library has one kind");
+    return fail(
+        Code::Usage,
+        "--runtime and --runtime-version select rows of --table; a library has only one setting");
   if (flags.library.empty() && (!flags.calibrate || flags.skip_bad_rows))
     return fail(Code::Usage,
-                "--no-calibrate and --skip-bad-rows concern a --library; 'oplat fit' and 'oplat "
-                "import' have them for a --table");
+                "--no-calibrate and --skip-bad-rows apply to --library; for a --table, use them "
+                "with 'oplat fit' and 'oplat import'");
   OPLAT_TRY(precision, library_precision(flags.precision));
   flags.precision = precision;
   flags.batches = without_repeats(flags.batches);
   if (compat::tinynas::has_t40_rules(flags.device)) {
     if (std::any_of(flags.batches.begin(), flags.batches.end(),
                     [](std::int64_t batch) { return batch != 1; }))
-      return fail(Code::Usage, "--batch: a T40 computes batch 1 only");
+      return fail(Code::Usage, "--batch: a T40 supports only batch 1");
     flags.batches = {1};
   }
   if (flags.batches.empty() && !flags.structure.empty()) flags.batches = {1};
@@ -89,7 +90,8 @@ Result<std::vector<compat::tinynas::ConvQuestion>> questions_of(
   if (!flags.tests.empty()) return compat::tinynas::listed_questions(flags.tests, warnings);
   const auto rules = compat::tinynas::parse_rules(flags.rules);
   if (!rules)
-    return fail(Code::Usage, "--rules {}: is original or corrected", base::printable(flags.rules));
+    return fail(Code::Usage, "--rules {}: expected original or corrected",
+                base::printable(flags.rules));
   return compat::tinynas::structure_questions(flags.structure, flags.resolution, *rules);
 }
 
@@ -129,8 +131,8 @@ Result<Answers> from_table(const TinynasPredictFlags& flags, std::vector<std::st
   std::error_code error;
   if (!std::filesystem::exists(flags.table, error)) {
     return fail(Code::Input,
-                "no table at {0}; make one of a library with oplat import LIBRARY --format tinynas "
-                "--device NAME --table {0}",
+                "{0}: no such table; make one from a library with: oplat import LIBRARY --format "
+                "tinynas --device NAME --table {0}",
                 base::printable(flags.table, 400));
   }
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
@@ -170,7 +172,7 @@ nlohmann::ordered_json document_of(const TinynasPredictFlags& flags, const Answe
   document[flags.library.empty() ? "table" : "library"] = answers.rows;
   document["precision"] = answers.precision;
   document["level"] = flags.level;
-  // One batch stands in the document itself; several are a list.
+  // One batch is in the document itself; several are a list.
   if (predictions.size() == 1) {
     document.update(conv_document(predictions.front()));
   } else {
@@ -209,8 +211,8 @@ void warn_of_far_answers(const std::vector<ConvPrediction>& predictions,
   if (far == 0) return;
   std::replace(first.begin(), first.end(), '\t', ' ');
   const std::string warning = fmt::format(
-      "{} of {} convolutions lie beyond what was measured, with intervals to match; --json says "
-      "why of each, of the first: {}",
+      "{} of {} convolutions are outside the measured range and have wider intervals; --json gives "
+      "the reason of each, such as: {}",
       far, asked, first);
   print_warnings({&warning, 1}, verbosity);
 }
@@ -231,8 +233,7 @@ Status require_answers(const std::vector<ConvPrediction>& predictions) {
       const bool nothing_left = prediction.questions.convs[i].conv.in_h < 1;
       missing.add(fmt::format(
           "{}{}", why.starts_with(fields) ? why : fmt::format("{}: {}", tuple, why),
-          nothing_left ? "; the original's rules make sizes of 0, --rules corrected does not"
-                       : ""));
+          nothing_left ? "; the original's rules lead to a size of 0; use --rules corrected" : ""));
     }
   }
   if (missing.count() == 0) return {};
@@ -266,66 +267,56 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& given_flags) {
 }
 
 constexpr const char* kTinynasPredictFooter =
-    "Examples:\n"
-    "  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 --resolution "
-    "224 R50.txt\n"
-    "  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt "
-    "--method original\n"
-    "  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json\n"
-    "A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, and, where it "
-    "was measured, ms; of\n"
-    "a grouped convolution group=G, before or behind the time. A library file will do too. It "
-    "prints the eight fields,\n"
-    "ms, lo, hi and source with tabs between, - for what nobody knows, group=G of groups, and, "
-    "where times were\n"
-    "measured, the errors in lines that begin with #. With one --batch, or the 1 of a T40, a "
-    "tuple's time is of that\n"
-    "batch, whatever batch the tuple names; a library's row keeps its time at its own batch only.\n"
-    "'best' answers from measured rows and from the estimators fitted to them, with an interval. "
-    "The first time it "
-    "sees\n"
-    "a library it makes a table of it under $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may "
-    "be deleted, and\n"
-    "learns from its rows: minutes for a large one, fewer with --no-calibrate. 'oplat fit' does so "
-    "for a --table.\n"
-    "'original' needs no fit; it is op_profiler's own method, which knows no interval and raises "
-    "where\n"
-    "a line through its batches falls below 0.\n"
-    "--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]; "
-    "for several batches\n"
-    "these stand in each entry of 'batches'. docs/guide/from-tinynas.md describes all its fields.\n"
-    "Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table "
-    "absent or malformed;\n"
-    "4 convolutions without an answer (the rest is printed); 6 no row for the asked setting; 8 no "
-    "folder for the\n"
-    "library's table; 130 interrupted while learning.";
+    R"(
+Examples:
+  oplat tinynas predict --library conv_data.out --precision FP32 --batch 1,32 R50.txt
+  oplat tinynas predict --library op_profiler --device V100 --precision INT8 R50.txt \
+      --method original
+  oplat tinynas predict --table v100.oplat --tests tuples.tsv --json
+A line of --tests is: Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C, then optionally the
+measured time in ms, and group=G for a grouped convolution. A library file works too. The output has
+the eight fields, ms, lo, hi and source, with tabs between them; - means unknown, and grouped
+convolutions have group=G. If times were measured, lines that begin with # give the errors. With a
+single --batch (or the 1 of a T40), each tuple is predicted at that batch, whatever batch it names.
+A library's row keeps its time only at its own batch.
+--method best uses measured rows and the estimators fitted to them, and gives an interval. At its
+first use of a library it makes a table in $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), which may be
+deleted, and fits it. That takes minutes for a large library, less with --no-calibrate. For a
+--table, 'oplat fit' makes the fit.
+--method original is op_profiler's own. It needs no fit and gives no interval. It fails where a line
+through its batches falls below 0.
+--json prints oplat.tinynas/1: total_ms, convs: [{tuple, latency_ms, interval_ms, source}]. For
+several batches, 'batches' has an entry for each. docs/guide/from-tinynas.md describes all fields.
+Exit codes: 0 done; 2 usage, or several settings fit; 3 structure, tests, library or table missing
+or malformed; 4 convolutions without an answer (the rest is printed); 6 no row for the setting; 8 no
+folder for the library's table; 130 interrupted while learning.)";
 
 }  // namespace
 
 void add_tinynas_predict(const Command& group) {
-  const Command command = group.add_subcommand(
-      "predict", "predict the convolutions of a network structure or of a list");
+  const Command command =
+      group.add_subcommand("predict", "predict the convolutions of a network structure or a list");
   const auto flags = std::make_shared<TinynasPredictFlags>();
-  command.add_option("STRUCTURE", flags->structure, "network structure (.txt)");
-  command.add_option("--tests", flags->tests, "list of convolutions in place of a structure")
+  command.add_option("STRUCTURE", flags->structure, "network structure file (.txt)");
+  command.add_option("--tests", flags->tests, "list of convolutions, instead of a structure")
       .type_name("FILE");
   command
       .add_option("--library", flags->library,
-                  "library file, or a folder with libraries of devices and precisions")
+                  "library file, or folder of libraries of several devices and precisions")
       .type_name("FILE|DIR");
   add_table(command, flags->table, false);
   command.add_option("--precision", flags->precision,
-                     "FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: as the library's name "
-                     "says, or the table's own)");
+                     "precision: FP32, FP16, FP16_DAMOYOLO, INT8 or INT4 (default: from the "
+                     "library's name, or the table's only one)");
   command.add_option("--device", flags->device,
-                     "folder of a --library DIR, rows of a --table; T40: batch 1, unfused, "
-                     "channels in multiples of 32");
-  command.add_option("--runtime", flags->runtime, "rows of a --table of this runtime");
+                     "device: a folder of a --library DIR, or rows of a --table. T40 supports "
+                     "batch 1, unfused, channels in multiples of 32");
+  command.add_option("--runtime", flags->runtime, "use rows of this runtime in --table");
   command.add_option("--runtime-version", flags->runtime_version,
-                     "rows of a --table of this version of it");
+                     "use rows of this version of the runtime in --table");
   command
       .add_option("--batch", flags->batches,
-                  "batch sizes (default: 1; of --tests those in the list)")
+                  "batch sizes (default: 1; for --tests, those in the list)")
       .comma_separated()
       .repeatable()
       .type_name("N,N,...")
@@ -334,7 +325,9 @@ void add_tinynas_predict(const Command& group) {
       .range(std::int64_t{1}, std::int64_t{1} << 16)
       .capture_default_str();
   const Option method =
-      command.add_option("--method", flags->estimator, "best, or the original's method")
+      command
+          .add_option("--method", flags->estimator,
+                      "prediction method: best, or original (that of op_profiler)")
           .one_of({"best", "original"})
           .capture_default_str();
   command.add_option("--estimator", flags->estimator, "earlier spelling")
@@ -343,21 +336,21 @@ void add_tinynas_predict(const Command& group) {
       .excludes(method);
   command
       .add_option("--rules", flags->rules,
-                  "how a structure becomes convolutions: original, corrected (default: that of the "
-                  "estimator)")
+                  "how to count convolutions of a structure: original or corrected (default: "
+                  "depends on --method)")
       .one_of({"original", "corrected"});
   // --estimator chooses between the original and ours here.
   command
       .add_option("--profile", flags->profile,
-                  "of learned estimates: accurate, or fast (a few microseconds a kernel)")
+                  "learned estimator: accurate, or fast (a few microseconds a kernel)")
       .one_of({"accurate", "fast"})
       .capture_default_str();
   add_calibrate(command, flags->calibrate);
-  command.add_option("--level", flags->level, "level of the interval")
+  command.add_option("--level", flags->level, "confidence level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
   command.add_flag("--skip-bad-rows", flags->skip_bad_rows,
-                   "leave malformed rows of the library out");
+                   "skip malformed rows of the library, and report them");
   command.add_flag("--json", flags->json, "print JSON");
   add_verbosity(command, flags->verbosity);
   command.footer(kTinynasPredictFooter);

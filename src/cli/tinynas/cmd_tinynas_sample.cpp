@@ -22,7 +22,7 @@ struct TinynasSampleFlags {
 
 Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
   if (flags.bits && flags.out.empty())
-    return fail(Code::Usage, "--nbits {}: is part of a file's name; give --out FILE, too",
+    return fail(Code::Usage, "--nbits {}: is part of a file's name; also set --out FILE",
                 *flags.bits);
   OPLAT_TRY(source, base::Source::open(flags.config));
   OPLAT_TRY(space, tinynas::read_sampling_space(source));
@@ -40,8 +40,8 @@ Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
                file.empty() ? "" : fmt::format(" in {}", file));
     if (samples->empty()) {
       fmt::print(stderr,
-                 "oplat: warning: every combination is against the rules; --channel-multiple 1 "
-                 "lifts the one about multiples of {}\n",
+                 "oplat: warning: no combination satisfies the rules; use --channel-multiple 1 to "
+                 "drop the rule about multiples of {}\n",
                  flags.channel_multiple);
     }
   }
@@ -52,33 +52,33 @@ Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
 
 void add_tinynas_sample(const Command& group) {
   const Command command =
-      group.add_subcommand("sample", "list the convolutions of a space that are to be measured");
+      group.add_subcommand("sample", "list the convolutions of a search space that need measuring");
   const auto flags = std::make_shared<TinynasSampleFlags>();
   command
       .add_option("CONFIG", flags->config,
-                  "the space, as the original's config.in: lines 'key value ...'")
+                  "search space in the form of the original's config.in: lines 'key value ...'")
       .required();
   command.add_option("--out", flags->out, "file to write (default: standard output)")
       .type_name("FILE");
-  command.add_option("--nbits", flags->bits, "name the file as the original does: FILE.intN.txt")
+  command
+      .add_option("--nbits", flags->bits,
+                  "add the original's suffix to the file's name: FILE.intN.txt")
       .range(1, 64);
   command
       .add_option("--channel-multiple", flags->channel_multiple,
-                  "keep only channels that are multiples of this; 1 keeps all")
+                  "keep only channel counts that are multiples of this number (1 keeps all)")
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
-  command.add_flag("--quiet", flags->quiet, "no count on stderr");
+  command.add_flag("--quiet", flags->quiet, "print no count on stderr");
   command.footer(
-      "Prints the original's list, in its order, duplicates included: lines 'Conv_type Batch In_C "
-      "In_H In_W Out_C Kernel Stride\n"
-      "ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size, min_feature_size, "
-      "max_feature_size, number_feature_size,\n"
-      "output_channel, stride, type (0 Regular, 1 Depthwise), channel_ratio (In_C / Out_C). The "
-      "original keeps only channels that\n"
-      "are multiples of 32, a rule of one device, which also drops In_C = 3, the first layer of "
-      "every network.\n"
-      "Exit codes: 0 done; 2 usage; 3 the space is absent or malformed; 8 could not write.\n"
-      "Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt");
+      R"(
+Prints the original's list, in its order and with its duplicates: lines 'Conv_type Batch In_C In_H
+In_W Out_C Kernel Stride ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size,
+min_feature_size, max_feature_size, number_feature_size, output_channel, stride, type (0 Regular, 1
+Depthwise), channel_ratio (In_C / Out_C). The original keeps only channel counts that are multiples
+of 32. That rule of one device also drops In_C = 3, the first layer of every network.
+Exit codes: 0 done; 2 usage; 3 the configuration is missing or malformed; 8 could not write.
+Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt)");
   command.runs([flags] { return run_tinynas_sample(*flags); });
 }
 

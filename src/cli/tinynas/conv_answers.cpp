@@ -78,11 +78,10 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
     return true;
   }));
   if (times.empty())
-    return fail(
-        Code::Refused,
-        "{}: no row of it for {} is a convolution of a library; import one with: oplat import FILE "
-        "--format tinynas --device NAME --table {}",
-        table.path().string(), table::describe(selection.setting), table.path().string());
+    return fail(Code::Refused,
+                "{}: has no row for {} that is a convolution of a library; import one with: oplat "
+                "import FILE --format tinynas --device NAME --table {}",
+                table.path().string(), table::describe(selection.setting), table.path().string());
   return times;
 }
 
@@ -92,11 +91,10 @@ Result<Answerer> best_answers(app::CachedTable table, predict::Selection selecti
       Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
   const auto dtype = compat::tinynas::dtype_of_precision(best->selection.setting.precision);
   if (!dtype)
-    return fail(
-        Code::Refused,
-        "{}: rows of precision {} are no library's; choose others with --precision, or import a "
-        "library with oplat import --format tinynas",
-        best->table.table.path().string(), best->selection.setting.precision);
+    return fail(Code::Refused,
+                "{}: rows of precision {} do not come from a library; choose others with "
+                "--precision, or import a library with oplat import --format tinynas",
+                best->table.table.path().string(), best->selection.setting.precision);
   best->dtype = *dtype;
   best->quantile = predict::interval_quantile(level, {});
   OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection, profile));

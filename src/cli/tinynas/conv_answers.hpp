@@ -34,7 +34,7 @@ struct ConvAnswer {
 using Answerer =
     std::function<Result<std::vector<ConvAnswer>>(std::span<const compat::tinynas::ConvQuestion>)>;
 
-/// The original's method on a library. Code::Input where no row of it can be used.
+/// The original's method on a library. Code::Input if no row of it can be used.
 Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows);
 /// The rows of a table's selection that are convolutions of libraries, in the order in which they
 /// were added.
@@ -46,7 +46,7 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
 Result<Answerer> best_answers(app::CachedTable table, predict::Selection selection, double level,
                               estimate::Profile profile);
 
-/// Of the convolutions of a sum, whose errors are correlated. Nothing where one is missing or has
+/// Of the convolutions of a sum, whose errors are correlated. std::nullopt if one is missing or has
 /// no spread.
 std::optional<base::Interval> total_interval(std::span<const ConvAnswer> answers, double level);
 

@@ -33,7 +33,7 @@ constexpr Suffix kSuffixes[] = {{"fp32", ""},
 Result<fs::path> file_in_folder(const fs::path& folder, const std::string& device,
                                 const std::string& precision, std::vector<std::string>& warnings) {
   constexpr std::string_view kWayOut =
-      "give the library file itself, or another --device or --precision";
+      "give the library file itself, or set another --device or --precision";
   const std::string name = library_file_name(precision);
   const std::string of_device =
       (fs::path(device.empty() ? std::string(kDefaultDevice) : device) / name).string();
@@ -52,10 +52,10 @@ Result<fs::path> file_in_folder(const fs::path& folder, const std::string& devic
   if (!device.empty() && !is_named(folder) && !is_named(fs::weakly_canonical(folder, error))) {
     // What lies in no device's folder may be of the default device, if of any.
     if (device != kDefaultDevice)
-      return fail(Code::Input, "{}: holds no {}, and {} is not said to be of {}; {}",
+      return fail(Code::Input, "{}: holds no {}, and {} is not known to be of {}; {}",
                   folder.string(), of_device, name, base::printable(device), kWayOut);
     warnings.push_back(
-        fmt::format("{}: taken to be of {}, though neither it nor its folder says so",
+        fmt::format("{}: assuming device {}, since neither the file nor its folder names one",
                     (folder / name).string(), base::printable(device)));
   }
   return folder / name;

@@ -13,7 +13,7 @@
 
 namespace oplat::cli {
 
-/// A set of convolutions with its answers, beside the questions, and their sum.
+/// A set of convolutions with its answers, next to the questions, and their sum.
 struct ConvPrediction {
   compat::tinynas::ConvQuestions questions;
   std::vector<ConvAnswer> answers;
@@ -23,7 +23,7 @@ struct ConvPrediction {
 ConvPrediction conv_prediction(compat::tinynas::ConvQuestions questions,
                                std::vector<ConvAnswer> answers, double level);
 
-/// Predictions beside measured times, over the convolutions that have both.
+/// Predictions next to measured times, over the convolutions that have both.
 struct ConvErrors {
   std::size_t convs = 0;  ///< at least one
   double average = 0;     ///< of |predicted - measured| / measured
@@ -32,7 +32,7 @@ struct ConvErrors {
   double total_ms = 0;
   double real_total_ms = 0;
 };
-/// Nothing where no convolution has both.
+/// std::nullopt if no convolution has both.
 std::optional<ConvErrors> conv_errors(const ConvPrediction& prediction);
 
 /// A line a convolution and one for the sum.

@@ -47,10 +47,9 @@ class LutCodec final : public table::TableCodec {
     table::Setting setting;
     setting.runtime = kLutRuntime;
     if (!precision.empty() && precision != setting.precision) {
-      return fail(
-          Code::Usage,
-          "--precision {}: {} says the precision of every operator itself; leave the flag away",
-          base::printable(precision), base::printable(file_name, 200));
+      return fail(Code::Usage,
+                  "--precision {}: {} names the precision of every operator itself; omit the flag",
+                  base::printable(precision), base::printable(file_name, 200));
     }
     return setting;
   }
@@ -90,7 +89,7 @@ class LutCodec final : public table::TableCodec {
           const auto* timing = std::get_if<table::Timing>(&row.outcome);
           auto query = query_of(row.key);
           if (timing == nullptr || !query)
-            return fail(Code::Input, "no line of a look-up table can say the key {}",
+            return fail(Code::Input, "a look-up table cannot represent the key {}",
                         base::printable(row.key, 200));
           std::string line =
               lut_line(lut_record_of(*std::move(query), row.device, *timing, row.slowest_ns));

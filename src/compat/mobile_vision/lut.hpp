@@ -36,7 +36,7 @@ struct LutRecord {
   formats::caffe2::LutQuery query;
   std::string device;
   LutTime p50;
-  std::optional<LutTime> p0, p10, p90, p100;  ///< nothing where the line does not say it
+  std::optional<LutTime> p0, p10, p90, p100;  ///< std::nullopt if the line does not say it
   std::size_t line = 0;                       ///< in its file, from 1
   std::string_view before;  ///< bytes between the record before and this one; points into what was
                             ///< read, as text does
@@ -56,14 +56,14 @@ struct Lut {
 Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_bad_lines = false);
 /// One record, as read_lut reads a line of it.
 Result<LutRecord> read_lut_record(std::string_view line);
-/// One line of queries: a record's line without its times; `device` may be absent.
+/// One line of queries: a record's line without its times; `device` may be missing.
 struct LutQuestion {
   formats::caffe2::LutQuery query;
   std::string device;
 };
 Result<LutQuestion> read_lut_question(std::string_view line);
 
-/// The line of a record, as the original writes it; percentiles that are absent are left away.
+/// The line of a record, as the original writes it; percentiles that are missing are left away.
 std::string lut_line(const LutRecord& record);
 /// The line of a query.
 std::string lut_question_line(const formats::caffe2::LutQuery& query, std::string_view device);
@@ -107,12 +107,12 @@ class LutIndex {
     std::uint32_t first = 0, last = 0;
   };
   std::unordered_map<base::Hash128, Chain> chains_;
-  std::vector<std::uint32_t>
-      next_;  ///< of each record, the next of the same identity; itself where there is none
+  /// of each record, the next of the same identity; itself where there is none
+  std::vector<std::uint32_t> next_;
   std::vector<std::string> contradictions_;
 };
 
-/// The message about equal queries whose times contradict each other; nothing where they do not.
+/// The message about equal queries whose times contradict each other; std::nullopt if they do not.
 std::optional<std::string> contradiction(std::span<const LutRecord* const> equal);
 
 }  // namespace oplat::compat::mobile_vision

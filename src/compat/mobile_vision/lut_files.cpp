@@ -23,8 +23,10 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{512} << 20;
 
 Result<fs::path> find_lut(const std::string& folder, const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) {
-    return fail(Code::Usage, "--device {}: names no file; a device is called as in SM-G950U-7.0-24",
-                base::printable(device));
+    return fail(
+        Code::Usage,
+        "--device {}: cannot be part of a file name; expected a name such as SM-G950U-7.0-24",
+        base::printable(device));
   }
   std::vector<std::string> names;
   for (const char* const suffix : {".json", "_caffe2.json", ".json.zip", "_caffe2.json.zip"}) {
@@ -35,7 +37,7 @@ Result<fs::path> find_lut(const std::string& folder, const std::string& device) 
   }
   return fail(
       Code::Input,
-      "{}: holds no look-up table of device {}: none of {}; choose another --db_dir or --device",
+      "{}: has no look-up table of device {} (none of {}); choose another --db_dir or --device",
       folder, base::printable(device), base::printable(base::join(names, ", "), 600));
 }
 

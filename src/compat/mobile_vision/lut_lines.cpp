@@ -64,14 +64,14 @@ class LineReader {
   /// `line` is followed by simdjson::SIMDJSON_PADDING bytes that may be read.
   Result<Said> read(std::string_view line) {
     if (line.size() > kMaxLine)
-      return fail(Code::Input, "{} bytes; lines have at most {}", line.size(), kMaxLine);
+      return fail(Code::Input, "{} bytes; the limit for a line is {}", line.size(), kMaxLine);
     ondemand::document document;
     const simdjson::padded_string_view padded(line.data(), line.size(),
                                               line.size() + simdjson::SIMDJSON_PADDING);
     if (const auto error = parser_.iterate(padded).get(document)) return no_json(line, error);
     ondemand::object object;
     if (document.get_object().get(object))
-      return fail(Code::Input, "no JSON object: {}", quoted(line));
+      return fail(Code::Input, "not a JSON object: {}", quoted(line));
     Said said;
     for (auto entry : object) {
       ondemand::field field;
@@ -81,33 +81,33 @@ class LineReader {
       const auto* const at = std::find(kNames.begin(), kNames.end(), name);
       if (at == kNames.end()) return fail_unknown(name);
       const auto index = static_cast<std::size_t>(at - kNames.begin());
-      if (said.fields[index]) return fail(Code::Input, "{} stands twice", name);
+      if (said.fields[index]) return fail(Code::Input, "{} appears twice", name);
       said.fields.set(index);
       if (auto status = read_field(index, field.value(), said); !status)
         return fail(std::move(status).error());
     }
     const char* rest = nullptr;
     if (document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
-      return fail(Code::Input, "something follows the closing brace: {}", quoted(line));
+      return fail(Code::Input, "text follows the closing brace: {}", quoted(line));
     }
     return said;
   }
 
  private:
   static tl::unexpected<Error> no_json(std::string_view line, simdjson::error_code error) {
-    return fail(Code::Input, "no JSON object: {}: {}", simdjson::error_message(error),
+    return fail(Code::Input, "not a JSON object: {}: {}", simdjson::error_message(error),
                 quoted(line));
   }
 
   static tl::unexpected<Error> fail_unknown(std::string_view name) {
     constexpr std::string_view kRuntime = "runtime_";
     if (name.starts_with(kRuntime)) {
-      return fail(
-          Code::Input,
-          "{} is not in the schema; times are microseconds: runtime_us_p0, _p10, _p50, _p90, _p100",
-          quoted(name));
+      return fail(Code::Input,
+                  "{} is not in the schema; expected times in microseconds: runtime_us_p0, _p10, "
+                  "_p50, _p90, _p100",
+                  quoted(name));
     }
-    return fail(Code::Input, "{} is not in the schema, which is {}", quoted(name),
+    return fail(Code::Input, "{} is not in the schema; expected one of {}", quoted(name),
                 fmt::join(kNames, ", "));
   }
 
@@ -124,13 +124,13 @@ class LineReader {
     std::string_view text;
     const std::string_view token = value.raw_json_token();
     if (value.get_string().get(text)) {
-      return fail(Code::Input, "{} is {} where a string is expected", kNames[index],
+      return fail(Code::Input, "{} is {}; expected a string", kNames[index],
                   quoted(table::trimmed(token)));
     }
     const bool control = std::any_of(text.begin(), text.end(),
                                      [](char c) { return static_cast<unsigned char>(c) < ' '; });
     if (text.empty() || text.size() > kMaxName || control) {
-      return fail(Code::Input, "{} is {}; names have 1 to {} bytes and no control characters",
+      return fail(Code::Input, "{} is {}; expected 1 to {} bytes without control characters",
                   kNames[index], quoted(text), kMaxName);
     }
     to = text;
@@ -139,7 +139,7 @@ class LineReader {
 
   static Status read_args(ondemand::value& value, std::vector<std::string>& to) {
     const auto bad = [] {
-      return fail(Code::Input, "op_args is no list of at most {} strings", kMaxList);
+      return fail(Code::Input, "op_args is not a list of at most {} strings", kMaxList);
     };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
@@ -155,7 +155,7 @@ class LineReader {
     const auto bad = [] {
       return fail(
           Code::Input,
-          "input_shapes is no list of at most {} lists of at most {} whole numbers from 0 to {}",
+          "input_shapes is not a list of at most {} lists of at most {} integers from 0 to {}",
           kMaxList, kMaxRank, kMaxDim);
     };
     ondemand::array shapes;
@@ -178,9 +178,10 @@ class LineReader {
   static Status read_dtypes(ondemand::value& value, std::vector<int>& to) {
     constexpr std::int64_t kMaxDtype = 1000;
     const auto bad = [] {
-      return fail(Code::Input,
-                  "input_dtypes is no list of at most {} numbers of Caffe2's TensorProto.DataType",
-                  kMaxList);
+      return fail(
+          Code::Input,
+          "input_dtypes is not a list of at most {} numbers of Caffe2's TensorProto.DataType",
+          kMaxList);
     };
     ondemand::array array;
     if (value.get_array().get(array)) return bad();
@@ -201,9 +202,8 @@ class LineReader {
     constexpr double kNsPerUs = 1e3;
     // The original's tables may hold 0.
     if (!number || std::signbit(us) || (us != 0 && !base::is_kernel_time(us * kNsPerUs))) {
-      return fail(Code::Input, "{} is {} where microseconds, 0 or {:g} to {:g}, are expected",
-                  kNames[index], quoted(token), base::kMinKernelNs / kNsPerUs,
-                  base::kMaxKernelNs / kNsPerUs);
+      return fail(Code::Input, "{} is {}; expected microseconds, 0 or {:g} to {:g}", kNames[index],
+                  quoted(token), base::kMinKernelNs / kNsPerUs, base::kMaxKernelNs / kNsPerUs);
     }
     const bool has_exponent = token.find_first_of("eE") != std::string_view::npos;
     to.us = us;
@@ -218,7 +218,7 @@ class LineReader {
   ondemand::parser parser_;
 };
 
-/// A list of arguments may be absent, since many operators have none; so may the percentiles that
+/// A list of arguments may be missing, since many operators have none; so may the percentiles that
 /// nobody looks up.
 Result<LutRecord> record_of(Said said) {
   std::vector<std::string> lacking;
@@ -254,7 +254,7 @@ Result<LutQuestion> read_lut_question(std::string_view line) {
   OPLAT_TRY(said, read_alone(line));
   for (std::size_t i = 0; i < kFields; ++i) {
     if (said.fields[i] && is_time(i))
-      return fail(Code::Input, "{} stands in a query, which has no times", kNames[i]);
+      return fail(Code::Input, "{} is not allowed in a query, which has no times", kNames[i]);
   }
   for (const Field field : {kType, kShapes, kDtypes}) {
     if (!said.fields[field]) return fail(Code::Input, "lacks {}", kNames[field]);
@@ -296,7 +296,7 @@ Result<Lut> read_lut(std::string_view bytes, std::string_view name, bool skip_ba
   if (refused.count() > 0 && !skip_bad_lines) return refused.error(name);
   if (lut.records.empty()) {
     return fail(
-        Code::Input, "{}: no record ({} malformed{}); expected lines such as {}",
+        Code::Input, "{}: has no record ({} malformed{}); expected lines such as {}",
         base::printable(name, 400), refused.count(), refused.first(),
         R"({"op_type": "Int8FC", "op_args": [], "input_shapes": [...], "input_dtypes": [...], "runtime_us_p50": 9.0, "device": "..."})");
   }

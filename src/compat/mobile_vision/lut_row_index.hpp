@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The times of imported lines by the identity of their queries, kept beside the rows so that a
+/// The times of imported lines by the identity of their queries, kept next to the rows so that a
 /// look-up need not read them.
 #pragma once
 
@@ -14,11 +14,11 @@ namespace oplat::compat::mobile_vision {
 
 class LutRowIndex {
  public:
-  /// The one that was kept for the pair; nothing where there is none, or where its rows are other
+  /// The one that was kept for the pair; std::nullopt if there is none, or where its rows are other
   /// ones by now.
   static Result<std::optional<LutRowIndex>> load(const table::Table& table, table::DeviceId device,
                                                  table::SettingId setting);
-  /// Makes and keeps it. Keeps none where rows of the pair are no lines: oplat measured them, say.
+  /// Makes and keeps it. Keeps none where rows of the pair are not lines: oplat measured them, say.
   static Status store(table::Table& table, table::DeviceId device, table::SettingId setting);
 
   /// Of every line of this query, in the table's order.

@@ -17,7 +17,8 @@ namespace {
 Status positive(const ModuleQuery& query, const Dims& out) {
   for (const std::int64_t dim : out) {
     if (dim < 1)
-      return fail(Code::Input, "an output of [{}]: the window is larger than the input [{}]",
+      return fail(Code::Input,
+                  "the output would be [{}], since the window is larger than the input [{}]",
                   fmt::join(out, ","), fmt::join(query.input_shapes[0], ","));
   }
   return {};
@@ -51,7 +52,7 @@ Result<Dims> output_of(const Operator& op, const ModuleQuery& query) {
     case Kind::MatMul: {
       const Dims& other = query.input_shapes[1];
       if (in.size() != other.size())
-        return fail(Code::Input, "inputs of {} and {} dimensions; give both the same number",
+        return fail(Code::Input, "the inputs have {} and {} dimensions; expected the same number",
                     in.size(), other.size());
       const std::size_t batched = in.size() - 2;
       if (in[batched + 1] != other[batched])
@@ -59,7 +60,7 @@ Result<Dims> output_of(const Operator& op, const ModuleQuery& query) {
                     fmt::join(other, ","), in[batched + 1], other[batched]);
       for (std::size_t i = 0; i < batched; ++i) {
         if (in[i] != other[i] && in[i] != 1 && other[i] != 1)
-          return fail(Code::Input, "[{}] times [{}]: batches do not go together",
+          return fail(Code::Input, "[{}] times [{}]: the batch dimensions do not match",
                       fmt::join(in, ","), fmt::join(other, ","));
         out[i] = std::max(in[i], other[i]);
       }
@@ -180,12 +181,12 @@ Result<ModuleFacts> facts_of(const ModuleQuery& query) {
   for (const Dims& shape : parameters.weights) {
     OPLAT_TRY(elements, product(shape));
     if (__builtin_add_overflow(facts.weights, elements, &facts.weights))
-      return fail(Code::Input, "more weights than can be counted");
+      return fail(Code::Input, "the number of weights overflows");
   }
   facts.parameters = facts.weights;
   for (const Dims& shape : parameters.biases) {
     if (__builtin_add_overflow(facts.parameters, shape[0], &facts.parameters))
-      return fail(Code::Input, "more weights than can be counted");
+      return fail(Code::Input, "the number of weights overflows");
   }
   count_work(*op, query, facts);
   return facts;

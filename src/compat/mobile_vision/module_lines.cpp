@@ -48,14 +48,14 @@ Result<ir::Value> value_of(const ModuleJson& json) {
   if (json.is_boolean()) return ir::Value(json.get<bool>() ? 1 : 0);
   if (json.is_number_unsigned() &&
       json.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
-    return fail(Code::Input, "{} is too large a number", shown(json));
+    return fail(Code::Input, "{} is too large; expected an integer of 64 bits", shown(json));
   if (json.is_number_integer()) return ir::Value(json.get<std::int64_t>());
   if (json.is_string()) return ir::Value(json.get<std::string>());
   if (json.is_null()) return ir::Value(ir::Unknown{});
   if (!json.is_array())
     return fail(
         Code::Input,
-        "{} is no argument; expected a whole number, true or false, a word or a list of numbers",
+        "{} is not an argument; expected an integer, true, false, a word or a list of numbers",
         shown(json));
   ir::List list;
   for (const ModuleJson& one : json) {
@@ -89,10 +89,10 @@ Result<std::vector<std::vector<std::int64_t>>> shapes_of(const ModuleJson& json)
 
 Status check_names(const ModuleJson& json, bool table) {
   if (!json.is_object())
-    return fail(
-        Code::Input,
-        "{} is no object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": [[...]]}}",
-        shown(json));
+    return fail(Code::Input,
+                "{} is not an object; expected {{\"op\": ..., \"args\": {{...}}, \"input_shapes\": "
+                "[[...]]}}",
+                shown(json));
   for (const auto& [name, value] : json.items()) {
     if (name == "op" || name == "args" || name == "input_shapes" || name == "latency_us") continue;
     return fail(Code::Input, "'{}' is not known; expected op, args, input_shapes{}",
@@ -100,7 +100,7 @@ Status check_names(const ModuleJson& json, bool table) {
   }
   for (const std::string_view name : {"op", "input_shapes", "latency_us"}) {
     if ((name != "latency_us" || table) && !json.contains(name))
-      return fail(Code::Input, "'{}' is lacking", name);
+      return fail(Code::Input, "'{}' is missing", name);
   }
   return {};
 }
@@ -142,7 +142,7 @@ Result<ModuleLine> line_of(const ModuleJson& json, bool table) {
 
 Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bool table) {
   if (source.bytes().size() > kMaxModuleLinesBytes)
-    return fail(Code::Input, "{}: of {} bytes, at most {} are read", source.name(),
+    return fail(Code::Input, "{}: has {} bytes; the limit is {}", source.name(),
                 source.bytes().size(), kMaxModuleLinesBytes);
   std::vector<ModuleLine> lines;
   std::string_view left = source.bytes();
@@ -153,10 +153,10 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const std::string place = fmt::format("{}:{}", source.name(), number);
     if (text.size() > kMaxLineBytes)
-      return fail(Code::Input, "{}: a line of {} bytes, at most {} are read", place, text.size(),
+      return fail(Code::Input, "{}: has {} bytes; the limit for a line is {}", place, text.size(),
                   kMaxLineBytes);
     if (too_deep(text))
-      return fail(Code::Input, "{}: lists within lists within lists; expected an operator", place);
+      return fail(Code::Input, "{}: nests lists too deeply; expected an operator", place);
     const ModuleJson json = ModuleJson::parse(text, nullptr, false);
     if (json.is_discarded())
       return fail(Code::Input, "{}: not JSON: '{}'", place, base::printable(text));
@@ -165,7 +165,7 @@ Result<std::vector<ModuleLine>> read_module_lines(const base::Source& source, bo
     line->line = number;
     lines.push_back(std::move(*line));
   }
-  if (lines.empty()) return fail(Code::Input, "{}: no operator", source.name());
+  if (lines.empty()) return fail(Code::Input, "{}: holds no operators", source.name());
   return lines;
 }
 

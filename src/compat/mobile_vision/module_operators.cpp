@@ -43,7 +43,7 @@ Result<const Operator*> operator_of(std::string_view name) {
   }
   const std::vector<std::string> known = module_ops();
   const auto meant = base::nearest_word(name, known);
-  return fail(Code::Input, "operator '{}' is not known{}; there are {}", base::printable(name),
+  return fail(Code::Input, "unknown operator '{}'{}; expected one of {}", base::printable(name),
               meant ? fmt::format(" (do you mean {}?)", *meant) : "", base::join(known, ", "));
 }
 
@@ -100,7 +100,7 @@ std::vector<Parameter> parameters_of(Kind kind) {
 Result<std::int64_t> product(const Dims& dims) {
   const auto elements = Shape::of(dims).elements();
   if (!elements)
-    return fail(Code::Input, "a tensor of [{}] has more elements than can be counted",
+    return fail(Code::Input, "the number of elements of a tensor [{}] overflows",
                 fmt::join(dims, ","));
   return *elements;
 }

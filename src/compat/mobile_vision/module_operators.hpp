@@ -46,7 +46,7 @@ struct Parameter {
 /// By name.
 std::vector<Parameter> parameters_of(Kind kind);
 
-/// Number of elements. Code::Input where 63 bits do not hold it.
+/// Number of elements. Code::Input if 63 bits do not hold it.
 Result<std::int64_t> product(const Dims& dims);
 
 const ir::Value* find(const std::vector<ir::NamedValue>& args, std::string_view name);

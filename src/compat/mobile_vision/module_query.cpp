@@ -36,7 +36,7 @@ Result<std::int64_t> number(const Parameter& parameter, const Value& value) {
   if (found != nullptr && *found >= parameter.least && *found <= (truth ? 1 : kMaxArgument))
     return *found;
   return fail(Code::Input, "'{}' is {}; expected {}", parameter.name,
-              found != nullptr ? fmt::format("{}", *found) : "no whole number",
+              found != nullptr ? fmt::format("{}", *found) : "not an integer",
               truth ? "true or false"
                     : fmt::format("a number from {} to {}", parameter.least, kMaxArgument));
 }
@@ -61,7 +61,7 @@ Result<Value> spread(const Operator& op, const Parameter& parameter, const Value
 Status check_shapes(const Operator& op, const ModuleQuery& query) {
   const std::size_t expected = op.kind == Kind::MatMul ? 2 : op.kind == Kind::Attention ? 3 : 1;
   if (query.input_shapes.size() != expected)
-    return fail(Code::Input, "{} has {} inputs; here are {}", op.name, expected,
+    return fail(Code::Input, "{} has {} inputs; found {}", op.name, expected,
                 query.input_shapes.size());
   for (const Dims& shape : query.input_shapes) {
     const bool mapped = op.axes > 0;
@@ -69,14 +69,14 @@ Status check_shapes(const Operator& op, const ModuleQuery& query) {
     if (mapped ? shape.size() != op.axes + 2
                : shape.size() < least || shape.size() > kMaxModuleRank ||
                      (op.kind == Kind::Attention && shape.size() != 3)) {
-      return fail(Code::Input, "an input of [{}]; {} expects {}", fmt::join(shape, ","), op.name,
+      return fail(Code::Input, "an input is [{}]; {} expects {}", fmt::join(shape, ","), op.name,
                   mapped ? fmt::format("[batch, channels] and {} more dimensions", op.axes)
                   : op.kind == Kind::Attention ? "[steps, batch, features]"
                                                : fmt::format("at least {} dimensions", least));
     }
     for (const std::int64_t dim : shape) {
       if (dim < 1 || dim > kMaxModuleDim)
-        return fail(Code::Input, "an input of [{}]: {} is no dimension", fmt::join(shape, ","),
+        return fail(Code::Input, "an input is [{}]; {} is not a dimension", fmt::join(shape, ","),
                     dim);
     }
     OPLAT_CHECK(product(shape));
@@ -94,20 +94,20 @@ Status check_channels(const Operator& op, const ModuleQuery& query) {
   if (op.kind == Kind::Linear) return same("in_features", one(query, "in_features"), in[0].back());
   if (op.kind == Kind::Attention) {
     if (one(query, "embed_dim") % one(query, "num_heads") != 0)
-      return fail(Code::Input, "'embed_dim' is no multiple of 'num_heads'");
+      return fail(Code::Input, "'embed_dim' is not a multiple of 'num_heads'");
     OPLAT_CHECK(same("embed_dim", one(query, "embed_dim"), in[0][2]));
     OPLAT_CHECK(same("kdim", one(query, "kdim"), in[1][2]));
     OPLAT_CHECK(same("vdim", one(query, "vdim"), in[2][2]));
     if (in[0][1] != in[1][1] || in[0][1] != in[2][1])
       return fail(Code::Input, "queries, keys and values have different batches");
     if (in[1][0] != in[2][0])
-      return fail(Code::Input, "{} keys, but {} values", in[1][0], in[2][0]);
+      return fail(Code::Input, "there are {} keys, but {} values", in[1][0], in[2][0]);
   }
   if (op.kind != Kind::Conv && op.kind != Kind::ConvTranspose) return {};
   OPLAT_CHECK(same("in_channels", one(query, "in_channels"), in[0][1]));
   for (const std::string_view name : {"in_channels", "out_channels"}) {
     if (one(query, name) % one(query, "groups") != 0)
-      return fail(Code::Input, "'{}' {} is no multiple of 'groups' {}", name, one(query, name),
+      return fail(Code::Input, "'{}' {} is not a multiple of 'groups' {}", name, one(query, name),
                   one(query, "groups"));
   }
   return {};
@@ -132,7 +132,8 @@ Result<std::optional<Value>> named_padding(const Operator& op, const ModuleQuery
     const std::int64_t both =
         *(*dilations.list())[i].integer() * (*(*kernels.list())[i].integer() - 1);
     if (both % 2 != 0)
-      return fail(Code::Input, "'padding' same is uneven for a kernel of an even size");
+      return fail(Code::Input,
+                  "'padding' same is asymmetric for a kernel of even size; give numbers");
     pads.push_back(both / 2);
   }
   return std::optional<Value>(Value::ints(pads));

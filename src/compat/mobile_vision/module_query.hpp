@@ -25,8 +25,8 @@ struct ModuleFacts {
   std::vector<std::int64_t> output_shape;
   std::int64_t weights = 0;     ///< without biases: mobile_cv's get_nparams
   std::int64_t parameters = 0;  ///< with them
-  double macs =
-      0;  ///< multiply-adds of weights and of products of inputs, biases and pooling left out
+  /// multiply-adds of weights and of products of inputs, biases and pooling left out
+  double macs = 0;
   /// mobile_cv's get_flops: the same multiply-adds, but those of a transposed convolution counted
   /// at every output instead of every input, and of pooling every input once.
   double mobile_cv_flops = 0;
@@ -44,12 +44,12 @@ Result<ModuleQuery> canonical(const ModuleQuery& query);
 /// Of a canonical() query.
 Result<ModuleFacts> facts_of(const ModuleQuery& query);
 
-/// Equal for equal layers, however their arguments are spelt, all numbers taken as f32:
+/// Equal for equal layers, however their arguments are written, all numbers taken as f32:
 /// torch:Conv2d{dilation=[1,1],groups=1,kernel_size=[3,3],padding=[1,1],stride=[2,2]}(f32[1,3,224,224],f32c[32,3,3,3],
 /// f32c[32])->(f32[1,32,112,112]). Of a canonical() query.
 Result<ir::Key> key_of(const ModuleQuery& query);
 
-/// A canonical() query with a bias where it had none and the other way round; nothing where the
+/// A canonical() query with a bias where it had none and the other way round; std::nullopt if the
 /// operator has no such argument.
 std::optional<ModuleQuery> with_other_bias(const ModuleQuery& query);
 

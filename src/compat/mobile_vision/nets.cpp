@@ -23,7 +23,7 @@ constexpr std::uintmax_t kMaxPointer = 1024;
 Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohmann::json& list) {
   const auto bad = [&] {
     return fail(Code::Usage,
-                "--input_dims: {} is {} where a list of at most {} sizes from 1 on is expected",
+                "--input_dims: {} is {}; expected a list of at most {} sizes of at least 1",
                 base::printable(name), base::printable(list.dump(-1, ' ', true)), kMaxInputRank);
   };
   if (!list.is_array() || list.empty() || list.size() > kMaxInputRank) return bad();
@@ -65,7 +65,7 @@ Result<formats::ShapeOptions> parse_input_dims(const std::string& text) {
   if (!parsed.is_object() || parsed.empty()) {
     return fail(
         Code::Usage,
-        R"(--input_dims {}: no JSON object of inputs and their sizes; write {{"data": [1, 3, 224, 224]}})",
+        R"(--input_dims {}: is not a JSON object of inputs and their sizes; expected {{"data": [1, 3, 224, 224]}})",
         base::printable(text));
   }
   formats::ShapeOptions options;
@@ -81,7 +81,7 @@ Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string
   for (const std::string& text : texts) {
     for (std::string& path : base::split(text, ',')) {
       if (path.empty())
-        return fail(Code::Usage, "{}: an empty name among the models; write DIR[,DIR]",
+        return fail(Code::Usage, "{}: a model has an empty name; expected DIR[,DIR]",
                     base::printable(text));
       paths.push_back(std::move(path));
     }
@@ -91,10 +91,9 @@ Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string
 
 Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown) {
   if (!bytes.starts_with(kLfsHead)) return {};
-  return fail(
-      Code::Input,
-      "{}: a Git LFS pointer, not the file that it stands for; fetch that with: git lfs pull",
-      shown);
+  return fail(Code::Input,
+              "{}: is a Git LFS pointer, not the file itself; fetch the file with: git lfs pull",
+              shown);
 }
 
 Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes) {

@@ -19,13 +19,13 @@ struct LutNet {
 
 /// {"data": [1, 3, 224, 224]}. Code::Usage says what is wrong with the flag's text.
 Result<formats::ShapeOptions> parse_input_dims(const std::string& text);
-/// Folders with commas between, or files. Code::Usage where one is empty.
+/// Folders with commas between, or files. Code::Usage if one is empty.
 Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string>& texts);
 /// What each net asks of a table. `path`: a folder with model.pb (and model_init.pb) or model.pbtxt
 /// (and model_def.svg), or one of those files.
 Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes);
 
-/// Code::Input where the file holds a pointer of Git LFS in place of its content.
+/// Code::Input if the file holds a pointer of Git LFS in place of its content.
 Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown);
 
 }  // namespace oplat::compat::mobile_vision

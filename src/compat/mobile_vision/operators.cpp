@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Caffe2's operators, keys of which are made by formats/caffe2/operators.hpp. Counted as their
-/// ONNX kin: two operations for a multiply-add, nothing for bias, activation and requantisation
-/// fused into a convolution or product. None is a view: Caffe2 copies in Reshape, Flatten and
-/// Dropout unless the net writes in place.
+/// ONNX kin: two operations for a multiply-add, std::nullopt for bias, activation and
+/// requantisation fused into a convolution or product. None is a view: Caffe2 copies in Reshape,
+/// Flatten and Dropout unless the net writes in place.
 #include "compat/mobile_vision/operators.hpp"
 
 #include "formats/caffe2/operators.hpp"

@@ -35,11 +35,11 @@ Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes,
   zip_error_init(&error);
   zip_source_t* const source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
   if (source == nullptr)
-    return fail(Code::Input, "{}: no zip archive: {}", shown, take_text(error));
+    return fail(Code::Input, "{}: is not a zip archive: {}", shown, take_text(error));
   zip_t* const archive = zip_open_from_source(source, ZIP_RDONLY, &error);
   if (archive == nullptr) {
     zip_source_free(source);
-    return fail(Code::Input, "{}: no zip archive: {}", shown, take_text(error));
+    return fail(Code::Input, "{}: is not a zip archive: {}", shown, take_text(error));
   }
   zip_error_fini(&error);
   return std::unique_ptr<zip_t, Discard>(archive);
@@ -48,8 +48,7 @@ Result<std::unique_ptr<zip_t, Discard>> open_archive(std::string_view bytes,
 Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::string_view shown) {
   const zip_int64_t count = zip_get_num_entries(archive, 0);
   if (count > kMaxZipEntries)
-    return fail(Code::Input, "{}: {} entries; at most {} are looked at", shown, count,
-                kMaxZipEntries);
+    return fail(Code::Input, "{}: has {} entries; the limit is {}", shown, count, kMaxZipEntries);
   std::vector<zip_uint64_t> found;
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
@@ -59,8 +58,8 @@ Result<zip_uint64_t> find_entry(zip_t* archive, std::string_view suffix, std::st
     if (entry.ends_with(suffix) && !entry.starts_with("__MACOSX/")) found.push_back(index);
   }
   if (found.size() == 1) return found.front();
-  return fail(Code::Input, "{}: holds {} entries named *{} where one is expected", shown,
-              found.size(), suffix);
+  return fail(Code::Input, "{}: holds {} entries named *{}; expected one", shown, found.size(),
+              suffix);
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::
                 base::printable(zip_strerror(archive.get())));
   std::string content;
   std::vector<char> piece(std::size_t{1} << 18);
-  // What the archive says of the size is a stranger's word; what comes out is counted.
+  // What the archive says of the size is untrusted; what comes out is counted.
   while (true) {
     const zip_int64_t got = zip_fread(file.get(), piece.data(), piece.size());
     if (got < 0)

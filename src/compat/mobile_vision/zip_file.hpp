@@ -12,7 +12,7 @@ namespace oplat::compat::mobile_vision {
 
 /// Whether the bytes begin as a zip archive does.
 bool is_zip(std::string_view bytes);
-/// The one entry whose name ends in `suffix`. Code::Input where there is none or several, where it
+/// The one entry whose name ends in `suffix`. Code::Input if there is none or several, where it
 /// is larger than `most_bytes`, or damaged. `shown`: the archive, for messages.
 Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes,
                           std::string_view shown);

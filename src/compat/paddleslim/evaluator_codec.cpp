@@ -28,16 +28,15 @@ std::optional<std::string> device_of_head(std::string_view line) {
   return std::nullopt;
 }
 
-/// Why a line is no row; the two halves of one that is.
+/// Why a line is not a row; the two halves of one that is.
 Result<std::pair<std::string, double>> halves_of(std::string_view line) {
   const auto fields = base::split(line, '\t');
   if (fields.size() != 2) {
-    return fail(Code::Input,
-                "{} fields between tabs where an operator and its latency are expected: '{}'",
+    return fail(Code::Input, "{} fields between tabs; expected an operator and its latency: '{}'",
                 fields.size(), base::printable(line, 60));
   }
   if (fields[0].empty() || fields[0].size() > kMaxText || !table::is_plain(fields[0])) {
-    return fail(Code::Input, "the operator's text is no 1 to {} bytes of printable ASCII: '{}'",
+    return fail(Code::Input, "the operator's text is not 1 to {} bytes of printable ASCII: '{}'",
                 kMaxText, base::printable(line, 60));
   }
   const auto ns = table::ns_of_ms(table::trimmed(fields[1]));
@@ -81,11 +80,10 @@ class PaddleEvaluator final : public table::TableCodec {
         device && !device->empty() && table::is_plain(rows.line())) {
       told.device = *device;
     } else {
-      return fail(Code::Input,
-                  "{}: line {}: the head line is '{}' where engine, device and time are expected, "
-                  "with tabs between",
-                  base::printable(options.name, 400), rows.number(),
-                  base::printable(rows.line(), 60));
+      return fail(
+          Code::Input,
+          "{}: line {}: the head line is '{}'; expected engine, device and time, separated by tabs",
+          base::printable(options.name, 400), rows.number(), base::printable(rows.line(), 60));
     }
     while (rows.next()) {
       if (rows.line().empty()) continue;
@@ -99,7 +97,7 @@ class PaddleEvaluator final : public table::TableCodec {
       if (!key) {
         rows.refuse(key.error().message);
       } else if (last.at(text) != rows.number()) {
-        rows.refuse(fmt::format("the operator stands there once more, in line {}", last.at(text)));
+        rows.refuse(fmt::format("the operator appears again in line {}", last.at(text)));
       } else {
         rows.take({ir::print(*key), table::timing_of_one(ns), {}, {}});
       }
@@ -134,7 +132,7 @@ class PaddleEvaluator final : public table::TableCodec {
           const auto text = key ? evaluator_text_of(*key) : std::nullopt;
           const auto* timing = std::get_if<table::Timing>(&row.outcome);
           if (!text || timing == nullptr) {
-            return fail(Code::Input, "no line of an evaluator's table can say the key {}",
+            return fail(Code::Input, "an evaluator's table cannot represent the key {}",
                         base::printable(row.key, 200));
           }
           return fmt::format("{}\t{}", *text, base::float_text(timing->median_ns / 1e6));
@@ -152,7 +150,7 @@ Result<table::Setting> paddle_setting(std::string_view precision) {
   setting.precision = precision;
   for (char& c : setting.precision) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (paddle_precision(setting.precision)) return setting;
-  return fail(Code::Usage, "--precision {}: tables of Paddle-Lite have fp32, fp16, int8",
+  return fail(Code::Usage, "--precision {}: expected fp32, fp16 or int8 for a table of Paddle-Lite",
               base::printable(precision));
 }
 

@@ -54,7 +54,7 @@ class Operator {
   Result<std::int64_t> number(std::string_view name) const {
     const ir::Value* value = attribute(name);
     if (value == nullptr || value->integer() == nullptr)
-      return lacks(fmt::format("no number '{}'", name));
+      return lacks(fmt::format("the number '{}' is missing", name));
     return *value->integer();
   }
   /// The first two numbers of a list.
@@ -63,7 +63,7 @@ class Operator {
     const ir::List* list = value == nullptr ? nullptr : value->list();
     if (list == nullptr || list->size() < 2 || (*list)[0].integer() == nullptr ||
         (*list)[1].integer() == nullptr) {
-      return lacks(fmt::format("no two numbers '{}'", name));
+      return lacks(fmt::format("the two numbers '{}' are missing", name));
     }
     return std::array<std::int64_t, 2>{*(*list)[0].integer(), *(*list)[1].integer()};
   }
@@ -75,7 +75,7 @@ class Operator {
     const auto at =
         static_cast<std::size_t>(std::find(slots.begin(), slots.end(), slot) - slots.begin());
     if (at >= slots.size() || at >= tensors.size() || tensors[at] == ir::kNoTensor)
-      return lacks(fmt::format("no operand '{}'", slot));
+      return lacks(fmt::format("operand '{}' is missing", slot));
     const ir::Shape& shape = graph_.tensors[static_cast<std::size_t>(tensors[at])].shape;
     Numbers sizes;
     if (!shape.ranked || shape.dims.empty())
@@ -83,7 +83,7 @@ class Operator {
     for (std::size_t i = behind ? 1 : 0; i < shape.dims.size(); ++i) {
       if (!shape.dims[i])
         return lacks(
-            fmt::format("size {} of '{}' is unknown; --shape or --batch says it", i + 1, slot));
+            fmt::format("size {} of '{}' is unknown; set it with --shape or --batch", i + 1, slot));
       sizes.push_back(*shape.dims[i]);
     }
     return sizes;
@@ -99,7 +99,7 @@ void add(Fields& fields, std::int64_t number) { fields.push_back(std::to_string(
 Status add_map(Fields& fields, const Operator& op, std::string_view slot) {
   OPLAT_TRY(sizes, op.sizes(slot, true));
   if (sizes.size() != 3)
-    return op.lacks(fmt::format("'{}' has {} sizes where 4 are expected", slot, sizes.size() + 1));
+    return op.lacks(fmt::format("'{}' has {} sizes; expected 4", slot, sizes.size() + 1));
   for (const std::int64_t size : sizes) add(fields, size);
   return {};
 }
@@ -125,7 +125,7 @@ Result<Fields> conv_fields(const Operator& op) {
   Fields more;
   OPLAT_CHECK(add_map(fields, op, "Input"));
   OPLAT_TRY(filter, op.sizes("Filter", false));
-  if (filter.size() != 4) return op.lacks("the filter has not four sizes");
+  if (filter.size() != 4) return op.lacks("the filter does not have four sizes");
   OPLAT_TRY(groups, op.number("groups"));
   OPLAT_TRY(paddings, op.pair("paddings"));
   OPLAT_TRY(strides, op.pair("strides"));
@@ -153,7 +153,7 @@ Result<Fields> pool_fields(const Operator& op) {
   add_pair(fields, more, strides, strides[1]);
   add(fields, op.flag("ceil_mode") ? 1 : 0);
   const ir::Value* type = op.attribute("pooling_type");
-  if (type == nullptr || type->text() == nullptr) return op.lacks("no 'pooling_type'");
+  if (type == nullptr || type->text() == nullptr) return op.lacks("'pooling_type' is missing");
   const bool exclusive = op.flag("exclusive");
   add(fields, exclusive ? 3 : *type->text() == "max" ? 1 : *type->text() == "avg" ? 2 : 3);
   fields.insert(fields.end(), more.begin(), more.end());
@@ -167,7 +167,7 @@ Result<Fields> product_fields(const Operator& op) {
   std::int64_t channels = 1;
   for (const std::int64_t size : in) {
     if (size < 0 || (size > 0 && channels > (std::int64_t{1} << 40) / size))
-      return op.lacks("an operand of too many elements");
+      return op.lacks("an operand has too many elements");
     channels *= size;
   }
   return Fields{

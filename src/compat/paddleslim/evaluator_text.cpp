@@ -25,15 +25,14 @@ constexpr std::array<std::string_view, 3> kElementwise = {"elementwise_mul", "el
 Result<Numbers> numbers_of(const std::vector<std::string>& fields, std::size_t first,
                            std::size_t least, std::size_t most) {
   if (fields.size() < first + least || fields.size() > first + most) {
-    return fail(Code::Input, "{} has {} fields where {} to {} are expected", fields[0],
-                fields.size(), first + least, first + most);
+    return fail(Code::Input, "{} has {} fields; expected {} to {}", fields[0], fields.size(),
+                first + least, first + most);
   }
   Numbers numbers;
   for (std::size_t i = first; i < fields.size(); ++i) {
     const auto number = base::parse_int(fields[i]);
     if (!number || *number < 0 || *number > kMaxPaddleDim) {
-      return fail(Code::Input,
-                  "field {} of {} is '{}' where a whole number from 0 to {} is expected", i + 1,
+      return fail(Code::Input, "field {} of {} is '{}'; expected an integer from 0 to {}", i + 1,
                   fields[0], base::printable(fields[i], 40), kMaxPaddleDim);
     }
     numbers.push_back(*number);
@@ -72,8 +71,7 @@ Result<ir::Key> conv_key(const std::vector<std::string>& fields, PaddlePrecision
   constexpr std::size_t kFields = 12;
   OPLAT_TRY(n, numbers_of(fields, 1, kFields, kFields + 4));
   if (n[0] > 1 || n[1] > 1)
-    return fail(Code::Input, "the flags of conv are {} and {} where 0 or 1 is expected", n[0],
-                n[1]);
+    return fail(Code::Input, "the flags of conv are {} and {}; expected 0 or 1", n[0], n[1]);
   OPLAT_CHECK(require_sizes({n[2], n[3], n[4], n[5], n[6], n[8], n[10], n[11]}, 8, "conv"));
   PaddleConv conv;
   conv.bias = n[0] == 1;
@@ -91,8 +89,8 @@ Result<ir::Key> pool_key(const std::vector<std::string>& fields) {
   OPLAT_TRY(n, numbers_of(fields, 1, kFields, kFields + 3));
   if (n[0] > 1 || n[8] > 1 || n[9] < 1 || n[9] > 3) {
     return fail(Code::Input,
-                "pooling is global {}, ceil {}, type {} where 0 or 1, 0 or 1, 1 to 3 are expected",
-                n[0], n[8], n[9]);
+                "pooling is global {}, ceil {}, type {}; expected 0 or 1, 0 or 1, 1 to 3", n[0],
+                n[8], n[9]);
   }
   OPLAT_CHECK(require_sizes({n[1], n[2], n[3], n[4], n[7]}, 5, "pooling"));
   PaddlePool pool;
@@ -100,7 +98,8 @@ Result<ir::Key> pool_key(const std::vector<std::string>& fields) {
   pool.input = {n[1], n[2], n[3], n[4]};
   pool.window = window_of(n[5], n[6], n[7], 1, Numbers(n.begin() + kFields, n.end()), 3);
   pool.window.dilations = {1, 1};
-  if (!pool.global && n[5] < 1) return fail(Code::Input, "pooling with a kernel of 0");
+  if (!pool.global && n[5] < 1)
+    return fail(Code::Input, "pooling has a kernel of 0; expected at least 1");
   // With 3 the padding does not count, and nobody says of which type it is.
   if (n[9] != 3) pool.type = n[9] == 1 ? "max" : "avg";
   pool.window.ceil = n[8] == 1;
@@ -119,7 +118,7 @@ Result<ir::Key> elementwise_key(const std::vector<std::string>& fields, PaddlePr
   OPLAT_TRY(dims, dims_of(fields, 2));
   const auto type = base::parse_int(fields[1]);
   if (!type || *type < 1 || *type > 3) {
-    return fail(Code::Input, "eltwise of type '{}' where 1 (mul), 2 (add) or 3 (max) is expected",
+    return fail(Code::Input, "eltwise has type '{}'; expected 1 (mul), 2 (add) or 3 (max)",
                 base::printable(fields[1], 40));
   }
   ir::Key key = paddle_map_key(kElementwise[static_cast<std::size_t>(*type - 1)], dims, precision);
@@ -133,7 +132,7 @@ Result<ir::Key> elementwise_key(const std::vector<std::string>& fields, PaddlePr
 Result<ir::Key> batch_norm_key(const std::vector<std::string>& fields, PaddlePrecision precision) {
   OPLAT_TRY(dims, dims_of(fields, 2));
   if (fields[1] != "None" && fields[1] != "relu") {
-    return fail(Code::Input, "batch_norm with '{}' where None or relu is expected",
+    return fail(Code::Input, "batch_norm has '{}'; expected None or relu",
                 base::printable(fields[1], 40));
   }
   ir::Key key = paddle_map_key("batch_norm", dims, precision);
@@ -144,7 +143,7 @@ Result<ir::Key> batch_norm_key(const std::vector<std::string>& fields, PaddlePre
 Result<ir::Key> softmax_key(const std::vector<std::string>& fields, PaddlePrecision precision) {
   OPLAT_TRY(dims, dims_of(fields, 2));
   if (!base::parse_int(fields[1]))
-    return fail(Code::Input, "softmax along '{}' where a number is expected",
+    return fail(Code::Input, "softmax has axis '{}'; expected a number",
                 base::printable(fields[1], 40));
   return paddle_map_key("softmax", dims, precision);
 }
@@ -190,7 +189,7 @@ std::optional<std::string> pool_text(const PaddlePool& pool) {
 Result<ir::Key> evaluator_key_of(std::string_view text, PaddlePrecision precision) {
   const std::vector<std::string> fields = base::split(text, ',');
   if (fields.size() > kMaxFields)
-    return fail(Code::Input, "{} fields; an operator has at most {}", fields.size(), kMaxFields);
+    return fail(Code::Input, "{} fields; the limit is {}", fields.size(), kMaxFields);
   const std::string& type = fields.front();
   if (type == "conv") return conv_key(fields, precision);
   if (type == "pooling") return pool_key(fields);

@@ -17,10 +17,11 @@ namespace oplat::compat::paddleslim {
 /// Where kernels, paddings, strides or dilations are not square, the text appends the other number
 /// without saying of which it is: what cannot be told is "?". Fully connected layers are written as
 /// convolutions, and stay so. Texts of operators that the original does not write become
-/// paddle_lite:other{text=...}. Code::Input: fields that cannot be.
+/// paddle_lite:other{text=...}. Code::Input: implausible fields.
 Result<ir::Key> evaluator_key_of(std::string_view text, PaddlePrecision precision);
 
-/// The text of a key; nothing for what such a table cannot say, a batch other than one among it.
+/// The text of a key; std::nullopt for what such a table cannot say, a batch other than one among
+/// it.
 std::optional<std::string> evaluator_text_of(const ir::Key& key);
 
 }  // namespace oplat::compat::paddleslim

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kKernelDomain = "paddle_lite";
 
-/// An attribute of the key, the name under which the operator has it, and what stands there if it
+/// An attribute of the key, the name under which the operator has it, and its value if it
 /// has none.
 struct KeyAttribute {
   std::string_view name;

@@ -333,7 +333,7 @@ bool is_told(const Rule& rule, std::string_view name) {
   });
 }
 
-/// Whether what `told`, a key read from a text, says is so of `key`. A word may be spelt so that
+/// Whether what `told`, a key read from a text, says is so of `key`. A word may be written so that
 /// the text reads otherwise.
 bool covers(const Key& told, const Key& key) {
   const Rule* rule = rule_of(key.op);

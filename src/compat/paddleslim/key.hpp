@@ -17,8 +17,8 @@ namespace oplat::compat::paddleslim {
 ///   hard_swish in=(-1, 24, 112, 112) out=(-1, 24, 112, 112)
 ///   paddle_lite:hard_swish{}(f32[?,24,112,112])->(f32[?,24,112,112])
 /// What the text does not say is "?": dimensions of -1, and of padding, stride, dilation and kernel
-/// all but the number that stands there. `dtype` is that of activations where the text states no
-/// bit length. A text that is of no known form, or not spelt as PaddleSlim spells it, becomes
+/// all but the number itself. `dtype` is that of activations where the text states no
+/// bit length. A text that is of no known form, or not written as PaddleSlim writes it, becomes
 /// paddle_lite:other{text="..."}(any[*])->(any[*]).
 ir::Key paddle_key_of(std::string_view text, ir::Dtype dtype = ir::Dtype::F32);
 
@@ -40,7 +40,7 @@ std::span<const std::string_view> paddle_precisions();
 
 /// The kernel in another precision, F32, F16 or I8: what its products read, and what their texts
 /// say of it. Other operators, whose texts do not tell, read floats of either size, or stay as they
-/// are beside integers.
+/// are next to integers.
 ir::Key paddle_in_precision(ir::Key key, ir::Dtype precision);
 
 }  // namespace oplat::compat::paddleslim

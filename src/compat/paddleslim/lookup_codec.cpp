@@ -47,8 +47,8 @@ Result<table::SettingFacts> phone_of(const std::vector<std::string_view>& names,
     const auto number = base::parse_int(value);
     if (names[i] == "thread_num") {
       if (!number || *number < 1 || *number > kMaxThreads) {
-        return fail(Code::Input, "thread_num is '{}' where 1 to {} is expected",
-                    base::printable(value, 40), kMaxThreads);
+        return fail(Code::Input, "thread_num is '{}'; expected 1 to {}", base::printable(value, 40),
+                    kMaxThreads);
       }
       told.threads = *number;
     }
@@ -62,14 +62,14 @@ Result<table::SettingFacts> phone_of(const std::vector<std::string_view>& names,
 
 using Places = std::array<std::size_t, kColumns>;
 
-/// Where the columns stand; the two times that nobody predicts may be absent.
+/// Where the columns stand; the two times that nobody predicts may be missing.
 Result<Places> places_of(const std::vector<std::string_view>& names) {
   Places places{};
   for (std::size_t column = 0; column < kColumns; ++column) {
     const auto found = std::find(names.begin(), names.end(), kNames[column]);
     places[column] = static_cast<std::size_t>(found - names.begin());
     if (found == names.end() && column != kMin && column != kMax) {
-      return fail(Code::Input, "no column '{}'; expected {}", kNames[column],
+      return fail(Code::Input, "the column '{}' is missing; expected {}", kNames[column],
                   fmt::join(kNames, ", "));
     }
   }
@@ -80,11 +80,11 @@ Result<table::ForeignRow> row_of(std::string_view line, const std::vector<std::s
                                  const Places& places) {
   const auto cells = cells_of(line);
   if (cells.size() != names.size()) {
-    return fail(Code::Input, "{} columns between tabs where {} are expected: '{}'", cells.size(),
+    return fail(Code::Input, "{} columns between tabs; expected {}: '{}'", cells.size(),
                 names.size(), base::printable(line, 60));
   }
   if (!table::is_plain(line))
-    return fail(Code::Input, "the line holds bytes that are no printable ASCII: '{}'",
+    return fail(Code::Input, "the line holds bytes that are not printable ASCII: '{}'",
                 base::printable(line, 60));
   OPLAT_TRY(key,
             lookup_key_of(cells[places[kName]], cells[places[kInput]], cells[places[kParameters]]));
@@ -100,7 +100,7 @@ Result<table::ForeignRow> row_of(std::string_view line, const std::vector<std::s
   OPLAT_TRY(least, time(kMin));
   OPLAT_TRY(most, time(kMax));
   if ((least && *least > *average) || (most && *most < *average)) {
-    return fail(Code::Input, "the average of {} ms is not between least and most",
+    return fail(Code::Input, "the average of {} ms is not between min and max",
                 cells[places[kAvg]]);
   }
   table::Timing timing = table::timing_of_one(*average);
@@ -150,9 +150,9 @@ class PaddleLookup final : public table::TableCodec {
         if (!facts) return fail_at(facts.error());
         told = *std::move(facts);
       } else {
-        return fail_at({Code::Input, fmt::format("'{}' where the line of '{}...' is expected",
-                                                 base::printable(line, 60),
-                                                 phone_names.empty() ? kHead : kColumnsHead)});
+        return fail_at({Code::Input,
+                        fmt::format("'{}'; expected the line of '{}...'", base::printable(line, 60),
+                                    phone_names.empty() ? kHead : kColumnsHead)});
       }
     }
     OPLAT_TRY(read, std::move(rows).finish(
@@ -192,7 +192,7 @@ class PaddleLookup final : public table::TableCodec {
           const auto text = key ? lookup_operator_of(*key) : std::nullopt;
           const auto* timing = std::get_if<table::Timing>(&row.outcome);
           if (!text || timing == nullptr) {
-            return fail(Code::Input, "no line of latency_lookup_table.txt can say the key {}",
+            return fail(Code::Input, "latency_lookup_table.txt cannot represent the key {}",
                         base::printable(row.key, 200));
           }
           const auto ms = [](double ns) { return base::float_text(ns / 1e6); };

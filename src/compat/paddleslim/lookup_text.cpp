@@ -48,16 +48,16 @@ std::optional<Numbers> list_of(std::string_view text, std::size_t wanted) {
 Result<Numbers> dims_of(std::string_view name, std::string_view text, std::size_t rank) {
   const auto dims = text.starts_with('[') ? list_of(text, rank) : std::nullopt;
   if (!dims || std::find(dims->begin(), dims->end(), 0) != dims->end()) {
-    return fail(
-        Code::Input, "{}: '{}' where {} sizes above 0 are expected in brackets with blanks between",
-        name, base::printable(text, 60), rank == 0 ? std::string("some") : std::to_string(rank));
+    return fail(Code::Input, "{}: '{}'; expected {} sizes above 0 in brackets, separated by blanks",
+                name, base::printable(text, 60),
+                rank == 0 ? std::string("some") : std::to_string(rank));
   }
   return *dims;
 }
 
 Result<Parameters> parameters_of(std::string_view name, std::string_view text) {
   if (!text.starts_with('(') || !text.ends_with(')')) {
-    return fail(Code::Input, "{}: parameters are '{}' where '(NAME=VALUE,...)' is expected", name,
+    return fail(Code::Input, "{}: parameters are '{}'; expected '(NAME=VALUE,...)'", name,
                 base::printable(text, 60));
   }
   Parameters parameters;
@@ -66,8 +66,8 @@ Result<Parameters> parameters_of(std::string_view name, std::string_view text) {
     if (item.empty()) continue;
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0 || parameters.size() == kMaxParameters) {
-      return fail(Code::Input, "{}: parameter '{}' is not NAME=VALUE, or one of more than {}", name,
-                  base::printable(item, 60), kMaxParameters);
+      return fail(Code::Input, "{}: parameter '{}' is not NAME=VALUE, or there are more than {}",
+                  name, base::printable(item, 60), kMaxParameters);
     }
     parameters[std::string(table::trimmed(item.substr(0, equals)))] =
         std::string(table::trimmed(item.substr(equals + 1)));
@@ -91,7 +91,7 @@ class Reader {
     const std::string_view text = word(parameter, otherwise);
     auto found = list_of(text, count);
     if (!found)
-      return bad(parameter, text, fmt::format("a number, or {} of them in brackets,", count));
+      return bad(parameter, text, fmt::format("a number, or {} numbers in brackets", count));
     return *std::move(found);
   }
   Result<bool> flag(std::string_view parameter, std::string_view otherwise) const {
@@ -116,7 +116,7 @@ class Reader {
     OPLAT_TRY(pads, numbers("pad", "0", 4));
     OPLAT_TRY(dilations, numbers("dilation", "1", 2));
     if (strides[0] < 1 || strides[1] < 1 || dilations[0] < 1 || dilations[1] < 1) {
-      return fail(Code::Input, "{}: a stride or dilation of 0", name_);
+      return fail(Code::Input, "{}: a stride or dilation is 0", name_);
     }
     for (std::size_t i = 0; i < 2; ++i) {
       to.kernel[i] = sizes[i];
@@ -135,7 +135,7 @@ class Reader {
   }
   [[nodiscard]] tl::unexpected<Error> bad(std::string_view parameter, std::string_view text,
                                           std::string_view expected) const {
-    return fail(Code::Input, "{}: {} is '{}' where {} is expected", name_, parameter,
+    return fail(Code::Input, "{}: {} is '{}'; expected {}", name_, parameter,
                 base::printable(text, 40), expected);
   }
 
@@ -149,7 +149,7 @@ Result<ir::Key> conv_key(const Reader& reader, const Numbers& input) {
   std::copy_n(input.begin(), 4, conv.input.begin());
   OPLAT_TRY(channels, reader.numbers("ch_out", "1", 1));
   OPLAT_TRY(groups, reader.numbers("group", "1", 1));
-  if (channels[0] < 1 || groups[0] < 1) return fail(Code::Input, "conv: 0 channels or groups");
+  if (channels[0] < 1 || groups[0] < 1) return fail(Code::Input, "conv: has 0 channels or groups");
   conv.out_channels = channels[0];
   conv.groups = groups[0];
   OPLAT_CHECK(reader.window(conv.window, "3x3", "1"));
@@ -185,8 +185,8 @@ Result<ir::Key> fc_key(const Reader& reader, const Numbers& input) {
   OPLAT_TRY(dims, reader.product("param_dim", "1x1"));
   if (input.size() != 2 || input[1] != dims[0]) {
     return fail(Code::Input,
-                "fc: param_dim is {}x{} for an input of [{}], which must be two sizes, the second "
-                "of them {}",
+                "fc: param_dim is {}x{} for an input of [{}]; expected an input of two sizes, the "
+                "second one {}",
                 dims[0], dims[1], fmt::join(input, " "), dims[0]);
   }
   return paddle_fc_key(input, dims[0], dims[1], PaddlePrecision::Fp32);

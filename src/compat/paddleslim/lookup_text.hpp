@@ -25,7 +25,7 @@ struct LookupOperator {
 Result<ir::Key> lookup_key_of(std::string_view name, std::string_view input,
                               std::string_view parameters);
 
-/// Back again; nothing for what such a table cannot say.
+/// Back again; std::nullopt for what such a table cannot say.
 std::optional<LookupOperator> lookup_operator_of(const ir::Key& key);
 
 }  // namespace oplat::compat::paddleslim

@@ -26,7 +26,7 @@ std::optional<double> flops_paddle_matmul(const ir::Key& key);
 std::optional<double> flops_paddle_mul(const ir::Key& key);
 /// rnn (lite/operators/rnn_op.cc): `num_layers` layers, in one direction or two, each with gates *
 /// hidden rows of weights for what comes in and for the state: 4 gates of an LSTM, 3 of a GRU, 1
-/// otherwise. Nothing where the key does not say them: PaddleSlim's texts do not.
+/// otherwise. std::nullopt if the key does not say them: PaddleSlim's texts do not.
 std::optional<double> flops_paddle_rnn(const ir::Key& key);
 /// lstm, gru, gru_unit: the input's share is computed before them (mul or fc), so that the state
 /// alone meets its weights, the largest constant, at each step.

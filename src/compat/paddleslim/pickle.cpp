@@ -66,7 +66,7 @@ using Item = std::variant<Mark, Dict, Text, double, PickleWord>;
 struct Kind {
   std::string_view operator()(const Mark&) const { return "a mark"; }
   std::string_view operator()(const Dict&) const { return "a dict"; }
-  std::string_view operator()(const Text&) const { return "a text"; }
+  std::string_view operator()(const Text&) const { return "a string"; }
   std::string_view operator()(double) const { return "a number"; }
   std::string_view operator()(PickleWord word) const { return name(word); }
 };
@@ -83,15 +83,16 @@ class Machine {
       const auto code = static_cast<std::uint8_t>(bytes_[at_++]);
       OPLAT_CHECK(step(code));
       if (stack_.size() > kMaxItems || memo_.size() > kMaxItems) {
-        return wrong("more than {} objects; a table has at most {} rows", kMaxItems, kMaxEntries);
+        return wrong("more than {} objects; the limit for a table is {} rows", kMaxItems,
+                     kMaxEntries);
       }
     }
     if (stack_.size() != 1 || !std::holds_alternative<Dict>(stack_.front())) {
-      return wrong("the pickle is {} where a dict is expected",
+      return wrong("the pickle is {}; expected a dict",
                    stack_.empty() ? "nothing" : std::visit(Kind{}, stack_.back()));
     }
     if (at_ != bytes_.size())
-      return wrong("{} bytes after the end of the pickle", bytes_.size() - at_);
+      return wrong("{} bytes follow the end of the pickle", bytes_.size() - at_);
     return std::move(entries_);
   }
 
@@ -181,15 +182,14 @@ class Machine {
   [[nodiscard]] Status refuse(std::uint8_t code) const {
     if (const std::string_view known = name_in(kRunsCode, code); !known.empty()) {
       return wrong(
-          "{} could run code and is refused; write the table as a dict of str to float (numbers of "
-          "NumPy "
-          "become such with float())",
+          "{} could run code and is refused; write the table as a dict of str to float (convert "
+          "NumPy numbers with float())",
           known);
     }
     if (const std::string_view known = name_in(kOtherObjects, code); !known.empty()) {
-      return wrong("{} where a dict of str to float is expected", known);
+      return wrong("{}; expected a dict of str to float", known);
     }
-    return wrong("0x{:02x} is no instruction of a pickle", code);
+    return wrong("0x{:02x} is not an instruction of a pickle", code);
   }
 
   Status push(Item item) {
@@ -199,7 +199,7 @@ class Machine {
 
   Result<std::string_view> take(std::size_t size) {
     if (size > bytes_.size() - at_) {
-      return wrong("{} bytes are announced where {} are left", size, bytes_.size() - at_);
+      return wrong("{} bytes are announced, but only {} are left", size, bytes_.size() - at_);
     }
     const std::string_view taken = bytes_.substr(at_, size);
     at_ += size;
@@ -217,7 +217,7 @@ class Machine {
   Result<std::string_view> line() {
     const std::size_t end = bytes_.substr(at_, kMaxPickleText + 1).find('\n');
     if (end == std::string_view::npos)
-      return wrong("a line of more than {} bytes, or without an end", kMaxPickleText);
+      return wrong("a line has more than {} bytes, or no end", kMaxPickleText);
     const std::string_view taken = bytes_.substr(at_, end);
     at_ += end + 1;
     return taken;
@@ -226,24 +226,24 @@ class Machine {
   Status protocol() {
     OPLAT_TRY(version, number(1));
     if (version > kNewestProtocol)
-      return wrong("protocol {}; known are 0 to {}", version, kNewestProtocol);
+      return wrong("protocol {}; expected 0 to {}", version, kNewestProtocol);
     return {};
   }
   Status frame() {
     OPLAT_TRY(size, number(8));
     if (size > bytes_.size() - at_)
-      return wrong("a frame of {} bytes where {} are left", size, bytes_.size() - at_);
+      return wrong("a frame has {} bytes, but only {} are left", size, bytes_.size() - at_);
     return {};
   }
 
   Status dict() {
-    if (has_dict_) return wrong("a second dict; expected one of str to float");
+    if (has_dict_) return wrong("a second dict; expected one dict of str to float");
     has_dict_ = true;
     return push(Dict{});
   }
   Status dict_of_mark() {
     OPLAT_TRY(first, after_mark());
-    if (has_dict_) return wrong("a second dict; expected one of str to float");
+    if (has_dict_) return wrong("a second dict; expected one dict of str to float");
     has_dict_ = true;
     OPLAT_CHECK(set_from(first));
     stack_.back() = Dict{};
@@ -251,8 +251,7 @@ class Machine {
   }
   Status set_item() {
     if (stack_.size() < 3) {
-      return wrong("SETITEM finds {} objects where a dict, a key and a value are expected",
-                   stack_.size());
+      return wrong("SETITEM finds {} objects; expected a dict, a key and a value", stack_.size());
     }
     const std::size_t first = stack_.size() - 2;
     OPLAT_CHECK(is_dict(first - 1));
@@ -268,7 +267,7 @@ class Machine {
   }
   [[nodiscard]] Status is_dict(std::size_t at) const {
     if (std::holds_alternative<Dict>(stack_[at])) return {};
-    return wrong("an entry is set in {} where a dict is expected", std::visit(Kind{}, stack_[at]));
+    return wrong("an entry is set in {}; expected a dict", std::visit(Kind{}, stack_[at]));
   }
   /// The index after the last mark.
   Result<std::size_t> after_mark() {
@@ -281,24 +280,24 @@ class Machine {
   Status set_from(std::size_t first) {
     if ((stack_.size() - first) % 2 != 0) return wrong("a key without a value");
     if (entries_.size() + (stack_.size() - first) / 2 > kMaxEntries)
-      return wrong("more than {} rows", kMaxEntries);
+      return wrong("more than {} rows, the limit", kMaxEntries);
     for (std::size_t i = first; i < stack_.size(); i += 2) {
       const auto* key = std::get_if<Text>(&stack_[i]);
       if (key == nullptr)
-        return wrong("a key is {} where a text is expected", std::visit(Kind{}, stack_[i]));
+        return wrong("a key is {}; expected a string", std::visit(Kind{}, stack_[i]));
       const Item& value = stack_[i + 1];
-      // Keys of a dict differ, so each stands in the file; a text remembered and taken again and
+      // Keys of a dict differ, so each is in the file; a text remembered and taken again and
       // again would be many.
       key_bytes_ += key->text.size();
-      if (key_bytes_ > bytes_.size()) return wrong("keys of more bytes than the file has");
+      if (key_bytes_ > bytes_.size()) return wrong("keys have more bytes than the file");
       PickleEntry entry{std::string(key->text), 0.0, key->offset};
       if (const auto* real = std::get_if<double>(&value)) {
         entry.value = *real;
       } else if (const auto* word = std::get_if<PickleWord>(&value)) {
         entry.value = *word;
       } else {
-        return wrong("the value of '{}' is {} where a number is expected",
-                     base::printable(key->text), std::visit(Kind{}, value));
+        return wrong("the value of '{}' is {}; expected a number", base::printable(key->text),
+                     std::visit(Kind{}, value));
       }
       entries_.push_back(std::move(entry));
     }
@@ -308,12 +307,12 @@ class Machine {
 
   Status text(std::string_view given) {
     if (given.size() > kMaxPickleText)
-      return wrong("a text of {} bytes; keys have at most {}", given.size(), kMaxPickleText);
+      return wrong("a string of {} bytes; the limit for a key is {}", given.size(), kMaxPickleText);
     const auto odd =
         std::find_if(given.begin(), given.end(), [](char c) { return c < ' ' || c > '~'; });
     if (odd != given.end()) {
-      return wrong("'{}' holds byte 0x{:02x}; keys of a latency table are printable ASCII",
-                   base::printable(given), static_cast<unsigned char>(*odd));
+      return wrong("'{}' holds byte 0x{:02x}; expected printable ASCII", base::printable(given),
+                   static_cast<unsigned char>(*odd));
     }
     return push(Text{given, start_});
   }
@@ -334,8 +333,7 @@ class Machine {
     OPLAT_TRY(given, line());
     const bool quoted = given.size() >= 2 && given.front() == given.back() &&
                         (given.front() == '\'' || given.front() == '"');
-    if (!quoted)
-      return wrong("'{}' where a text between quotes is expected", base::printable(given));
+    if (!quoted) return wrong("'{}'; expected a string in quotes", base::printable(given));
     if (given.find('\\') != std::string_view::npos)
       return wrong("'{}' holds an escape", base::printable(given));
     return text(given.substr(1, given.size() - 2));
@@ -353,7 +351,7 @@ class Machine {
   }
   /// Two's complement.
   Status integer(std::size_t size) {
-    if (size > kMaxIntegerBytes) return wrong("a whole number of {} bytes; times have fewer", size);
+    if (size > kMaxIntegerBytes) return wrong("an integer of {} bytes; expected a time", size);
     OPLAT_TRY(value, number(size));
     if (size == 0) return push(0.0);
     const auto unused = static_cast<unsigned>(64 - 8 * size);
@@ -372,13 +370,13 @@ class Machine {
     if (whole && digits.ends_with('L')) digits.remove_suffix(1);
     const auto value = base::parse_double(digits);
     if (!value || (whole && !base::parse_int(digits)))
-      return wrong("'{}' is no number", base::printable(given));
+      return wrong("'{}' is not a number", base::printable(given));
     return push(*value);
   }
 
   Status put(std::uint64_t index) {
     if (stack_.empty() || std::holds_alternative<Mark>(stack_.back()))
-      return wrong("nothing to remember");
+      return wrong("the stack is empty where a value is stored");
     memo_.insert_or_assign(index, stack_.back());
     return {};
   }
@@ -392,7 +390,7 @@ class Machine {
   }
   Status get(std::uint64_t index) {
     const auto found = memo_.find(index);
-    if (found == memo_.end()) return wrong("nothing is remembered as {}", index);
+    if (found == memo_.end()) return wrong("no value was stored as {}", index);
     return push(found->second);
   }
   Status get_of_length(std::size_t size) {
@@ -407,7 +405,7 @@ class Machine {
     OPLAT_TRY(given, line());
     const auto index = base::parse_int(given);
     if (!index || *index < 0)
-      return wrong("'{}' is no place to remember at", base::printable(given));
+      return wrong("'{}' is not a valid memo index", base::printable(given));
     return static_cast<std::uint64_t>(*index);
   }
 

@@ -17,7 +17,7 @@
 
 namespace oplat::compat::paddleslim {
 
-/// What stands in a number's place.
+/// What is in a number's place.
 enum class PickleWord : std::uint8_t { None, True, False };
 /// "None", "True", "False".
 std::string_view name(PickleWord word);
@@ -30,8 +30,8 @@ struct PickleEntry {
 
 /// The entries in the order in which they were set, duplicates included. Code::Input with the
 /// offset, what was found and what was expected: for an instruction that could run code or makes
-/// other objects, for a key that is no printable ASCII text or a value that is neither a number nor
-/// a PickleWord, for lengths beyond the end, for bytes after the end.
+/// other objects, for a key that is not printable ASCII text or a value that is neither a number
+/// nor a PickleWord, for lengths beyond the end, for bytes after the end.
 Result<std::vector<PickleEntry>> read_pickled_dict(std::string_view bytes);
 
 /// A pickle of protocol 3 that Python loads to a dict of these entries; of equal keys the last one

@@ -82,7 +82,7 @@ std::optional<PickleEntry> entry_of(std::string_view line) {
   return entry;
 }
 
-/// Why the value is no time; empty for one that is.
+/// Why the value is not a time; empty for one that is.
 std::string complaint(const PickleEntry& entry) {
   const auto* ms = std::get_if<double>(&entry.value);
   if (ms != nullptr && base::is_kernel_time(*ms * kNsPerMs)) return {};
@@ -103,7 +103,7 @@ class Refused {
   [[nodiscard]] tl::unexpected<Error> error(std::string_view file) const {
     const std::string shown = base::printable(file, 400);
     std::string text =
-        fmt::format("{}: {} malformed {}; --skip-bad-rows leaves {} out", shown, count_,
+        fmt::format("{}: {} malformed {}; use --skip-bad-rows to skip {}", shown, count_,
                     count_ == 1 ? "row" : "rows", count_ == 1 ? "it" : "them");
     for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
     if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
@@ -121,7 +121,7 @@ class Refused {
 
 /// A key as such a table says it: of Paddle-Lite's operators, or of those that the runtime `paddle`
 /// measured. Texts that nobody understood are some format's own; a row that came from a pickle has
-/// its text beside its key.
+/// its text next to its key.
 std::optional<std::string> text_of(const ir::Key& key) {
   if (is_paddle_text_alone(key)) return std::nullopt;
   return key.domain == "paddle_lite" ? paddle_text_of(key) : paddle_runtime_text(key);
@@ -153,7 +153,7 @@ class Paddleslim final : public table::TableCodec {
         c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       if (std::find(kPrecisions.begin(), kPrecisions.end(), setting.precision) ==
           kPrecisions.end()) {
-        return fail(Code::Usage, "--precision {}: tables of PaddleSlim have {}",
+        return fail(Code::Usage, "--precision {}: expected one of {} for a table of PaddleSlim",
                     base::printable(precision), fmt::join(kPrecisions, ", "));
       }
     }
@@ -179,8 +179,8 @@ class Paddleslim final : public table::TableCodec {
     for (std::size_t i = 0; i < entries->size(); ++i) {
       const PickleEntry& entry = (*entries)[i];
       std::string why = complaint(entry);
-      if (why.empty() && entry.key.empty()) why = "an empty key names no operator";
-      if (why.empty() && last.at(entry.key) != i) why = "the key stands there once more";
+      if (why.empty() && entry.key.empty()) why = "the key is empty";
+      if (why.empty() && last.at(entry.key) != i) why = "the key appears again";
       if (!why.empty()) {
         refused.add(entry, why);
         before += line_of(entry) + '\n';
@@ -197,8 +197,8 @@ class Paddleslim final : public table::TableCodec {
     if (refused.count() > 0 && !options.skip_bad_rows) return refused.error(options.name);
     if (read.file.rows.empty()) {
       return fail(Code::Input,
-                  "{}: no row with a latency ({} malformed{}); expected a dict such as "
-                  "{{'relu in=(1, 8) out=(1, 8)': 0.004}}",
+                  "{}: has no row with a latency ({} malformed{}); expected a dict such as {{'relu "
+                  "in=(1, 8) out=(1, 8)': 0.004}}",
                   base::printable(options.name, 400), refused.count(), refused.first());
     }
     note_what_rows_tell(read);
@@ -227,7 +227,8 @@ class Paddleslim final : public table::TableCodec {
         if (line.empty()) continue;
         auto entry = entry_of(line);
         if (!entry)
-          return fail(Code::Input, "'{}' is no row of a latency table", base::printable(line, 200));
+          return fail(Code::Input, "'{}' is not a row of a latency table",
+                      base::printable(line, 200));
         entries.push_back(*std::move(entry));
       }
       return {};
@@ -245,7 +246,7 @@ class Paddleslim final : public table::TableCodec {
       const auto key = ir::parse(row.key);
       const auto text = key ? text_of(*key) : std::nullopt;
       if (!text) {
-        return fail(Code::Input, "no text of a latency table can say the key {}",
+        return fail(Code::Input, "a latency table cannot represent the key {}",
                     base::printable(row.key, 200));
       }
       entries.push_back({*text, timing->median_ns / kNsPerMs, 0});

@@ -43,8 +43,8 @@ class Facts {
     const auto [known, added] = told_.emplace(name, std::pair(value, number));
     if (added || known->second.first == value) return {};
     return fail(Code::Input,
-                "line {}: {} is '{}', and line {} says '{}'; a file holds one device and setting: "
-                "cut the log in two",
+                "line {}: {} is '{}', but line {} says '{}'; a file may hold only one device and "
+                "setting, so split the log",
                 number, name, base::printable(value, 40), known->second.second,
                 base::printable(known->second.first, 40));
   }
@@ -70,7 +70,7 @@ class Facts {
     const std::int64_t most = name == kThreads ? kMaxProfileThreads : kMaxProfilePowerMode;
     const auto number = base::parse_int(value);
     if (number && *number >= least && *number <= most) return {};
-    return fail(Code::Input, "line {}: {} is '{}' where {} to {} is expected", line, name,
+    return fail(Code::Input, "line {}: {} is '{}'; expected {} to {}", line, name,
                 base::printable(value, 40), least, most);
   }
   /// "v2.12" is release 2.12.
@@ -115,8 +115,8 @@ Result<Log> read_log(std::string_view bytes) {
         log.summaries.emplace_back();
       } else if (!line.empty()) {
         log.refused.emplace_back(lines.number(),
-                                 fmt::format("'{}' where the column names OperatorType ... OutDim "
-                                             "Avg(ms) Min(ms) Max(ms) ... are expected",
+                                 fmt::format("'{}'; expected the column names OperatorType ... "
+                                             "OutDim Avg(ms) Min(ms) Max(ms) ...",
                                              base::printable(line, 80)));
         in = In::Nothing;
       }
@@ -168,7 +168,7 @@ class PaddleProfile final : public table::TableCodec {
         read,
         std::move(rows).finish(
             options,
-            fmt::format("a '{}', which Paddle-Lite prints where it is built with --with_profile=ON",
+            fmt::format("a '{}', which Paddle-Lite prints if it was built with --with_profile=ON",
                         kSummary)));
     read.told = log->facts.told();
     note_what_rows_tell(read);
@@ -181,9 +181,10 @@ class PaddleProfile final : public table::TableCodec {
                                const table::Setting& /*setting*/) const override {
     return table::write_text_rows(
         file, {}, [](const table::ForeignRow& row) -> Result<std::string> {
-          return fail(Code::Input,
-                      "a log of Paddle-Lite's profiler holds no row of oplat's own, here {}",
-                      base::printable(row.key, 200));
+          return fail(
+              Code::Input,
+              "a log of Paddle-Lite's profiler cannot hold rows that oplat measured, such as {}",
+              base::printable(row.key, 200));
         });
   }
 };

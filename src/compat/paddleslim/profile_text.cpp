@@ -289,7 +289,7 @@ Result<ir::Key> key_of(const Words& words) {
   const auto output = dims_of(words.output);
   const auto filter = words.filter == "N/A" ? std::nullopt : dims_of(words.filter);
   if (!operands || !output || (!filter && words.filter != "N/A")) {
-    return fail(Code::Input, "sizes are '{}', '{}' and '{}' where such as 1x3x224x224 are expected",
+    return fail(Code::Input, "sizes are '{}', '{}' and '{}'; expected sizes such as 1x3x224x224",
                 base::printable(words.input, 60), base::printable(words.filter, 40),
                 base::printable(words.output, 40));
   }
@@ -325,13 +325,13 @@ Result<table::Timing> timing_of(const Words& words, const ProfileColumns& column
   const auto least = printed_ns(words.numbers[columns.least]);
   const auto most = printed_ns(words.numbers[columns.most]);
   if (!average || !least || !most) {
-    return fail(Code::Input, "times are '{}', '{}' and '{}' where ms are expected",
+    return fail(Code::Input, "times are '{}', '{}' and '{}'; expected ms",
                 base::printable(words.numbers[columns.average], 20),
                 base::printable(words.numbers[columns.least], 20),
                 base::printable(words.numbers[columns.most], 20));
   }
   if (*least > *average || *most < *average)
-    return fail(Code::Input, "the average time is not between the least and the largest");
+    return fail(Code::Input, "the average time is not between min and max");
   table::Timing timing = table::timing_of_one(*average > 0 ? *average : kBelowNs);
   timing.min_ns = std::min(*least, timing.median_ns);
   // All that is known of its error is how it is rounded.
@@ -372,20 +372,19 @@ Result<ProfileLine> read_profile_line(std::string_view line, const ProfileColumn
   constexpr std::size_t kBefore = 3;  // operator, place, kernel
   constexpr std::size_t kSizes = 3;
   if (!table::is_plain(line))
-    return fail(Code::Input, "the line holds bytes that are no printable ASCII");
+    return fail(Code::Input, "the line holds bytes that are not printable ASCII");
   const auto words = table::words_of(line, kMaxWords);
   if (words.size() < kBefore + kSizes + columns.behind) {
-    return fail(Code::Input, "{} words where at least {} are expected: '{}'", words.size(),
+    return fail(Code::Input, "{} words; expected at least {}: '{}'", words.size(),
                 kBefore + kSizes + columns.behind, base::printable(line, 80));
   }
   Words read;
   read.op = words[0];
   const auto place = base::split(words[1], '/');
   if (!is_operator(read.op) || place.size() != 3) {
-    return fail(
-        Code::Input,
-        "'{}' on '{}' where an operator and its place, such as arm/float/NCHW, are expected",
-        base::printable(words[0], 40), base::printable(words[1], 40));
+    return fail(Code::Input,
+                "'{}' on '{}'; expected an operator and its place, such as arm/float/NCHW",
+                base::printable(words[0], 40), base::printable(words[1], 40));
   }
   read.target = words[1].substr(0, place[0].size());
   read.precision = words[1].substr(place[0].size() + 1, place[1].size());

@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, 16> kMaps = {
     "hard_swish", "relu", "leaky_relu", "tanh", "swish", "softmax", "hard_sigmoid", "sigmoid",
     "gelu",       "clip", "sqrt",       "exp",  "floor", "scale",   "batch_norm",   "dropout"};
 
-/// Keeps every product of two below 2^62; a stranger's key may hold anything.
+/// Keeps every product of two below 2^62; an untrusted key may hold anything.
 bool is_extent(std::int64_t number) { return number >= 0 && number <= std::int64_t{1} << 30; }
 
-/// Nothing where a dimension is unknown or absurd.
+/// std::nullopt if a dimension is unknown or absurd.
 std::optional<Dims> dims_of(const ir::TensorEntry* entry) {
   if (entry == nullptr || !entry->shape.ranked) return std::nullopt;
   Dims dims;
@@ -59,8 +59,8 @@ std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in,
     return std::nullopt;
   if (!is_extent(*group->integer())) return std::nullopt;
   if ((*weights)[1] * *group->integer() != in[1]) {
-    return fmt::format("filters of {} channels in {} groups do not fit {} channels", (*weights)[1],
-                       *group->integer(), in[1]);
+    return fmt::format("filters of {} channels in {} groups do not fit {} input channels",
+                       (*weights)[1], *group->integer(), in[1]);
   }
   if ((*weights)[0] != out[1])
     return fmt::format("{} filters give {} channels", (*weights)[0], out[1]);
@@ -72,7 +72,7 @@ std::optional<std::string> wrong_convolution(const ir::Key& key, const Dims& in,
   for (std::size_t axis = 2; axis < 4; ++axis) {
     const std::int64_t window = *dilation * ((*weights)[axis] - 1) + 1;
     if (may_leave(in[axis], out[axis], window, *pad, *stride)) continue;
-    return fmt::format("a window of {} with stride {} leaves no {} of {}", window, *stride,
+    return fmt::format("a window of {0} with stride {1} cannot turn {3} into {2}", window, *stride,
                        out[axis], in[axis]);
   }
   return std::nullopt;
@@ -92,7 +92,7 @@ std::optional<std::string> wrong_concat(const ir::Key& key, const Dims& out) {
     sum[static_cast<std::size_t>(axis)] += (*in)[static_cast<std::size_t>(axis)];
   }
   if (sum == out) return std::nullopt;
-  return fmt::format("operands join to {}, the result is {}", text(sum), text(out));
+  return fmt::format("the operands join to {}, but the result is {}", text(sum), text(out));
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ std::optional<std::string> wrong_sizes(const ir::Key& key) {
       if (tensor == nullptr) continue;
       const bool empty = std::any_of(tensor->shape.dims.begin(), tensor->shape.dims.end(),
                                      [](const ir::Dim& dim) { return dim && *dim == 0; });
-      if (empty) return std::string("a tensor without elements");
+      if (empty) return std::string("a tensor has no elements");
     }
   }
   const auto in = dims_of(key.operand(0));

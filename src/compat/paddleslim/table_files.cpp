@@ -33,7 +33,7 @@ std::vector<Place> places(const std::string& table_dir) {
   return found;
 }
 
-/// Nothing where there is no such file.
+/// std::nullopt if there is no such file.
 fs::path file_in(const fs::path& folder, const std::string& name) {
   std::error_code error;
   if (fs::is_regular_file(folder / name, error)) return (folder / name).lexically_normal();
@@ -69,10 +69,10 @@ Result<fs::path> find_table_file(const TableName& name, const std::string& table
     searched.push_back(place.words);
   }
   return fail(Code::Input,
-              "{}: no such file in {}; oplat downloads nothing: put the table into one of them, or "
-              "build one: let Paddle-Lite's profiler run on the "
-              "device, read its summary with 'oplat import FILE --format paddle-lite-profile "
-              "--device {} --table T.oplat', and give T.oplat as --table",
+              "{}: no such file in {}; put the table into one of these folders (oplat never "
+              "downloads one), or build a table: run Paddle-Lite's profiler on the device, import "
+              "its summary with 'oplat import FILE --format paddle-lite-profile --device {} "
+              "--table T.oplat', and use --table T.oplat",
               base::printable(file), base::printable(base::join(searched, ", "), 400),
               base::printable(name.hardware));
 }

@@ -53,7 +53,7 @@ Result<std::array<ir::Dim, 2>> result_sizes(const std::array<std::int64_t, 4>& i
   for (std::size_t axis = 0; axis < 2; ++axis) {
     sizes[axis] = window_result(input[axis + 2], window, axis);
     if (sizes[axis] && *sizes[axis] < 1) {
-      return fail(Code::Input, "a window that does not fit the input of {}x{}", input[2], input[3]);
+      return fail(Code::Input, "a window does not fit the input of {}x{}", input[2], input[3]);
     }
   }
   return sizes;
@@ -123,8 +123,8 @@ void note_what_rows_tell(table::ForeignRead& read) {
       count([](const table::ForeignRow& row) { return row.key.starts_with(kNotUnderstood); });
   if (unknown > 0) {
     read.warnings.push_back(fmt::format(
-        "{} of {} rows {} of a text that is not understood: no question finds {}", unknown,
-        rows.size(), unknown == 1 ? "is" : "are", unknown == 1 ? "it" : "them"));
+        "{} of {} rows {} a text that is not understood; predictions never use {}", unknown,
+        rows.size(), unknown == 1 ? "has" : "have", unknown == 1 ? "it" : "them"));
   }
 }
 
@@ -144,8 +144,7 @@ std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow
 Result<ir::Key> paddle_conv_key(const PaddleConv& conv) {
   const std::int64_t channels = conv.input[1];
   if (conv.groups < 1 || channels % conv.groups != 0 || conv.out_channels % conv.groups != 0) {
-    return fail(Code::Input,
-                "{} groups divide neither {} channels in nor {} out, or but one of them",
+    return fail(Code::Input, "{} groups do not divide both {} input and {} output channels",
                 conv.groups, channels, conv.out_channels);
   }
   OPLAT_TRY(sizes, result_sizes(conv.input, conv.window));

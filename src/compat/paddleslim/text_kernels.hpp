@@ -20,13 +20,13 @@ namespace oplat::compat::paddleslim {
 inline constexpr std::int64_t kMaxPaddleDim = std::int64_t{1} << 31;
 
 enum class PaddlePrecision : std::uint8_t { Fp32, Fp16, Int8, Int8ToFloat };
-/// Of Setting::precision; nothing for another word.
+/// Of Setting::precision; std::nullopt for another word.
 std::optional<PaddlePrecision> paddle_precision(std::string_view word);
 /// Notes what rows of Paddle-Lite tell together: the precision, where all that say one say the
 /// same; and a warning of texts that were not understood, which no question finds.
 void note_what_rows_tell(table::ForeignRead& read);
 
-/// What slides over a feature map; nothing where the text does not say.
+/// What slides over a feature map; std::nullopt if the text does not say.
 struct PaddleWindow {
   std::array<ir::Dim, 2> kernel;  ///< height, width
   std::array<ir::Dim, 4> pads;    ///< top, bottom, left, right
@@ -55,12 +55,12 @@ struct PaddlePool {
 /// The word for a kernel without an activation of its own.
 inline constexpr std::string_view kNoPaddleActivation = "None";
 
-/// The size that a window leaves of `input`; nothing where something is unknown; below 1 where it
+/// The size that a window leaves of `input`; std::nullopt if something is unknown; below 1 where it
 /// does not fit.
 std::optional<std::int64_t> window_result(std::int64_t input, const PaddleWindow& window,
                                           std::size_t axis);
 
-/// Code::Input where the sizes cannot be those of a convolution: channels that groups do not
+/// Code::Input if the sizes cannot be those of a convolution: channels that groups do not
 /// divide, a window that does not fit. It is a depthwise_conv2d where every channel is a group.
 Result<ir::Key> paddle_conv_key(const PaddleConv& conv);
 Result<ir::Key> paddle_pool_key(const PaddlePool& pool);
@@ -72,7 +72,7 @@ ir::Key paddle_fc_key(const std::vector<std::int64_t>& input, std::int64_t inner
 ir::TensorEntry paddle_tensor(const std::vector<std::int64_t>& dims, PaddlePrecision precision,
                               bool constant = false);
 
-/// Back again; nothing for keys that are no such kernel or do not say everything.
+/// Back again; std::nullopt for keys of other kernels, or that do not say everything.
 std::optional<PaddleConv> paddle_conv_of(const ir::Key& key);
 std::optional<PaddlePool> paddle_pool_of(const ir::Key& key);
 /// The shape of paddle_map_key.

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kScript = R"sh(#!/bin/sh
 # Measures the convolutions of samples.txt, written as ONNX models under models/, with TensorRT's trtexec, and appends to
 # a log that 'oplat tinynas collect' reads. Run it again to go on after an interruption; measured samples are skipped.
-#   sh run.sh [LOG]              LOG: log.txt beside this script
+#   sh run.sh [LOG]              LOG: log.txt next to this script
 #   TRTEXEC=/path/to/trtexec     default: trtexec from PATH
 #   TRTEXEC_FLAGS="--warmUp=200 --duration=1"   flags added to those of the precision
 #   TRTEXEC_TIMEOUT=600          seconds after which a sample is given up and counts as failed; 0: never
@@ -37,7 +37,7 @@ todo=$folder/todo.txt
 said=$folder/output.txt
 
 if ! command -v "$trtexec" >/dev/null 2>&1; then
-  echo "run.sh: no program '$trtexec'; set TRTEXEC to the path of TensorRT's trtexec" >&2
+  echo "run.sh: program '$trtexec' not found; set TRTEXEC to the path of TensorRT's trtexec" >&2
   exit 5
 fi
 case $limit in
@@ -87,7 +87,7 @@ limited() {
 }
 interrupted() {
   [ -z "$program" ] || kill "$program" 2>/dev/null
-  echo "run.sh: interrupted; run it again to go on" >&2
+  echo "run.sh: interrupted; run it again to resume" >&2
   exit 130
 }
 touch "$log" || exit 8
@@ -97,7 +97,7 @@ if ! [ -s "$log" ]; then
 fi
 others=$(sed -n 's/^flags: //p' < "$log" | grep -v -x -F -e "$precision_flags" | head -n 1)
 if [ -n "$others" ]; then
-  echo "run.sh: $log holds times of another precision (trtexec $others, here $precision_flags); name another log" >&2
+  echo "run.sh: $log holds times of another precision (trtexec $others, here $precision_flags); use another log" >&2
   exit 6
 fi
 # An interruption may have cut the last line.
@@ -125,7 +125,7 @@ unanswered() {
 }
 unanswered > "$todo" || exit 8
 if ! [ -s "$folder/samples.txt" ]; then
-  echo "run.sh: no samples in $folder/samples.txt; make the folder again with oplat tinynas bench" >&2
+  echo "run.sh: $folder/samples.txt holds no samples; make the folder again with oplat tinynas bench" >&2
   exit 3
 fi
 total=$(wc -l < "$todo")
@@ -161,7 +161,7 @@ while IFS= read -r sample <&3; do
   elif [ -z "$time" ]; then
     reason="trtexec printed no median of its GPU Compute Time"
   else
-    reason="trtexec printed '$(printf %.24s "$time")' ms as the median of its GPU Compute Time, no positive number"
+    reason="trtexec printed '$(printf %.24s "$time")' ms as the median of its GPU Compute Time, which is not a positive number"
   fi
   printf 'failed: %s\n' "$reason" >> "$log" || exit 8
 done 3< "$todo"
@@ -170,11 +170,11 @@ rm -f "$todo" "$said"
 left=$(unanswered | wc -l)
 samples=$(wc -l < "$folder/samples.txt")
 if [ "$left" -gt 0 ]; then
-  echo "run.sh: $log has answers to $((samples - left)) of the $((samples)) samples; remove it and run again" >&2
+  echo "run.sh: $log has times of $((samples - left)) of the $((samples)) samples; remove it and run again" >&2
   exit 1
 fi
 if ! LC_ALL=C awk "$times"'holds_time() { found = 1 } END { exit !found }' "$log"; then
-  echo "run.sh: all samples failed; what trtexec said stands under $folder/failed" >&2
+  echo "run.sh: all samples failed; the output of trtexec is in $folder/failed" >&2
   exit 5
 fi
 quoted=$(printf '%s\n' "$log" | sed "s/'/'\\\\''/g; 1s/^/'/; \$s/\$/'/")

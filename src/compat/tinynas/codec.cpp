@@ -91,14 +91,14 @@ class Tinynas final : public table::TableCodec {
       const auto told = precision_of_library(file_name);
       if (!told) {
         return fail(Code::Usage,
-                    "{}: the name does not tell the precision as conv_data.out.fp16 does; say "
-                    "--precision, one of {}",
+                    "{}: the name does not end in the precision as conv_data.out.fp16 does; set "
+                    "--precision to one of {}",
                     base::printable(file_name, 200), kKnown);
       }
       word = *told;
     }
     if (!dtype_of_precision(word)) {
-      return fail(Code::Usage, "--precision {}: libraries of TinyNAS have {}",
+      return fail(Code::Usage, "--precision {}: expected one of {} for a library of TinyNAS",
                   base::printable(word), kKnown);
     }
     table::Setting setting;
@@ -111,7 +111,7 @@ class Tinynas final : public table::TableCodec {
                                      const table::ReadOptions& options) const override {
     const auto dtype = dtype_of_precision(options.precision);
     if (!dtype)
-      return fail(Code::Usage, "'{}' is no precision of a library",
+      return fail(Code::Usage, "'{}' is not a precision of a library",
                   base::printable(options.precision));
     OPLAT_TRY(library, read_tinynas_library(bytes, options.name, options.skip_bad_rows));
     table::ForeignRead read;
@@ -150,7 +150,7 @@ class Tinynas final : public table::TableCodec {
       }
       const auto conv = tuple_of(row.key);
       if (!conv)
-        return fail(Code::Input, "no line of a library can say the key {}",
+        return fail(Code::Input, "a library cannot represent the key {}",
                     base::printable(row.key, 200));
       const auto* timing = std::get_if<table::Timing>(&row.outcome);
       add_lines(out, library_line(*conv, timing == nullptr ? std::nullopt

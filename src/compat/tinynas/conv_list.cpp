@@ -42,19 +42,19 @@ Status read_fused(std::string_view text, ConvTuple& conv) {
   return {};
 }
 
-/// A time beside a tuple. 0 stands for none, as the original's predictor takes it; -1 for a failed
+/// A time next to a tuple. 0 stands for none, as the original's predictor takes it; -1 for a failed
 /// profile.
 Status read_time(std::string_view text, std::optional<double>& to) {
   const auto ms = base::parse_double(text);
   if (!ms || !std::isfinite(*ms) || (*ms < 0 && *ms != -1)) {
-    return fail(Code::Input, "the time is '{}'; expected milliseconds, or -1 of a failed profile",
+    return fail(Code::Input, "the time is '{}'; expected milliseconds, or -1 for a failed profile",
                 base::printable(text, 24));
   }
   if (*ms != 0) to = *ms;
   return {};
 }
 
-/// What stands beside a tuple where the original raised ("ERR:AssertionError") or nobody answered.
+/// What is next to a tuple where the original raised ("ERR:AssertionError") or nobody answered.
 bool is_no_answer(std::string_view text) { return text == "-" || text.starts_with("ERR:"); }
 
 /// `{Regular,1,16,5,5,8,1,1,0} 0.011776`
@@ -94,13 +94,14 @@ Result<ListedConv> read_test_line(std::span<const std::string_view> fields,
   if (group) {
     OPLAT_CHECK(read_size("group", *group, conv.group));
     if (conv.in_c % conv.group != 0 || conv.out_c % conv.group != 0) {
-      return fail(Code::Input, "{}{} of {} to {} channels", kGroup, *group, conv.in_c, conv.out_c);
+      return fail(Code::Input, "{}{} does not divide {} input and {} output channels", kGroup,
+                  *group, conv.in_c, conv.out_c);
     }
     // A depthwise convolution has as many groups as channels, whether they are told or not.
     if (conv.type == ConvType::Depthwise && conv.group != 1 && conv.group != conv.out_c) {
       return fail(Code::Input,
-                  "{}{} of a Depthwise convolution of {} channels, which has one a channel; leave "
-                  "it away, or say Regular",
+                  "{}{} of a Depthwise convolution of {} channels, which has one group per "
+                  "channel; omit the group, or use Regular",
                   kGroup, *group, conv.out_c);
     }
     if (conv.type == ConvType::Depthwise) conv.group = 1;
@@ -188,13 +189,13 @@ Result<ConvTuple> tuple_of_sample_fields(std::span<const std::string_view> field
   if (fields.size() != kSampleFields)
     return fail(Code::Input, "{} fields; expected '{}'", fields.size(), kSampleForm);
   if (fields.back() != "0") {
-    return fail(Code::Input, "the last field is '{}'; expected 0 in the place of a time",
+    return fail(Code::Input, "the last field is '{}'; expected 0 in place of a time",
                 base::printable(fields.back(), 24));
   }
   OPLAT_TRY(conv, tuple_of_library_fields(fields.first(kLibraryFields)));
   if (conv.in_h != conv.in_w) {
-    return fail(Code::Input, "In_H is {} and In_W {}; a sample has one size for both", conv.in_h,
-                conv.in_w);
+    return fail(Code::Input, "In_H is {}, but In_W is {}; a sample has one size for both",
+                conv.in_h, conv.in_w);
   }
   return conv;
 }

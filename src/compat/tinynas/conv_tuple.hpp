@@ -32,8 +32,8 @@ struct ConvTuple {
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
   bool fused = false;  ///< the element-wise sum of a residual connection is part of the convolution
-  std::int64_t group =
-      1;  ///< of a Regular convolution; 1 in every library, since the original knows no other
+  /// of a Regular convolution; 1 in every library, since the original knows no other
+  std::int64_t group = 1;
   friend bool operator==(const ConvTuple&, const ConvTuple&) = default;
   friend auto operator<=>(const ConvTuple&, const ConvTuple&) = default;
 };
@@ -43,7 +43,7 @@ struct ConvTuple {
 ConvTuple named_by_groups(ConvTuple conv);
 
 /// Element type of activations and weights at "FP32", "FP16", "FP16_DAMOYOLO", "INT8", "INT4" (any
-/// case); nothing for another word.
+/// case); std::nullopt for another word.
 std::optional<ir::Dtype> dtype_of_precision(std::string_view precision);
 
 /// The key, results of input // stride, at least 1, as the original counts them (no padding is

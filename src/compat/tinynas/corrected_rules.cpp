@@ -16,8 +16,8 @@ class CorrectedWalk {
     for (const Block& block : structure_.blocks) {
       if (block.three_d) {
         return error(block,
-                     "a 3-D block; tuples have no place for frames and kt. --rules original counts "
-                     "it as if it were 2-D");
+                     "a 3-D block cannot be counted, since tuples hold no frames and kt; --rules "
+                     "original counts it as 2-D");
       }
       for (const InnerBlock& inner : inner_blocks(block)) OPLAT_CHECK(add(inner));
     }
@@ -35,8 +35,8 @@ class CorrectedWalk {
   Status add(const InnerBlock& inner) {
     const Block& block = *inner.block;
     if (inner.in != channels_) {
-      return error(block, "it takes {} channels, but the block before it gives {}", inner.in,
-                   channels_);
+      return error(block, "it takes {} channels, but the block before it has {} output channels",
+                   inner.in, channels_);
     }
     ExecutedBlock out;
     out.inner = inner;
@@ -57,9 +57,10 @@ class CorrectedWalk {
       // The average pool keeps the rest of an odd size, as the convolution does.
       const std::int64_t pooled = (out.in_size + inner.stride - 1) / inner.stride;
       if (pooled != size_) {
-        return error(
-            block, "the sum of {}x{} and {}x{} at the end of {}; 'k' and 'p' do not keep the size",
-            size_, size_, pooled, pooled, inner.name);
+        return error(block,
+                     "the sizes {}x{} and {}x{} to be added at the end of {} differ; 'k' and 'p' "
+                     "do not keep the size",
+                     size_, size_, pooled, pooled, inner.name);
       }
     }
     if (inner.projection) out.projection = ExecutedConv{conv(inner.in, inner.out, size_), 0};
@@ -70,8 +71,8 @@ class CorrectedWalk {
 
   Result<ExecutedConv> convolution(const Block& block, const Step& step, bool fused) {
     if (step.in % step.group != 0 || step.out % step.group != 0) {
-      return error(block, "{} of {} to {} channels does not divide into {} groups", step.name,
-                   step.in, step.out, step.group);
+      return error(block, "{} with {} input and {} output channels does not divide into {} groups",
+                   step.name, step.in, step.out, step.group);
     }
     ConvTuple tuple = conv(step.in, step.out, size_);
     tuple.kernel = step.kernel;
@@ -81,13 +82,13 @@ class CorrectedWalk {
     tuple = named_by_groups(tuple);
     const std::int64_t room = size_ + 2 * step.padding - step.kernel;
     if (room < 0) {
-      return error(block, "{}: a {}x{} kernel on {}x{} with padding {}", step.name, step.kernel,
-                   step.kernel, size_, size_, step.padding);
+      return error(block, "{}: a {}x{} kernel does not fit {}x{} with padding {}", step.name,
+                   step.kernel, step.kernel, size_, size_, step.padding);
     }
     size_ = room / step.stride + 1;
     if (size_ > kMaxCorrectedSize) {
-      return error(block, "{}: a result of {}x{}, which the padding {} makes grow", step.name,
-                   size_, size_, step.padding);
+      return error(block, "{}: the result of {}x{} is larger than the input, due to the padding {}",
+                   step.name, size_, size_, step.padding);
     }
     return ExecutedConv{tuple, step.padding};
   }
@@ -109,7 +110,7 @@ class CorrectedWalk {
 }  // namespace
 
 Result<std::vector<ExecutedBlock>> execute(const Structure& structure, std::int64_t resolution) {
-  if (structure.blocks.empty()) return fail(Code::Input, "{}: no block", structure.name);
+  if (structure.blocks.empty()) return fail(Code::Input, "{}: holds no blocks", structure.name);
   return CorrectedWalk(structure, resolution).walk();
 }
 

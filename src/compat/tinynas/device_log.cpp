@@ -29,7 +29,7 @@ constexpr double kNsPerMs = 1e6;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What stands at one "iter-" of a line.
+/// What is at one "iter-" of a line.
 struct Iteration {
   std::optional<std::int64_t> number;
   bool announces = false;      ///< a sample: at the line's start, or with a digit behind
@@ -47,7 +47,7 @@ Iteration read_iteration(std::string_view from_here, bool at_start) {
   // A console may put something before a sample's line, and the program may print the word.
   out.announces = digits > 0 || at_start;
   if (digits == 0) {
-    out.wrong = "no number behind 'iter-'";
+    out.wrong = "no number after 'iter-'";
     return out;
   }
   if (digits > kMaxDigits) {
@@ -58,7 +58,7 @@ Iteration read_iteration(std::string_view from_here, bool at_start) {
   if (digits == behind.size()) {
     out.wrong = "the line ends after its number";
   } else if (behind[digits] != ':') {
-    out.wrong = "no colon behind its number";
+    out.wrong = "no colon after the number";
   } else {
     out.rest = behind.substr(digits + 1);
   }
@@ -158,7 +158,8 @@ class Collector {
           iteration.number, line,
           fmt::format("{}: '{}'; expected 'iter-N: {}'", iteration.wrong, found, kSampleForm));
     } else {
-      note(line, "{}: '{}'; no sample, but the one before it ends here", iteration.wrong, found);
+      note(line, "{}: '{}'; not a sample, but the sample before it ends here", iteration.wrong,
+           found);
     }
   }
 
@@ -175,7 +176,7 @@ class Collector {
     }
   }
 
-  /// Whether a sample of the number stands in this line or a later one.
+  /// Whether a sample of the number is in this line or a later one.
   [[nodiscard]] bool stands_again(std::int64_t number, std::size_t line) const {
     const auto known = by_number_.find(number);
     return known != by_number_.end() && rows_[known->second].line >= line;
@@ -192,7 +193,7 @@ class Collector {
       return;
     }
     if (bad_numbers_.erase(number) > 0)
-      note(line, "iter-{} stands here again, after a line that held no sample", number);
+      note(line, "iter-{} appears here again, after a line without a sample", number);
     const auto known = by_number_.find(number);
     if (known != by_number_.end() && !rows_[known->second].ms &&
         rows_[known->second].conv == *conv) {
@@ -214,7 +215,7 @@ class Collector {
     }
     Row& row = rows_[*open_];
     if (row.answered) {
-      note(line, "a second time for iter-{}; the first counts", row.number);
+      note(line, "a second time for iter-{}; the first one counts", row.number);
       return;
     }
     row.answered = true;
@@ -229,8 +230,8 @@ class Collector {
     // A line that was cut within its number looks like a time, a shorter one.
     if (found.size() < 2 || found[1] != kUnit) {
       note(line,
-           "iter-{}: the time is '{}' without its unit {}, as of a line that was cut; the sample "
-           "counts as failed",
+           "iter-{}: the time is '{}' without its unit {}, so the line may be truncated; the "
+           "sample counts as failed",
            row.number, base::printable(found.front(), 24), kUnit);
       return;
     }

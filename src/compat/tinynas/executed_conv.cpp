@@ -101,15 +101,16 @@ Result<Key> executed_key_of(const ConvTuple& conv, std::int64_t block) {
   for (const std::int64_t size :
        {conv.batch, conv.in_c, conv.in_h, conv.in_w, conv.out_c, conv.kernel, conv.stride}) {
     if (size < 1 || size > kMaxExecutedSize)
-      return fail(Code::Missing, "a size of {}; expected 1 to {}", size, kMaxExecutedSize);
+      return fail(Code::Missing, "a size is {}; expected 1 to {}", size, kMaxExecutedSize);
   }
-  if (conv.group != 1) return fail(Code::Missing, "{} groups, which no library knows", conv.group);
+  if (conv.group != 1)
+    return fail(Code::Missing, "{} groups, which a library cannot represent", conv.group);
   if (conv.kernel % 2 == 0)
-    return fail(Code::Missing, "an even kernel, {}, which no padding centres", conv.kernel);
+    return fail(Code::Missing, "an even kernel ({}), which no padding can centre", conv.kernel);
   // A first layer's few channels are read as they lie; all others come in whole blocks.
   const bool few = !depthwise && conv.in_c < block;
   if (conv.out_c % block != 0 || (!few && !depthwise && conv.in_c % block != 0)) {
-    return fail(Code::Missing, "{} to {} channels, no whole blocks of {}",
+    return fail(Code::Missing, "{} to {} channels, which are not multiples of the block of {}",
                 depthwise ? conv.out_c : conv.in_c, conv.out_c, block);
   }
   Key key = kernel_of(conv);

@@ -15,7 +15,7 @@ namespace oplat::compat::tinynas {
 /// normalisation folded into weights and bias, padding (kernel - 1) / 2, Relu at the end, the
 /// residual added in place where fused; float32:
 /// com.microsoft.nchwc:Conv/1@block=16{activation=Relu,...}(f32[1,16,9,9],f32c[32,16,3,3],f32c[32])->(f32[1,32,9,9]).
-/// Code::Missing where the runtime executes another kernel: channels that are no whole blocks, an
+/// Code::Missing if the runtime executes another kernel: channels that are not whole blocks, an
 /// even kernel, groups.
 Result<ir::Key> executed_key_of(const ConvTuple& conv, std::int64_t block);
 

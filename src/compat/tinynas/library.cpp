@@ -16,7 +16,7 @@
 namespace oplat::compat::tinynas {
 namespace {
 
-/// Rows of libraries have some 50 bytes; what is longer is no library.
+/// Rows of libraries have some 50 bytes; what is longer is not a library.
 constexpr std::size_t kMaxLine = 1024;
 /// Keeps every product of two sizes in 63 bits; no convolution comes near.
 constexpr std::int64_t kMaxLibrarySize = std::int64_t{1} << 30;
@@ -54,8 +54,8 @@ Result<Fields> split_key(std::string_view key) {
     start = comma + 1;
   }
   if (count == fields.size()) return fields;
-  return fail(Code::Input, "{} fields between the braces where {} are expected ({})", count,
-              fields.size(), fmt::join(kFields, ","));
+  return fail(Code::Input, "{} fields between the braces; expected {} ({})", count, fields.size(),
+              fmt::join(kFields, ","));
 }
 
 Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
@@ -63,13 +63,13 @@ Result<std::int64_t> size_of(const Fields& fields, std::size_t index) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
-    return fail(Code::Input, "{} is {}, no whole number", kFields[index], quoted_text(text));
+    return fail(Code::Input, "{} is {}; expected an integer", kFields[index], quoted_text(text));
   }
   if (error != std::errc() || value > kMaxLibrarySize) {
-    return fail(Code::Input, "{} is {}; sizes end at {}", kFields[index], quoted_text(text),
-                kMaxLibrarySize);
+    return fail(Code::Input, "{} is {}; the limit for a size is {}", kFields[index],
+                quoted_text(text), kMaxLibrarySize);
   }
-  if (value < 1) return fail(Code::Input, "{} is {}; sizes are at least 1", kFields[index], value);
+  if (value < 1) return fail(Code::Input, "{} is {}; expected at least 1", kFields[index], value);
   return value;
 }
 
@@ -78,7 +78,7 @@ Result<ConvTuple> read_key(std::string_view key) {
   ConvTuple conv;
   const auto type = parse_conv_type(fields[0]);
   if (!type) {
-    return fail(Code::Input, "Conv_type is {} where Regular or Depthwise is expected",
+    return fail(Code::Input, "Conv_type is {}; expected Regular or Depthwise",
                 quoted_text(fields[0]));
   }
   conv.type = *type;
@@ -89,7 +89,7 @@ Result<ConvTuple> read_key(std::string_view key) {
     *sizes[i] = size;
   }
   if (fields[8] != "0" && fields[8] != "1") {
-    return fail(Code::Input, "ElmtFused is {} where 0 or 1 is expected", quoted_text(fields[8]));
+    return fail(Code::Input, "ElmtFused is {}; expected 0 or 1", quoted_text(fields[8]));
   }
   conv.fused = fields[8] == "1";
   return conv;
@@ -110,16 +110,15 @@ std::optional<double> ns_of(std::string_view text, double ms) {
 /// Nothing for -1.
 Result<std::optional<double>> read_latency(std::string_view text) {
   const auto ms = base::parse_double(text);
-  if (!ms) return fail(Code::Input, "the latency is {}, no number", quoted_text(text));
+  if (!ms) return fail(Code::Input, "the latency is {}; expected a number", quoted_text(text));
   if (*ms == -1) return std::nullopt;
   const auto ns = ns_of(text, *ms);
   if (!std::isfinite(*ms) || !ns || !(*ms > 0)) {
-    return fail(Code::Input,
-                "the latency is {} where ms, or -1 for a profile that failed, are expected",
+    return fail(Code::Input, "the latency is {}; expected ms, or -1 for a failed profile",
                 quoted_text(text));
   }
   if (!base::is_kernel_time(*ns)) {
-    return fail(Code::Input, "the latency is {} ms; kernels take {}", quoted_text(text),
+    return fail(Code::Input, "the latency is {} ms; expected {}", quoted_text(text),
                 base::kKernelTimesMs);
   }
   return ns;
@@ -128,11 +127,11 @@ Result<std::optional<double>> read_latency(std::string_view text) {
 /// One line without its end, blanks around it trimmed_line.
 Result<LibraryRow> read_row(std::string_view line) {
   if (line.size() > kMaxLine)
-    return fail(Code::Input, "{} bytes; rows have at most {}", line.size(), kMaxLine);
+    return fail(Code::Input, "{} bytes; the limit for a row is {}", line.size(), kMaxLine);
   if (line.find('\0') != std::string_view::npos)
     return fail(Code::Input, "holds a NUL byte: {}", quoted_text(line));
   if (line.front() != '{')
-    return fail(Code::Input, "begins with {} where '{{' is expected", quoted_text(line));
+    return fail(Code::Input, "begins with {}; expected '{{'", quoted_text(line));
   const std::size_t close = line.find('}');
   if (close == std::string_view::npos)
     return fail(Code::Input, "no closing brace: {}", quoted_text(line));
@@ -144,12 +143,12 @@ Result<LibraryRow> read_row(std::string_view line) {
   if (number.empty())
     return fail(Code::Input, "no latency after the closing brace: {}", quoted_text(line));
   if (!is_blank(rest.front())) {
-    return fail(Code::Input, "{} after the closing brace where a blank is expected",
-                quoted_text(rest));
+    return fail(Code::Input, "{} follows the closing brace; expected a blank", quoted_text(rest));
   }
   const std::size_t end = number.find_first_of(" \t");
   if (end != std::string_view::npos) {
-    return fail(Code::Input, "{} after the latency", quoted_text(trimmed_line(number.substr(end))));
+    return fail(Code::Input, "{} follows the latency",
+                quoted_text(trimmed_line(number.substr(end))));
   }
   OPLAT_TRY(ns, read_latency(number));
   row.ns = ns;
@@ -161,10 +160,10 @@ Result<LibraryRow> read_row(std::string_view line) {
 Result<Library> read_tinynas_library(std::string_view bytes, std::string_view name,
                                      bool skip_bad_rows) {
   if (bytes.starts_with(base::kByteOrderMark)) {
-    return fail(Code::Input,
-                "{}: begins with a byte order mark, which no library has; take its three bytes "
-                "away: tail -c +4 {} > OTHER",
-                name, name);
+    return fail(
+        Code::Input,
+        "{}: begins with a byte order mark; remove its three bytes with: tail -c +4 {} > OTHER",
+        name, name);
   }
   Library library;
   table::RefusedRows refused;
@@ -198,7 +197,7 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
   if (refused.count() > 0 && !skip_bad_rows) return refused.error(name);
   if (timed == 0) {
     return fail(Code::Input,
-                "{}: no row with a latency ({} failed, {} malformed{}); expected lines such as "
+                "{}: has no row with a latency ({} failed, {} malformed{}); expected lines such as "
                 "'{{Regular,1,16,5,5,8,1,1,0}} 0.011776'",
                 base::printable(name, 400), library.rows.size(), refused.count(), refused.first());
   }

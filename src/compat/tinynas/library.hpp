@@ -42,7 +42,7 @@ Result<Library> read_tinynas_library(std::string_view bytes, std::string_view na
 /// where there is no time.
 std::string library_line(const ConvTuple& conv, std::optional<double> ns);
 
-/// "FP32" for conv_data.out, "FP16_DAMOYOLO" for conv_data.out.fp16.damoyolo, ...; nothing for
+/// "FP32" for conv_data.out, "FP16_DAMOYOLO" for conv_data.out.fp16.damoyolo, ...; std::nullopt for
 /// another file name.
 std::optional<std::string> precision_of_library(std::string_view file_name);
 

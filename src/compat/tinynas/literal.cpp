@@ -55,8 +55,7 @@ class Parser {
 
   Result<Literal> parse() {
     if (text_.size() > kMaxBytes) {
-      return fail(Code::Input, "1:1: {} bytes, more than the 16 MiB that a literal may have",
-                  text_.size());
+      return fail(Code::Input, "1:1: {} bytes; the limit for a literal is 16 MiB", text_.size());
     }
     if (text_.starts_with(base::kByteOrderMark)) at_ = base::kByteOrderMark.size();
     skip_blanks();
@@ -97,7 +96,7 @@ class Parser {
     if (at_end()) return error(at_, "the text ends; expected {}", wanted);
     const char c = peek();
     constexpr std::string_view kLiteralsOnly =
-        "only literals may stand here (numbers, strings, lists, tuples, dictionaries)";
+        "only literals are allowed here (numbers, strings, lists, tuples, dictionaries)";
     if (is_name_start(c)) {
       static constexpr std::array kWords = {"and", "as", "await",  "else", "for", "if",
                                             "in",  "is", "lambda", "not",  "or",  "yield"};
@@ -160,7 +159,8 @@ class Parser {
     const char after = peek(name.size());
     if (after == '\'' || after == '"') {
       if (name.find_first_of("fF") != std::string_view::npos && name.size() <= 2) {
-        return error(start, "found an f-string, which is code; only plain strings may stand here");
+        return error(start,
+                     "found an f-string, which is code; only plain strings are allowed here");
       }
       if (string_prefix(name)) return string(start);
     }
@@ -188,8 +188,8 @@ class Parser {
     return prefix;
   }
 
-  /// One or more strings beside each other, which Python joins. Bytes are none: b'k' is no key 'k'
-  /// in Python.
+  /// One or more strings next to each other, which Python joins. Bytes are none: b'k' is not a key
+  /// 'k' in Python.
   Result<Literal> string(std::size_t start) {
     std::string out;
     for (;;) {
@@ -198,8 +198,7 @@ class Parser {
       const char quote = peek(name.size());
       if (!prefix || (quote != '\'' && quote != '"')) break;
       if (prefix->bytes) {
-        return error(at_, "found {}{}, which begins a string of bytes, no text; leave the b away",
-                     name, quote);
+        return error(at_, "found {}{}, which begins a byte string; omit the b", name, quote);
       }
       at_ += name.size();
       OPLAT_CHECK(one_string(prefix->raw, out));
@@ -214,8 +213,7 @@ class Parser {
     const bool triple = peek(1) == quote && peek(2) == quote;
     at_ += triple ? 3 : 1;
     for (;;) {
-      if (at_end() || (!triple && peek() == '\n'))
-        return error(start, "a string that does not end");
+      if (at_end() || (!triple && peek() == '\n')) return error(start, "the string does not end");
       const char c = peek();
       if (c == quote && (!triple || (peek(1) == quote && peek(2) == quote))) {
         at_ += triple ? 3 : 1;
@@ -238,7 +236,7 @@ class Parser {
   Status escape(std::size_t string_start, std::string& out) {
     const std::size_t start = at_;
     ++at_;
-    if (at_end()) return error(string_start, "a string that does not end");
+    if (at_end()) return error(string_start, "the string does not end");
     const char c = peek();
     ++at_;
     static constexpr std::string_view kFrom = "\\'\"abfnrtv";
@@ -263,7 +261,8 @@ class Parser {
     if (c == 'x') return hexadecimal(2, start, out);
     if (c == 'u') return hexadecimal(4, start, out);
     if (c == 'U') return hexadecimal(8, start, out);
-    if (c == 'N') return error(start, "a character by name (\\N); write the character");
+    if (c == 'N')
+      return error(start, "named characters (\\N) are not supported; write the character itself");
     out += '\\';
     out += c;
     return {};
@@ -273,10 +272,10 @@ class Parser {
     std::uint32_t code = 0;
     for (int i = 0; i < digits; ++i, ++at_) {
       const int digit = digit_value(peek());
-      if (digit > 15) return error(start, "an escape that wants {} hexadecimal digits", digits);
+      if (digit > 15) return error(start, "the escape needs {} hexadecimal digits", digits);
       code = code * 16 + static_cast<std::uint32_t>(digit);
     }
-    if (code > 0x10FFFF) return error(start, "an escape beyond the last character, U+10FFFF");
+    if (code > 0x10FFFF) return error(start, "the escape is beyond the last character, U+10FFFF");
     append_utf8(out, code);
     return {};
   }
@@ -339,12 +338,12 @@ class Parser {
 
   Result<Literal> integer(std::size_t start, const std::string& text, int base, bool negative) {
     OPLAT_CHECK(number_ends(start));
-    if (text.empty()) return error(start, "a number without digits");
+    if (text.empty()) return error(start, "the number has no digits");
     std::int64_t out = 0;
     for (const char c : text) {
       if (__builtin_mul_overflow(out, std::int64_t{base}, &out) ||
           __builtin_add_overflow(out, std::int64_t{digit_value(c)}, &out)) {
-        return error(start, "the integer {} does not fit 64 bits", base::printable(text, 24));
+        return error(start, "the integer {} does not fit into 64 bits", base::printable(text, 24));
       }
     }
     return Literal{negative ? -out : out, start};
@@ -352,14 +351,14 @@ class Parser {
 
   Status number_ends(std::size_t start) const {
     if (peek() == 'j' || peek() == 'J')
-      return error(start, "a complex number; expected a real one");
+      return error(start, "complex numbers are not supported; expected a real number");
     if (is_name(peek()))
-      return error(at_, "found '{}' within a number", base::printable(word(), 24));
+      return error(at_, "found '{}' inside a number", base::printable(word(), 24));
     return {};
   }
 
   /// What follows the first item of a bracket up to its end, or up to the end of the text for '\0'.
-  /// at_ stands on a comma or on the end.
+  /// at_ is at a comma or at the end.
   Status items(std::vector<Literal>& out, char close, std::size_t depth) {
     for (;;) {
       skip_blanks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Python literals as ast.literal_eval takes them, bytes excepted, read from a stranger's file
+/// Python literals as ast.literal_eval takes them, bytes excepted, read from an untrusted file
 /// without running anything.
 #pragma once
 

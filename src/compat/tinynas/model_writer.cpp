@@ -17,7 +17,7 @@ namespace wire = formats::onnx::wire;
 constexpr std::int64_t kIrVersion = 8;
 constexpr std::int64_t kOpset = 17;
 constexpr double kMaxWrittenBytes =
-    0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is no weight
+    0x1p31 - 0x1p20;  // protobuf's limit, with room for all that is not a weight
 constexpr float kEpsilon = 1e-5F;
 constexpr float kLeak = 0.01F;  // PyTorch's default
 constexpr float kMaxOfRelu6 = 6;
@@ -179,7 +179,7 @@ ModelWriter::Name ModelWriter::average_pool(const std::string& name, const Name&
 
 Result<std::string> ModelWriter::finish(const Name& x, const std::vector<std::int64_t>& dims) {
   if (weight_bytes_ > kMaxWrittenBytes) {
-    return fail(Code::Input, "its weights take {:.1f} GiB, more than the 2 GiB of an ONNX file",
+    return fail(Code::Input, "its weights take {:.1f} GiB; the limit for an ONNX file is 2 GiB",
                 weight_bytes_ * 0x1p-30);
   }
   // The last node's result gets the name, so that nothing is copied.

@@ -31,7 +31,7 @@ class ModelWriter {
   Name global_average_pool(const std::string& name, const Name& x);
   /// stride x stride; what is left over of an odd size is a window of its own.
   Name average_pool(const std::string& name, const Name& x, std::int64_t stride, bool odd);
-  /// Names `x` "output" and closes the model. Code::Input where it is larger than an ONNX file can
+  /// Names `x` "output" and closes the model. Code::Input if it is larger than an ONNX file can
   /// be.
   Result<std::string> finish(const Name& x, const std::vector<std::int64_t>& dims);
 

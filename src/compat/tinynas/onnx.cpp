@@ -15,7 +15,7 @@ class StructureWriter {
     OPLAT_TRY(blocks, execute(structure_, resolution_));
     const std::int64_t channels = structure_.blocks.front().in;
     x_ = writer_.input("input", {batch_, channels, resolution_, resolution_});
-    if (blocks.empty()) return fail(Code::Input, "{}: no convolution", structure_.name);
+    if (blocks.empty()) return fail(Code::Input, "{}: holds no convolutions", structure_.name);
     for (const ExecutedBlock& block : blocks) add(block);
     const ExecutedBlock& last = blocks.back();
     auto bytes = writer_.finish(x_, {batch_, last.inner.out, last.out_size, last.out_size});

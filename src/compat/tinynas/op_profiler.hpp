@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What TinyNAS's op_profiler reads and writes beside its library: network structures and the
+/// What TinyNAS's op_profiler reads and writes besides its library: network structures and the
 /// convolutions in them, lists of convolutions, samples of a space, device logs, and what measures
 /// samples with TensorRT.
 #pragma once
@@ -36,7 +36,7 @@ struct Block {
   std::string class_name;  ///< as written
   BlockKind kind = BlockKind::Conv;
   bool squeeze_excite = false;
-  bool three_d = false;   ///< of a network of videos; kt, its extent in time, stands in no tuple
+  bool three_d = false;   ///< of a network of videos; kt, its extent in time, is not in any tuple
   bool activates = true;  ///< all but ConvKXBN do
   std::int64_t in = 0;
   std::int64_t out = 0;
@@ -58,7 +58,7 @@ struct Structure {
 };
 
 /// The structure that a file holds, of several 'best_structures' the first. Code::Input with line
-/// and column of a text that is no literal, or with the number of the block that is off.
+/// and column of a text that is not a literal, or with the number of the block that is off.
 Result<Structure> read_structure(const base::Source& source);
 
 /// How a structure becomes convolutions.
@@ -96,7 +96,7 @@ Result<std::string> structure_model(const Structure& structure, std::int64_t res
 /// One line of a list.
 struct ListedConv {
   ConvTuple conv;
-  std::optional<double> ms;  ///< the time that stands beside it; nothing where none does. -1 of a
+  std::optional<double> ms;  ///< the time next to it; std::nullopt if there is none. -1 of a
                              ///< failed profile stays -1
   std::size_t line = 0;      ///< from 1
   bool library_row = false;  ///< in the library's form, whose time is that of its own batch
@@ -150,10 +150,10 @@ struct CollectedLog {
   std::size_t samples = 0;   ///< lines of the library
   std::size_t failed = 0;    ///< of them -1
   std::size_t repeated = 0;  ///< samples whose first try left no time and that were tried again
-  std::vector<std::string>
-      notes;  ///< what was odd and did no harm, with line numbers; at most 20, then a count
-  std::vector<std::string>
-      bad;  ///< lines that announce a sample and hold none, with line numbers and reasons; as many
+  /// what was odd and did no harm, with line numbers; at most 20, then a count
+  std::vector<std::string> notes;
+  /// lines that announce a sample and hold none, with line numbers and reasons; as many
+  std::vector<std::string> bad;
 };
 
 /// Pairs `iter-N: SAMPLE` with the `run time_ms: X ms` or the `failed: REASON` that follows it;
@@ -165,16 +165,16 @@ CollectedLog collect_log(const base::Source& source);
 // ---- TensorRT.
 
 /// One convolution with batch normalisation and ReLU (and the sum with a second input where fused)
-/// as an ONNX model. Code::Input where In_H differs from In_W, which is no sample.
+/// as an ONNX model. Code::Input if In_H differs from In_W, which is not a sample.
 Result<std::string> sample_model(const ConvTuple& conv);
 /// Bytes of its weights.
 double sample_weight_bytes(const ConvTuple& conv);
-/// Flags of trtexec for "FP32", "FP16", "FP16_DAMOYOLO" and "INT8" (any case); nothing for another
-/// word.
+/// Flags of trtexec for "FP32", "FP16", "FP16_DAMOYOLO" and "INT8" (any case); std::nullopt for
+/// another word.
 std::optional<std::string> trtexec_flags(std::string_view precision);
 /// One line of what the script measures: "iter-12: Regular 1 3 224 224 32 3 2 0 0".
 std::string iteration_text(std::size_t number, const ConvTuple& conv);
-/// A POSIX shell script beside models/sample-N.onnx and samples.txt (a line iteration_text() each)
+/// A POSIX shell script next to models/sample-N.onnx and samples.txt (a line iteration_text() each)
 /// that runs trtexec on every model and appends to log.txt; run again, it goes on where it stopped.
 /// `library`: the file that it names for what is collected.
 std::string bench_script(std::string_view precision_flags, std::string_view library);

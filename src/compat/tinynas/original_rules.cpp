@@ -21,9 +21,10 @@ class OriginalWalk {
 
  private:
   [[nodiscard]] tl::unexpected<Error> raises(const Block& block, std::string_view what) const {
-    return fail(Code::Input,
-                "{}: the original raises {}; --rules corrected counts what the network executes",
-                block_place(structure_, block), what);
+    return fail(
+        Code::Input,
+        "{}: the original raises {}; use --rules corrected to count what the network executes",
+        block_place(structure_, block), what);
   }
 
   Status add(const InnerBlock& inner) {

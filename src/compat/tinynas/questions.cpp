@@ -28,7 +28,7 @@ void apply_t40(ConvTuple& conv) {
   conv.out_c = rounded_up(conv.out_c, step);
 }
 
-/// Whether the time beside a listed convolution is that of a set. A library's row was measured at
+/// Whether the time next to a listed convolution is that of a set. A library's row was measured at
 /// its own batch. A tuple's batch is often 1 whatever was measured, as in the original, which is
 /// told the batch apart; but one time is not that of several batches. The rules of a T40 say what
 /// it makes of a convolution, not that it is another one.
@@ -61,7 +61,7 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path,
     const bool no_time = one.ms && *one.ms < 0;
     if (no_time) ++failed;
     // The original passes over the failed rows of a library; a tuple is a question whatever stands
-    // beside it.
+    // next to it.
     if (no_time && one.library_row) continue;
     questions.push_back({"", one.conv, no_time ? std::nullopt : one.ms, one.library_row});
   }
@@ -69,11 +69,10 @@ Result<std::vector<ConvQuestion>> listed_questions(const std::string& path,
   if (left_out > 0)
     warnings.push_back(fmt::format("{}: {} failed profiles (-1) are left out", path, left_out));
   if (failed > left_out)
-    warnings.push_back(
-        fmt::format("{}: {} times are -1, of failed profiles; those tuples are predicted, but "
-                    "compared with nothing",
-                    path, failed - left_out));
-  if (questions.empty()) return fail(Code::Input, "{}: names no convolution to predict", path);
+    warnings.push_back(fmt::format(
+        "{}: {} times are -1 (failed profiles); those tuples are predicted, but not compared", path,
+        failed - left_out));
+  if (questions.empty()) return fail(Code::Input, "{}: holds no convolution to predict", path);
   return questions;
 }
 
@@ -112,8 +111,7 @@ std::vector<ConvQuestions> at_batches(const std::vector<ConvQuestion>& convs,
   }
   if (dropped > 0)
     warnings.push_back(fmt::format(
-        "{} measured times are of another batch than was asked for, and compared with nothing",
-        dropped));
+        "{} measured times have another batch than asked for, and are not compared", dropped));
   return sets;
 }
 

@@ -43,9 +43,9 @@ class ConfigReader {
           if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
             const std::vector<std::string> known(kKeys.begin(), kKeys.end());
             const auto near = base::nearest_word(key, known);
-            return wrong(fmt::format("unknown key '{}'{}; known are {}", base::printable(key, 40),
-                                     near ? fmt::format(" (do you mean {}?)", *near) : "",
-                                     base::join(known, ", ")));
+            return wrong(fmt::format(
+                "unknown key '{}'{}; expected one of {}", base::printable(key, 40),
+                near ? fmt::format(" (do you mean {}?)", *near) : "", base::join(known, ", ")));
           }
           if (found.size() == 1) return wrong(fmt::format("'{}' has no value", key));
           std::vector<std::string> values(found.begin() + 1, found.end());
@@ -53,13 +53,13 @@ class ConfigReader {
             return wrong(fmt::format("'{}' is given twice", key));
           return {};
         }));
-    std::vector<std::string> absent;
+    std::vector<std::string> missing;
     for (const char* key : kKeys) {
-      if (!entries_.contains(key)) absent.emplace_back(key);
+      if (!entries_.contains(key)) missing.emplace_back(key);
     }
-    if (absent.empty()) return {};
-    return fail(Code::Input, "{}: no {}; a line 'key value ...' each", source_.name(),
-                base::join(absent, ", "));
+    if (missing.empty()) return {};
+    return fail(Code::Input, "{}: lacks {}; add a line 'key value ...' for each", source_.name(),
+                base::join(missing, ", "));
   }
 
   Result<std::vector<std::int64_t>> integers(const char* key, std::int64_t least,
@@ -197,7 +197,7 @@ Result<std::vector<ConvTuple>> sample(const SamplingSpace& space, const Sampling
     combinations *= static_cast<double>(axis->size());
   }
   if (combinations > kMaxCombinations) {
-    return fail(Code::Input, "a space of {:.0f} combinations, more than {:.0f}", combinations,
+    return fail(Code::Input, "the space has {:.0f} combinations; the limit is {:.0f}", combinations,
                 kMaxCombinations);
   }
   std::vector<ConvTuple> out;

@@ -100,7 +100,7 @@ class BlockReader {
 
   Result<const ClassInfo*> find_class() {
     const Literal* found = entries_->find("class");
-    if (found == nullptr) return error("no key 'class'");
+    if (found == nullptr) return error("the key 'class' is missing");
     const std::string* name = found->text();
     if (name == nullptr) return error("'class' is {}; expected a string", found->shown());
     const auto* info = std::find_if(kClasses.begin(), kClasses.end(),
@@ -109,14 +109,14 @@ class BlockReader {
       std::vector<std::string> known;
       for (const ClassInfo& one : kClasses) known.emplace_back(one.name);
       const auto near = base::nearest_word(*name, known);
-      return error("unknown class '{}'{}; known are {}", base::printable(*name, 40),
+      return error("unknown class '{}'{}; expected one of {}", base::printable(*name, 40),
                    near ? fmt::format(" (do you mean {}?)", *near) : "", base::join(known, ", "));
     }
     block_.class_name = *name;
     return info;
   }
 
-  /// An integer in [least, most]; nothing where the key is absent.
+  /// An integer in [least, most]; std::nullopt if the key is missing.
   Result<std::optional<std::int64_t>> integer(std::string_view key, std::int64_t least,
                                               std::int64_t most) const {
     const Literal* found = entries_->find(key);
@@ -131,7 +131,7 @@ class BlockReader {
   Status required(std::string_view key, std::int64_t least, std::int64_t most,
                   std::int64_t& to) const {
     OPLAT_TRY(found, integer(key, least, most));
-    if (!found) return error("no key '{}'", key);
+    if (!found) return error("the key '{}' is missing", key);
     to = *found;
     return {};
   }
@@ -165,7 +165,7 @@ class BlockReader {
       one = &all->items[0];
       const bool equal = one->integer() != nullptr && all->items[1].integer() != nullptr &&
                          *one->integer() == *all->items[1].integer();
-      if (!equal) return error("'p' differs between the axes; only square paddings are read");
+      if (!equal) return error("'p' differs between the axes; only square paddings are supported");
     }
     if (one->integer() == nullptr || *one->integer() < 0 || *one->integer() > kMaxKernel) {
       return error("'p' is {}; expected an integer from 0 to {}", found->shown(), kMaxKernel);
@@ -183,8 +183,8 @@ class BlockReader {
     const auto activation = parse_activation(*name);
     if (!activation) {
       return error(
-          "unknown activation '{}'; known are relu, relu6, swish, sigmoid, learkyrelu (as the "
-          "original spells it)",
+          "unknown activation '{}'; expected relu, relu6, swish, sigmoid or learkyrelu (as the "
+          "original writes it)",
           base::printable(*name, 40));
     }
     block_.activation = *activation;
@@ -246,8 +246,8 @@ Result<const Literal*> block_list(const base::Source& source, const Literal& lit
   if (blocks == nullptr || blocks->kind == '{') return wrong(*list, "expected a list of blocks");
   if (blocks->items.empty()) return wrong(*list, "expected at least one block");
   if (blocks->items.size() > kMaxBlocks) {
-    return fail(Code::Input, "{}: {} blocks, more than {}", source.name(), blocks->items.size(),
-                kMaxBlocks);
+    return fail(Code::Input, "{}: has {} blocks; the limit is {}", source.name(),
+                blocks->items.size(), kMaxBlocks);
   }
   return list;
 }
@@ -271,11 +271,11 @@ Result<Structure> read_structure(const base::Source& source) {
     counted = one.offset;
     block.line = line;
     if (!structure.blocks.empty() && structure.blocks.front().three_d != block.three_d) {
-      return fail(Code::Input, "{}: 2-D and 3-D blocks in one structure",
+      return fail(Code::Input, "{}: the structure mixes 2-D and 3-D blocks",
                   block_place(structure, block));
     }
     if ((inner_blocks += block.repeat) > kMaxInnerBlocks) {
-      return fail(Code::Input, "{}: more than {} inner blocks (L) up to here",
+      return fail(Code::Input, "{}: there are more than {} inner blocks (L) up to here",
                   block_place(structure, block), kMaxInnerBlocks);
     }
     structure.blocks.push_back(std::move(block));

@@ -106,11 +106,11 @@ Result<std::vector<NamedConv>> corrected_convolutions(const Structure& structure
 Result<std::vector<NamedConv>> convolutions(const Structure& structure, std::int64_t resolution,
                                             Rules rules) {
   if (resolution < 1 || resolution > kMaxResolution) {
-    return fail(Code::Usage, "a resolution of {}; expected 1 to {}", resolution, kMaxResolution);
+    return fail(Code::Usage, "the resolution is {}; expected 1 to {}", resolution, kMaxResolution);
   }
   OPLAT_TRY(convs, rules == Rules::Original ? original_convolutions(structure, resolution)
                                             : corrected_convolutions(structure, resolution));
-  if (convs.empty()) return fail(Code::Input, "{}: no convolution", structure.name);
+  if (convs.empty()) return fail(Code::Input, "{}: holds no convolutions", structure.name);
   return convs;
 }
 

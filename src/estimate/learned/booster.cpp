@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Tree after tree on what the earlier ones left.
+/// Trains one tree after another on the residuals of the earlier ones. booster.hpp describes the
+/// method.
 #include "estimate/learned/booster.hpp"
 
 #include <algorithm>
@@ -52,20 +53,20 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
   const Binned data(x);
   if (data.columns() == 0 || options.trees < 1) return Forest::make({}, start, x.columns);
   base::Random random(options.seed);
-  Grower grower(data, {options.leaves, static_cast<float>(options.least_rows),
-                       static_cast<float>(options.l2)});
+  Grower grower(
+      data, {options.leaves, static_cast<float>(options.min_rows), static_cast<float>(options.l2)});
   const std::vector<float> weights =
       options.weights.empty() ? std::vector<float>(y.size(), 1.0F) : options.weights;
   std::vector<float> sums(y.size(), start);
   std::vector<float> left(y.size());
   std::vector<TrainedTree> trees;
-  const auto rate = static_cast<float>(options.rate);
+  const auto rate = static_cast<float>(options.learning_rate);
   for (int tree = 0; tree < options.trees; ++tree) {
     for (std::size_t i = 0; i < y.size(); ++i) left[i] = y[i] - sums[i];
-    cut_to_quantile(left, options.whole);
-    const auto rows = some_of(y.size(), share_of(y.size(), options.row_share), random);
+    cut_to_quantile(left, options.huber_quantile);
+    const auto rows = some_of(y.size(), share_of(y.size(), options.bagging_fraction), random);
     const auto columns =
-        some_of(data.columns(), share_of(data.columns(), options.column_share), random);
+        some_of(data.columns(), share_of(data.columns(), options.feature_fraction), random);
     trees.push_back(grower.grow(left, weights, rows, columns));
     for (auto& node : trees.back().nodes) node.value *= node.left < 0 ? rate : 1;
     grower.add_to(sums, rate);

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rows are held out, and what their errors come to.
+/// Chooses the rows to hold out, and turns their errors into intervals.
+///
+/// An interval is honest only if its trials resemble the questions. A question between measured
+/// rows lacks only itself; a question at a new level lacks the whole level; one outside lacks
+/// everything near it. So rows are held out in each of these patterns: at random in folds, whole
+/// levels of an axis, pairs of levels, the largest fifth. The errors of each pattern calibrate its
+/// own intervals, and few hold-outs must contain more than many (docs/adr/0031). Rows held out at
+/// random still see all neighbours but themselves (docs/adr/0029).
 #include "estimate/learned/calibration.hpp"
 
 #include <algorithm>
@@ -16,7 +23,7 @@ namespace {
 /// Rows at random are left out a fold at a time. The more are left out of a trial, the more it
 /// errs, and questions come to all rows: so where rows abound a fold is small. Of the grid, where
 /// most questions fall, a fourth of them is asked then, in several folds, so that the 90th
-/// percentile of a band's errors is no luck of the draw; of twins a tenth; of a small table, up to
+/// percentile of a band's errors is not due to chance; of twins a tenth; of a small table, up to
 /// half.
 constexpr std::uint64_t kMinFolds = 10;
 constexpr std::uint64_t kCalibrationFolds = 40;

@@ -25,7 +25,7 @@ struct HoldOut {
 std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& patterns,
                                std::span<const double> work, std::uint64_t seed);
 
-/// An answer beside the truth, in logarithms.
+/// An answer and the truth, in logarithms.
 struct Trial {
   Pattern pattern;
   std::size_t hold_out = 0;

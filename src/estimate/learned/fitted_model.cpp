@@ -86,7 +86,7 @@ Result<Kind> kind_of(std::string_view& bytes) {
   const std::uint32_t kind = reader.u32();
   if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
   if (kind > static_cast<std::uint32_t>(Kind::Sparse))
-    return fail(Code::Refused, "learned fit: is of no kind that is known; run oplat fit again");
+    return fail(Code::Refused, "learned fit: its kind is unknown; run oplat fit again");
   bytes.remove_prefix(sizeof kind);
   return static_cast<Kind>(kind);
 }

@@ -30,7 +30,7 @@ class FittedModel {
   [[nodiscard]] std::span<const LeftOutRow> left_out() const;
   /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
-  /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
+  /// Code::Refused if a newer oplat made the bytes, Code::Input if they are damaged.
   static Result<FittedModel> load(std::string_view bytes);
   /// Of such bytes; a checksum is all that is looked at of most of them.
   static Result<FitAge> age_of(std::string_view bytes);

@@ -20,7 +20,7 @@ Error broken(std::string_view what) { return {Code::Input, fmt::format("forest: 
 }  // namespace
 
 Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std::size_t features) {
-  if (features >= kLeaf) return fail(broken("too many features"));
+  if (features >= kLeaf) return fail(broken("it has too many features"));
   Forest forest;
   forest.start_ = start;
   forest.features_ = features;
@@ -30,7 +30,7 @@ Result<Forest> Forest::make(std::span<const TrainedTree> trees, float start, std
 
 Status Forest::add(const TrainedTree& tree) {
   if (tree.nodes.empty() || tree.nodes.size() > kMaxNodes)
-    return fail(broken("a tree of no or too many nodes"));
+    return fail(broken("a tree has no nodes or too many"));
   const std::size_t root = nodes_.size();
   roots_.push_back(static_cast<std::uint32_t>(root));
   nodes_.emplace_back();
@@ -40,16 +40,16 @@ Status Forest::add(const TrainedTree& tree) {
   for (std::size_t next = 0; next < pending.size(); ++next) {
     const auto [from, to] = pending[next];
     const TrainedTree::Node& node = tree.nodes[from];
-    if (!std::isfinite(node.value)) return fail(broken("a value that is no number"));
+    if (!std::isfinite(node.value)) return fail(broken("a value is not a finite number"));
     nodes_[to].value = node.value;
     nodes_[to].column = leaf_column();
     nodes_[to].left = static_cast<std::uint16_t>(to - root);
     if (node.left < 0) continue;
     const auto size = static_cast<std::int32_t>(tree.nodes.size());
     if (node.left >= size || node.right < 0 || node.right >= size || node.feature >= features_)
-      return fail(broken("a node that points nowhere"));
+      return fail(broken("a node points outside its tree"));
     placed += 2;
-    if (placed > tree.nodes.size()) return fail(broken("a node with two parents"));
+    if (placed > tree.nodes.size()) return fail(broken("a node has two parents"));
     const std::size_t children = nodes_.size();
     nodes_[to].column = column_of(node.feature, node.missing_left);
     nodes_[to].left = static_cast<std::uint16_t>(children - root);
@@ -139,7 +139,7 @@ Result<Forest> Forest::load(std::string_view bytes) {
       const float value = reader.f32();
       const std::uint16_t flagged = reader.u16();
       const std::uint16_t left = reader.u16();
-      if (!std::isfinite(value)) return fail(broken("a value that is no number"));
+      if (!std::isfinite(value)) return fail(broken("a value is not a finite number"));
       const std::size_t feature = flagged & kLeaf;
       if (feature == kLeaf) {
         forest.nodes_.push_back({value, forest.leaf_column(), static_cast<std::uint16_t>(i)});
@@ -147,12 +147,12 @@ Result<Forest> Forest::load(std::string_view bytes) {
       }
       // Children stand after their parent, so that every walk ends.
       if (feature >= forest.features_ || left <= i || std::size_t{left} + 1 >= size)
-        return fail(broken("a node points out of its tree"));
+        return fail(broken("a node points outside its tree"));
       forest.nodes_.push_back(
           {value, forest.column_of(feature, (flagged & kMissingLeft) != 0), left});
     }
   }
-  if (!reader.done()) return fail(broken("bytes after its end"));
+  if (!reader.done()) return fail(broken("bytes follow its end"));
   return forest;
 }
 

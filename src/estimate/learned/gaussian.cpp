@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fitting and asking.
+/// Fitting a Gaussian process, and its answers. gaussian.hpp describes the method.
 #include "estimate/learned/gaussian.hpp"
 
 #include <algorithm>
@@ -219,10 +219,10 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   for (SmoothKernel::Part& part : model.kernel_.parts) {
     part.variance = reader.f64();
     part.weights.resize(static_cast<Index>(columns));
-    if (!between(part.variance, 1e-12, kMost)) return broken("a variance that is none");
+    if (!between(part.variance, 1e-12, kMost)) return broken("a variance is out of range");
     for (double& weight : part.weights) {
       weight = reader.f64();
-      if (!between(weight, 0, kMost)) return broken("a weight that is none");
+      if (!between(weight, 0, kMost)) return broken("a weight is out of range");
     }
   }
   const std::size_t rows = reader.count(4 + 8 + 4 * columns);
@@ -237,7 +237,7 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
       model.at_(row, d) = reader.f32();
       finite = finite && std::abs(model.at_(row, d)) <= static_cast<float>(kMost);
     }
-    if (!finite) return broken("a row that is none");
+    if (!finite) return broken("a row holds a value that is not finite");
   }
   return model;
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Gaussian: a Gaussian process, which knows how sure it is; the smooth part of what a sparse table
-/// teaches.
+/// Gaussian: a Gaussian process over the features of kernels.
+///
+/// The problem: with few rows, an estimate needs a statement of how uncertain it is, and it should
+/// follow smooth trends rather than steps. A Gaussian process has both: its mean weighs rows by
+/// their similarity, and its variance grows with the distance to them. What counts as similar is a
+/// kernel (smooth_kernel.hpp), whose parameters are found by maximum likelihood on a sample of the
+/// rows. Exact answers cost the square of the number of rows, so that above `most_exact` rows only
+/// the nearest count.
+///
+/// docs/adr/0008 says why Eigen does the linear algebra.
 #pragma once
 
 #include <Eigen/Dense>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fitting and asking.
+/// Fitting a GridModel, and its answers. grid_model.hpp describes the method.
 #include "estimate/learned/grid_model.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ constexpr std::size_t kQuickLeaves = 255;
 constexpr std::size_t kMinLeaves = 4;
 constexpr std::size_t kRowsPerLeaf = 20;
 constexpr std::size_t kMinTrials = 20;
-/// What tells how sure an answer is where neighbours are few.
+/// What shows how sure an answer is if neighbours are few.
 constexpr std::size_t kFarSpreadFeatures = 8;
 /// Between two calls of the progress, which may draw on a terminal.
 constexpr int kTreesPerCall = 10;
@@ -128,7 +128,7 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
       break;
     case PatternKind::Beyond:
       options.trees = 80;
-      options.column_share = 0.5;
+      options.feature_fraction = 0.5;
       break;
     case PatternKind::Level:
     case PatternKind::Pair:
@@ -214,8 +214,8 @@ GridModel GridModel::prepare(std::span<const ir::Description> rows, std::span<co
 Result<GridModel> GridModel::fit(std::span<const ir::Description> rows,
                                  std::span<const double> log_ns, const LearnRequest& options) {
   if (rows.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(),
-                kMinRowsLearned);
+    return fail(Code::Refused, "{} rows are too few to learn from; at least {} are needed",
+                rows.size(), kMinRowsLearned);
   }
   Sites sites;
   Matrix shapes;
@@ -249,8 +249,8 @@ Result<GridModel> GridModel::fit(std::span<const ir::Description> rows,
   shapes = {};
   OPLAT_CHECK(model.calibrate(sites, held, options, steps));
   // A pattern that too few rows could be asked in has no model: its questions go where they would
-  // without it. One that no question needed stays: whether a flag counts as a twin must not hang on
-  // what is asked.
+  // without it. One that no question needed stays: whether a flag counts as a twin must not depend
+  // on what is asked.
   std::erase_if(model.patterns_, [&](const Pattern& pattern) {
     return is_in(pattern, patterns) && model.model_of(pattern) == nullptr;
   });
@@ -447,19 +447,19 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
   boosting.trees = trees_of(pattern, sites(), options.effort);
-  boosting.rate = std::min(kMaxRate, kRateTimesTrees / std::max(1, boosting.trees));
+  boosting.learning_rate = std::min(kMaxRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves,
                                             is_common(pattern) ? kMaxLeaves : kFewerLeaves);
-  boosting.column_share = is_common(pattern) ? kColumnShare : kFewerColumnShare;
-  boosting.row_share = kRowShare;
+  boosting.feature_fraction = is_common(pattern) ? kColumnShare : kFewerColumnShare;
+  boosting.bagging_fraction = kRowShare;
   // Where neighbours abound, what their mean leaves is mostly how well rows were measured.
   if (is_common(pattern)) boosting.weights = row_weights(times, y);
   OPLAT_TRY(forest, boost(x, y, boosting));
   model.forest = std::move(forest);
   boosting.trees = kQuickTrees;
-  boosting.rate = kQuickRate;
-  boosting.column_share = kQuickColumnShare;
+  boosting.learning_rate = kQuickRate;
+  boosting.feature_fraction = kQuickColumnShare;
   boosting.leaves = std::clamp<std::size_t>(used / kRowsPerLeaf, kMinLeaves, kQuickLeaves);
   OPLAT_TRY(quick, boost(x, y, boosting));
   model.quick = std::move(quick);

@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/// GridModel: interpolations between neighbours, and boosted trees for what they leave; one model
-/// for each pattern in which a question can stand to the rows.
+/// GridModel: interpolation between measured neighbours, corrected by boosted trees.
+///
+/// The problem: the rows of a library lie on a grid (channels, height, batch, flags), and a
+/// question may lie between two levels of an axis, at a level that was never measured, or outside
+/// all rows. Trees alone ignore that times are smooth, and outside the rows they stay at the last
+/// value that they saw. Interpolation alone misses steps, such as an algorithm that the device
+/// switches to.
+///
+/// So both are combined. Times are divided by a reference time of seven overlapping parts, fitted
+/// to the rows, which carries an answer beyond them (reference.hpp). Neighbours along each axis
+/// give interpolations (neighbour_features.hpp), and the trees learn what those leave from them and
+/// the shape. Each pattern in which a question can relate to the rows (patterns.hpp) has its own
+/// model, trained on rows that see only such neighbours, and its own calibrated spread
+/// (calibration.hpp).
+///
+/// Tried: a roofline as the reference (docs/adr/0030), another rule for corners and other weights
+/// of rows (0028), other hold-outs (0029, 0031), XGBoost in place of our trees (0008).
+///
+/// Example: for 96 channels with rows at 64 and 128, the interpolation is that between their two
+/// relative times; the trees add what such interpolations were off by elsewhere.
 #pragma once
 
 #include <functional>
@@ -43,7 +61,7 @@ class GridModel {
                                                     Profile profile) const;
   /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
-  /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
+  /// Code::Refused if a newer oplat made the bytes, Code::Input if they are damaged.
   static Result<GridModel> load(std::string_view bytes);
   /// Of such bytes; a checksum is all that is looked at of most of them.
   static Result<FitAge> age_of(std::string_view bytes);
@@ -81,7 +99,7 @@ class GridModel {
   /// Fits models of the patterns, which are independent of each other.
   Status fit_patterns(std::span<const Pattern> patterns, const Matrix& shapes,
                       const LearnRequest& options, Steps& steps);
-  /// Nothing where too few rows can be asked in the pattern.
+  /// std::nullopt if too few rows can be asked in the pattern.
   Result<std::optional<PatternModel>> learn_pattern(const Pattern& pattern, const Matrix& shapes,
                                                     const LearnRequest& options,
                                                     Steps& steps) const;
@@ -107,7 +125,7 @@ class GridModel {
   [[nodiscard]] const PatternModel* model_of(const Pattern& pattern) const;
   /// Trial::gap of a row of features.
   [[nodiscard]] float gap_of(const Pattern& pattern, std::span<const float> row) const;
-  /// Of a model and the shape model, nullptr where there is none or it does not count.
+  /// Of a model and the shape model, nullptr if there is none or it does not count.
   [[nodiscard]] Trial::Answers answers_of(const PatternModel& model, const PatternModel* shape,
                                           std::span<const float> features, Profile profile) const;
   [[nodiscard]] float residual_of(const PatternModel& model, std::span<const float> features,

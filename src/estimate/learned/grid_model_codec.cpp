@@ -55,28 +55,28 @@ Status read_sites(base::ByteReader& reader, std::size_t axes, std::size_t slices
     for (std::size_t i = 0; i < count; ++i) axis.push_back(reader.f64());
     if (!std::is_sorted(axis.begin(), axis.end()) ||
         !std::all_of(axis.begin(), axis.end(), [](double v) { return std::isfinite(v); }))
-      return fail(broken_grid("levels that do not rise"));
+      return fail(broken_grid("levels do not increase"));
   }
   const std::size_t sites = reader.count(4 + 4 * axes + 4 + 4 * kTileCount);
   for (std::size_t i = 0; i < sites; ++i) {
     Point point;
     point.slice = reader.u32();
-    if (point.slice >= slices) return fail(broken_grid("a site of no slice"));
+    if (point.slice >= slices) return fail(broken_grid("a site has no stratum"));
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const std::uint32_t level = reader.u32();
-      if (level >= levels[axis].size()) return fail(broken_grid("a site off its levels"));
+      if (level >= levels[axis].size()) return fail(broken_grid("a site has no level"));
       point.at[axis] = levels[axis][level];
     }
     points.push_back(point);
     values.u.push_back(reader.f32());
-    if (!std::isfinite(values.u.back())) return fail(broken_grid("a value that is no number"));
+    if (!std::isfinite(values.u.back())) return fail(broken_grid("a value is not a finite number"));
     for (std::size_t tile = 0; tile < kTileCount; ++tile) {
       const float wave = reader.f32();
-      if (std::isinf(wave)) return fail(broken_grid("a value that is no number"));
+      if (std::isinf(wave)) return fail(broken_grid("a value is not a finite number"));
       values.waves.push_back(wave);
     }
   }
-  if (!reader.ok()) return fail(broken_grid("its sites are cut off"));
+  if (!reader.ok()) return fail(broken_grid("its sites are truncated"));
   return {};
 }
 
@@ -121,7 +121,7 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));
   // Each slice was learned from sites of its own; memory is set aside for its levels.
-  if (model.space_.slices() > points.size()) return fail(broken_grid("slices without sites"));
+  if (model.space_.slices() > points.size()) return fail(broken_grid("a stratum has no sites"));
   model.lines_ =
       std::make_unique<Lines>(std::move(points), model.space_.axes(), model.space_.slices());
   model.neighbours_ = std::make_unique<NeighbourFeatures>(*model.lines_, values);
@@ -135,26 +135,27 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
     if (kind > static_cast<std::uint32_t>(PatternKind::Shape) || each.pattern.axis >= kMaxAxes ||
         !(each.shape_share.share >= 0 && each.shape_share.share <= 1) ||
         !(each.shape_share.gap >= 0) || std::isinf(each.shape_share.gap))
-      return fail(broken_grid("a pattern that is none"));
+      return fail(broken_grid("a pattern is unknown"));
     each.pattern.kind = static_cast<PatternKind>(kind);
     OPLAT_TRY(forest, Forest::load(reader.text()));
     if (forest.features() > model.features())
-      return fail(broken_grid("a forest of other features"));
+      return fail(broken_grid("a forest has other features"));
     each.forest = std::move(forest);
     OPLAT_TRY(quick, Forest::load(reader.text()));
-    if (quick.features() > model.features()) return fail(broken_grid("a forest of other features"));
+    if (quick.features() > model.features())
+      return fail(broken_grid("a forest has other features"));
     each.quick = std::move(quick);
     each.spread_factor = reader.f32();
     each.quick_spread_factor = reader.f32();
     OPLAT_TRY(spread, Forest::load(reader.text()));
     if (!is_spread_factor(each.spread_factor) || !is_spread_factor(each.quick_spread_factor) ||
         spread.features() > model.spread_columns(each.pattern))
-      return fail(broken_grid("a spread that is none"));
+      return fail(broken_grid("a spread is out of range"));
     each.spread = std::move(spread);
     model.patterns_.push_back(each.pattern);
     model.models_.push_back(std::move(each));
   }
-  if (!reader.done()) return fail(broken_grid("is cut off, or longer than it says"));
+  if (!reader.done()) return fail(broken_grid("it is truncated, or longer than stated"));
   return model;
 }
 

@@ -31,7 +31,7 @@ struct Fitted {
   FittedModel model;
 };
 
-/// Code::Refused where a newer oplat made it.
+/// Code::Refused if a newer oplat made it.
 Result<Fitted> read(std::string_view bytes) {
   base::ByteReader reader(bytes);
   std::array<std::optional<double>, kStates> reuse_bytes;
@@ -75,13 +75,13 @@ std::string_view evidence(PatternKind kind) {
     case PatternKind::Grid:
       return "between measured neighbours along several axes";
     case PatternKind::NoTwin:
-      return "between measured neighbours along several axes, its twin unmeasured";
+      return "between measured neighbours along several axes, but not with the same fused sum";
     case PatternKind::Level:
       return "between measured neighbours along one axis";
     case PatternKind::Pair:
       return "between measured levels of two axes";
     case PatternKind::Beyond:
-      return "beyond everything measured";
+      return "outside the range measured";
     case PatternKind::Shape:
       return "from its shape alone: no measured neighbour";
     case PatternKind::Sparse:
@@ -175,7 +175,7 @@ class Learned final : public Estimator {
       if (basis.outside > 0) {
         ir::Description asked = *description;
         append_state(asked, basis.state);
-        far = fmt::format("; {:.2g} doublings beyond what was measured{}", basis.outside,
+        far = fmt::format("; {:.2g} doublings outside the measured range{}", basis.outside,
                           beyond_text(fitted_->model.space().beyond(asked), asked));
       }
       estimate.why =

@@ -57,15 +57,15 @@ Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& for
   if (bytes.size() < kChecksumBytes) return fail(format.broken("is too short"));
   const std::string_view body = bytes.substr(0, bytes.size() - kChecksumBytes);
   base::ByteReader reader(body);
-  if (reader.text() != format.magic) return fail(format.broken("is none"));
+  if (reader.text() != format.magic) return fail(format.broken("is not a fit of this kind"));
   if (const std::uint32_t number = reader.u32(); number < format.oldest || number > format.number) {
-    const Error other =
-        format.broken(fmt::format("is of format {}, known is {}", number, format.number));
+    const Error other = format.broken(
+        fmt::format("has format {}, but this oplat reads format {}", number, format.number));
     return fail(number > format.number ? Code::Refused : other.code, "{}", other.message);
   }
   base::ByteReader checksum(bytes.substr(body.size()));
   if (checksum.u64() != base::hash64(body))
-    return fail(format.broken("its checksum does not fit its bytes"));
+    return fail(format.broken("its checksum does not match its bytes"));
   return body;
 }
 
@@ -79,7 +79,7 @@ Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format)
   const std::uint32_t processors = reader.u32();
   if (!positive(head.machine.overhead_ns) || !positive(head.machine.flops_per_ns) ||
       !positive(head.machine.bytes_per_ns) || processors == 0 || processors > kMaxProcessors)
-    return fail(format.broken("a rate that is no positive number"));
+    return fail(format.broken("a rate is not a positive number"));
   head.machine.processors = static_cast<std::int32_t>(processors);
   auto space = Space::load(reader.text());
   if (!space) return fail(format.broken("its space is damaged"));
@@ -92,11 +92,11 @@ Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& fo
   Reference reference;
   for (double& ns : reference.ns_per_unit) {
     ns = reader.f64();
-    if (!(ns >= 0 && ns <= kMaxNs)) return fail(format.broken("a reference that is none"));
+    if (!(ns >= 0 && ns <= kMaxNs)) return fail(format.broken("a reference is out of range"));
   }
   // Before fits said so, it stood for all work.
   const std::uint32_t of_all_work = says_of_what ? reader.u32() : 1;
-  if (of_all_work > 1) return fail(format.broken("a reference of what is not known"));
+  if (of_all_work > 1) return fail(format.broken("a reference has an unknown kind"));
   reference.of_all_work = of_all_work == 1;
   return reference;
 }

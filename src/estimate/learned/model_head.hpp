@@ -36,11 +36,11 @@ void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machi
 void write_reference(base::ByteWriter& writer, const Reference& reference);
 /// The bytes with their checksum behind them.
 std::string sealed(base::ByteWriter writer);
-/// By magic, format and checksum. Code::Input where they are damaged, or of a format too old to be
+/// By magic, format and checksum. Code::Input if they are damaged, or of a format too old to be
 /// read.
 Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format);
-/// The bytes before the checksum. Code::Refused where the format is newer, which comes first;
-/// Code::Input where the checksum does not fit, or where magic or format are others.
+/// The bytes before the checksum. Code::Refused if the format is newer, which comes first;
+/// Code::Input if the checksum does not fit, or where magic or format are others.
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);

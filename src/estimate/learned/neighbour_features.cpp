@@ -33,7 +33,7 @@ Neighbours visible(const Neighbours& all, std::size_t axis, const Blindfold& bli
   return n;
 }
 
-/// Linear in the coordinate between the two neighbours; a copy where there is one, nothing where
+/// Linear in the coordinate between the two neighbours; a copy where there is one, std::nullopt if
 /// there is none.
 template <class Value>
 float between(const Neighbours& n, double at, Value value) {

@@ -12,11 +12,11 @@ namespace {
 
 /// A twin whose copy errs by more than so many times what the median axis does, in the median as in
 /// the root mean square, does not deserve a model of its own. Which of the two a twin keeps to
-/// hangs on the device: fused sums are cheap in most rows of the V100 in fp32 and dear in a few; in
-/// fp16 they cost something in most and never much.
+/// depends on the device: fused sums are cheap in most rows of the V100 in fp32 and dear in a few;
+/// in fp16 they cost something in most and never much.
 constexpr double kMaxTwinError = 1.5;
 
-/// A fit of a stranger may have levels without number; grids have some dozens.
+/// An untrusted fit may have levels without number; grids have some dozens.
 constexpr std::size_t kMaxLevelsTried = 4096;
 
 bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
@@ -101,7 +101,7 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   }
   Pattern pattern;
   if (seen >= 2) {
-    // At a corner of the grid no axis has levels on both sides; a measured twin there tells more
+    // At a corner of the grid no axis has levels on both sides; a measured twin there says more
     // than they would.
     pattern = enclosed > 0 || twin ? on_grid : Pattern{PatternKind::Beyond, 0};
   } else if (seen == 1) {

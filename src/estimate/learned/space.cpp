@@ -22,7 +22,7 @@ constexpr double kStrangeSpread = 0.42;
 /// ones.
 constexpr double kSpreadPerDoubling = 0.35;
 constexpr double kMaxOutside = 10;
-/// Of a stranger's fit. No table has so many rows, and each slice has one at least.
+/// Of an untrusted fit. No table has so many rows, and each slice has one at least.
 constexpr std::size_t kMaxSlices = 1'000'000;
 
 struct Varying {
@@ -55,8 +55,8 @@ std::vector<std::uint32_t> own_axes(const Varying& slice) {
 }
 
 /// How far a coordinate lies beyond the two. That of a zero, which stands far below all others so
-/// that trees can tell it, counts as one doubling below that of a one: a padding of 0 is no other
-/// world than one of 1.
+/// that trees can tell it, counts as one doubling below that of a one: a padding of 0 is not a
+/// different world than one of 1.
 double doublings_beyond(double at, double low, double high) {
   const auto level = [](double value) { return std::max(value, -std::numbers::ln2); };
   return std::max({0.0, level(low) - level(at), level(at) - level(high)}) / std::numbers::ln2;

@@ -49,7 +49,7 @@ class Space {
 
   [[nodiscard]] std::size_t axes() const { return axes_; }
   [[nodiscard]] std::size_t slices() const { return slices_.size(); }
-  /// Nothing where the slice was never seen, unless its numbers mean the same in another slice of
+  /// std::nullopt if the slice was never seen, unless its numbers mean the same in another slice of
   /// the operator: then the place is a strange one in that.
   [[nodiscard]] std::optional<Point> place(const ir::Description& description) const;
   /// Why a place lies outside, the farthest first; for people.
@@ -64,7 +64,7 @@ class Space {
     std::uint32_t id = 0;
     std::size_t numbers = 0;
     std::int64_t rows = 0;
-    /// The number that stands on an axis, and the coordinates between which the rows lie.
+    /// The number on an axis, and the coordinates between which the rows lie.
     struct Axis {
       std::uint32_t number = 0;
       double low = 0;
@@ -84,7 +84,7 @@ class Space {
     [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
-  /// The slice of a description, or another that its numbers have a place in; nullptr where there
+  /// The slice of a description, or another that its numbers have a place in; nullptr if there
   /// is none.
   struct Home {
     const Slice* slice = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fitting and asking.
+/// Fitting a SparseModel, and its answers. sparse_model.hpp describes the method.
 #include "estimate/learned/sparse_model.hpp"
 
 #include <algorithm>
@@ -29,9 +29,9 @@ constexpr int kShareSteps = 10;
 BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
   BoostOptions boosting;
   boosting.trees = std::max(1, static_cast<int>(options.effort * kTreesOfForest));
-  boosting.rate = kRate;
+  boosting.learning_rate = kRate;
   boosting.leaves = std::clamp<std::size_t>(rows / 20, 4, 127);
-  boosting.column_share = kColumnShare;
+  boosting.feature_fraction = kColumnShare;
   boosting.seed = options.seed;
   return boosting;
 }
@@ -125,13 +125,14 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
 Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
                                      std::span<const double> log_ns, const LearnRequest& options) {
   if (rows.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} rows are too few to learn from; {} are needed", rows.size(),
-                kMinRowsLearned);
+    return fail(Code::Refused, "{} rows are too few to learn from; at least {} are needed",
+                rows.size(), kMinRowsLearned);
   }
   SparseModel model;
   Rows sites = prepare(rows, log_ns, model);
   if (sites.u.size() < kMinRowsLearned) {
-    return fail(Code::Refused, "{} different rows are too few to learn from; {} are needed",
+    return fail(Code::Refused,
+                "{} different rows are too few to learn from; at least {} are needed",
                 sites.u.size(), kMinRowsLearned);
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
@@ -227,7 +228,7 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
   BoostOptions boosting;
   boosting.trees = kTreesOfSpread;
   boosting.leaves = std::clamp<std::size_t>(count / 100, 4, 16);
-  boosting.least_rows = 20;
+  boosting.min_rows = 20;
   boosting.seed = options.seed;
   // How well the spread does is judged on rows that it did not learn from.
   std::vector<float> scales(count);

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// SparseModel: what rows teach that are few or scattered, so that a question has no neighbours
-/// along the axes: a Gaussian process, boosted trees, and boosted trees that correct the process,
-/// mixed as they proved themselves.
+/// SparseModel: estimates from few or scattered rows.
+///
+/// The problem: without neighbours along the axes there is nothing to interpolate between, and a
+/// few hundred rows are too few for trees of many features. So all strata are learned together, in
+/// three ways: a Gaussian process over the shape (gaussian.hpp), which is smooth and states its
+/// uncertainty; boosted trees, which find steps; and trees that correct the process. Their answers
+/// are mixed with weights that were best on rows left out. As in grid models, times are relative to
+/// the fitted reference of docs/adr/0030, since the change of docs/adr/0031.
+///
+/// docs/adr/0008 says why trees and process are our own code, and 0031 what else was tried.
+///
+/// Example: from 1 % of the rows of a library of convolutions, chosen by the sampler (sampler.hpp),
+/// this model predicts the other 99 %.
 #pragma once
 
 #include <array>
@@ -37,7 +47,7 @@ class SparseModel {
                                                     Profile profile) const;
   /// docs/reference/fit-format.md.
   [[nodiscard]] std::string save() const;
-  /// Code::Refused where a newer oplat made the bytes, Code::Input where they are damaged.
+  /// Code::Refused if a newer oplat made the bytes, Code::Input if they are damaged.
   static Result<SparseModel> load(std::string_view bytes);
   /// Of such bytes; a checksum is all that is looked at of most of them.
   static Result<FitAge> age_of(std::string_view bytes);

@@ -71,19 +71,19 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
     column.scale = reader.f32();
     if (column.feature >= kShapeFeatures || !std::isfinite(column.least) ||
         !std::isfinite(column.mean) || !std::isfinite(column.scale))
-      return broken_sparse("a column that is none");
+      return broken_sparse("a column is out of range");
   }
   model.scaler_ = Scaler(std::move(columns));
   OPLAT_TRY(gaussian, Gaussian::load(reader));
   if (gaussian.columns() != model.scaler_.columns().size())
-    return broken_sparse("a smooth model of other columns");
+    return broken_sparse("the smooth model has other columns");
   model.gaussian_ = std::move(gaussian);
   OPLAT_TRY(trees, read_forest(reader));
   OPLAT_TRY(correction, read_forest(reader));
   float sum = 0;
   for (float& share : model.shares_) {
     share = reader.f32();
-    if (!(share >= 0 && share <= 1)) return broken_sparse("a share that is none");
+    if (!(share >= 0 && share <= 1)) return broken_sparse("a share is out of range");
     sum += share;
   }
   OPLAT_TRY(spread, read_forest(reader));
@@ -92,13 +92,13 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   // Forests may only ask for features that an answer has.
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
       correction.features() > kCorrectionFeatures || spread.features() > kSpreadFeatures)
-    return broken_sparse("forests of other features");
+    return broken_sparse("a forest has other features");
   if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))
-    return broken_sparse("a spread that is none");
+    return broken_sparse("a spread is out of range");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);
   model.spread_ = std::move(spread);
-  if (!reader.done()) return broken_sparse("is cut off, or longer than it says");
+  if (!reader.done()) return broken_sparse("it is truncated, or longer than stated");
   return model;
 }
 

@@ -52,8 +52,8 @@ Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const 
   boosting.trees = options.trees;
   boosting.leaves =
       std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.most_leaves);
-  boosting.least_rows = kMinErrors;
-  boosting.column_share = options.column_share;
+  boosting.min_rows = kMinErrors;
+  boosting.feature_fraction = options.feature_fraction;
   boosting.seed = options.seed;
   return boost(x, y, boosting);
 }

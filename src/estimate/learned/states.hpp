@@ -20,10 +20,10 @@ inline constexpr std::size_t kStates = 3;
 /// matter.
 inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 
-/// Sets the state of each sample, by its footprint beside those of the same key: the least is hot,
+/// Sets the state of each sample, by its footprint among those of the same key: the least is hot,
 /// the rest are cold where more than the last-level cache lies between two uses.
 void put_states(std::span<Sample> samples, std::optional<double> llc_bytes);
-/// The sample as models learn it, its state the last of its numbers; nothing where the key has no
+/// The sample as models learn it, its state the last of its numbers; std::nullopt if the key has no
 /// description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);
 

@@ -66,12 +66,14 @@ class ArgumentParser {
 
   Result<NamedValue> run() {
     if (text_.size() > kMaxArgumentBytes)
-      return fail(Code::Input, "argument: {} bytes, more than {}", text_.size(), kMaxArgumentBytes);
+      return fail(Code::Input, "argument: has {} bytes; the limit is {}", text_.size(),
+                  kMaxArgumentBytes);
     for (skip(); at_ < text_.size(); skip()) {
       if (!field()) {
-        return fail(Code::Input,
-                    "argument: '{}' is no protobuf text of an Argument: at byte {} expected {}",
-                    base::printable(text_), at_, expected_);
+        return fail(
+            Code::Input,
+            "argument: '{0}' is not the protobuf text of an Argument: expected {2} at byte {1}",
+            base::printable(text_), at_, expected_);
       }
     }
     if (name_.empty())

@@ -109,7 +109,7 @@ class Builder {
     }
     for (const auto& [name, dims] : options_.shapes) {
       if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file_,
+      return fail(Code::Usage, "{}: has no input '{}'; its inputs are: {}", file_,
                   base::printable(name), names_text(inputs));
     }
     for (const std::string& blob : inputs) {
@@ -132,14 +132,12 @@ class Builder {
     if (lacking.empty()) return {};
     if (companions_.found.empty()) {
       return fail(Code::Input,
-                  "{}: nothing says the shapes of {} parameters ({}): none of {} stands beside the "
-                  "net; keep the files "
-                  "of a net together",
+                  "{}: the shapes of {} parameters ({}) are unknown, since none of {} is next to "
+                  "the net; keep the files of a net together",
                   file_, lacking.size(), names_text(lacking),
                   base::join(companions_.looked_for, ", "));
     }
-    return fail(Code::Input,
-                "{}: {}, which stands beside the net, says no shape of {} parameters: {}", file_,
+    return fail(Code::Input, "{}: {}, next to the net, gives no shape for {} parameters: {}", file_,
                 base::join(companions_.found, ", "), lacking.size(), names_text(lacking));
   }
 
@@ -176,12 +174,12 @@ class Builder {
     }
     if (fill != companions_.parameters.end()) return *noted;
     return fail(Code::Usage,
-                "{}: a Caffe2 net does not say the shape of its input '{}'; give --shape "
-                "{}=1x3x224x224 (its own numbers){}",
+                "{}: a Caffe2 net does not state the shape of its input '{}'; set it with --shape "
+                "{}=1x3x224x224 (with its own numbers){}",
                 file_, base::printable(blob), base::printable(blob),
                 noted == nullptr
                     ? ""
-                    : fmt::format("; it was drawn with [{}], of which --batch 1 changes the first",
+                    : fmt::format("; its drawing has [{}], and --batch changes the first number",
                                   fmt::join(*noted, ", ")));
   }
 
@@ -226,7 +224,7 @@ class Builder {
       if (same == list.end()) {
         list.push_back(std::move(*argument));
       } else if (*same != *argument) {
-        return fail(Code::Input, "{}: argument '{}' stands twice with different values",
+        return fail(Code::Input, "{}: argument '{}' appears twice with different values",
                     place(file_, net_, i), base::printable(same->first));
       }
     }
@@ -349,7 +347,7 @@ class Builder {
     for (const std::string& blob : net_.external_output()) {
       const auto at = current_.find(blob);
       if (at == current_.end()) {
-        return fail(Code::Input, "{}: the net's output '{}' is written by no operator", file_,
+        return fail(Code::Input, "{}: no operator writes the net's output '{}'", file_,
                     base::printable(blob));
       }
       read.insert(at->second);

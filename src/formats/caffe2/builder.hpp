@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From a parsed net and what stands beside it to a graph with shapes, and to the queries of
+/// From a parsed net and what is next to it to a graph with shapes, and to the queries of
 /// runtime_lut.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace oplat::formats::caffe2 {
 
 struct Built {
   ir::Graph graph;
-  std::vector<std::optional<LutQuery>>
-      queries;  ///< one an operator; nothing where an operand's shape is not known
+  /// one an operator; std::nullopt if an operand's shape is not known
+  std::vector<std::optional<LutQuery>> queries;
 };
 
 /// `file` names the net in messages.

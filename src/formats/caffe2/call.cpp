@@ -24,7 +24,7 @@ Result<Call> Call::of(Key& key) {
   Call call(key);
   if (key.operands.empty()) return fail(Code::Input, "{}: has no operand", base::printable(key.op));
   if (key.operands.size() > kMaxOperands) {
-    return fail(Code::Input, "{}: {} operands, more than {}", base::printable(key.op),
+    return fail(Code::Input, "{}: has {} operands; the limit is {}", base::printable(key.op),
                 key.operands.size(), kMaxOperands);
   }
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
@@ -36,7 +36,7 @@ Result<Call> Call::of(Key& key) {
     Numbers dims;
     for (const Dim& dim : tensor->shape.dims) {
       if (!dim || *dim < 1 || *dim > kMaxSize) {
-        return fail(Code::Input, "{}: operand {} has a dimension of {}, expected 1 to {}",
+        return fail(Code::Input, "{}: operand {} has a dimension of {}; expected 1 to {}",
                     base::printable(key.op), i, dim ? std::to_string(*dim) : "unknown size",
                     kMaxSize);
       }
@@ -53,7 +53,7 @@ Result<Call> Call::of(Key& key) {
 
 Status Call::count_operands(std::size_t least, std::size_t most) const {
   if (dims_.size() >= least && dims_.size() <= most) return {};
-  return fail(Code::Input, "{}: {} operands, expected {}", op(), dims_.size(),
+  return fail(Code::Input, "{}: has {} operands; expected {}", op(), dims_.size(),
               least == most ? std::to_string(least) : fmt::format("{} to {}", least, most));
 }
 
@@ -71,8 +71,8 @@ Result<std::optional<std::int64_t>> Call::take_integer(std::string_view name, st
   if (!value) return std::optional<std::int64_t>();
   const std::int64_t* number = value->integer();
   if (number == nullptr || *number < least || *number > most) {
-    return fail(Code::Input, "{}: argument {} is {}, expected an integer from {} to {}", op(), name,
-                number == nullptr ? "no integer" : std::to_string(*number), least, most);
+    return fail(Code::Input, "{}: argument {} is {}; expected an integer from {} to {}", op(), name,
+                number == nullptr ? "not an integer" : std::to_string(*number), least, most);
   }
   return std::optional(*number);
 }
@@ -83,19 +83,19 @@ Result<std::optional<Numbers>> Call::take_integers(std::string_view name, std::i
   if (!value) return std::optional<Numbers>();
   const List* list = value->list();
   if (list == nullptr)
-    return fail(Code::Input, "{}: argument {} is no list of integers", op(), name);
+    return fail(Code::Input, "{}: argument {} is not a list of integers", op(), name);
   if (list->empty()) return std::optional<Numbers>();
   if (list->size() > 2 * kMaxRank) {
-    return fail(Code::Input, "{}: argument {} holds {} numbers, more than any shape has", op(),
+    return fail(Code::Input, "{}: argument {} holds {} numbers, more than a shape can have", op(),
                 name, list->size());
   }
   Numbers numbers;
   for (const Value& element : *list) {
     const std::int64_t* number = element.integer();
     if (number == nullptr || *number < least || *number > most) {
-      return fail(Code::Input, "{}: argument {} holds {}, expected integers from {} to {}", op(),
+      return fail(Code::Input, "{}: argument {} holds {}; expected integers from {} to {}", op(),
                   name,
-                  number == nullptr ? "something else than integers" : std::to_string(*number),
+                  number == nullptr ? "values that are not integers" : std::to_string(*number),
                   least, most);
     }
     numbers.push_back(*number);
@@ -107,14 +107,14 @@ Result<std::optional<double>> Call::take_real(std::string_view name) {
   const auto value = take(name);
   if (!value) return std::optional<double>();
   if (const double* real = value->real()) return std::optional(*real);
-  return fail(Code::Input, "{}: argument {} is no floating-point number", op(), name);
+  return fail(Code::Input, "{}: argument {} is not a floating-point number", op(), name);
 }
 
 Result<std::optional<std::string>> Call::take_word(std::string_view name) {
   const auto value = take(name);
   if (!value) return std::optional<std::string>();
   if (const std::string* word = value->text()) return std::optional(*word);
-  return fail(Code::Input, "{}: argument {} is no text", op(), name);
+  return fail(Code::Input, "{}: argument {} is not a string", op(), name);
 }
 
 void Call::drop(std::string_view name) { ops::drop_attribute(key_, name); }
@@ -126,7 +126,7 @@ Result<std::size_t> Call::axis(std::int64_t axis, std::size_t count, bool past_e
   const auto rank = static_cast<std::int64_t>(count);
   const std::int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at > rank || (at == rank && !past_end)) {
-    return fail(Code::Input, "{}: axis {} of {} dimensions", op(), axis, count);
+    return fail(Code::Input, "{}: axis {} is out of range for {} dimensions", op(), axis, count);
   }
   return static_cast<std::size_t>(at);
 }
@@ -135,7 +135,7 @@ Result<bool> Call::take_channels_last() {
   OPLAT_TRY(given, take_word("order"));
   const std::string order = given.value_or(int8() ? "NHWC" : "NCHW");
   if (order != "NHWC" && (int8() || order != "NCHW")) {
-    return fail(Code::Input, "{}: order is '{}', expected {}", op(), base::printable(order),
+    return fail(Code::Input, "{}: order is '{}'; expected {}", op(), base::printable(order),
                 int8() ? "NHWC" : "NHWC or NCHW");
   }
   set("order", order);
@@ -149,7 +149,9 @@ Status Call::finish(Dtype dtype, const Numbers& dims) {
   const bool sound =
       std::all_of(dims.begin(), dims.end(), [](std::int64_t d) { return d >= 1 && d <= kMaxSize; });
   if (!sound || dims.size() > kMaxRank || !entry.shape.elements()) {
-    return fail(Code::Input, "{}: its result would have the shape {}", op(), text(dims));
+    return fail(Code::Input,
+                "{}: its result would have the shape {}, which is invalid or too large", op(),
+                text(dims));
   }
   key_.results = {Entry(std::move(entry))};
   return {};

@@ -25,7 +25,7 @@ std::string text(const Numbers& numbers);
 
 class Call {
  public:
-  /// Code::Input where an operand is absent or of unknown shape.
+  /// Code::Input if an operand is missing or of unknown shape.
   static Result<Call> of(ir::Key& key);
 
   [[nodiscard]] const std::string& op() const { return key_.op; }
@@ -36,7 +36,7 @@ class Call {
   /// Code::Input unless there are `least` to `most` operands.
   [[nodiscard]] Status count_operands(std::size_t least, std::size_t most) const;
 
-  /// Take an argument out of the key; nothing where it is absent. Code::Input where it is of
+  /// Take an argument out of the key; std::nullopt if it is missing. Code::Input if it is of
   /// another kind or out of range.
   Result<std::optional<std::int64_t>> take_integer(std::string_view name, std::int64_t least,
                                                    std::int64_t most);
@@ -53,7 +53,7 @@ class Call {
                                          bool past_end = false) const;
   /// The layout, NHWC for Int8 operators, which know no other; kept in the key.
   Result<bool> take_channels_last();
-  /// The one result. Code::Input where it is empty or too large.
+  /// The one result. Code::Input if it is empty or too large.
   Status finish(ir::Dtype dtype, const Numbers& dims);
 
  private:
@@ -74,12 +74,12 @@ struct Window {
 
 /// Reads every spelling of a window over an image of these sizes and keeps the numbers in the key.
 Result<Window> take_window(Call& call, const Numbers& image);
-/// Sizes of the result. Code::Input where the window is larger than the padded image.
+/// Sizes of the result. Code::Input if the window is larger than the padded image.
 Result<Numbers> slide(const Call& call, const Window& window, const Numbers& image);
 
 /// Element type and dimensions from operands and arguments, which become canonical.
 using Infer = Status (*)(Call&);
-/// nullptr where the operator is not known.
+/// nullptr if the operator is not known.
 Infer inference_of(std::string_view op);
 /// Operands that are filters, biases, ...: from the second to this many.
 std::size_t parameters_of(std::string_view op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files beside a net: the init net whose fills give the parameters' shapes, or a drawing that
+/// Files next to a net: the init net whose fills give the parameters' shapes, or a drawing that
 /// shows every blob's.
 #include <filesystem>
 
@@ -55,7 +55,8 @@ bool is_sound(const Dims& dims) {
   return ir::Shape::of(dims).elements().has_value();
 }
 
-/// File names beside the net, by its own: model.pb -> model_init.pb; predict_net.pb -> init_net.pb.
+/// File names next to the net, by its own: model.pb -> model_init.pb; predict_net.pb ->
+/// init_net.pb.
 void candidates(const base::Source& source, std::vector<std::string>& inits,
                 std::vector<std::string>& drawings) {
   const std::string stem = std::filesystem::path(source.name()).stem().string();
@@ -99,7 +100,7 @@ Result<std::map<std::string, Parameter>> parameters_of(const std::string& name,
     if (!is_sound(parameter.dims)) {
       return fail(
           Code::Input,
-          "{}: operator {} ({}) fills '{}' with the shape [{}], expected dimensions from 1 to {}",
+          "{}: operator {} ({}) fills '{}' with the shape [{}]; expected dimensions from 1 to {}",
           name, i, base::printable(op.type()), base::printable(op.output(0)),
           fmt::join(parameter.dims, ","), kMaxCompanionDim);
     }

@@ -44,7 +44,7 @@ std::optional<Dims> dims_of(std::string_view list) {
   return dims;
 }
 
-/// A blob's title; nothing for an operator's, or one that says no shape.
+/// A blob's title; std::nullopt for an operator's, or one that says no shape.
 void add_title(std::string_view title, Drawing& drawing) {
   if (title.size() > kMaxTitleBytes) return;
   const std::size_t mark = title.rfind("\\n[");
@@ -61,8 +61,8 @@ void add_title(std::string_view title, Drawing& drawing) {
 
 Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
   if (svg.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the drawing; fetch it with 'git lfs pull'",
-                name);
+    return fail(Code::Input,
+                "{}: is a Git LFS pointer, not the drawing; fetch it with: git lfs pull", name);
   }
   constexpr std::string_view kNode = "class=\"node\"";
   constexpr std::string_view kOpen = "<title>";
@@ -78,8 +78,9 @@ Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
   }
   if (drawing.empty()) {
     return fail(Code::Input,
-                "{}: no drawing of a Caffe2 net: no node is titled with a blob's shape, like "
-                "'data\\n[1, 3, 224, 224]0'",
+                "{}: is not a drawing of a Caffe2 net: no node has a title with a blob's shape, "
+                "such as 'data\\n"
+                "[1, 3, 224, 224]0'",
                 name);
   }
   return drawing;

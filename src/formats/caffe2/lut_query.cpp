@@ -156,14 +156,14 @@ Result<Key> key_of(const LutQuery& query) {
     if (key.attribute(argument->first) != nullptr || !is_plain(*argument)) {
       return fail(Code::Input, "{}: argument {} {}", base::printable(query.op_type),
                   base::printable(argument->first),
-                  is_plain(*argument) ? "stands twice" : "holds bytes that are no ASCII");
+                  is_plain(*argument) ? "appears twice" : "holds bytes that are not ASCII");
     }
     key.attributes.push_back(std::move(*argument));
   }
   for (std::size_t i = 0; i < query.input_shapes.size(); ++i) {
     const auto dtype = dtype_of_caffe2(query.input_dtypes[i]);
     if (!dtype) {
-      return fail(Code::Input, "{}: operand {} has the data type {}, which Caffe2 does not number",
+      return fail(Code::Input, "{}: operand {} has the data type {}, which Caffe2 does not define",
                   base::printable(query.op_type), i, query.input_dtypes[i]);
     }
     TensorEntry entry;

@@ -30,7 +30,7 @@ class Fields {
     unsigned wire_type = 0;
     std::string_view payload;  ///< of a length-delimited field, cut off where the bytes end
   };
-  /// The next field; nothing at the end, or where the bytes are no message.
+  /// The next field; nothing at the end, or if the bytes are not a message.
   std::optional<Field> next() {
     const auto tag = varint();
     if (!tag) return std::nullopt;
@@ -131,7 +131,7 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 
 Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) {
   if (bytes.size() > kMaxTextBytes) {
-    return fail(Code::Input, "{}: {} bytes of text, more than the {} that are read as a net", name,
+    return fail(Code::Input, "{}: has {} bytes of text; the limit for a net is {}", name,
                 bytes.size(), kMaxTextBytes);
   }
   FirstError error;
@@ -141,7 +141,7 @@ Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) 
   parser.SetRecursionLimit(kMaxDepth);
   wire::Net net;
   if (!parser.ParseFromString(bytes, &net)) {
-    return fail(Code::Input, "{}: no Caffe2 net, or a truncated one: {}", name,
+    return fail(Code::Input, "{}: is not a Caffe2 net, or is truncated: {}", name,
                 base::printable(error.text, 200));
   }
   return net;
@@ -149,7 +149,7 @@ Result<wire::Net> parse_text(const std::string& name, const std::string& bytes) 
 
 Result<wire::Net> parse_binary(const std::string& name, const std::string& bytes) {
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return fail(Code::Input, "{}: {} bytes, above protobuf's limit of 2 GiB", name, bytes.size());
+    return fail(Code::Input, "{}: has {} bytes; protobuf's limit is 2 GiB", name, bytes.size());
   }
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
@@ -158,7 +158,7 @@ Result<wire::Net> parse_binary(const std::string& name, const std::string& bytes
   if (!net.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
     return fail(
         Code::Input,
-        "{}: no Caffe2 net, or a truncated one: its bytes stop making sense near offset {} of {}",
+        "{}: is not a Caffe2 net, or is truncated: its bytes are invalid near offset {} of {}",
         name, coded.CurrentPosition(), bytes.size());
   }
   return net;
@@ -172,9 +172,9 @@ int probe_net(std::string_view bytes) {
 }
 
 Result<wire::Net> parse_net(const std::string& name, const std::string& bytes) {
-  if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no Caffe2 net", name);
+  if (bytes.empty()) return fail(Code::Input, "{}: the file is empty; expected a Caffe2 net", name);
   if (bytes.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the net; fetch it with 'git lfs pull'",
+    return fail(Code::Input, "{}: is a Git LFS pointer, not the net; fetch it with: git lfs pull",
                 name);
   }
   // A binary net may begin with a line feed, the tag of its name, and a length that is a letter.
@@ -189,7 +189,7 @@ Result<ir::NamedValue> argument_of(const wire::Argument& argument) {
                     (argument.has_s() ? 1 : 0) + (argument.floats_size() > 0 ? 1 : 0) +
                     (argument.ints_size() > 0 ? 1 : 0) + (argument.strings_size() > 0 ? 1 : 0);
   if (kinds > 1) {
-    return fail(Code::Input, "argument '{}' holds values of {} kinds, expected one",
+    return fail(Code::Input, "argument '{}' holds values of {} kinds; expected one",
                 base::printable(argument.name()), kinds);
   }
   ir::NamedValue result(argument.name(), ir::Value());

@@ -26,7 +26,7 @@ Result<Image> take_image(Call& call) {
   OPLAT_TRY(channels_last, call.take_channels_last());
   const Numbers& x = call.dims(0);
   if (x.size() < 3 || x.size() > 5 || (call.int8() && x.size() != 4)) {
-    return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image of {} dimensions",
+    return fail(Code::Input, "{}: operand 0 has the shape {}; expected an image of {} dimensions",
                 call.op(), text(x), call.int8() ? "4" : "3 to 5");
   }
   Image image;
@@ -40,7 +40,7 @@ Result<Image> take_image(Call& call) {
 
 Status check_vector(const Call& call, std::size_t operand, std::int64_t length) {
   if (call.dims(operand) == Numbers{length}) return {};
-  return fail(Code::Input, "{}: operand {} has the shape {}, expected [{}]", call.op(), operand,
+  return fail(Code::Input, "{}: operand {} has the shape {}; expected [{}]", call.op(), operand,
               text(call.dims(operand)), length);
 }
 
@@ -55,15 +55,15 @@ Status convolution(Call& call) {
   const Numbers& filter = call.dims(1);
   const std::int64_t outputs = filter.empty() ? 0 : filter.front();
   if (image.channels % group != 0 || outputs % group != 0) {
-    return fail(Code::Input, "{}: {} channels into {} are not divided by group {}", call.op(),
-                image.channels, outputs, group);
+    return fail(Code::Input, "{0}: group {3} does not divide {1} input and {2} output channels",
+                call.op(), image.channels, outputs, group);
   }
   const Image expected{.channels_last = image.channels_last,
                        .batch = outputs,
                        .channels = image.channels / group,
                        .sizes = window.kernels};
   if (filter != expected.dims()) {
-    return fail(Code::Input, "{}: the filter has the shape {}, expected {}", call.op(),
+    return fail(Code::Input, "{}: the filter has the shape {}; expected {}", call.op(),
                 text(filter), text(expected.dims()));
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
@@ -109,7 +109,8 @@ Status fully_connected(Call& call) {
   const std::int64_t inner_w = product(std::span(w).subspan(at_w));
   const std::int64_t outputs = product(std::span(w).first(at_w));
   if (inner != inner_w) {
-    return fail(Code::Input, "{}: {} split at axis {} has rows of {}, the weights {} rows of {}",
+    return fail(Code::Input,
+                "{}: {} split at axis {} has rows of {}, but the weights {} have rows of {}",
                 call.op(), text(x), at, inner, text(w), inner_w);
   }
   if (call.operands() == 3) OPLAT_CHECK(check_vector(call, 2, outputs));
@@ -161,7 +162,7 @@ Status softmax(Call& call) {
 Status sum(Call& call) {
   for (std::size_t i = 1; i < call.operands(); ++i) {
     if (call.dims(i) == call.dims(0) && call.dtype(i) == call.dtype(0)) continue;
-    return fail(Code::Input, "{}: operand {} is {}{}, expected {}{} as operand 0", call.op(), i,
+    return fail(Code::Input, "{}: operand {} is {}{}; expected {}{} as for operand 0", call.op(), i,
                 name(call.dtype(i)), text(call.dims(i)), name(call.dtype(0)), text(call.dims(0)));
   }
   return same_shape(call);
@@ -215,8 +216,8 @@ Status channel_shuffle(Call& call) {
   // Older nets treat it as a convolution of kernel 1.
   for (const char* name : {"kernel", "stride", "pad"}) call.drop(name);
   if (!group || image.channels % *group != 0) {
-    return fail(Code::Input, "{}: {} channels in {} groups", call.op(), image.channels,
-                group ? std::to_string(*group) : "unknown");
+    return fail(Code::Input, "{}: {} channels do not divide into {} groups", call.op(),
+                image.channels, group ? std::to_string(*group) : "unknown");
   }
   call.set("group", *group);
   return call.finish(call.dtype(0), call.dims(0));
@@ -236,7 +237,7 @@ Status reorder(Call& call) {
   call.drop("order");
   const Numbers& x = call.dims(0);
   if (x.size() < 3)
-    return fail(Code::Input, "{}: operand 0 has the shape {}, expected an image", call.op(),
+    return fail(Code::Input, "{}: operand 0 has the shape {}; expected an image", call.op(),
                 text(x));
   Numbers dims = x;
   if (kToLast) {
@@ -284,7 +285,7 @@ Status reshape(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 2));
   OPLAT_CHECK(settle_order(call));
   OPLAT_TRY(shape, call.take_integers("shape", -1, kMaxSize));
-  if (!shape) return fail(Code::Input, "{}: no argument holds the shape that it makes", call.op());
+  if (!shape) return fail(Code::Input, "{}: no argument states the shape of its result", call.op());
   const Numbers& x = call.dims(0);
   const std::int64_t elements = product(x);
   Numbers dims = *shape;
@@ -328,7 +329,7 @@ Status resize(Call& call) {
   OPLAT_CHECK(call.count_operands(1, 1));
   OPLAT_TRY(image, take_image(call));
   if (image.sizes.size() != 2)
-    return fail(Code::Input, "{}: operand 0 has the shape {}, expected 4 dimensions", call.op(),
+    return fail(Code::Input, "{}: operand 0 has the shape {}; expected 4 dimensions", call.op(),
                 text(call.dims(0)));
   const char* names[] = {"height_scale", "width_scale"};
   for (std::size_t i = 0; i < 2; ++i) {
@@ -336,8 +337,8 @@ Status resize(Call& call) {
     const double scale = given.value_or(1.0);
     const double size = std::floor(static_cast<double>(image.sizes[i]) * scale);
     if (!(size >= 1 && size <= static_cast<double>(kMaxSize))) {
-      return fail(Code::Input, "{}: {} is {}, which makes {} of {}", call.op(), names[i], scale,
-                  size, image.sizes[i]);
+      return fail(Code::Input, "{0}: {1} is {2}, which turns {4} into {3}", call.op(), names[i],
+                  scale, size, image.sizes[i]);
     }
     image.sizes[i] = static_cast<std::int64_t>(size);
     call.set(names[i], scale);
@@ -355,8 +356,8 @@ Status transpose(Call& call) {
   Numbers sorted = given.value_or(axes);
   std::sort(sorted.begin(), sorted.end());
   if (sorted != axes)
-    return fail(Code::Input, "{}: axes {} are no order of {} dimensions", call.op(), text(*given),
-                x.size());
+    return fail(Code::Input, "{}: axes {} are not a permutation of {} dimensions", call.op(),
+                text(*given), x.size());
   if (given) {
     axes = *given;
   } else {
@@ -468,7 +469,7 @@ void mark_caffe2_parameters(Key& key) {
 Status complete_caffe2(Key& key) {
   const shapes::Infer infer = shapes::inference_of(key.op);
   if (infer == nullptr) {
-    return fail(Code::Input, "{}: an operator whose result's shape oplat cannot infer",
+    return fail(Code::Input, "{}: oplat cannot infer the result shape of this operator",
                 base::printable(key.op));
   }
   OPLAT_TRY(call, shapes::Call::of(key));

@@ -33,7 +33,7 @@ void mark_caffe2_parameters(ir::Key& key);
 /// the text is none.
 Result<ir::NamedValue> parse_caffe2_argument(std::string_view text);
 std::string caffe2_argument_text(const ir::NamedValue& argument);
-/// The double that stands in keys for a float of 32 bits: that of its shortest text.
+/// The double that keys hold for a float of 32 bits: that of its shortest text.
 double caffe2_float(float value);
 
 }  // namespace oplat::formats::caffe2

@@ -76,11 +76,10 @@ Result<std::vector<LutQuery>> queries(const base::Source& source, const ShapeOpt
   std::vector<LutQuery> list;
   for (std::size_t i = 0; i < built.queries.size(); ++i) {
     if (!built.queries[i]) {
-      return fail(
-          Code::Input,
-          "{}: operator {} ({}) reads what comes of operators whose results oplat cannot infer: {}",
-          source.name(), i, base::printable(built.graph.nodes[i].op),
-          unknown_operators(built.graph));
+      return fail(Code::Input,
+                  "{}: operator {} ({}) depends on operators whose results oplat cannot infer: {}",
+                  source.name(), i, base::printable(built.graph.nodes[i].op),
+                  unknown_operators(built.graph));
     }
     list.push_back(std::move(*built.queries[i]));
   }

@@ -26,7 +26,7 @@ Status check_operator(const std::string& file, const wire::Net& net, int i) {
   if (op.type().empty()) return fail(Code::Input, "{}: operator {} has no type", file, i);
   if (op.input_size() > kMaxParts || op.output_size() > kMaxParts || op.arg_size() > kMaxParts) {
     return fail(Code::Input,
-                "{} has {} operands, {} results and {} arguments, expected at most {} each",
+                "{} has {} operands, {} results and {} arguments; the limit is {} each",
                 place(file, net, i), op.input_size(), op.output_size(), op.arg_size(), kMaxParts);
   }
   std::set<std::string> outputs;
@@ -65,14 +65,14 @@ Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Compan
       const auto writer = first_writer.find(blob);
       if (!listed.contains(blob) && !filled && writer != first_writer.end()) {
         return fail(Code::Input,
-                    "{} reads '{}', which only operator {} writes: the net's operators are in no "
-                    "order of execution",
+                    "{} reads '{}', which only operator {} writes: the operators are not in order "
+                    "of execution",
                     place(file, net, i), base::printable(blob), writer->second);
       }
       // A net that lists no inputs at all leaves them to the reader.
       if (blob.empty() || (!listed.contains(blob) && !filled && !listed.empty())) {
         return fail(Code::Input,
-                    "{} reads '{}', which nothing writes and the net does not list as an input",
+                    "{} reads '{}', which no operator writes and the net does not list as an input",
                     place(file, net, i), base::printable(blob));
       }
       const auto [use, added] = uses.from_outside.try_emplace(blob);

@@ -21,11 +21,11 @@ struct Use {
 
 struct Uses {
   std::map<std::string, Use> from_outside;
-  std::vector<std::string>
-      order;  ///< the same blobs: those that the net lists, then in order of reading
+  /// the same blobs: those that the net lists, then in order of reading
+  std::vector<std::string> order;
 };
 
-/// Code::Input where an operator reads what nothing before it writes, or has no type, or writes one
+/// Code::Input if an operator reads what nothing before it writes, or has no type, or writes one
 /// blob twice.
 Result<Uses> uses_of(const std::string& file, const wire::Net& net, const Companions& companions);
 

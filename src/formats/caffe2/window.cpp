@@ -14,7 +14,7 @@ namespace {
 /// Values of the argument legacy_pad.
 enum LegacyPad : std::int64_t { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
-/// One property of a window under its three names; nothing where none is given.
+/// One property of a window under its three names; std::nullopt if none is given.
 Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& name,
                                               std::int64_t least, std::size_t spatial) {
   OPLAT_TRY(list, call.take_integers(name + "s", least, kMaxSize));
@@ -37,8 +37,8 @@ Result<std::optional<Numbers>> take_spellings(Call& call, const std::string& nam
     found = spelling;
   }
   if (found && found->size() != spatial) {
-    return fail(Code::Input, "{}: {} {} for an image of {} dimensions", call.op(), found->size(),
-                name + "s", spatial);
+    return fail(Code::Input, "{}: has {} {} for an image of {} dimensions", call.op(),
+                found->size(), name + "s", spatial);
   }
   return found;
 }
@@ -68,7 +68,7 @@ Result<std::optional<Numbers>> take_pads(Call& call, std::size_t spatial) {
     found = spelling;
   }
   if (found && found->size() != 2 * spatial) {
-    return fail(Code::Input, "{}: {} pads for an image of {} dimensions, expected two each",
+    return fail(Code::Input, "{}: has {} pads for an image of {} dimensions; expected two each",
                 call.op(), found->size(), spatial);
   }
   return found;
@@ -84,7 +84,7 @@ Status pad_by_rule(const Call& call, std::int64_t rule, const Numbers& image, Wi
     std::int64_t& after = window.pads[spatial + i];
     if (rule == kSame) {
       if (window.dilations[i] != 1)
-        return fail(Code::Input, "{}: legacy_pad SAME knows no dilation", call.op());
+        return fail(Code::Input, "{}: legacy_pad SAME does not support a dilation", call.op());
       const std::int64_t target = (image[i] + stride - 1) / stride;
       const std::int64_t needed =
           std::max<std::int64_t>(0, (target - 1) * stride + kernel - image[i]);
@@ -93,16 +93,18 @@ Status pad_by_rule(const Call& call, std::int64_t rule, const Numbers& image, Wi
     } else {
       // Caffe rounds the size up where Caffe2 rounds down; the padding behind makes up for it.
       if (window.dilations[i] != 1)
-        return fail(Code::Input, "{}: legacy_pad of Caffe's pooling knows no dilation", call.op());
+        return fail(Code::Input, "{}: legacy_pad of Caffe's pooling does not support a dilation",
+                    call.op());
       const std::int64_t room = image[i] + 2 * before - kernel;
       if (room < 0)
-        return fail(Code::Input, "{}: a window of {} over {} padded by {}", call.op(), kernel,
-                    image[i], before);
+        return fail(Code::Input, "{}: a window of {} does not fit {} padded by {}", call.op(),
+                    kernel, image[i], before);
       const std::int64_t standard = room / stride + 1;
       std::int64_t size = (room + stride - 1) / stride + 1;
       if (before > 0 && (size - 1) * stride >= image[i] + before) --size;
       if (size < standard) {
-        return fail(Code::Input, "{}: a window of {} begins behind an image of {} padded by {}",
+        return fail(Code::Input,
+                    "{}: a window of {} begins after the end of an image of {} padded by {}",
                     call.op(), kernel, image[i], before);
       }
       after = before + stride * (size - standard);
@@ -129,18 +131,18 @@ Result<Window> take_window(Call& call, const Numbers& image) {
   window.pads = pads.value_or(Numbers(2 * spatial, 0));
   const std::int64_t rule = legacy.value_or(kNotSet);
   if (pads && (rule == kValid || rule == kSame)) {
-    return fail(Code::Input, "{}: both a padding in numbers and legacy_pad {}", call.op(), rule);
+    return fail(Code::Input, "{}: has both explicit padding and legacy_pad {}", call.op(), rule);
   }
   if (global.value_or(0) == 1) {
     const Numbers ones(spatial, 1);
     if (window.strides != ones || window.dilations != ones ||
         window.pads != Numbers(2 * spatial, 0)) {
-      return fail(Code::Input, "{}: global_pooling with a stride, dilation or padding of its own",
+      return fail(Code::Input, "{}: global_pooling does not support a stride, dilation or padding",
                   call.op());
     }
     window.kernels = image;
   } else if (window.kernels.empty()) {
-    return fail(Code::Input, "{}: no argument says the kernel's size", call.op());
+    return fail(Code::Input, "{}: no argument states the size of the kernel", call.op());
   } else if (rule == kSame || rule == kCaffePooling) {
     OPLAT_CHECK(pad_by_rule(call, rule, image, window));
   }
@@ -158,7 +160,7 @@ Result<Numbers> slide(const Call& call, const Window& window, const Numbers& ima
     const std::int64_t reach = window.dilations[i] * (window.kernels[i] - 1) + 1;
     const std::int64_t room = image[i] + window.pads[i] + window.pads[image.size() + i] - reach;
     if (room < 0) {
-      return fail(Code::Input, "{}: a window of {} over an image of {} padded by {} and {}",
+      return fail(Code::Input, "{}: a window of {} does not fit an image of {} padded by {} and {}",
                   call.op(), reach, image[i], window.pads[i], window.pads[image.size() + i]);
     }
     sizes.push_back(room / window.strides[i] + 1);

@@ -113,7 +113,7 @@ class Builder {
     const auto elements = ir::Shape::of(dims).elements();
     if (!sound || !elements || dims.size() > kMaxRank || !variable.dtype) {
       return fail(Code::Input,
-                  "{} reads the parameter '{}' of the shape {}, expected dimensions from 0 to {}",
+                  "{} reads the parameter '{}' of the shape {}; expected dimensions from 0 to {}",
                   where, base::printable(name), dims_text(dims), kMaxDim);
     }
     const ir::TensorId id = define(name, variable.dtype, dims);
@@ -144,11 +144,11 @@ class Builder {
     if (variable->persistable && variable->tensor) return add_parameter(where, name, *variable);
     if (written_later) {
       return fail(Code::Input,
-                  "{} reads '{}', which only operator {} writes: the program is cyclic, or in no "
+                  "{} reads '{}', which only operator {} writes: the program is cyclic, or not in "
                   "order of execution",
                   where, base::printable(name), writer->second);
     }
-    return fail(Code::Input, "{} reads '{}', which nothing writes and nothing feeds", where,
+    return fail(Code::Input, "{} reads '{}', which is neither written nor fed", where,
                 base::printable(name));
   }
 
@@ -166,9 +166,8 @@ class Builder {
   Status refuse_bodies(const std::string& where, const Operator& op) const {
     if (op.bodies.empty()) return {};
     return fail(Code::Input,
-                "{} runs block {} of the program, which depends on data: oplat reads straight "
-                "programs only; export the "
-                "model without control flow",
+                "{} runs block {} of the program, which depends on data; export the model without "
+                "control flow",
                 where, op.bodies.front().second);
   }
 
@@ -238,9 +237,8 @@ class Builder {
         }
         if (current_.contains(name) && !own.contains(name)) {
           return fail(Code::Input,
-                      "{} writes '{}', which has a value already: the program reuses memory, or is "
-                      "broken; export it "
-                      "without memory optimisation",
+                      "{} writes '{}', which already has a value: the program reuses memory, or is "
+                      "broken; export it without memory optimisation",
                       where, base::printable(name));
         }
         const bool known = inferred != results.end() && j < inferred->second.size();
@@ -269,13 +267,10 @@ class Builder {
     }
     const ir::TensorId id = define(name, variable.dtype, elements ? variable.dims : Dims{});
     if (elements) return;
-    open_.try_emplace(
-        id,
-        fmt::format(
-            "{} leaves the shape of '{}' open as {}{}{}; --shape does not help: export the model "
-            "with fixed shapes",
-            place(file_, op, block_.operators[op]), base::printable(name), dims_text(variable.dims),
-            why.empty() ? "" : ", and ", why));
+    open_.try_emplace(id, fmt::format("{} has an unknown result shape: '{}' is {}{}{}; export the "
+                                      "model with fixed shapes (--shape does not help here)",
+                                      place(file_, op, block_.operators[op]), base::printable(name),
+                                      dims_text(variable.dims), why.empty() ? "" : ", and ", why));
     tensor(id).shape = {.ranked = false, .dims = {}};
   }
 
@@ -302,15 +297,15 @@ class Builder {
   const Block& block_;
   const std::vector<Input>& inputs_;
   ir::Graph graph_;
-  std::vector<PaddleTensor> known_;  ///< beside graph_.tensors
+  std::vector<PaddleTensor> known_;  ///< parallel to graph_.tensors
   std::unordered_map<std::string, ir::TensorId> current_;
   std::unordered_map<std::string, std::size_t> writers_;
   std::unordered_map<std::string, int> written_;  ///< how often each variable was written again
   std::unordered_set<std::string> names_;
   std::unordered_set<ir::TensorId> fetched_;
   std::unordered_set<std::string_view> read_;  ///< by any operator
-  std::unordered_map<ir::TensorId, std::string>
-      open_;  ///< what is wrong, should anybody need the shape
+  /// what is wrong, should anybody need the shape
+  std::unordered_map<ir::TensorId, std::string> open_;
 };
 
 }  // namespace

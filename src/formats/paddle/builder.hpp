@@ -17,7 +17,7 @@ struct Input {
   Dims dims;      ///< of this question
 };
 
-/// Inputs in the program's order, open dimensions fixed as the options say. Code::Usage where they
+/// Inputs in the program's order, open dimensions fixed as the options say. Code::Usage if they
 /// do not, or contradict.
 Result<std::vector<Input>> inputs_of(const std::string& file, const Program& program,
                                      const ShapeOptions& options);

@@ -16,7 +16,7 @@ namespace {
 
 namespace wire = ::oplat::paddle;
 
-/// Programs nest a handful of messages; strangers' need not go deeper.
+/// Programs nest a handful of messages; untrusted ones need not go deeper.
 constexpr int kMaxDepth = 32;
 
 /// Values of VarType::Type that hold tensors.
@@ -125,7 +125,7 @@ Result<Variable> variable_of(const std::string& where, const wire::Variable& sou
   variable.dtype = dtype_of(tensor->data_type());
   if (!variable.dtype) {
     return fail(Code::Input,
-                "{}: variable '{}' has elements of type {}, which is none of a tensor's", where,
+                "{}: variable '{}' has elements of type {}, which is not a tensor type", where,
                 base::printable(source.name()), tensor->data_type());
   }
   variable.dims.assign(tensor->dims().begin(), tensor->dims().end());
@@ -159,12 +159,12 @@ Result<Operator> operator_of(const std::string& file, std::size_t index,
   op.inputs = std::move(inputs);
   op.outputs = std::move(outputs);
   if (static_cast<std::size_t>(source.attrs_size()) > kMaxParts) {
-    return fail(Code::Input, "{} has {} attributes, more than {}", where, source.attrs_size(),
+    return fail(Code::Input, "{} has {} attributes; the limit is {}", where, source.attrs_size(),
                 kMaxParts);
   }
   for (const wire::Attribute& each : source.attrs()) {
     if (each.type() < kInt || each.type() > kScalars) {
-      return fail(Code::Input, "{}: attribute '{}' is of the unknown type {}", where,
+      return fail(Code::Input, "{}: attribute '{}' has the unknown type {}", where,
                   base::printable(each.name()), each.type());
     }
     if (each.type() == kBlock) op.bodies.emplace_back(each.name(), each.block_idx());
@@ -183,7 +183,7 @@ Result<Operator> operator_of(const std::string& file, std::size_t index,
       std::adjacent_find(op.attributes.begin(), op.attributes.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });
   if (same != op.attributes.end()) {
-    return fail(Code::Input, "{}: attribute '{}' stands twice", where,
+    return fail(Code::Input, "{}: attribute '{}' appears twice", where,
                 base::printable(same->first));
   }
   return op;
@@ -218,9 +218,10 @@ Status check_bounds(const std::string& file, const wire::Program& program) {
   }
   if (static_cast<std::size_t>(program.blocks_size()) > kMaxBodies || operators > kMaxOperators ||
       variables > kMaxVariables) {
-    return fail(
-        Code::Input, "{}: {} blocks, {} operators and {} variables, more than {}, {} and {}", file,
-        program.blocks_size(), operators, variables, kMaxBodies, kMaxOperators, kMaxVariables);
+    return fail(Code::Input,
+                "{}: has {} blocks, {} operators and {} variables; the limits are {}, {} and {}",
+                file, program.blocks_size(), operators, variables, kMaxBodies, kMaxOperators,
+                kMaxVariables);
   }
   if (operators == 0) return fail(Code::Input, "{}: the program holds no operators", file);
   return {};
@@ -243,17 +244,17 @@ int probe_desc(std::string_view bytes) {
 
 Result<Program> parse_desc(const std::string& name, const std::string& bytes) {
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return fail(Code::Input, "{}: {} bytes, above protobuf's limit of 2 GiB", name, bytes.size());
+    return fail(Code::Input, "{}: has {} bytes; protobuf's limit is 2 GiB", name, bytes.size());
   }
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
   google::protobuf::io::CodedInputStream coded(&stream);
   coded.SetRecursionLimit(kMaxDepth);
   wire::Program source;
   if (!source.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage()) {
-    return fail(Code::Input,
-                "{}: no Paddle program, or a truncated one: its bytes stop making sense near "
-                "offset {} of {}",
-                name, coded.CurrentPosition(), bytes.size());
+    return fail(
+        Code::Input,
+        "{}: is not a Paddle program, or is truncated: its bytes are invalid near offset {} of {}",
+        name, coded.CurrentPosition(), bytes.size());
   }
   OPLAT_CHECK(check_bounds(name, source));
   Program program;

@@ -16,7 +16,7 @@ Result<std::vector<std::string>> fed_variables(const std::string& file, const Bl
     const Operator& op = block.operators[i];
     if (op.type != "feed") continue;
     if (op.outputs.size() != 1 || op.outputs.front().variables.size() != 1) {
-      return fail(Code::Input, "{} feeds no single variable", place(file, i, op));
+      return fail(Code::Input, "{} must feed exactly one variable", place(file, i, op));
     }
     std::int64_t column = static_cast<std::int64_t>(fed.size());
     for (const auto& [name, value] : op.attributes) {
@@ -54,7 +54,7 @@ Status give_shape(const std::string& file, Input& input, const Dims& dims) {
                               dims_text(input.declared)));
   }
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] < 1 || dims[i] > kMaxDim) return refuse("dimensions are from 1 to 2^30");
+    if (dims[i] < 1 || dims[i] > kMaxDim) return refuse("expected dimensions from 1 to 2^30");
     if (input.declared[i] != -1 && input.declared[i] != dims[i]) {
       return refuse(fmt::format("the program fixes dimension {} to {}", i, input.declared[i]));
     }
@@ -75,7 +75,7 @@ Status give_batch(const std::string& file, std::vector<Input>& inputs, std::int6
   if (taken) return {};
   const Input& first = inputs.front();
   return fail(Code::Usage,
-              "{}: --batch {}: no input has a first dimension that is open or {}: '{}' is {}; "
+              "{}: --batch {}: no input has a first dimension that is unknown or {}: '{}' is {}; "
               "export it with a batch of -1",
               file, batch, batch, base::printable(first.name), dims_text(first.dims));
 }
@@ -90,7 +90,7 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
   for (const std::string& name : names) {
     const auto described = block.variables.find(name);
     if (described == block.variables.end() || !described->second.dtype) {
-      return fail(Code::Input, "{}: input '{}' is described by no variable", file,
+      return fail(Code::Input, "{}: no variable describes the input '{}'", file,
                   base::printable(name));
     }
     const Dims& dims = described->second.dims;
@@ -98,18 +98,17 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
                                    [](auto d) { return d == -1 || (d >= 1 && d <= kMaxDim); });
     if (!sound || dims.size() > kMaxRank) {
       return fail(Code::Input,
-                  "{}: input '{}' has the shape {}, expected dimensions from 1 to {} or -1", file,
+                  "{}: input '{}' has the shape {}; expected dimensions from 1 to {} or -1", file,
                   base::printable(name), dims_text(dims), kMaxDim);
     }
     inputs.push_back({.name = name, .declared = dims, .dims = dims});
   }
-  if (inputs.empty())
-    return fail(Code::Input, "{}: the program has no inputs: nothing is fed to it", file);
+  if (inputs.empty()) return fail(Code::Input, "{}: the program has no inputs", file);
   for (const auto& [name, dims] : options.shapes) {
     const auto at =
         std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
     if (at == inputs.end()) {
-      return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file,
+      return fail(Code::Usage, "{}: has no input '{}'; its inputs are: {}", file,
                   base::printable(name), base::join(names, ", "));
     }
     OPLAT_CHECK(give_shape(file, *at, dims));
@@ -117,12 +116,12 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
   if (options.batch) OPLAT_CHECK(give_batch(file, inputs, *options.batch));
   for (const Input& input : inputs) {
     if (std::find(input.dims.begin(), input.dims.end(), -1) != input.dims.end()) {
-      return fail(
-          Code::Usage,
-          "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
-          file, base::printable(input.name), dims_text(input.dims), base::printable(input.name),
-          example_shape(input.dims),
-          options.batch ? "" : " or, where only the batch is open, --batch N");
+      return fail(Code::Usage,
+                  "{}: input '{}' has unknown dimensions: {}; set them with --shape {}={} (with "
+                  "its own numbers){}",
+                  file, base::printable(input.name), dims_text(input.dims),
+                  base::printable(input.name), example_shape(input.dims),
+                  options.batch ? "" : " or, if only the batch is unknown, --batch N");
     }
     if (!ir::Shape::of(input.dims).elements()) {
       return fail(Code::Usage, "{}: input '{}' would have the shape {}, which is too large", file,

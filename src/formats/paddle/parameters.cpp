@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The files beside a program that hold its parameters. Their bytes are not read, only counted.
+/// The files next to a program that hold its parameters. Their bytes are not read, only counted.
 #include <array>
 #include <filesystem>
 
@@ -71,7 +71,8 @@ Status check_parameters(const base::Source& source, const Program& program) {
     if (!is_parameter(variable)) continue;
     const auto bytes = stored_bytes(variable);
     if (!bytes) {
-      return fail(Code::Input, "{}: parameter '{}' has the shape {}, which no stored tensor has",
+      return fail(Code::Input,
+                  "{}: parameter '{}' has the shape {}, which a stored tensor cannot have",
                   source.name(), base::printable(name), dims_text(variable.dims));
     }
     sum += *bytes;
@@ -88,7 +89,7 @@ Status check_parameters(const base::Source& source, const Program& program) {
       OPLAT_TRY(bytes, base::read_file(path, kMaxPointer));
       if (bytes.starts_with("version https://git-lfs")) {
         return fail(Code::Input,
-                    "{}: a Git LFS pointer, not the parameters; fetch it with 'git lfs pull'",
+                    "{}: is a Git LFS pointer, not the parameters; fetch it with: git lfs pull",
                     path.string());
       }
     }
@@ -97,9 +98,8 @@ Status check_parameters(const base::Source& source, const Program& program) {
                  : stored_bytes(program.blocks.front().variables.find(file)->second).value_or(0);
     if (size != expected) {
       return fail(Code::Input,
-                  "{}: {} bytes, but the {} of {} take {} with their headers; the two files are "
-                  "not of one export, or this "
-                  "one is cut short",
+                  "{}: has {} bytes, but the {} of {} take {} with their headers; the files are "
+                  "from different exports, or this one is truncated",
                   path.string(), size,
                   together ? fmt::format("{} parameters", count) : "parameter of this name",
                   source.name(), expected);

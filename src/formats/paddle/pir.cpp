@@ -106,12 +106,12 @@ class Reader {
   Result<std::vector<PirOperator>> run(const std::string& bytes) {
     dom::parser parser;
     if (parser.allocate(bytes.size(), kMaxPirDepth) != simdjson::SUCCESS) {
-      return fail(Code::Input, "{}: {} bytes of JSON, too much to read", file_, bytes.size());
+      return fail(Code::Input, "{}: has {} bytes of JSON, which is too many", file_, bytes.size());
     }
     dom::element document;
     if (const auto error = parser.parse(bytes).get(document)) {
-      return fail(Code::Input, "{}: no JSON of a Paddle program, or a truncated one: {}", file_,
-                  simdjson::error_message(error));
+      return fail(Code::Input, "{}: is not the JSON of a Paddle program, or is truncated: {}",
+                  file_, simdjson::error_message(error));
     }
     OPLAT_TRY(ops, operators_of(document));
     std::vector<PirOperator> operators;
@@ -119,7 +119,7 @@ class Reader {
       OPLAT_TRY(op, operator_of(operators.size(), element));
       operators.push_back(std::move(op));
       if (operators.size() > kMaxVariables)
-        return fail(Code::Input, "{}: more than {} operators", file_, kMaxVariables);
+        return fail(Code::Input, "{}: has more than {} operators", file_, kMaxVariables);
     }
     if (operators.empty()) return fail(Code::Input, "{}: the program holds no operators", file_);
     return operators;
@@ -129,10 +129,10 @@ class Reader {
   /// The list at program / regions[0] / blocks[0] / ops.
   Result<dom::array> operators_of(dom::element document) const {
     const auto wrong = [&](std::string_view what) {
-      return fail(Code::Input, "{}: a Paddle program in JSON without {}", file_, what);
+      return fail(Code::Input, "{}: is not a Paddle program in JSON: it lacks {}", file_, what);
     };
     const auto root = get<dom::object>(document);
-    if (!root) return wrong("an object around it");
+    if (!root) return wrong("an outer object");
     const auto code = member<dom::object>(*root, "base_code");
     const auto magic = code ? member<std::string_view>(*code, "magic") : std::nullopt;
     if (magic != "pir") return wrong("base_code.magic \"pir\"");
@@ -196,7 +196,7 @@ class Reader {
       const auto name = attribute ? member<std::string_view>(*attribute, "N") : std::nullopt;
       const auto value = attribute ? member<dom::object>(*attribute, "AT") : std::nullopt;
       if (!name || !value)
-        return fail(Code::Input, "{}: an attribute without a name \"N\" and a value \"AT\"", where);
+        return fail(Code::Input, "{}: an attribute lacks a name \"N\" and a value \"AT\"", where);
       op.attributes.emplace_back(std::string(*name), value_of(*value, 0));
       if (op.attributes.size() > kMaxParts)
         return fail(Code::Input, "{} has more than {} attributes", where, kMaxParts);
@@ -211,7 +211,7 @@ class Reader {
     op.name = "parameter";
     dom::element result;
     if (object["O"].get(result) != simdjson::SUCCESS)
-      return fail(Code::Input, "{}: a parameter without \"O\"", where);
+      return fail(Code::Input, "{}: a parameter lacks \"O\"", where);
     OPLAT_TRY(only, result_of(where, result));
     op.results.push_back(std::move(only));
     if (const auto flags = member<dom::array>(object, "A")) {
@@ -234,7 +234,7 @@ class Reader {
     const auto id = object ? member<std::int64_t>(*object, "%") : std::nullopt;
     const auto type = object ? member<dom::object>(*object, "TT") : std::nullopt;
     if (!id || !type)
-      return fail(Code::Input, "{}: a result without a number \"%\" and a type \"TT\"", where);
+      return fail(Code::Input, "{}: a result lacks a number \"%\" and a type \"TT\"", where);
     PirResult result;
     result.id = *id;
     OPLAT_TRY(read, type_of(where, *type, 0));
@@ -250,11 +250,11 @@ class Reader {
       type.list = true;
       for (const dom::element each : *data) {
         const auto inner = get<dom::object>(each);
-        if (!inner) return fail(Code::Input, "{}: a list of something else than types", where);
+        if (!inner) return fail(Code::Input, "{}: a list holds values that are not types", where);
         OPLAT_TRY(element, type_of(where, *inner, 1));
         type.tensors.push_back(std::move(element.tensors.front()));
         if (type.tensors.size() > kMaxParts)
-          return fail(Code::Input, "{}: a list of more than {}", where, kMaxParts);
+          return fail(Code::Input, "{}: a list has more than {} items", where, kMaxParts);
       }
       return type;
     }
@@ -265,15 +265,15 @@ class Reader {
     const auto element = whole ? get<dom::object>(*data->begin()) : std::nullopt;
     const auto dims = whole ? get<dom::array>(data->at(1).value()) : std::nullopt;
     if (!element || !dims)
-      return fail(Code::Input, "{}: a tensor without a type of elements and dimensions", where);
+      return fail(Code::Input, "{}: a tensor lacks an element type or dimensions", where);
     variable.dtype =
         dtype_of_type(split_name(member<std::string_view>(*element, "#").value_or("")).second);
     if (!variable.dtype)
-      return fail(Code::Input, "{}: a tensor of elements of an unknown type", where);
+      return fail(Code::Input, "{}: a tensor has an unknown element type", where);
     for (const dom::element each : *dims) {
       const auto dim = get<std::int64_t>(each);
       if (!dim || variable.dims.size() >= kMaxRank) {
-        return fail(Code::Input, "{}: dimensions that are no list of at most {} integers", where,
+        return fail(Code::Input, "{}: its dimensions are not a list of at most {} integers", where,
                     kMaxRank);
       }
       variable.dims.push_back(*dim);

@@ -30,8 +30,8 @@ struct PirOperator {
   std::vector<PirResult> results;
   std::vector<ir::NamedValue> attributes;
   bool has_regions = false;
-  bool stored =
-      true;  ///< of a parameter: it persists, so that its value stands in the parameters' file
+  /// of a parameter: it persists, so that its value is in the parameters' file
+  bool stored = true;
 };
 
 /// How an operator of PIR is called in ProgramDesc. Texts are lists parted by commas, in PIR's
@@ -49,7 +49,7 @@ struct PirName {
   std::string_view attributes;
 };
 
-/// nullptr where it is called the same and nothing more is known.
+/// nullptr if it is called the same and nothing more is known.
 const PirName* find_pir_name(std::string_view pir);
 
 /// The operators in order. `where` is the file's name.

@@ -63,19 +63,20 @@ class Translator {
     if (found != values_.end()) {
       handed_out_ += found->second.size();
       if (handed_out_ > kMaxVariables)
-        return fail(Code::Input, "{}: more than {} operands before it", place, kMaxVariables);
+        return fail(Code::Input, "{}: there are more than {} operands before it", place,
+                    kMaxVariables);
       return found->second;
     }
     return fail(Code::Input,
-                "{} reads value {}, which nothing before it makes: the program is cyclic, or in no "
-                "order of execution",
+                "{} reads value {}, which no earlier operator writes: the program is cyclic, or "
+                "not in order of execution",
                 place, id);
   }
 
   Status define(const std::string& place, std::int64_t id, std::vector<std::string> names,
                 const std::vector<Variable>& variables) {
     if (!values_.try_emplace(id, names).second) {
-      return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+      return fail(Code::Input, "{} writes value {}, which an earlier operator also writes", place,
                   id);
     }
     for (std::size_t i = 0; i < names.size(); ++i)
@@ -122,10 +123,10 @@ class Translator {
       if (name == nullptr) name = attribute(op, "value");
       if (name == nullptr || name->text() == nullptr || op.results.size() != 1 ||
           op.results[0].type.tensors.size() != 1) {
-        return fail(Code::Input, "{}: a parameter without a name or a tensor", place);
+        return fail(Code::Input, "{}: a parameter lacks a name or a tensor", place);
       }
       if (block_.variables.contains(*name->text())) {
-        return fail(Code::Input, "{}: parameter '{}' is there twice", place,
+        return fail(Code::Input, "{}: parameter '{}' appears twice", place,
                     base::printable(*name->text()));
       }
       std::vector<Variable> variables = op.results[0].type.tensors;
@@ -139,10 +140,10 @@ class Translator {
         OPLAT_TRY(names, variables_of(place, id));
         all.insert(all.end(), names.begin(), names.end());
         if (all.size() > kMaxParts)
-          return fail(Code::Input, "{}: more than {} values in a list", place, kMaxParts);
+          return fail(Code::Input, "{}: a list has more than {} values", place, kMaxParts);
       }
       if (!values_.try_emplace(op.results[0].id, std::move(all)).second) {
-        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+        return fail(Code::Input, "{} writes value {}, which an earlier operator also writes", place,
                     op.results[0].id);
       }
       lists_.insert(op.results[0].id);
@@ -161,7 +162,7 @@ class Translator {
       block_.operators.push_back(std::move(fetch));
       return {};
     }
-    return fail(Code::Input, "{}: operator {} (builtin.{}) is not known here", file_, i,
+    return fail(Code::Input, "{}: operator {} (builtin.{}) is not supported", file_, i,
                 base::printable(op.name));
   }
 
@@ -181,7 +182,7 @@ class Translator {
       if (op.results[i].id == 0) continue;
       if (!values_.try_emplace(op.results[i].id, std::vector<std::string>{names[first + i]})
                .second) {
-        return fail(Code::Input, "{} makes value {}, which an operator before it makes too", place,
+        return fail(Code::Input, "{} writes value {}, which an earlier operator also writes", place,
                     op.results[i].id);
       }
     }
@@ -192,10 +193,10 @@ class Translator {
     const ir::Value* name = attribute(op, "name");
     if (name == nullptr || name->text() == nullptr || op.results.size() != 1 ||
         op.results[0].type.tensors.size() != 1) {
-      return fail(Code::Input, "{}: an input without a name or a tensor", place);
+      return fail(Code::Input, "{}: an input lacks a name or a tensor", place);
     }
     if (block_.variables.contains(*name->text())) {
-      return fail(Code::Input, "{}: input '{}' is there twice", place,
+      return fail(Code::Input, "{}: input '{}' appears twice", place,
                   base::printable(*name->text()));
     }
     OPLAT_CHECK(define(place, op.results[0].id, {*name->text()}, op.results[0].type.tensors));
@@ -235,7 +236,7 @@ class Translator {
     note_constant(source, op);
     block_.operators.push_back(std::move(op));
     if (block_.operators.size() > kMaxOperators)
-      return fail(Code::Input, "{}: more than {} operators", file_, kMaxOperators);
+      return fail(Code::Input, "{}: has more than {} operators", file_, kMaxOperators);
     return {};
   }
 

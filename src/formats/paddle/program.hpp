@@ -23,7 +23,7 @@ using Dims = std::vector<std::int64_t>;
 struct Variable {
   bool tensor = true;  ///< lists of feeds and fetches, scopes and readers are none
   bool persistable = false;
-  bool stored = true;  ///< of a persistable one: its value stands in the parameters' file
+  bool stored = true;  ///< of a persistable one: its value is in the parameters' file
   bool fed = false;    ///< marked as input data
   std::optional<ir::Dtype> dtype;
   Dims dims;  ///< -1 where open
@@ -72,7 +72,7 @@ Result<Program> parse_pir(const std::string& name, const std::string& bytes);
 /// Whichever the bytes are.
 Result<Program> parse_program(const std::string& name, const std::string& bytes);
 
-/// Type of an element by its number in VarType; nothing where it is none of a tensor's.
+/// Type of an element by its number in VarType; std::nullopt if it is none of a tensor's.
 std::optional<ir::Dtype> dtype_of(int number);
 std::optional<int> number_of(ir::Dtype dtype);
 /// Whether an attribute says something of the computation, and can be told in a key.
@@ -81,11 +81,11 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute);
 /// Whether the parameters' file holds it.
 bool is_parameter(const Variable& variable);
 /// Bytes of one tensor as Paddle saves it: version, level of detail, version, length and text of
-/// its description, elements. Nothing where no such tensor can be.
+/// its description, elements. std::nullopt if no such tensor can be.
 std::optional<std::uint64_t> stored_bytes(const Variable& variable);
-/// Names of the files with parameters beside the program.
+/// Names of the files with parameters next to the program.
 std::vector<std::string> parameter_files(const base::Source& source, const Program& program);
-/// Code::Input where the parameters' file is not as long as the program's parameters are, or none
+/// Code::Input if the parameters' file is not as long as the program's parameters are, or none
 /// of them is one.
 Status check_parameters(const base::Source& source, const Program& program);
 

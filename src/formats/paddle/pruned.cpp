@@ -21,7 +21,7 @@ const ir::Value* attribute(const Operator& op, std::string_view name) {
   return found == op.attributes.end() ? nullptr : &found->second;
 }
 
-/// Whether all numbers of the attribute are this one; so they are where it is absent.
+/// Whether all numbers of the attribute are this one; so they are where it is missing.
 bool all_are(const Operator& op, std::string_view name, std::int64_t number) {
   const ir::Value* given = attribute(op, name);
   if (given == nullptr) return true;
@@ -51,7 +51,7 @@ bool is_pointwise(const Variable& filter) {
          dims[0] <= kMaxPrunedElements / dims[1];
 }
 
-/// Share of zeros among the elements that end at `end`; nothing where the file ends before.
+/// Share of zeros among the elements that end at `end`; std::nullopt if the file ends before.
 std::optional<double> zeros_before(std::ifstream& file, std::uint64_t end, const Variable& filter) {
   const auto count = static_cast<std::size_t>(filter.dims[0] * filter.dims[1]);
   std::vector<float> elements(count);

@@ -23,8 +23,8 @@ inline constexpr std::string_view kPaddleDomain = "paddle";
 /// What shape inference knows of a tensor.
 struct PaddleTensor {
   std::vector<std::int64_t> dims;
-  std::optional<std::vector<std::int64_t>>
-      values;  ///< of few integers that do not depend on the model's input data
+  /// of few integers that do not depend on the model's input data
+  std::optional<std::vector<std::int64_t>> values;
 };
 
 /// Tensors by the name of their parameter.
@@ -38,7 +38,7 @@ struct PaddleCall {
 };
 
 /// Results by slot; those that nobody computes with (XShape, saved statistics) are left out.
-/// Code::Input where operands and attributes contradict each other, Code::Missing where the sizes
+/// Code::Input if operands and attributes contradict each other, Code::Missing if the sizes
 /// depend on data that is not known.
 Result<PaddleSlots> infer_paddle(const PaddleCall& call);
 

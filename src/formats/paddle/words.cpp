@@ -115,10 +115,11 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
 }
 
 Result<Program> parse_program(const std::string& name, const std::string& bytes) {
-  if (bytes.empty()) return fail(Code::Input, "{}: the file is empty, no Paddle program", name);
+  if (bytes.empty())
+    return fail(Code::Input, "{}: the file is empty; expected a Paddle program", name);
   if (bytes.starts_with("version https://git-lfs")) {
-    return fail(Code::Input, "{}: a Git LFS pointer, not the program; fetch it with 'git lfs pull'",
-                name);
+    return fail(Code::Input,
+                "{}: is a Git LFS pointer, not the program; fetch it with: git lfs pull", name);
   }
   return probe_pir(bytes) > 0 ? parse_pir(name, bytes) : parse_desc(name, bytes);
 }

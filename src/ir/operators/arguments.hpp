@@ -17,11 +17,11 @@ inline constexpr std::string_view kContrib = "com.microsoft";
 inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
 
 /// Number of elements for counting work, which goes on where memory ends: any product that is a
-/// finite double; nothing where a dimension is unknown.
+/// finite double; std::nullopt if a dimension is unknown.
 std::optional<double> extent(const Shape& shape);
-/// Of a tensor; nothing for an absent one or one of unknown size.
+/// Of a tensor; std::nullopt for an missing one or one of unknown size.
 std::optional<double> elements(const TensorEntry* tensor);
-/// Dimension `index`, counted from the end where negative; nothing where absent or unknown.
+/// Dimension `index`, counted from the end where negative; std::nullopt if missing or unknown.
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index);
 /// Number of dimensions, if known.
 std::optional<std::size_t> rank(const TensorEntry* tensor);

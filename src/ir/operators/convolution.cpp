@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Convolutions. A multiply-add counts as two operations. What a kernel does to a finished sum
 /// (bias, a fused Sum, an activation, requantisation) is not counted: it is one operation per
-/// result beside hundreds, and other counters leave it out too. The operands it reads are counted
+/// result next to hundreds, and other counters leave it out too. The operands it reads are counted
 /// in bytes.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"

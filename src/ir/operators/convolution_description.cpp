@@ -116,7 +116,7 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
   d.numbers[kConvStride] = stride;
   d.numbers[kConvDilation] = dilation;
-  // Nothing where the padding keeps the size, so that kernels of different sizes differ in one
+  // std::nullopt if the padding keeps the size, so that kernels of different sizes differ in one
   // number alone.
   const double padding = pads && !pads->empty() ? static_cast<double>(pads->front()) : 0;
   const bool keeps_size = std::abs(out_h * stride - in_h) < stride;

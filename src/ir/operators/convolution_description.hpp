@@ -9,7 +9,8 @@
 
 namespace oplat::ir::ops {
 
-/// 2 x operand elements x all sizes of the weights but the first; nothing where a size is unknown.
+/// 2 x operand elements x all sizes of the weights but the first; std::nullopt if a size is
+/// unknown.
 std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights);
 
 /// Every result is a sum over one filter, of which the weights, operand kWeights, hold as many as
@@ -34,7 +35,7 @@ std::optional<double> flops_per_spread(const Key& key) {
 }
 
 /// `weights`: the operand that holds [M, C/group, height, width], or [M, height, width, C/group] if
-/// `filters_last`. Nothing where the convolution is not two-dimensional or a size is unknown.
+/// `filters_last`. std::nullopt if the convolution is not two-dimensional or a size is unknown.
 std::optional<Description> describe_convolution(const Key& key, std::size_t weights,
                                                 bool channels_last, bool filters_last = false);
 

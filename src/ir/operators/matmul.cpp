@@ -19,8 +19,8 @@ std::optional<double> flops_gemm(const Key& key) {
   return products(key, dim(key.operand(0), integer(key, "transA").value_or(0) != 0 ? 0 : 1));
 }
 
-/// A is [..., M, K] or [K]. transA swaps the last two; with transBatchA the first dimension stands
-/// in for the last but one (the batch dimensions lie between).
+/// A is [..., M, K] or [K]. transA swaps the last two; with transBatchA the first dimension takes
+/// the place of the last but one (the batch dimensions lie between).
 std::optional<double> flops_matmul(const Key& key) {
   const TensorEntry* a = key.operand(0);
   if (rank(a) == 1 || integer(key, "transA").value_or(0) == 0) return products(key, dim(a, -1));

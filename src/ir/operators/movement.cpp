@@ -38,7 +38,7 @@ constexpr std::size_t kConcatTriple = 3;
 /// it too, others with 1/2, all with zero points of 0, and layers that differ in nothing else share
 /// a key (docs/adr/0026).
 void canonicalise_qlinear_concat(Key& key) {
-  // Entries and their values, nothing where one of them is not said: then all stay as they are.
+  // Entries and their values, std::nullopt if one of them is not said: then all stay as they are.
   std::vector<TensorEntry*> scales, zero_points;
   for (std::size_t i = 0; i + 1 < key.operands.size(); i += kConcatTriple) {
     auto* scale = std::get_if<TensorEntry>(&key.operands[i]);

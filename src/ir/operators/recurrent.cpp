@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// LSTM, GRU, RNN. Counted are the products of input and hidden state with their weights, at every
-/// step and in every direction; gates, biases and peepholes are not, being one operation beside
+/// step and in every direction; gates, biases and peepholes are not, being one operation next to
 /// hundreds.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"

@@ -50,7 +50,7 @@ void fill_kernel_shape(Key& key, std::size_t weights, std::size_t count) {
   fill_attribute(key, "kernel_shape", Value::ints(kernel));
 }
 
-/// Pads of SAME_UPPER and SAME_LOWER, or nothing where a number is missing or absurd.
+/// Pads of SAME_UPPER and SAME_LOWER, or std::nullopt if a number is missing or absurd.
 std::optional<Numbers> same_pads(const Key& key, const WindowForm& form, std::size_t count,
                                  bool upper) {
   const auto size = spatial(key, form, count);

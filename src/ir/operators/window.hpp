@@ -10,7 +10,7 @@ namespace oplat::ir::ops {
 
 /// How one operator says what its window is.
 struct WindowForm {
-  /// Operand that holds the kernel's weights, [M, C/group, spatial...]; nothing for pooling.
+  /// Operand that holds the kernel's weights, [M, C/group, spatial...]; std::nullopt for pooling.
   std::optional<std::size_t> weights = {};
   /// Activations are [N, spatial..., C]; weights are not.
   bool channels_last = false;

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One match after another is replaced by what its rule leaves.
+/// Replaces one match of a rule after another by the nodes that the rule leaves.
+///
+/// The problem: the kernels of a foreign table are those of an optimised program, and the optimiser
+/// often cannot run here. So its passes are data (docs/adr/0014), and this engine applies them as
+/// pattern matchers of runtimes do: all matches of a pass on the graph as it is, the first of those
+/// that overlap, then the replacement. A rule that repeats must leave fewer nodes or another
+/// operator, so that it ends; the number of sweeps and of places visited is bounded as well, since
+/// rule files and graphs are untrusted.
+///
+/// Example: `conv2d -> batch_norm` with `keep: conv2d` leaves the convolution, which then writes
+/// the result of the normalisation.
 #include "plan/rules/rewrite.hpp"
 
 #include <algorithm>

@@ -45,7 +45,7 @@ TEST_F(AccuracyTest, GroupsAreReadFromAFile) {
                       << "nothing\t1\n";
   const AccuracyResult result = must(accuracy(request("groups:" + path), events_));
   EXPECT_EQ(result.accuracy.asked, 1);
-  EXPECT_THAT(events_.warnings, ElementsAre(HasSubstr("of its 2 keys, 1 are those of rows")));
+  EXPECT_THAT(events_.warnings, ElementsAre(HasSubstr("it lists 2 keys, but only 1 match a row")));
 }
 
 TEST_F(AccuracyTest, AnUnknownSplitIsAUsageError) {

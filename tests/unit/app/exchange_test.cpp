@@ -76,7 +76,7 @@ TEST_F(ExchangeTest, MalformedRowsAreAnErrorOrAWarning) {
   bad.skip_bad_rows = true;
   EXPECT_EQ(must(import_table(bad, events_)).rows, 2U);
   EXPECT_THAT(events_.warnings,
-              Contains(HasSubstr("1 malformed row was left out; an export gives it back")));
+              Contains(HasSubstr("1 malformed row was left out; an export writes it back")));
 }
 
 TEST_F(ExchangeTest, TheDeviceHasToBeKnown) {

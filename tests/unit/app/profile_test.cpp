@@ -106,7 +106,7 @@ TEST_F(ProfileTest, ChecksInOrder) {
   ProfileRequest name = request(path("absent.txt"));
   name.models = {path("absent.onnx")};
   name.runtime.runtime = "nope";
-  expect_refused(name, Code::Runtime, "no runtime is called 'nope'");
+  expect_refused(name, Code::Runtime, "unknown runtime 'nope'");
   name.runtime = replay();
   expect_refused(name, Code::Input, "absent.onnx: no such file");
   name.models.clear();

@@ -66,9 +66,9 @@ TEST_F(Siblings, DoNotLeadOut) {
 }
 
 TEST_F(Siblings, AbsentOrNamelessAreErrors) {
-  expect_refused("absent", "is not beside it");
-  expect_refused("", "no file name");
-  expect_refused(std::string("weights\0.txt", 12), "no file name");
+  expect_refused("absent", "is not next to the model");
+  expect_refused("", "not a file name");
+  expect_refused(std::string("weights\0.txt", 12), "not a file name");
   const auto folder = source_->sibling("sub");
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error().code, Code::Input);

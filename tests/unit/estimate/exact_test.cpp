@@ -97,7 +97,7 @@ TEST_F(ExactTest, TheOnlyStateAnswersAndSaysSo) {
   const auto far = ask(test::kMatMul, 100 * kMiB);
   ASSERT_TRUE(far);
   EXPECT_EQ(far->median_ns, 10000);
-  EXPECT_THAT(far->why, HasSubstr("the only cache state measured"));
+  EXPECT_THAT(far->why, HasSubstr("the only measured cache state"));
   // 1 MiB of weights at 10 bytes a ns may cost another 104858 ns; 3.6 times the hot time is the
   // most ever seen.
   EXPECT_NEAR(far->sd_log, std::hypot(0.02, std::log(3.6)), 1e-9);

@@ -317,7 +317,7 @@ TEST(Scaler, ColumnsThatVaryGetMeanNoughtAndDeviationOne) {
   Matrix shapes(4, 4);
   shapes.values = {0, 1, 7, -100, 1, 3, 7, 2, 0, nan, 7, 4, 1, 5, 7, 3};
   const Scaler scaler = Scaler::learn(shapes);
-  // The slice is no column, nor what never varies.
+  // The slice is not a column, nor what never varies.
   ASSERT_EQ(scaler.columns().size(), 2U);
   const Points points = scaler.points(shapes);
   EXPECT_EQ(points.slices, (std::vector<std::uint32_t>{0, 1, 0, 1}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows that cannot be: impossible sizes, bounds that the best rows set, rows of unknown batch
+/// Implausible rows: impossible sizes, bounds that the best rows set, rows of unknown batch
 /// against the others.
 #include "estimate/sanity.hpp"
 
@@ -76,7 +76,7 @@ TEST(Sanity, TooFastIsBeyondTheBestRowsByHalf) {
   const Sanity sanity = rows.check();
   ASSERT_NE(find(sanity, fast), nullptr);
   EXPECT_EQ(find(sanity, fast)->fault, Fault::TooFast);
-  EXPECT_THAT(find(sanity, fast)->reason, HasSubstr("16 GFLOP/s, where nothing exceeds 15"));
+  EXPECT_THAT(find(sanity, fast)->reason, HasSubstr("16 GFLOP/s; the limit is 15"));
   EXPECT_EQ(find(sanity, fair), nullptr);
   SanityRequest request;
   request.peak_flops_per_ns = 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Weights in files beside the model.
+/// Weights in files next to the model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -123,10 +123,10 @@ TEST_F(ExternalData, AgreesWithItsDimensions) {
 }
 
 TEST_F(ExternalData, LiesInTheModelsFolder) {
-  expect_refused({2}, {"absent.data", "", ""}, "not beside it");
+  expect_refused({2}, {"absent.data", "", ""}, "not next to the model");
   expect_refused({2}, {path("net.data").string(), "", ""}, "absolute path");
   expect_refused({2}, {"../net.data", "", ""}, "leads out");
-  expect_refused({2}, {"", "", ""}, "no file name");
+  expect_refused({2}, {"", "", ""}, "not a file name");
 }
 
 TEST_F(ExternalData, OfManyTensorsMayShareButNotMultiply) {

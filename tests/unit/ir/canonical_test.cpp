@@ -111,7 +111,7 @@ TEST(Canonical, ConstantsInTheirShortestForm) {
 }
 
 TEST(Canonical, ValuesThatDecideNothingAreNotPrinted) {
-  // Floats unless the catalogue says so, weights, and tensors that are no constants.
+  // Floats unless the catalogue says so, weights, and tensors that are not constants.
   EXPECT_EQ(canonical("Add/14{}(f32[1],f32c[]=0.5)->(f32[1])"),
             "Add/14{}(f32[1],f32c[])->(f32[1])");
   EXPECT_EQ(canonical("Pow/15{}(f32[1],f32c[]=2.0)->(f32[1])"),

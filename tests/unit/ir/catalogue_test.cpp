@@ -29,7 +29,7 @@ TEST(Catalogue, EveryEntryIsFoundUnderItsName) {
 /// A slip of the pen in a name would make an entry that no model reaches.
 TEST(Catalogue, EveryEntryIsAnOperatorOfItsDomain) {
   for (const OperatorInfo& info : compat::catalogue().operators()) {
-    // ONNX Runtime's own, although it stands in ONNX's domain.
+    // ONNX Runtime's own, although it is in ONNX's domain.
     if (info.op == "SimplifiedLayerNormalization") continue;
     // Paddle's operators have no versions; their names are those of the tables that hold them
     // (paddle_key_test.cpp), or those that tests/python/paddle_test.py makes kernels of.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Keys as numbers: what a stranger's key must not do to the descriptions.
+/// Keys as numbers: what an untrusted key must not do to the descriptions.
 #include "ir/description.hpp"
 #include "unit/compat/all_domains.hpp"
 

@@ -69,7 +69,7 @@ TEST(KeyText, WhatIsUnknown) {
   EXPECT_TRUE(unknown(8));    // a dimension
   EXPECT_TRUE(unknown(10));   // a rank
   EXPECT_TRUE(unknown(12));   // attributes and list elements
-  EXPECT_FALSE(unknown(14));  // an element type that does not matter is no question
+  EXPECT_FALSE(unknown(14));  // an element type that does not matter is not a question
   EXPECT_TRUE(has_unknown(key_of("x@t=[[?]]{}()->()")));
   EXPECT_TRUE(has_unknown(key_of("x{}(i64c[2]=[1,?])->()")));
 }
@@ -183,55 +183,54 @@ TEST_P(KeyRefusal, NamesPlaceAndExpectation) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, KeyRefusal,
-    ::testing::Values(Refusal{"", "byte 0", "expected an operator"},
-                      Refusal{"Conv", "byte 4", "'{'"}, Refusal{"x/{}()->()", "byte 2", "version"},
-                      Refusal{"x/01{}()->()", "byte 2", "write this number as 1"},
-                      Refusal{"x/99999999999999999999{}()->()", "byte 2", "63 bits"},
-                      Refusal{"\"\":x{}()->()", "byte 0", "an empty domain is left out"},
-                      Refusal{"\"x\"{}()->()", "byte 0", "write x without quotes"},
-                      Refusal{"x{b=1,a=2}()->()", "byte 6", "belongs before 'b'"},
-                      Refusal{"x{a=1,a=2}()->()", "byte 6", "twice"},
-                      Refusal{"x@b=1@a=2{}()->()", "byte 6", "belongs before 'b'"},
-                      Refusal{"x{a=}()->()", "byte 4", "expected a value"},
-                      Refusal{"x{a=1,}()->()", "byte 6", "a name"},
-                      Refusal{"x{a=01}()->()", "byte 4", "write this number as 1"},
-                      Refusal{"x{a=-0}()->()", "byte 4", "write this number as 0"},
-                      Refusal{"x{a=+1}()->()", "byte 4", "a number"},
-                      Refusal{"x{a=9223372036854775808}()->()", "byte 4", "64 bits"},
-                      Refusal{"x{a=1.50}()->()", "byte 4", "write this number as 1.5"},
-                      Refusal{"x{a=1e5}()->()", "byte 4", "write this number as"},
-                      Refusal{"x{a=1e999}()->()", "byte 4", "double"},
-                      Refusal{"x{a=-nan}()->()", "byte 4", "write this number as nan"},
-                      Refusal{"x{a=a-b}()->()", "byte 4", "quotes"},
-                      Refusal{"x{a=\"word\"}()->()", "byte 4", "write word without quotes"},
-                      Refusal{"x{a=\"a b}()->()", "byte 15", "expected '\"'"},
-                      Refusal{"x{a=\"\\u0041 \"}()->()", "byte 5", "the string goes on with A"},
-                      Refusal{"x{a=\"\\/ \"}()->()", "byte 5", "goes on with /"},
-                      Refusal{"x{a=\"\\q\"}()->()", "byte 5", "escape"},
-                      Refusal{"x{a=\"\\ud83d \"}()->()", "byte 5", "surrogate"},
-                      Refusal{"x{a=\"\\ude00\"}()->()", "byte 5", "surrogate"},
-                      Refusal{"x{a=\"\\u12\"}()->()", "byte 5", "escape"},
-                      Refusal{"x{a=\"\\u00E9\"}()->()", "byte 9", "goes on with e9"},
-                      Refusal{"x{a=\"\xc3\xa9\"}()->()", "byte 5", "\\uXXXX"},
-                      Refusal{"x{a=[1,]}()->()", "byte 7", "expected a value"},
-                      Refusal{"x{a=[1}()->()", "byte 6", "']'"},
-                      Refusal{"x{} ()->()", "byte 3", "'('"},
-                      Refusal{"x{}(f32[1]->()", "byte 10", "')'"},
-                      Refusal{"x{}()", "byte 5", "'->'"},
-                      Refusal{"x{}()->() ", "byte 9", "end of the key"},
-                      Refusal{"x{}(f31[1])->()", "byte 4", "element type"},
-                      Refusal{"x{}(f32)->()", "byte 7", "'['"},
-                      Refusal{"x{}(f32[-1])->()", "byte 8", "a dimension"},
-                      Refusal{"x{}(f32[*,1])->()", "byte 9", "']'"},
-                      Refusal{"x{}(f32[1,*])->()", "byte 10", "a dimension"},
-                      Refusal{"x{}(&0)->()", "byte 4", "one of the 0 operands"},
-                      Refusal{"x{}(f32[1],&1)->()", "byte 11", "one of the 1 operands"},
-                      Refusal{"x{}(f32[1])->(&1)", "byte 14", "one of the 1 operands"},
-                      Refusal{"x{}(f32[1])->(&18446744073709551616)", "byte 15", "63 bits"},
-                      Refusal{"x{}(-,&0)->()", "byte 6", "a tensor itself"},
-                      Refusal{"x{}(f32[1],&0,&1)->()", "byte 14", "a tensor itself"},
-                      Refusal{"x{}(f32c[1],&0)->()", "byte 12", "not constant"},
-                      Refusal{"x{}(f32c[1])->(&0)", "byte 15", "not constant"}));
+    ::testing::Values(
+        Refusal{"", "byte 0", "expected an operator"}, Refusal{"Conv", "byte 4", "'{'"},
+        Refusal{"x/{}()->()", "byte 2", "version"},
+        Refusal{"x/01{}()->()", "byte 2", "write this number as 1"},
+        Refusal{"x/99999999999999999999{}()->()", "byte 2", "63 bits"},
+        Refusal{"\"\":x{}()->()", "byte 0", "an empty domain is left out"},
+        Refusal{"\"x\"{}()->()", "byte 0", "write x without quotes"},
+        Refusal{"x{b=1,a=2}()->()", "byte 6", "belongs before 'b'"},
+        Refusal{"x{a=1,a=2}()->()", "byte 6", "twice"},
+        Refusal{"x@b=1@a=2{}()->()", "byte 6", "belongs before 'b'"},
+        Refusal{"x{a=}()->()", "byte 4", "expected a value"},
+        Refusal{"x{a=1,}()->()", "byte 6", "a name"},
+        Refusal{"x{a=01}()->()", "byte 4", "write this number as 1"},
+        Refusal{"x{a=-0}()->()", "byte 4", "write this number as 0"},
+        Refusal{"x{a=+1}()->()", "byte 4", "a number"},
+        Refusal{"x{a=9223372036854775808}()->()", "byte 4", "64 bits"},
+        Refusal{"x{a=1.50}()->()", "byte 4", "write this number as 1.5"},
+        Refusal{"x{a=1e5}()->()", "byte 4", "write this number as"},
+        Refusal{"x{a=1e999}()->()", "byte 4", "double"},
+        Refusal{"x{a=-nan}()->()", "byte 4", "write this number as nan"},
+        Refusal{"x{a=a-b}()->()", "byte 4", "quotes"},
+        Refusal{"x{a=\"word\"}()->()", "byte 4", "write word without quotes"},
+        Refusal{"x{a=\"a b}()->()", "byte 15", "expected '\"'"},
+        Refusal{"x{a=\"\\u0041 \"}()->()", "byte 5", "the string continues with A"},
+        Refusal{"x{a=\"\\/ \"}()->()", "byte 5", "continues with /"},
+        Refusal{"x{a=\"\\q\"}()->()", "byte 5", "escape"},
+        Refusal{"x{a=\"\\ud83d \"}()->()", "byte 5", "surrogate"},
+        Refusal{"x{a=\"\\ude00\"}()->()", "byte 5", "surrogate"},
+        Refusal{"x{a=\"\\u12\"}()->()", "byte 5", "escape"},
+        Refusal{"x{a=\"\\u00E9\"}()->()", "byte 9", "continues with e9"},
+        Refusal{"x{a=\"\xc3\xa9\"}()->()", "byte 5", "\\uXXXX"},
+        Refusal{"x{a=[1,]}()->()", "byte 7", "expected a value"},
+        Refusal{"x{a=[1}()->()", "byte 6", "']'"}, Refusal{"x{} ()->()", "byte 3", "'('"},
+        Refusal{"x{}(f32[1]->()", "byte 10", "')'"}, Refusal{"x{}()", "byte 5", "'->'"},
+        Refusal{"x{}()->() ", "byte 9", "end of the key"},
+        Refusal{"x{}(f31[1])->()", "byte 4", "element type"},
+        Refusal{"x{}(f32)->()", "byte 7", "'['"},
+        Refusal{"x{}(f32[-1])->()", "byte 8", "a dimension"},
+        Refusal{"x{}(f32[*,1])->()", "byte 9", "']'"},
+        Refusal{"x{}(f32[1,*])->()", "byte 10", "a dimension"},
+        Refusal{"x{}(&0)->()", "byte 4", "one of the 0 operands"},
+        Refusal{"x{}(f32[1],&1)->()", "byte 11", "one of the 1 operands"},
+        Refusal{"x{}(f32[1])->(&1)", "byte 14", "one of the 1 operands"},
+        Refusal{"x{}(f32[1])->(&18446744073709551616)", "byte 15", "63 bits"},
+        Refusal{"x{}(-,&0)->()", "byte 6", "must name an operand that is a tensor"},
+        Refusal{"x{}(f32[1],&0,&1)->()", "byte 14", "must name an operand that is a tensor"},
+        Refusal{"x{}(f32c[1],&0)->()", "byte 12", "not constant"},
+        Refusal{"x{}(f32c[1])->(&0)", "byte 15", "not constant"}));
 
 TEST(KeyText, DepthIsBounded) {
   const auto nested = [](std::size_t depth) {
@@ -247,7 +246,7 @@ TEST(KeyText, DepthIsBounded) {
 TEST(KeyText, SizeIsBounded) {
   const auto huge = parse("x{a=\"" + std::string(std::size_t{16} << 20, ' ') + "\"}()->()");
   ASSERT_FALSE(huge.has_value());
-  EXPECT_THAT(huge.error().message, HasSubstr("at most 16777216"));
+  EXPECT_THAT(huge.error().message, HasSubstr("the limit is 16777216"));
   std::string entries = "x{}(-";
   for (int i = 0; i < 70'000; ++i) entries += ",-";
   EXPECT_THAT(parse(entries + ")->()").error().message, HasSubstr("at most 65536 operands"));

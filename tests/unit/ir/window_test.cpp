@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         // A stride beyond the kernel never needs a negative pad.
         Padding{"Conv/11{auto_pad=SAME_UPPER,strides=[4]}(f32[1,3,8],f32c[4,3,1])->(f32[1,4,2])",
                 "{dilations=[1],group=1,kernel_shape=[1],pads=[0,0],strides=[4]}"},
-        // Grouped; VALID overrides what else stands there.
+        // Grouped; VALID overrides other pads.
         Padding{
             "Conv/"
             "11{auto_pad=VALID,group=2,pads=[9,9,9,9]}(f32[1,4,8,8],f32c[4,2,3,3])->(f32[1,4,6,6])",

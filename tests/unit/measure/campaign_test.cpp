@@ -461,7 +461,7 @@ TEST(Campaign, AWorkerThatHangsIsNotAskedAgainOnceTheBudgetIsOver) {
   EXPECT_LT(bench.world.now_seconds - before, 130);
   // It was tried once: the other run tries it twice and says so.
   EXPECT_EQ(summary.kernels.failed, 0);
-  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("time limit; the budget is over")));
+  EXPECT_THAT(bench.progress.notices, Contains(HasSubstr("time limit; the budget is used up")));
   bench.request.budget_seconds.reset();
   EXPECT_EQ(bench.run().kernels.failed, 1);
 }

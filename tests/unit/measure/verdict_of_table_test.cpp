@@ -168,7 +168,8 @@ TEST(TableJudgement, LoadExplainsDifferencesButNotSameness) {
   EXPECT_EQ(judgement.under_load, 11);
   EXPECT_THAT(
       judgement.reasons,
-      Contains(HasSubstr("busy during 11 of 20 rows: by its times this would be \"slower\"")));
+      Contains(HasSubstr(
+          "busy during 11 of 20 rows; from the times alone the verdict would be \"slower\"")));
   for (auto& check : equal) check.under_load = true;
   EXPECT_EQ(judge(equal, {}).verdict, TableVerdict::Same);
 }
@@ -179,7 +180,7 @@ TEST(TableJudgement, LoadWhenTheTableWasMadeIsTold) {
   const Judgement judgement = judge(faster, {});
   EXPECT_EQ(judgement.verdict, TableVerdict::Faster);
   EXPECT_THAT(judgement.reasons,
-              Contains(HasSubstr("busy when 20 of 20 rows were measured for the table")));
+              Contains(HasSubstr("busy when 20 of 20 rows of the table were measured")));
 }
 
 TEST(TableJudgement, AKernelThatFailsNowIsNotTheSame) {
@@ -191,7 +192,7 @@ TEST(TableJudgement, AKernelThatFailsNowIsNotTheSame) {
   EXPECT_EQ(judgement.refused, 1);
   EXPECT_THAT(
       judgement.reasons,
-      Contains(HasSubstr("1 of 20 kernels that the table holds times of cannot be measured now")));
+      Contains(HasSubstr("1 of 20 kernels with times in the table cannot be measured now")));
 }
 
 TEST(TableJudgement, FactsThatDecideMakeAnotherMachineWhateverTheTimes) {

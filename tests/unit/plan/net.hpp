@@ -15,7 +15,7 @@ using Dims = std::vector<std::int64_t>;
 SeenTensor seen(const Dims& dims, ir::Dtype dtype = ir::Dtype::F32);
 
 /// A graph under construction. Tensors are named where they are made and used by that name; "" is
-/// an absent one.
+/// an missing one.
 class Net {
  public:
   ir::Graph graph;

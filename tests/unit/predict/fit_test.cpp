@@ -381,11 +381,10 @@ TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereTooFewAreLeft) {
   const auto result = fit();
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("wide0.onnx (+-5.2 %), wide1.onnx (+-5.2 %), "));
-  EXPECT_THAT(result.error().message,
-              HasSubstr("wide4.onnx (+-5.2 %) and 2 more count for nothing"));
-  EXPECT_THAT(result.error().message, HasSubstr("within +-3 % (--most-half-width 0.03)"));
+  EXPECT_THAT(result.error().message, HasSubstr("wide4.onnx (+-5.2 %) and 2 more are ignored"));
+  EXPECT_THAT(result.error().message, HasSubstr("wider than +-3 % (--max-half-width 0.03)"));
   FitRequest request;
-  request.most_half_width = 0.06;
+  request.max_half_width = 0.06;
   EXPECT_EQ(must(fit(request)).fit.scores.size(), 8U);
 }
 
@@ -439,7 +438,7 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   EXPECT_THAT(
       predicted().warnings,
       ElementsAre(HasSubstr(
-          "4 of the 10 whole models behind the fit of the composition were measured while")));
+          "4 of the 10 whole models behind the composition fit were measured on a busy machine")));
 }
 
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {

@@ -175,8 +175,9 @@ TEST_F(RowSelectionTest, AnotherBuildIsAWarning) {
   add(setting_of(1, "replay", "1.0", "b1"));
   const Selection selection = must(select_rows(small_.table(), {.build = "b2"}));
   EXPECT_THAT(selection.mismatch, IsEmpty());
-  EXPECT_THAT(selection.warnings,
-              ElementsAre(HasSubstr("rows are of build b1 of replay 1.0, asked was build b2")));
+  EXPECT_THAT(
+      selection.warnings,
+      ElementsAre(HasSubstr("the rows have build b1 of replay 1.0, but build b2 was asked for")));
 }
 
 TEST_F(RowSelectionTest, OfSeveralBuildsTheAskedOneComesFirst) {
@@ -222,7 +223,7 @@ TEST_F(RowSelectionTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarn
   EXPECT_EQ(selection.setting_ids.size(), 1U);
   EXPECT_THAT(selection.warnings,
               ElementsAre(HasSubstr(
-                  "1 further settings differ only in runtime options (theirs: spinning=1)")));
+                  "1 further settings that differ only in runtime options (spinning=1)")));
 }
 
 TEST_F(RowSelectionTest, SettingsWithoutATimeAreNoChoice) {

@@ -115,8 +115,7 @@ TEST(Page, MissingKernelsTakeThePlaceOfTheLatency) {
 
 TEST(Page, ValidationDrawsPredictionsOverMeasuredTimes) {
   predict::Validation v = test::sample_validation();
-  v.models.push_back(
-      {"far.onnx", 2e6, base::Interval{1.9e6, 2.1e6}, test::round_timing(1e6), {}});
+  v.models.push_back({"far.onnx", 2e6, base::Interval{1.9e6, 2.1e6}, test::round_timing(1e6), {}});
   const std::string page = rendered("html", v);
   EXPECT_EQ(nesting_fault(page), "");
   EXPECT_THAT(page, HasSubstr("<b>2 of 3</b>models predicted"));
@@ -133,7 +132,7 @@ TEST(Forms, ADocumentWithoutAPageSaysWhichFormsItHas) {
   const Status refused = render("html", {test::sample_comparison(), {}}, out);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::Usage);
-  EXPECT_THAT(refused.error().message, HasSubstr("it has text, json, csv"));
+  EXPECT_THAT(refused.error().message, HasSubstr("expected one of text, json, csv"));
   EXPECT_EQ(out.str(), "");
 }
 

@@ -3,7 +3,7 @@
  * A worker of kernels that only pretend, written in C on liboplat_worker.
  * tests/python/fake_kernels.py is the same worker in Python; a recorded session must give the same
  * answers with both. Its argument is a mode: "real", "virtual" (recorded times), "old" (of another
- * version of the library), "absent" (its runtime does not load). */
+ * version of the library), `absent` (its runtime does not load). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Every value of the protocol comes back from its text; what is no such text is refused, never
+/// Every value of the protocol comes back from its text; what is not such a text is refused, never
 /// misread.
 #include "runtimes/messages.hpp"
 
@@ -390,8 +390,8 @@ TEST(MessagesTest, PutRequestsAreChecked) {
 
 TEST(MessagesTest, NoReplacementOfAFieldIsMisread) {
   often([] {
-    // Whatever stands in a field, the decoder either refuses it or gives a value that encodes to
-    // what stood there.
+    // Whatever is in a field, the decoder either refuses it or gives a value that encodes to
+    // what was there.
     measure::OpenRequest request;
     request.key = "Relu{}()->()";
     Json json = encode(request);

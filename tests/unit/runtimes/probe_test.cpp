@@ -44,7 +44,7 @@ TEST(ProbeTest, ReferencesCheckTheirArguments) {
 
 TEST(ProbeTest, ACoreIsAloneAtTheMomentOfItsLeastTime) {
   // However busy the machine is, some of many looks come near the best of them: at once on a quiet
-  // one, within seconds beside others.
+  // one, within seconds next to others.
   constexpr int kLooks = 1'000'000;
   int alone = 0;
   for (int i = 0; i < kLooks && alone == 0; ++i) alone += oplat_probe_alone();

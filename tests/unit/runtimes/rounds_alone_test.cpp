@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rounds of a block count beside a stranger's work on the same core.
+/// Which rounds of a block count next to another tenant's work on the same core.
 #include "runtimes/rounds_alone.hpp"
 
 #include <gmock/gmock.h>

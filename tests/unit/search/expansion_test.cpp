@@ -61,7 +61,7 @@ TEST(Expansion, BlocksAreTheirKernelsInOrder) {
   const Expansion small = expanded(test::space_of(test::kSmallSpace), 8);
   ASSERT_THAT(small.layers, SizeIs(7));
   EXPECT_THAT(cell(small, 0, 0), ElementsAre("NCHW2NHWC -> 1x8x8x3", "Int8Quantize -> 1x8x8x3"));
-  // At stride 2 there is no sum, and skipping is no choice.
+  // At stride 2 there is no sum, and skipping is not a choice.
   ASSERT_THAT(small.layers[2].cells, SizeIs(2));
   EXPECT_THAT(cell(small, 2, 0),
               ElementsAre("Int8ConvRelu 8x1x1x4 -> 1x4x4x8", "Int8Conv 8x3x3x1 -> 1x2x2x8",
@@ -161,24 +161,24 @@ TEST(Expansion, EveryKeyIsAQueryAgain) {
 TEST(Expansion, NamesLayerAndBlockThatDoNotFit) {
   EXPECT_THAT(expansion_error(test::with(test::kSmallSpace, "channels: 8, stride: 2",
                                          "channels: 7, stride: 2")),
-              HasSubstr("s.yaml: layer one, block grouped at resolution 8: 7 channels are no "
+              HasSubstr("s.yaml: layer one, block grouped at resolution 8: 7 channels are not a "
                         "multiple of 2 groups"));
   EXPECT_THAT(expansion_error(test::with(test::kSmallSpace, "kind: average_pool",
                                          "kind: average_pool, kernel: 3")),
-              HasSubstr("a window of 3x3 on a map of 2x2"));
+              HasSubstr("a window of 3x3 does not fit a map of 2x2"));
   EXPECT_THAT(
       expansion_error(test::with(test::kSmallSpace, "{name: softmax, block: {kind: output}}",
                                  "{name: late, block: {kind: conv}}")),
-      HasSubstr("after which there is no map"));
+      HasSubstr("which has no feature map"));
   EXPECT_THAT(
       expansion_error(test::with(test::kSmallSpace, "kind: output}", "kind: output}, stride: 2")),
-      HasSubstr("leave 'stride' out"));
+      HasSubstr("omit 'stride'"));
   EXPECT_THAT(expansion_error(test::with(test::kSmallSpace, "kind: average_pool}",
                                          "kind: average_pool}, channels: 9")),
-              HasSubstr("leave 'channels' out"));
+              HasSubstr("omit 'channels'"));
   EXPECT_THAT(expansion_error(test::with(test::kSmallSpace, "choices: all, channels: 8",
                                          "choices: [skip], channels: 8")),
-              HasSubstr("none of its choices exists"));
+              HasSubstr("none of its choices supports"));
 }
 
 TEST(Expansion, IsBounded) {
@@ -192,7 +192,7 @@ TEST(Expansion, IsBounded) {
         yaml, "  - {name: pool",
         fmt::format("  - {{name: l{}, choices: [wide], channels: {}]}}\n  - {{name: pool", i,
                     options));
-  EXPECT_THAT(expansion_error(yaml), HasSubstr("at most 100000 are expanded"));
+  EXPECT_THAT(expansion_error(yaml), HasSubstr("the limit is 100000"));
 }
 
 SearchSpace shipped(const std::string& name) {

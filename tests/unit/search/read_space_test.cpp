@@ -73,19 +73,19 @@ TEST(ReadSpace, NamesLineAndEntry) {
               HasSubstr("s.yaml:8: 'kind' of block skip is 'hop'"));
   EXPECT_THAT(changed("kind: skip", "kind: skip, projection: maybe"),
               HasSubstr("expected true or false"));
-  EXPECT_THAT(changed("expansion: 2", "shuffle: true"), HasSubstr("of one group"));
-  EXPECT_THAT(changed("skip: {", "fixed: {"), HasSubstr("'fixed' is a column"));
+  EXPECT_THAT(changed("expansion: 2", "shuffle: true"), HasSubstr("of a single group"));
+  EXPECT_THAT(changed("skip: {", "fixed: {"), HasSubstr("'fixed' is the name of a column"));
   EXPECT_THAT(changed("  skip: {kind: skip}\n", "  \"a,b\": {kind: skip}\n"),
               HasSubstr("the name of a block is 'a,b'"));
   EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, sikp], channels: 8"),
-              HasSubstr("'sikp' is no block under 'blocks' (do you mean skip?)"));
+              HasSubstr("'sikp' is not a block of 'blocks' (do you mean skip?)"));
   EXPECT_THAT(changed("choices: all, channels: 8", "choices: [wide, wide], channels: 8"),
               HasSubstr("block wide is listed twice"));
   EXPECT_THAT(changed("choices: all, channels: 8", "channels: 8"), HasSubstr("neither 'choices'"));
   EXPECT_THAT(changed("choices: all, channels: 8", "choices: all, block: skip"),
               HasSubstr("both 'choices'"));
-  EXPECT_THAT(changed("name: two", "name: one"), HasSubstr("a second layer one"));
-  EXPECT_THAT(changed("name: stem", "name: skip"), HasSubstr("a second block skip"));
+  EXPECT_THAT(changed("name: two", "name: one"), HasSubstr("layer one is defined twice"));
+  EXPECT_THAT(changed("name: stem", "name: skip"), HasSubstr("block skip is defined twice"));
   EXPECT_THAT(changed("channels: 4, stride: 2", "channels: 4, stride: 0"),
               HasSubstr("'stride' of layer 2 is '0'"));
 }
@@ -94,17 +94,17 @@ TEST(ReadSpace, RefusesWhatIsNoPlainYaml) {
   EXPECT_THAT(error(""), HasSubstr("s.yaml: is empty"));
   EXPECT_THAT(error("just words"), HasSubstr("a space is 'just words'; expected a map"));
   EXPECT_THAT(error("name: {a: 1"), HasSubstr("not YAML"));
-  EXPECT_THAT(error("a: &x [1]\nb: *x\n"), HasSubstr("s.yaml:1: an anchor"));
-  EXPECT_THAT(error("a: !!binary QUJD\n"), HasSubstr("a tag"));
+  EXPECT_THAT(error("a: &x [1]\nb: *x\n"), HasSubstr("s.yaml:1: anchors (&name)"));
+  EXPECT_THAT(error("a: !!binary QUJD\n"), HasSubstr("tags ("));
   EXPECT_THAT(error("a: 1\na: 2\n"), HasSubstr("s.yaml:2: 'a' is given twice"));
   EXPECT_THAT(error("a: 1\n---\nb: 2\n"), HasSubstr("a second document"));
   EXPECT_THAT(error("? [1, 2]\n: 3\n"), HasSubstr("the name of an entry is a list"));
   EXPECT_THAT(error(std::string("a: ") + std::string(3000, '[')),
-              HasSubstr("nested more than 16 deep"));
+              HasSubstr("nested deeper than 16 levels"));
   std::string many = "a: [0";
   for (int i = 0; i < 30'000; ++i) many += ",0";
   EXPECT_THAT(error(many + "]"), HasSubstr("more than 20000 entries"));
-  EXPECT_THAT(error(std::string((1 << 20) + 1, '#')), HasSubstr("at most 1048576 are read"));
+  EXPECT_THAT(error(std::string((1 << 20) + 1, '#')), HasSubstr("the limit is 1048576"));
   EXPECT_THAT(error(std::string("\0\1\2\xff\xfe: [\x80", 8)), HasSubstr("s.yaml"));
 }
 

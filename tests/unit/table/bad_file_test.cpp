@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Everything that is no table of ours is refused with the right code and a message that says what
-/// it is.
+/// Everything that is not a table of ours is refused with the right code and a message that says
+/// what it is.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,20 +13,20 @@ using BadFile = TableTest;
 
 TEST_F(BadFile, Absent) {
   for (const Mode mode : {Mode::Read, Mode::Write}) {
-    expect_error(Table::open(file(), mode), Code::Input, "no table at " + file().string());
+    expect_error(Table::open(file(), mode), Code::Input, file().string() + ": no such table");
     expect_error(Table::open(file(), mode), Code::Input, "make one with oplat profile");
-    expect_error(Table::open(file() / "deeper", mode), Code::Input, "no table at");
+    expect_error(Table::open(file() / "deeper", mode), Code::Input, "no such table");
   }
   EXPECT_FALSE(std::filesystem::exists(file()));
   expect_error(Table::open(folder_.path() / "none" / "t.oplat", Mode::Create), Code::Write,
-               "no folder");
+               "the folder ");
 }
 
 TEST_F(BadFile, NoName) {
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-    expect_error(Table::open("", mode), Code::Input, "no name");
+    expect_error(Table::open("", mode), Code::Input, "not a file name");
     expect_error(Table::open(file().string() + std::string("\0x", 2), mode), Code::Input,
-                 "no name");
+                 "not a file name");
   }
 }
 
@@ -39,7 +39,7 @@ TEST_F(BadFile, Folder) {
 TEST_F(BadFile, NamedPipeDoesNotWait) {
   ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-    expect_error(Table::open(file(), mode), Code::Input, "no regular file");
+    expect_error(Table::open(file(), mode), Code::Input, "not a regular file");
   }
 }
 
@@ -59,7 +59,7 @@ TEST_F(BadFile, NoDatabase) {
     write_bytes(file(), bytes);
     for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
       expect_error(Table::open(file(), mode), Code::Input,
-                   "not a table of oplat (no SQLite database)");
+                   "is not a table of oplat (not a SQLite database)");
     }
     EXPECT_EQ(read_bytes(file()), bytes);
   }
@@ -68,7 +68,7 @@ TEST_F(BadFile, NoDatabase) {
 TEST_F(BadFile, HeaderOnly) {
   const std::string magic("SQLite format 3\0", 16);
   write_bytes(file(), magic);
-  expect_error(Table::open(file(), Mode::Read), Code::Input, "cut off after 16 bytes");
+  expect_error(Table::open(file(), Mode::Read), Code::Input, "truncated after 16 bytes");
   write_bytes(file(), magic + std::string(4080, '\0'));
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
     expect_error(Table::open(file(), mode), Code::Input, "not a table of oplat");
@@ -105,8 +105,8 @@ TEST_F(BadFile, WriteAheadLog) {
 
 TEST_F(BadFile, StrangeSchemas) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"DROP TABLE block", "no table block"},
-      {"DROP INDEX row_own", "no index row_own"},
+      {"DROP TABLE block", "the table block is missing"},
+      {"DROP INDEX row_own", "the index row_own is missing"},
       {"DROP INDEX row_own; CREATE INDEX row_own ON row(kernel)", "index row_own is not"},
       {"CREATE TRIGGER t AFTER INSERT ON row BEGIN DELETE FROM kernel; END", "the trigger t"},
       {"CREATE VIEW v AS SELECT 1", "the view v"},
@@ -116,7 +116,7 @@ TEST_F(BadFile, StrangeSchemas) {
       {"ALTER TABLE block DROP COLUMN pass", "table block has no column pass"},
       {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash "
        "BLOB, blob TEXT)",
-       "column blob is declared TEXT, expected BLOB"},
+       "column blob is declared as TEXT; expected BLOB"},
       {"DROP TABLE fit; CREATE TABLE fit(id INTEGER PRIMARY KEY, format TEXT, seed TEXT, rows_hash "
        "BLOB, "
        "blob BLOB AS (zeroblob(900000000)))",
@@ -165,7 +165,7 @@ TEST_F(BadFile, ALinkLeadsToItsTable) {
       << "the lease is the table's, whatever name it goes by";
   std::filesystem::remove(file("dangling"));
   std::filesystem::create_symlink(file("nowhere"), file("dangling"));
-  expect_error(Table::open(file("dangling"), Mode::Read), Code::Input, "no table at");
+  expect_error(Table::open(file("dangling"), Mode::Read), Code::Input, "no such table");
 }
 
 /// Permissions bind only users other than root, so tests act as another user for a while.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fits are bytes of any kind and of many MiB; what tools or strangers put there is checked when it
+/// Fits are bytes of any kind and of many MiB; what tools or others put there is checked when it
 /// is read.
 #include "table/limits.hpp"
 #include "table_fixture.hpp"
@@ -25,7 +25,7 @@ class FitTest : public TableTest {
   SettingId setting_ = 0;
 };
 
-/// Every byte, zeros among them, and sequences that are no UTF-8.
+/// Every byte, zeros among them, and sequences that are not UTF-8.
 std::string binary(std::size_t size) {
   std::string bytes(size, '\0');
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>((i * 37 + i / 251) & 0xff);
@@ -69,10 +69,10 @@ TEST_F(FitTest, MoreThanTheLimitIsRefusedBothWays) {
   fill_with("small");
   expect_error(must_open(file(), Mode::Write)
                    .put_fit(device_, setting_, {"some/1", 0, std::string(kMaxFit + 1, 'x')}),
-               Code::Input, "at most");
+               Code::Input, "the limit is");
   EXPECT_EQ(must(find()).value().fit.blob, "small") << "the one that was there stays";
   raw(file(), "UPDATE fit SET blob = zeroblob(" + std::to_string(kMaxFit + 1) + ")");
-  expect_error(find(), Code::Input, "at most");
+  expect_error(find(), Code::Input, "the limit is");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_F(LeaseTest, ASecondWriterIsRefusedAndToldWhoHoldsTheTable) {
   const Table first = must_open(file(), Mode::Create);
   const auto second = Table::open(file(), Mode::Write);
   expect_error(second, Code::Refused,
-               fmt::format("process {} writes this table since 20", getpid()));
+               fmt::format("process {} has been writing to it since 20", getpid()));
   EXPECT_NE(second.error().message.find("wait until it has finished, or stop it"),
             std::string::npos);
   expect_error(Table::open(file(), Mode::Create), Code::Refused, "locked");
@@ -112,8 +112,8 @@ TEST_F(LeaseTest, AWriterThatLostTheTableWritesNoMore) {
   Device other = sample_device();
   other.name = "other";
   expect_error(table.put_device(other), Code::Refused,
-               "another writer (process 4321) took the table over");
-  expect_error(table.keep_lease(), Code::Refused, "took the table over");
+               "another writer (process 4321) took over the table");
+  expect_error(table.keep_lease(), Code::Refused, "took over the table");
   EXPECT_EQ(must(table.devices()).size(), 1U);
   table = must_open(file("elsewhere.oplat"), Mode::Create);
   EXPECT_EQ(raw_value(file(), "SELECT token FROM lease"), "foreign")

@@ -75,10 +75,10 @@ TEST_F(MigrationTest, AResultThatIsNotThisSchemaIsRefused) {
 TEST_F(MigrationTest, AVersionThatNoStepLeadsFromIsRefused) {
   fill();
   raw(file(), "PRAGMA user_version = 0");
-  expect_error(Table::open(file(), Mode::Read), Code::Input, "schema 0 was never released");
-  expect_error(Table::open(file(), Mode::Write), Code::Input, "schema 0 was never released");
+  expect_error(Table::open(file(), Mode::Read), Code::Input, "schema 0 is unknown");
+  expect_error(Table::open(file(), Mode::Write), Code::Input, "schema 0 is unknown");
   raw(file(), "PRAGMA user_version = -7");
-  expect_error(Table::open(file(), Mode::Read), Code::Input, "schema -7 was never released");
+  expect_error(Table::open(file(), Mode::Read), Code::Input, "schema -7 is unknown");
 }
 
 /// A table as oplat 0.1 wrote it with schema 1.
@@ -89,7 +89,7 @@ class Schema1Test : public TableTest {
     ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "1");
   }
 
-  /// What stands in the dump.
+  /// What is in the dump.
   static void expect_content(const Table& table) {
     must(read_everything(table));
     EXPECT_TRUE(must(table.integrity()).empty());
@@ -139,7 +139,7 @@ class Schema2Test : public TableTest {
     ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "2");
   }
 
-  /// What stands in the dump; of what it does not say nothing is known.
+  /// What is in the dump; of what it does not say nothing is known.
   static void expect_content(const Table& table) {
     must(read_everything(table));
     EXPECT_TRUE(must(table.integrity()).empty());

@@ -425,7 +425,7 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   };
   Row row = sample_row(kRelu, 5);
   row.outcome = sample_timing(-1);
-  expect_error(put(row), Code::Input, "median_ns: -1");
+  expect_error(put(row), Code::Input, "median_ns: is -1");
   row.outcome = sample_timing(nan);
   expect_error(put(row), Code::Input, "median_ns");
   Timing timing = sample_timing(1);
@@ -437,9 +437,9 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   row.outcome = timing;
   expect_error(put(row), Code::Input, "blocks");
   row = sample_row("", 5);
-  expect_error(put(row), Code::Input, "empty key");
+  expect_error(put(row), Code::Input, "the key is empty");
   row = sample_row("two\nlines", 5);
-  expect_error(put(row), Code::Input, "one line");
+  expect_error(put(row), Code::Input, "a line end or NUL");
   row = sample_row(kRelu, 5);
   row.reuse_bytes = -1;
   expect_error(put(row), Code::Input, "reuse_bytes");

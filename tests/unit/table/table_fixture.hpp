@@ -54,7 +54,7 @@ inline void write_bytes(const std::filesystem::path& path, const std::string& by
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// Runs SQL on a file as a stranger would: nothing is checked, constraints can be off.
+/// Runs SQL on a file as anybody could: nothing is checked, constraints can be off.
 inline void raw(const std::filesystem::path& path, const std::string& sql) {
   sqlite3* handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);

@@ -28,7 +28,7 @@ class Engine:
 
     def __init__(self):
         keep_memory()
-        os.environ.setdefault("GLOG_minloglevel", "2")  # it tells of every pass on standard error
+        os.environ.setdefault("GLOG_minloglevel", "2")  # it reports every pass on standard error
         try:
             import numpy
             import paddle

@@ -45,5 +45,5 @@ def given(numpy, name, said, kind):
     except (OSError, ValueError) as error:
         raise bad_input(f"{said}: {error}") from error
     if list(array.shape) != kind.dims or array.dtype != dtype:
-        raise bad_input(f"{said}: {array.dtype} {list(array.shape)} where {name} is {dtype} {kind.dims}")
+        raise bad_input(f"{said}: the file holds {array.dtype} {list(array.shape)}, but {name} is {dtype} {kind.dims}")
     return numpy.ascontiguousarray(array)

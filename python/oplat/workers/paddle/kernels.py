@@ -68,7 +68,7 @@ class Build:
         if tensor.dtype == "i64" and len(tensor.dims) == 1:
             return self.writer.add("pd_op.full_int_array", [], {"value": attribute_node("i64[]", values), "dtype": dtype, "place": place}, kind)[0]
         if len(set(values)) > 1:
-            raise Unsupported(f"a constant of type {tensor.dtype} with values that differ")
+            raise Unsupported(f"a constant of type {tensor.dtype} with different values")
         value = {"#": "0.a_f64", "D": float(values[0] in (1, "true") if tensor.dtype == "bool" else values[0])}
         return self.writer.add("pd_op.full", [], {"shape": {"#": "1.a_intarray", "D": tensor.dims}, "value": value, "dtype": dtype, "place": place}, kind)[0]
 
@@ -101,7 +101,7 @@ class Build:
     def in_onednn_layout(self, value, tensor, apart):
         """The same shape in oneDNN's layout. `apart`: with a pooling of one element behind the convolution, which nothing fuses with."""
         if len(tensor.dims) != 4 or tensor.dtype != "f32":
-            raise Unsupported("a layout of oneDNN for other than four dimensions of f32")
+            raise Unsupported("a layout of oneDNN for a tensor other than four dimensions of f32")
         channels = tensor.dims[1]
         attributes = {"strides": [1, 1], "paddings": [0, 0], "padding_algorithm": "EXPLICIT", "dilations": [1, 1], "groups": channels, "data_format": "NCHW"}
         weights = self.weight(Tensor("f32", [channels, 1, 1, 1], True), 0)
@@ -124,22 +124,22 @@ class Kernel:
     def __init__(self, key):
         self.key = key = dispatched(key)
         if key.domain not in ("paddle", "paddle.onednn"):
-            raise Unsupported(f"{key.domain or 'onnx'}:{key.op}: not an operator of Paddle")
+            raise Unsupported(f"{key.domain or 'onnx'}:{key.op}: is not an operator of Paddle")
         for entry in key.operands + key.results:
             if isinstance(entry, Tensor):
                 if entry.dtype not in PIR_OF or NUMPY_OF[entry.dtype] is None or entry.dims is None or None in entry.dims:
-                    raise Unsupported("a tensor of a type or shape that is not known")
+                    raise Unsupported("a tensor of unknown type or shape")
                 if entry.elements() > MOST_ELEMENTS:
                     raise Unsupported(f"a tensor of {entry.elements()} elements")
         if not key.results or not isinstance(key.results[0], Tensor):
             raise Unsupported("a kernel without a result")
         if None in key.attributes.values():
-            raise Unsupported("an attribute that is not known")
+            raise Unsupported("an unknown attribute")
         self.layouts = key.tags.get("onednn_layout", [])
         if not isinstance(self.layouts, list) or set(key.tags) - {"onednn_layout"}:
-            raise Unsupported("tags that are not known")
+            raise Unsupported("unknown tags")
         if key.op not in OPERATORS and key.op not in ELEMENTWISE and key.op != "fused_conv2d":
-            raise Unsupported(f"{key.domain}:{key.op}: it is not known how to make one")
+            raise Unsupported(f"{key.domain}:{key.op}: oplat cannot build this operator")
 
     def is_view(self):
         return self.key.domain == "paddle" and self.key.op in operators.VIEWS and isinstance(self.key.operands[0], Tensor)
@@ -292,7 +292,7 @@ class Kernel:
     @staticmethod
     def _shuffle(build, value, group, result):
         if len(result.dims) != 4 or not isinstance(group, int) or group < 1 or result.dims[1] % group:
-            raise Unsupported("a shuffle of other than groups of channels")
+            raise Unsupported("a shuffle of something other than groups of channels")
         n, c, h, w = result.dims
         apart, turned = [n, group, c // group, h, w], [n, c // group, group, h, w]
         shape = build.constant(Tensor("i64", [5], True, apart))
@@ -322,7 +322,7 @@ def draw_weights(numpy, build, seed):
 def draw_input(numpy, kind, seed):
     dtype = NUMPY_OF[kind.dtype]
     if dtype is None:
-        raise Failed(f"inputs of type {kind.dtype} cannot be made")
+        raise Failed(f"cannot create inputs of type {kind.dtype}")
     if dtype.startswith("float"):
         generator = numpy.random.default_rng(seed)
         return (generator.uniform(0.01, 1.0, kind.dims) * generator.choice([-1.0, 1.0], kind.dims)).astype(dtype)

@@ -10,7 +10,7 @@ NEUTRAL = {"scale_in": 1.0, "scale_out": 1.0, "scale_in_eltwise": 1.0, "scale_x"
            "scale_weights": [1.0], "force_fp32_output": False, "fuse_residual_connection": False, "fuse_activation": "",
            "activation_type": "", "fuse_alpha": 0.0, "fuse_beta": 0.0, "fused_unsqueeze2_axes": [], "fused_reshape2_shape": [],
            "fuse_with_relu": False}
-# Operations that are no kernels: they stand for constants, inputs and outputs, or tie values together.
+# Operations that are not kernels: they stand for constants, inputs and outputs, or tie values together.
 FREE = {"builtin.parameter", "builtin.constant", "builtin.combine", "builtin.split", "builtin.slice", "builtin.shadow_output",
         "builtin.set_parameter", "pd_op.data", "pd_op.feed", "pd_op.fetch", "pd_op.full", "pd_op.full_int_array", "onednn_op.full",
         "pd_op.shadow_output", "pd_op.assign_value_", "pd_op.assign_value"}

@@ -14,7 +14,7 @@ ELEMENTS = (("t_f32", "f32", "float32"), ("t_f64", "f64", "float64"), ("t_f16", 
 KEY_OF = {pir: key for pir, key, _ in ELEMENTS}
 PIR_OF = {key: pir for pir, key, _ in ELEMENTS}
 NUMPY_OF = {key: numpy for _, key, numpy in ELEMENTS}
-MOST_OPERATIONS = 100_000
+MAX_OPERATIONS = 100_000
 
 
 @dataclass
@@ -83,7 +83,7 @@ def read_operation(node, types):
         types[result["%"]] = read_type(result["TT"])
     attributes = {each["N"]: read_attribute(each["AT"]) for each in node["A"] if "AT" in each}
     if "regions" in node:
-        raise bad_input(f"operation {full_name(node['#'])}: programs with branches or loops are not measured with Paddle")
+        raise bad_input(f"operation {full_name(node['#'])}: programs with branches or loops are not supported")
     return Operation(full_name(node["#"]), [each["%"] for each in node["I"]], results, attributes)
 
 
@@ -95,14 +95,14 @@ def read(path):
         if document["base_code"]["magic"] != "pir":
             raise KeyError("pir")
         nodes = document["program"]["regions"][0]["blocks"][0]["ops"]
-        if len(nodes) > MOST_OPERATIONS:
-            raise bad_input(f"{path}: {len(nodes)} operations, at most {MOST_OPERATIONS} are read")
+        if len(nodes) > MAX_OPERATIONS:
+            raise bad_input(f"{path}: has {len(nodes)} operations; the limit is {MAX_OPERATIONS}")
         types = {}
         return Program([read_operation(node, types) for node in nodes], types)
     except OSError as error:
         raise bad_input(f"{path}: {error.strerror}") from error
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-        raise bad_input(f"{path}: no program of Paddle 3: {type(error).__name__}: {error}") from error
+        raise bad_input(f"{path}: is not a program of Paddle 3: {type(error).__name__}: {error}") from error
 
 
 class Writer:

@@ -79,11 +79,11 @@ class Planner:
         """Dimensions with the batch filled in."""
         tensor = self.program.types[value]
         if not isinstance(tensor, Type):
-            raise bad_input(f"value {value} of the program is no tensor")
+            raise bad_input(f"value {value} of the program is not a tensor")
         if -1 not in tensor.dims:
             return tensor.dims
         if self.batch is None or tensor.dims.index(-1) != 0 or -1 in tensor.dims[1:]:
-            raise bad_input(f"a tensor has the open dimensions {tensor.dims}: give --batch, or export with fixed shapes")
+            raise bad_input(f"a tensor has the unknown dimensions {tensor.dims}; set --batch, or export with fixed shapes")
         return [self.batch, *tensor.dims[1:]]
 
     def _flat(self, values):
@@ -131,7 +131,7 @@ class Planner:
     def _kernel(self, number, operation):
         dialect, _, name = operation.name.partition(".")
         if dialect not in ("pd_op", "onednn_op"):
-            raise bad_input(f"operation {operation.name}: not one of Paddle's own operators")
+            raise bad_input(f"operation {operation.name}: is not an operator of Paddle")
         onednn = dialect == "onednn_op"
         key = Key("paddle.onednn" if onednn else "paddle", name.rstrip(operators.WRITES_OVER))
         key.attributes = canonical_attributes(operation)

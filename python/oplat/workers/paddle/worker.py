@@ -66,7 +66,7 @@ class PaddleWorker:
 
     def run(self, handle):
         if handle not in self.opened:
-            raise Failed(f"no open handle {handle}")
+            raise Failed(f"handle {handle} is not open")
         run, now = self.opened[handle].run, self.now_ns
         begin = now()
         run()
@@ -91,11 +91,11 @@ class PaddleWorker:
 
     def _config(self, model, threads, onednn):
         if model.suffix not in SUFFIXES:
-            raise bad_input(f"{model}: Paddle runs NAME.json and NAME.pdmodel with NAME.pdiparams beside them")
+            raise bad_input(f"{model}: expected NAME.json or NAME.pdmodel with NAME.pdiparams next to it")
         weights = model.with_suffix(".pdiparams")
         for path in (model, weights):
             if not path.is_file():
-                raise bad_input(f"{path}: no such file; a model needs its parameters beside it to run")
+                raise bad_input(f"{path}: no such file; a model needs its parameters next to it")
         config = self.engine.config(model, weights, threads, onednn)
         if model.suffix == ".pdmodel":  # run as the programs of Paddle 3 are
             config.enable_new_ir(True)
@@ -195,7 +195,7 @@ def check_made(key, program):
     """The program is what the optimiser made of ours: another kernel than was asked for must not be measured."""
     made = Planner(program).run()
     if str(made[-1][1]) != str(key):
-        raise Unsupported(f"made anew it is another kernel: {made[-1][1]}")
+        raise Unsupported(f"Paddle turns it into another kernel: {made[-1][1]}")
 
 
 def shared_memory():

@@ -116,9 +116,10 @@ Delaunay::Triangle Delaunay::triangle(std::span<const PlanePoint> points,
 }
 
 Result<Delaunay> Delaunay::build(std::span<const PlanePoint> points) {
-  if (points.size() < 3) return fail(Code::Input, "{} points make no triangle", points.size());
+  if (points.size() < 3)
+    return fail(Code::Input, "{} points cannot form a triangle", points.size());
   if (points.size() > static_cast<std::size_t>(qh_POINTSmax))
-    return fail(Code::Input, "{} points are more than Qhull can number", points.size());
+    return fail(Code::Input, "{} points are more than Qhull supports", points.size());
   std::vector<coordT> coordinates;
   coordinates.reserve(2 * points.size());
   for (const PlanePoint& point : points) coordinates.insert(coordinates.end(), {point.x, point.y});

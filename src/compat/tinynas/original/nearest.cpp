@@ -165,7 +165,7 @@ std::size_t NearestPoint::find(PlanePoint at) const {
       here = queue.pop();
       continue;
     }
-    // Whatever else is in the queue is no nearer.
+    // Whatever else is in the queue is not nearer.
     if (here.distance > best_distance) return best;
     Visit far = here;
     const bool less = wanted[node.axis] < node.split;

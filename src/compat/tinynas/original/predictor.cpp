@@ -40,7 +40,7 @@ std::string text(const ConvTuple& conv) {
                      conv.kernel, conv.batch, conv.in_c, conv.in_h, conv.out_c);
 }
 
-/// By ratio In_C / Out_C; depthwise convolutions have one slice, which stands at kImageRatio.
+/// By ratio In_C / Out_C; depthwise convolutions have one slice, stored at kImageRatio.
 using Slices = std::map<double, Slice>;
 using Batches = std::map<std::int64_t, Slices>;
 
@@ -61,8 +61,8 @@ Result<double> at_slice(const ConvTuple& conv, double ratio, const Slice& slice)
   auto ms = slice.at(point_of(conv));
   if (!ms)
     return fail(Code::Input,
-                "{}: the library's slice of {}, ratio {} cannot be interpolated, and the original "
-                "does not load: {}",
+                "{}: the library's rows of {}, ratio {} cannot be interpolated, and the original "
+                "fails to load: {}",
                 text(conv), text(kind_of(conv)), ratio, ms.error().message);
   return ms;
 }
@@ -79,7 +79,8 @@ Result<double> between_ratios(const Slices& slices, const ConvTuple& conv) {
     times.push_back(ms);
   }
   if (ratios.empty())
-    return fail(Code::Missing, "{}: of {} the library has In_C = {} only, and the original raises",
+    return fail(Code::Missing,
+                "{}: for {} the library has rows with In_C = {} only, where the original raises",
                 text(conv), text(kind_of(conv)), kInputChannels);
   const double asked = ratio_of(conv);
   const double ms = line_through(ratios, times, asked);
@@ -92,9 +93,10 @@ Result<double> at_batch(const Slices& slices, const ConvTuple& conv) {
   if (const auto found = slices.find(ratio); found != slices.end())
     return at_slice(conv, ratio, found->second);
   if (alone)
-    return fail(Code::Missing,
-                "{}: of {} the library has no row of In_C = {}, and the original raises (KeyError)",
-                text(conv), text(kind_of(conv)), kInputChannels);
+    return fail(
+        Code::Missing,
+        "{}: for {} the library has no row with In_C = {}, where the original raises (KeyError)",
+        text(conv), text(kind_of(conv)), kInputChannels);
   return between_ratios(slices, conv);
 }
 
@@ -116,9 +118,8 @@ Status check_slices(const std::map<Kind, Batches>& kinds) {
         if (slice.has_triangle()) continue;
         return fail(Code::Input,
                     "{} {} of {}, batch {}, In_C / Out_C {}: no three of them span a triangle over "
-                    "Out_C and In_H, without "
-                    "which the original raises (QhullError) while it loads the library; add rows, "
-                    "or use --method best",
+                    "Out_C and In_H, so the original raises (QhullError) while it loads the "
+                    "library; add rows, or use --method best",
                     slice.size(), slice.size() == 1 ? "row" : "rows", text(kind), batch,
                     ratio == kImageRatio ? std::string("of an image or depthwise")
                                          : fmt::format("{}", ratio));
@@ -145,12 +146,13 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
   for (const LibraryTime& row : rows) {
     if (row.conv.in_h == kIgnoredSize || row.ms < 0) continue;
     if (!std::isfinite(row.ms) || row.conv.out_c < 1)
-      return fail(Code::Input, "{}: its time {} or its channels are off", text(row.conv), row.ms);
+      return fail(Code::Input, "{}: its time {} or its channels are invalid", text(row.conv),
+                  row.ms);
     library->kinds[kind_of(row.conv)][row.conv.batch][slice_ratio(row.conv)].add(point_of(row.conv),
                                                                                  row.ms);
   }
   if (library->kinds.empty())
-    return fail(Code::Input, "none of {} rows holds a time of a size other than {}", rows.size(),
+    return fail(Code::Input, "none of {} rows has a time and a size other than {}", rows.size(),
                 kIgnoredSize);
   OPLAT_CHECK(check_slices(library->kinds));
   return OriginalPredictor(std::move(library));
@@ -160,14 +162,14 @@ Result<double> OriginalPredictor::predict(const ConvTuple& asked) const {
   const ConvTuple conv = named_by_groups(asked);
   if (conv.group != 1)
     return fail(Code::Missing,
-                "{}, {} groups: a grouped convolution, at which the original raises (ValueError)",
+                "{}, {} groups: is a grouped convolution, where the original raises (ValueError)",
                 text(conv), conv.group);
   if (conv.out_c < 1)
-    return fail(Code::Missing, "{}: no output channels, at which the original raises", text(conv));
+    return fail(Code::Missing, "{}: has no output channels, where the original raises", text(conv));
   const auto kind = library_->kinds.find(kind_of(conv));
   if (kind == library_->kinds.end())
     return fail(Code::Missing,
-                "{}: the library has no row of {}, and the original raises (AssertionError)",
+                "{}: the library has no row of {}, where the original raises (AssertionError)",
                 text(conv), text(kind_of(conv)));
   const Batches& batches = kind->second;
   const auto batch = batches.find(conv.batch);
@@ -175,13 +177,13 @@ Result<double> OriginalPredictor::predict(const ConvTuple& asked) const {
       ms, batch != batches.end() ? at_batch(batch->second, conv) : between_batches(batches, conv));
   if (std::isnan(ms))
     return fail(Code::Missing,
-                "{}: the library has one {} only, which makes no line, and the original raises "
-                "(AssertionError)",
+                "{}: the library has only one {}, which does not define a line, where the original "
+                "raises (AssertionError)",
                 text(conv),
                 batch == batches.end() && batches.size() == 1 ? "batch" : "ratio of channels");
   if (ms < 0)
     return fail(Code::Missing,
-                "{}: the line through the library's batches comes to {} ms, and the original "
+                "{}: the line through the library's batches leads to {} ms, where the original "
                 "raises (AssertionError)",
                 text(conv), ms);
   return ms;

@@ -28,7 +28,7 @@ struct LibraryTime {
 class OriginalPredictor {
  public:
   /// The rows in the order of the file, which decides how Qhull splits the cells of a grid. As the
-  /// original, takes no rows of In_H = 4 and no negative times. Code::Input where none is left.
+  /// original, takes no rows of In_H = 4 and no negative times. Code::Input if none is left.
   static Result<OriginalPredictor> create(std::span<const LibraryTime> rows);
   OriginalPredictor(OriginalPredictor&&) noexcept;
   OriginalPredictor& operator=(OriginalPredictor&&) noexcept;

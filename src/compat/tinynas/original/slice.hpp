@@ -19,7 +19,7 @@ class Slice {
   [[nodiscard]] bool has_triangle() const;
   [[nodiscard]] std::size_t size() const { return points_.size(); }
   /// Linear between the rows; outside their hull, and where that is negative, the nearest row.
-  /// Code::Input where the rows have no triangulation.
+  /// Code::Input if the rows have no triangulation.
   [[nodiscard]] Result<double> at(PlanePoint point) const;
 
  private:

@@ -17,7 +17,7 @@ namespace shapes {
 std::string text(const Numbers& numbers) { return fmt::format("[{}]", fmt::join(numbers, ",")); }
 
 std::int64_t product(std::span<const std::int64_t> numbers) {
-  // Beside a dimension of 0, others may be of any size: what does not fit is more than anything
+  // With a dimension of 0, others may be of any size: what does not fit is more than anything
   // allowed.
   std::int64_t result = 1;
   for (const std::int64_t number : numbers) {
@@ -30,7 +30,7 @@ std::int64_t product(std::span<const std::int64_t> numbers) {
 Result<const PaddleTensor*> Call::operand(std::string_view slot) const {
   const auto found = source_.operands.find(slot);
   if (found != source_.operands.end() && !found->second.empty()) return &found->second.front();
-  return fail(Code::Input, "{}: no operand {}", base::printable(op()), slot);
+  return fail(Code::Input, "{}: operand {} is missing", base::printable(op()), slot);
 }
 
 std::span<const PaddleTensor> Call::operands(std::string_view slot) const {
@@ -57,8 +57,8 @@ Result<std::int64_t> Call::integer(std::string_view name, std::int64_t otherwise
   if (value == nullptr) return otherwise;
   const std::int64_t* number = value->integer();
   if (number == nullptr || *number < least || *number > most) {
-    return fail(Code::Input, "{}: attribute {} is {}, expected an integer from {} to {}", op(),
-                name, number == nullptr ? "no integer" : std::to_string(*number), least, most);
+    return fail(Code::Input, "{}: attribute {} is {}; expected an integer from {} to {}", op(),
+                name, number == nullptr ? "not an integer" : std::to_string(*number), least, most);
   }
   return *number;
 }
@@ -69,12 +69,12 @@ Result<std::optional<Numbers>> Call::integers(std::string_view name) const {
   if (const std::int64_t* number = value->integer()) return std::optional(Numbers{*number});
   const List* list = value->list();
   if (list == nullptr)
-    return fail(Code::Input, "{}: attribute {} is no list of integers", op(), name);
+    return fail(Code::Input, "{}: attribute {} is not a list of integers", op(), name);
   Numbers numbers;
   for (const Value& element : *list) {
     const std::int64_t* number = element.integer();
     if (number == nullptr)
-      return fail(Code::Input, "{}: attribute {} holds something else than integers", op(), name);
+      return fail(Code::Input, "{}: attribute {} holds values that are not integers", op(), name);
     numbers.push_back(*number);
   }
   return std::optional(std::move(numbers));
@@ -114,7 +114,7 @@ Result<std::optional<Numbers>> Call::values(std::string_view slot) const {
   for (const PaddleTensor& tensor : operands(slot)) {
     if (!tensor.values) {
       return fail(Code::Missing,
-                  "{}: the values of operand {} depend on data that is not known before it runs",
+                  "{}: the values of operand {} depend on data that is only known at run time",
                   op(), slot);
     }
     all.insert(all.end(), tensor.values->begin(), tensor.values->end());
@@ -136,7 +136,7 @@ Result<std::size_t> Call::axis(std::int64_t axis, std::size_t rank, bool past_en
   const auto count = static_cast<std::int64_t>(rank) + (past_end ? 1 : 0);
   const std::int64_t at = axis < 0 ? axis + count : axis;
   if (at < 0 || at >= count)
-    return fail(Code::Input, "{}: axis {} of {} dimensions", op(), axis, rank);
+    return fail(Code::Input, "{}: axis {} is out of range for {} dimensions", op(), axis, rank);
   return static_cast<std::size_t>(at);
 }
 
@@ -153,8 +153,9 @@ Result<PaddleSlots> Call::finish() {
       const bool sound = std::all_of(tensor.dims.begin(), tensor.dims.end(),
                                      [](std::int64_t d) { return d >= 0 && d <= kMaxSize; });
       if (!sound || tensor.dims.size() > kMaxRank || !Shape::of(tensor.dims).elements()) {
-        return fail(Code::Input, "{}: its result {} would have the shape {}", op(), slot,
-                    text(tensor.dims));
+        return fail(Code::Input,
+                    "{}: its result {} would have the shape {}, which is invalid or too large",
+                    op(), slot, text(tensor.dims));
       }
     }
   }
@@ -179,15 +180,14 @@ Result<Numbers> broadcast(const Call& call, const Numbers& x, const Numbers& y, 
     narrow.pop_back();
   }
   if (start > static_cast<std::int64_t>(wide.size() - narrow.size())) {
-    return fail(Code::Input, "{}: operands {} and {} with axis {}", call.op(), text(x), text(y),
-                axis);
+    return fail(Code::Input, "{}: operands {} and {} do not fit with axis {}", call.op(), text(x),
+                text(y), axis);
   }
   Numbers result = wide;
   for (std::size_t i = 0; i < narrow.size(); ++i) {
     std::int64_t& dim = result[static_cast<std::size_t>(start) + i];
     if (dim != narrow[i] && dim != 1 && narrow[i] != 1) {
-      return fail(Code::Input, "{}: operands {} and {} do not go together", call.op(), text(x),
-                  text(y));
+      return fail(Code::Input, "{}: operands {} and {} do not fit", call.op(), text(x), text(y));
     }
     if (dim == 1) dim = narrow[i];
   }
@@ -215,7 +215,7 @@ const std::unordered_map<std::string_view, Infer>& operators() {
 Result<PaddleSlots> infer_paddle(const PaddleCall& call) {
   const auto found = shapes::operators().find(call.op);
   if (found == shapes::operators().end()) {
-    return fail(Code::Missing, "{}: an operator whose results oplat cannot infer",
+    return fail(Code::Missing, "{}: oplat cannot infer the results of this operator",
                 base::printable(call.op));
   }
   shapes::Call inner(call);

@@ -35,22 +35,22 @@ class Call {
   [[nodiscard]] bool has(std::string_view slot) const {
     return source_.operands.find(slot) != source_.operands.end();
   }
-  /// Code::Input where the slot is empty.
+  /// Code::Input if the slot is empty.
   [[nodiscard]] Result<const PaddleTensor*> operand(std::string_view slot) const;
   [[nodiscard]] std::span<const PaddleTensor> operands(std::string_view slot) const;
   [[nodiscard]] std::size_t results(std::string_view slot) const;
 
-  /// Code::Input where it is of another kind or out of range.
+  /// Code::Input if it is of another kind or out of range.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view name, std::int64_t otherwise,
                                              std::int64_t least = -kMaxSize,
                                              std::int64_t most = kMaxSize) const;
-  /// Nothing where it is absent; a single number is a list of one.
+  /// std::nullopt if it is missing; a single number is a list of one.
   [[nodiscard]] Result<std::optional<Numbers>> integers(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name, bool otherwise) const;
   [[nodiscard]] std::vector<double> reals(std::string_view name) const;
   [[nodiscard]] std::string word(std::string_view name, std::string_view otherwise) const;
 
-  /// Values of the tensors of a slot, one list; nothing where the slot is empty. Code::Missing
+  /// Values of the tensors of a slot, one list; std::nullopt if the slot is empty. Code::Missing
   /// where they are not known.
   [[nodiscard]] Result<std::optional<Numbers>> values(std::string_view slot) const;
   /// The first that is there: a list of tensors, a tensor, an attribute. Names may be empty.
@@ -64,7 +64,7 @@ class Call {
 
   /// The next result of the slot.
   void give(std::string_view slot, Numbers dims, std::optional<Numbers> values = std::nullopt);
-  /// What was given. Code::Input where a shape is absurd.
+  /// What was given. Code::Input if a shape is absurd.
   Result<PaddleSlots> finish();
 
  private:
@@ -90,7 +90,7 @@ std::span<const Operator> elementwise_operators();
 std::span<const Operator> number_operators();
 std::span<const Operator> product_operators();
 
-/// What an operator does to two integers; nothing where it is not defined, or leaves 63 bits.
+/// What an operator does to two integers; std::nullopt if it is not defined, or leaves 63 bits.
 std::optional<std::int64_t> calculate(std::string_view op, std::int64_t x, std::int64_t y);
 /// X -> Out of the same shape.
 Status unary(Call& call);

@@ -16,7 +16,7 @@ namespace {
 Result<Numbers> image(const Call& call, std::string_view slot) {
   OPLAT_TRY(x, call.operand(slot));
   if (x->dims.size() == 4) return x->dims;
-  return fail(Code::Input, "{}: operand {} has the shape {}, expected four dimensions", call.op(),
+  return fail(Code::Input, "{}: operand {} has the shape {}; expected four dimensions", call.op(),
               slot, text(x->dims));
 }
 
@@ -82,7 +82,7 @@ Status suppress(Call& call) {
   OPLAT_TRY(boxes, call.operand("BBoxes"));
   OPLAT_TRY(scores, call.operand("Scores"));
   if (boxes->dims.size() != 3 || scores->dims.size() < 2) {
-    return fail(Code::Input, "{}: boxes {} with scores {}", call.op(), text(boxes->dims),
+    return fail(Code::Input, "{}: boxes {} do not fit scores {}", call.op(), text(boxes->dims),
                 text(scores->dims));
   }
   OPLAT_TRY(keep, call.integer("keep_top_k", -1));

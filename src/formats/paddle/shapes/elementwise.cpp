@@ -80,7 +80,8 @@ Status sum(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   for (const PaddleTensor& each : call.operands("X")) {
     if (each.dims != x->dims)
-      return fail(Code::Input, "{}: {} and {}", call.op(), text(x->dims), text(each.dims));
+      return fail(Code::Input, "{}: operands {} and {} differ in shape", call.op(), text(x->dims),
+                  text(each.dims));
   }
   call.give("Out", x->dims);
   return {};

@@ -19,7 +19,7 @@ Result<Image> image_of(const Call& call, std::string_view slot, std::string_view
   const Numbers& dims = x->dims;
   if (dims.size() < 3 || dims.size() > 5) {
     return fail(Code::Input,
-                "{}: operand {} has the shape {}, expected an image of 3 to 5 dimensions",
+                "{}: operand {} has the shape {}; expected an image of 3 to 5 dimensions",
                 call.op(), slot, text(dims));
   }
   const std::string order = call.word(layout, "NCHW");
@@ -49,8 +49,8 @@ Result<Numbers> per_dimension(const Call& call, std::string_view name, std::size
   const bool sound = std::all_of(numbers.begin(), numbers.end(),
                                  [&](auto n) { return n >= least && n <= kMaxSize; });
   if (numbers.size() != count || !sound) {
-    return fail(Code::Input, "{}: attribute {} is {}, expected {} numbers from {}", call.op(), name,
-                text(numbers), count, least);
+    return fail(Code::Input, "{}: attribute {} is {}; expected {} numbers of at least {}",
+                call.op(), name, text(numbers), count, least);
   }
   return numbers;
 }
@@ -72,7 +72,7 @@ Status pad(const Call& call, const Numbers& sizes, bool may_dilate, std::vector<
     return {};
   }
   if (rule != "EXPLICIT") {
-    return fail(Code::Input, "{}: padding_algorithm is '{}', expected EXPLICIT, SAME or VALID",
+    return fail(Code::Input, "{}: padding_algorithm is '{}'; expected EXPLICIT, SAME or VALID",
                 call.op(), base::printable(rule));
   }
   OPLAT_TRY(given, call.integers("paddings"));
@@ -82,7 +82,7 @@ Status pad(const Call& call, const Numbers& sizes, bool may_dilate, std::vector<
   // as well, with zeros.
   if (pads.size() == 2 * count + 4) pads.erase(pads.begin(), pads.begin() + 4);
   if (pads.size() != count && pads.size() != 2 * count) {
-    return fail(Code::Input, "{}: attribute paddings is {}, expected {} or {} numbers", call.op(),
+    return fail(Code::Input, "{}: attribute paddings is {}; expected {} or {} numbers", call.op(),
                 text(pads), count, 2 * count);
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,7 +103,7 @@ Result<Numbers> slide(const Call& call, const std::vector<Slide>& slides, const 
     const std::int64_t reach = s.dilation * (s.kernel - 1) + 1;
     const std::int64_t room = sizes[i] + s.before + s.after - reach;
     if (room < 0) {
-      return fail(Code::Input, "{}: a window of {} over an image of {} padded by {} and {}",
+      return fail(Code::Input, "{}: a window of {} does not fit an image of {} padded by {} and {}",
                   call.op(), reach, sizes[i], s.before, s.after);
     }
     result.push_back((room + (round_up ? s.stride - 1 : 0)) / s.stride + 1);
@@ -117,7 +117,7 @@ Result<Numbers> filter_of(const Call& call, std::size_t spatial) {
   const bool sound =
       std::all_of(filter->dims.begin(), filter->dims.end(), [](auto d) { return d >= 1; });
   if (filter->dims.size() != spatial + 2 || !sound) {
-    return fail(Code::Input, "{}: the filter has the shape {}, expected {} dimensions", call.op(),
+    return fail(Code::Input, "{}: the filter has the shape {}; expected {} dimensions", call.op(),
                 text(filter->dims), spatial + 2);
   }
   return filter->dims;
@@ -142,8 +142,8 @@ Status convolution(Call& call) {
   OPLAT_TRY(filter, filter_of(call, image.sizes.size()));
   OPLAT_TRY(groups, call.integer("groups", 1, 1));
   if (image.channels != filter[1] * groups || filter[0] % groups != 0) {
-    return fail(Code::Input, "{}: a filter {} in {} groups over an image of {} channels", call.op(),
-                text(filter), groups, image.channels);
+    return fail(Code::Input, "{}: a filter {} in {} groups does not fit an image of {} channels",
+                call.op(), text(filter), groups, image.channels);
   }
   OPLAT_TRY(slides, slides_of(call, Numbers(filter.begin() + 2, filter.end()), image.sizes));
   OPLAT_TRY(sizes, slide(call, slides, image.sizes, false));
@@ -158,8 +158,8 @@ Status transposed_convolution(Call& call) {
   OPLAT_TRY(filter, filter_of(call, image.sizes.size()));
   OPLAT_TRY(groups, call.integer("groups", 1, 1));
   if (image.channels != filter[0] || image.channels % groups != 0) {
-    return fail(Code::Input, "{}: a filter {} in {} groups over an image of {} channels", call.op(),
-                text(filter), groups, image.channels);
+    return fail(Code::Input, "{}: a filter {} in {} groups does not fit an image of {} channels",
+                call.op(), text(filter), groups, image.channels);
   }
   OPLAT_TRY(slides, slides_of(call, Numbers(filter.begin() + 2, filter.end()), image.sizes));
   OPLAT_TRY(extra, call.integers("output_padding"));
@@ -213,7 +213,8 @@ Status interpolate(Call& call) {
   if (factors.size() == 1) factors.resize(count, factors.front());
   if (sizes) {
     if (sizes->size() != count)
-      return fail(Code::Input, "{}: {} sizes for {} dimensions", call.op(), sizes->size(), count);
+      return fail(Code::Input, "{}: has {} sizes for {} dimensions", call.op(), sizes->size(),
+                  count);
     image.sizes = *sizes;
   } else if (call.has("Scale")) {
     return fail(Code::Missing, "{}: the values of operand Scale are not known", call.op());
@@ -221,7 +222,8 @@ Status interpolate(Call& call) {
     for (std::size_t i = 0; i < count; ++i) {
       const double size = static_cast<double>(image.sizes[i]) * factors[i];
       if (!(size < static_cast<double>(kMaxSize)))
-        return fail(Code::Input, "{}: scaled by {}", call.op(), factors[i]);
+        return fail(Code::Input, "{}: a scale of {} leads to too large a size", call.op(),
+                    factors[i]);
       image.sizes[i] = static_cast<std::int64_t>(size);
     }
   } else {
@@ -242,7 +244,7 @@ Status pad_image(Call& call) {
   OPLAT_TRY(pads, call.numbers("", "Paddings", "paddings"));
   const std::size_t count = image.sizes.size();
   if (!pads || pads->size() != 2 * count) {
-    return fail(Code::Input, "{}: paddings {}, expected {} numbers", call.op(),
+    return fail(Code::Input, "{}: attribute paddings is {}; expected {} numbers", call.op(),
                 text(pads.value_or(Numbers{})), 2 * count);
   }
   const bool outer_first = call.op() == "pad2d";
@@ -265,7 +267,7 @@ Status pixel_shuffle(Call& call) {
   OPLAT_TRY(image, image_of(call, "X", "data_format"));
   OPLAT_TRY(factor, call.integer("upscale_factor", 1, 1, 1 << 10));
   if (image.sizes.size() != 2 || image.channels % (factor * factor) != 0) {
-    return fail(Code::Input, "{}: {} channels by a factor of {}", call.op(), image.channels,
+    return fail(Code::Input, "{}: {} channels do not fit a factor of {}", call.op(), image.channels,
                 factor);
   }
   image.channels /= factor * factor;
@@ -278,7 +280,7 @@ Status grid_sample(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(grid, call.operand("Grid"));
   if (x->dims.size() != grid->dims.size() || x->dims.size() < 4) {
-    return fail(Code::Input, "{}: an image {} by a grid {}", call.op(), text(x->dims),
+    return fail(Code::Input, "{}: an image {} does not fit a grid {}", call.op(), text(x->dims),
                 text(grid->dims));
   }
   Numbers dims = {x->dims[0], x->dims[1]};

@@ -15,14 +15,16 @@ namespace {
 Status reshape(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(given, call.numbers("ShapeTensor", "Shape", "shape"));
-  if (!given) return fail(Code::Input, "{}: nothing says the shape", call.op());
+  if (!given) return fail(Code::Input, "{}: the shape of the result is not stated", call.op());
   Numbers dims = *given;
-  if (dims.size() > kMaxRank) return fail(Code::Input, "{}: {} dimensions", call.op(), dims.size());
+  if (dims.size() > kMaxRank)
+    return fail(Code::Input, "{}: has {} dimensions, which is too many", call.op(), dims.size());
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0 && i < x->dims.size()) dims[i] = x->dims[i];
     if (dims[i] < -1 || dims[i] > kMaxSize || (dims[i] == -1 && open)) {
-      return fail(Code::Input, "{}: {} into the shape {}", call.op(), text(x->dims), text(*given));
+      return fail(Code::Input, "{}: {} cannot take the shape {}", call.op(), text(x->dims),
+                  text(*given));
     }
     if (dims[i] == -1) open = i, dims[i] = 1;
   }
@@ -30,7 +32,7 @@ Status reshape(Call& call) {
   const std::int64_t others = product(dims);
   if (open && others > 0 && elements % others == 0) dims[*open] = elements / others;
   if (product(dims) != elements) {
-    return fail(Code::Input, "{}: {} elements of {} into the shape {}", call.op(), elements,
+    return fail(Code::Input, "{}: {} elements of {} cannot take the shape {}", call.op(), elements,
                 text(x->dims), text(*given));
   }
   call.give("Out", dims, x->values);
@@ -47,7 +49,8 @@ Status flatten_range(Call& call) {
   }
   OPLAT_TRY(start, call.axis(first, x->dims.size()));
   OPLAT_TRY(stop, call.axis(last, x->dims.size()));
-  if (stop < start) return fail(Code::Input, "{}: from axis {} to {}", call.op(), first, last);
+  if (stop < start)
+    return fail(Code::Input, "{}: the range from axis {} to {} is empty", call.op(), first, last);
   const std::span<const std::int64_t> all(x->dims);
   Numbers dims(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(start));
   dims.push_back(product(all.subspan(start, stop - start + 1)));
@@ -76,8 +79,8 @@ Status transpose(Call& call) {
   for (std::int64_t i = 0; i < rank; ++i) {
     if (static_cast<std::int64_t>(sorted.size()) != rank ||
         sorted[static_cast<std::size_t>(i)] != i) {
-      return fail(Code::Input, "{}: axis {} is no order of {} dimensions", call.op(), text(order),
-                  rank);
+      return fail(Code::Input, "{}: axis {} is not a permutation of {} dimensions", call.op(),
+                  text(order), rank);
     }
   }
   Numbers dims;
@@ -115,8 +118,8 @@ Status concat(Call& call) {
       rest[axis] = dims[axis];
     }
     if (rest != dims || dims[axis] > kMaxSize) {
-      return fail(Code::Input, "{}: {} beside {} along axis {}", call.op(), text(each.dims),
-                  text(x->dims), axis);
+      return fail(Code::Input, "{}: {} and {} cannot be joined along axis {}", call.op(),
+                  text(each.dims), text(x->dims), axis);
     }
   }
   call.give("Out", dims, joined(call.operands("X")));
@@ -135,8 +138,8 @@ Status split(Call& call) {
     const std::int64_t parts = count > 0 ? count : static_cast<std::int64_t>(call.results("Out"));
     if (parts < 1 || parts > static_cast<std::int64_t>(call.results("Out")) ||
         length % parts != 0) {
-      return fail(Code::Input, "{}: {} along axis {} into {} parts", call.op(), length, axis,
-                  parts);
+      return fail(Code::Input, "{}: {} along axis {} cannot be split into {} parts", call.op(),
+                  length, axis, parts);
     }
     sections.assign(static_cast<std::size_t>(parts), length / parts);
   }
@@ -146,16 +149,16 @@ Status split(Call& call) {
     if (section == -1 && open == nullptr) {
       open = &section;
     } else if (section < 0 || section > left) {
-      return fail(Code::Input, "{}: {} along axis {} into {}", call.op(), length, axis,
-                  text(sections));
+      return fail(Code::Input, "{}: {} along axis {} cannot be split into {}", call.op(), length,
+                  axis, text(sections));
     } else {
       left -= section;
     }
   }
   if (open != nullptr) *open = left;
   if ((open == nullptr && left != 0) || sections.size() != call.results("Out")) {
-    return fail(Code::Input, "{}: {} along axis {} into {}, for {} results", call.op(), length,
-                axis, text(sections), call.results("Out"));
+    return fail(Code::Input, "{}: {} along axis {} cannot be split into {} for {} results",
+                call.op(), length, axis, text(sections), call.results("Out"));
   }
   std::ptrdiff_t at = 0;
   for (const std::int64_t section : sections) {
@@ -177,7 +180,8 @@ Status stack(Call& call) {
   OPLAT_TRY(axis, call.axis(given, x->dims.size(), true));
   for (const PaddleTensor& each : call.operands("X")) {
     if (each.dims != x->dims)
-      return fail(Code::Input, "{}: {} on {}", call.op(), text(each.dims), text(x->dims));
+      return fail(Code::Input, "{}: {} cannot be stacked on {}", call.op(), text(each.dims),
+                  text(x->dims));
   }
   Numbers dims = x->dims;
   dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis),
@@ -192,8 +196,8 @@ Status unstack_into(Call& call, std::string_view slot) {
   OPLAT_TRY(axis, call.axis(given, x->dims.size()));
   Numbers dims = x->dims;
   if (dims[axis] != static_cast<std::int64_t>(call.results(slot))) {
-    return fail(Code::Input, "{}: {} along axis {} into {} results", call.op(), dims[axis], axis,
-                call.results(slot));
+    return fail(Code::Input, "{}: {} along axis {} cannot be split into {} results", call.op(),
+                dims[axis], axis, call.results(slot));
   }
   dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   const bool known = x->values && x->dims.size() == 1;
@@ -227,7 +231,8 @@ Status unsqueeze(Call& call) {
   OPLAT_TRY(given, call.numbers("AxesTensorList", "AxesTensor", "axes"));
   Numbers dims = x->dims;
   for (const std::int64_t each : given.value_or(Numbers{})) {
-    if (dims.size() >= kMaxRank) return fail(Code::Input, "{}: axes {}", call.op(), text(*given));
+    if (dims.size() >= kMaxRank)
+      return fail(Code::Input, "{}: axes {} lead to too many dimensions", call.op(), text(*given));
     OPLAT_TRY(axis, call.axis(each, dims.size(), true));
     dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   }
@@ -240,7 +245,7 @@ Status expand(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(given, call.numbers("expand_shapes_tensor", "Shape", "shape"));
   if (!given || given->size() < x->dims.size() || given->size() > kMaxRank) {
-    return fail(Code::Input, "{}: {} to {}", call.op(), text(x->dims),
+    return fail(Code::Input, "{}: {} cannot be expanded to {}", call.op(), text(x->dims),
                 text(given.value_or(Numbers{})));
   }
   Numbers dims = *given;
@@ -249,7 +254,8 @@ Status expand(Call& call) {
     const std::int64_t from = i < added ? 1 : x->dims[i - added];
     if (dims[i] == -1 && i >= added) dims[i] = from;
     if (dims[i] < 0 || (from != 1 && dims[i] != from)) {
-      return fail(Code::Input, "{}: {} to {}", call.op(), text(x->dims), text(*given));
+      return fail(Code::Input, "{}: {} cannot be expanded to {}", call.op(), text(x->dims),
+                  text(*given));
     }
   }
   std::optional<Numbers> values;
@@ -279,12 +285,12 @@ Status tile_by(Call& call, std::string_view list, std::string_view tensor,
   Numbers times = given.value_or(Numbers{});
   Numbers dims = x->dims;
   if (times.size() > kMaxRank)
-    return fail(Code::Input, "{}: {} repetitions", call.op(), times.size());
+    return fail(Code::Input, "{}: has {} repetitions, which is too many", call.op(), times.size());
   while (times.size() < dims.size()) times.insert(times.begin(), 1);
   while (dims.size() < times.size()) dims.insert(dims.begin(), 1);
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (times[i] < 0 || times[i] > kMaxSize)
-      return fail(Code::Input, "{}: repeated {}", call.op(), text(times));
+      return fail(Code::Input, "{}: repetitions {} are out of range", call.op(), text(times));
     dims[i] *= times[i];
   }
   call.give("Out", dims);
@@ -303,8 +309,8 @@ Status pad(Call& call) {
   OPLAT_TRY(x, call.operand("X"));
   OPLAT_TRY(pads, call.integers("paddings"));
   if (!pads || pads->size() != 2 * x->dims.size()) {
-    return fail(Code::Input, "{}: paddings {} for {}", call.op(), text(pads.value_or(Numbers{})),
-                text(x->dims));
+    return fail(Code::Input, "{}: paddings {} do not fit {}", call.op(),
+                text(pads.value_or(Numbers{})), text(x->dims));
   }
   Numbers dims = x->dims;
   for (std::size_t i = 0; i < pads->size(); ++i)

@@ -34,7 +34,7 @@ Result<Numbers> wanted(const Call& call) {
   const bool sound =
       std::all_of(dims.begin(), dims.end(), [](auto d) { return d >= 0 && d <= kMaxSize; });
   if (!sound || dims.size() > kMaxRank)
-    return fail(Code::Input, "{}: the shape {}", call.op(), text(dims));
+    return fail(Code::Input, "{}: the shape {} is invalid", call.op(), text(dims));
   return dims;
 }
 
@@ -89,7 +89,7 @@ Status fill_batch_like(Call& call) {
 Result<std::int64_t> one(const Call& call, std::string_view slot, std::string_view attribute) {
   OPLAT_TRY(values, call.numbers("", slot, attribute));
   if (values && !values->empty()) return values->front();
-  return fail(Code::Missing, "{}: the value of {} is not known before it runs", call.op(), slot);
+  return fail(Code::Missing, "{}: the value of {} is only known at run time", call.op(), slot);
 }
 
 Status range(Call& call) {
@@ -98,7 +98,8 @@ Status range(Call& call) {
   OPLAT_TRY(step, one(call, "Step", "step"));
   if (step == 0 || std::abs(step) > kMaxSize || std::abs(start) > kMaxSize ||
       std::abs(end) > kMaxSize) {
-    return fail(Code::Input, "{}: from {} to {} by {}", call.op(), start, end, step);
+    return fail(Code::Input, "{}: the range from {} to {} by {} is invalid", call.op(), start, end,
+                step);
   }
   const std::int64_t way = step > 0 ? end - start : start - end;
   const std::int64_t count = way <= 0 ? 0 : (way + std::abs(step) - 1) / std::abs(step);
@@ -119,7 +120,8 @@ Status linspace(Call& call) {
 Status meshgrid(Call& call) {
   Numbers dims;
   for (const PaddleTensor& each : call.operands("X")) dims.push_back(product(each.dims));
-  if (dims.size() > kMaxRank) return fail(Code::Input, "{}: {} operands", call.op(), dims.size());
+  if (dims.size() > kMaxRank)
+    return fail(Code::Input, "{}: has {} operands, which is too many", call.op(), dims.size());
   for (std::size_t i = 0; i < call.results("Out"); ++i) call.give("Out", dims);
   return {};
 }

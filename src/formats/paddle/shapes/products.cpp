@@ -12,7 +12,7 @@ using namespace ir;  // NOLINT: the file is about keys
 namespace {
 
 tl::unexpected<Error> mismatch(const Call& call, const Numbers& x, const Numbers& y) {
-  return fail(Code::Input, "{}: {} by {}", call.op(), text(x), text(y));
+  return fail(Code::Input, "{}: {} cannot be multiplied by {}", call.op(), text(x), text(y));
 }
 
 /// As numpy: vectors get a dimension that goes again, what is before the last two is broadcast.
@@ -96,7 +96,8 @@ Status addmm(Call& call) {
 Status recurrent(Call& call) {
   OPLAT_TRY(x, call.operand("Input"));
   if (x->dims.size() != 3)
-    return fail(Code::Input, "{}: operand Input has the shape {}", call.op(), text(x->dims));
+    return fail(Code::Input, "{}: operand Input has the shape {}; expected 3 dimensions", call.op(),
+                text(x->dims));
   OPLAT_TRY(hidden, call.integer("hidden_size", 1, 1));
   OPLAT_TRY(layers, call.integer("num_layers", 1, 1, 1 << 16));
   const std::int64_t ways = call.flag("is_bidirec", false) ? 2 : 1;

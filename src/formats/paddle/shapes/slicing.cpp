@@ -32,8 +32,9 @@ Result<Range> range_of(const Call& call) {
       call.op() == "strided_slice" ? steps.value_or(Numbers{}) : Numbers(range.axes.size(), 1);
   if (range.starts.size() != range.axes.size() || range.ends.size() != range.axes.size() ||
       range.steps.size() != range.axes.size()) {
-    return fail(Code::Input, "{}: {} axes with {} starts, {} ends and {} steps", call.op(),
-                range.axes.size(), range.starts.size(), range.ends.size(), range.steps.size());
+    return fail(
+        Code::Input, "{}: has {} axes, {} starts, {} ends and {} steps; expected the same number",
+        call.op(), range.axes.size(), range.starts.size(), range.ends.size(), range.steps.size());
   }
   return range;
 }
@@ -47,7 +48,7 @@ struct Part {
 Result<Part> part_of(const Call& call, std::int64_t start, std::int64_t end, std::int64_t step,
                      std::int64_t length) {
   if (step == 0 || std::abs(step) > kMaxSize)
-    return fail(Code::Input, "{}: a step of {}", call.op(), step);
+    return fail(Code::Input, "{}: a step of {} is out of range", call.op(), step);
   const auto settle = [&](std::int64_t at) {
     const std::int64_t counted = at < 0 ? std::max(at, -kMaxSize * 2) + length : at;
     return step > 0 ? std::clamp<std::int64_t>(counted, 0, length)
@@ -86,8 +87,8 @@ Status slice(Call& call) {
   for (const std::int64_t each : decreased.value_or(Numbers{})) {
     OPLAT_TRY(axis, call.axis(each, dims.size()));
     if (dims[axis] != 1)
-      return fail(Code::Input, "{}: {} positions along axis {}, which goes", call.op(), dims[axis],
-                  axis);
+      return fail(Code::Input, "{}: {} positions along axis {} cannot be dropped; expected 1",
+                  call.op(), dims[axis], axis);
     gone[axis] = true;
   }
   Numbers kept;
@@ -113,7 +114,7 @@ Status gather(Call& call) {
     values = Numbers{};
     for (const std::int64_t i : *index->values) {
       if (i < 0 || i >= x->dims[0])
-        return fail(Code::Input, "{}: index {} of {}", call.op(), i, x->dims[0]);
+        return fail(Code::Input, "{}: index {} is out of range for {}", call.op(), i, x->dims[0]);
       values->push_back((*x->values)[static_cast<std::size_t>(i)]);
     }
   }
@@ -126,7 +127,8 @@ Status gather_nd(Call& call) {
   OPLAT_TRY(index, call.operand("Index"));
   const std::int64_t depth = index->dims.empty() ? -1 : index->dims.back();
   if (depth < 0 || depth > static_cast<std::int64_t>(x->dims.size())) {
-    return fail(Code::Input, "{}: {} by {}", call.op(), text(x->dims), text(index->dims));
+    return fail(Code::Input, "{}: {} does not fit the index {}", call.op(), text(x->dims),
+                text(index->dims));
   }
   Numbers dims(index->dims.begin(), index->dims.end() - 1);
   dims.insert(dims.end(), x->dims.begin() + depth, x->dims.end());
@@ -150,7 +152,8 @@ Status look_up(Call& call) {
   OPLAT_TRY(ids, call.operand("Ids"));
   OPLAT_TRY(table, call.operand("W"));
   if (table->dims.size() != 2)
-    return fail(Code::Input, "{}: a table of the shape {}", call.op(), text(table->dims));
+    return fail(Code::Input, "{}: the table has the shape {}; expected two dimensions", call.op(),
+                text(table->dims));
   Numbers dims = ids->dims;
   if (call.op() == "lookup_table" && !dims.empty() && dims.back() == 1) dims.pop_back();
   dims.push_back(table->dims[1]);

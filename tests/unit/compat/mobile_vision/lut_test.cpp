@@ -78,15 +78,15 @@ TEST(Lut, WhatIsReadCanBeWritten) {
 TEST(Lut, BadLinesAreNamed) {
   const std::string good = line("Int8Softmax", "5.0");
   EXPECT_THAT(lut_error_of(good + "not json\n"),
-              HasSubstr("t.json: line 2: no JSON object: 'not json'"));
-  EXPECT_THAT(lut_error_of(good + "[1]\n"), HasSubstr("line 2: no JSON object: '[1]'"));
+              HasSubstr("t.json: line 2: not a JSON object: 'not json'"));
+  EXPECT_THAT(lut_error_of(good + "[1]\n"), HasSubstr("line 2: not a JSON object: '[1]'"));
   EXPECT_THAT(
       lut_error_of("{}\n"),
       HasSubstr("line 1: lacks op_type, input_shapes, input_dtypes, runtime_us_p50, device"));
   EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 2) + ", \"unit\": \"ms\"}\n"),
               HasSubstr("line 1: 'unit' is not in the schema"));
   EXPECT_THAT(lut_error_of(line("Int8Softmax", "-3.0")),
-              HasSubstr("runtime_us_p50 is '-3.0' where microseconds"));
+              HasSubstr("runtime_us_p50 is '-3.0'; expected microseconds"));
   EXPECT_THAT(lut_error_of(line("Int8Softmax", "NaN")), HasSubstr("runtime_us_p50 is 'NaN'"));
   EXPECT_THAT(lut_error_of(line("Int8Softmax", "Infinity")),
               HasSubstr("runtime_us_p50 is 'Infinity'"));
@@ -95,23 +95,24 @@ TEST(Lut, BadLinesAreNamed) {
   EXPECT_THAT(lut_error_of(line("Int8Softmax", R"("5")")), HasSubstr("runtime_us_p50 is"));
   EXPECT_THAT(lut_error_of(line("", "5")), HasSubstr("op_type is ''"));
   EXPECT_THAT(lut_error_of(line("Int8Softmax", "5", "phone", R"([1])")),
-              HasSubstr("op_args is no list"));
-  EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 1) + " x\n"), HasSubstr("no JSON object"));
+              HasSubstr("op_args is not a list"));
+  EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 1) + " x\n"),
+              HasSubstr("not a JSON object"));
   EXPECT_THAT(lut_error_of(good.substr(0, good.size() - 1) + " {}\n"),
-              HasSubstr("something follows the closing brace"));
+              HasSubstr("text follows the closing brace"));
   std::string other_unit = good;
   other_unit.replace(other_unit.find("runtime_us"), 10, "runtime_ms");
   EXPECT_THAT(lut_error_of(other_unit),
-              HasSubstr("'runtime_ms_p50' is not in the schema; times are microseconds"));
+              HasSubstr("'runtime_ms_p50' is not in the schema; expected times in microseconds"));
   std::string twice = good;
   twice.replace(twice.find("\"op_args\": []"), 13, "\"op_type\": \"Int8FC\"");
-  EXPECT_THAT(lut_error_of(twice), HasSubstr("op_type stands twice"));
+  EXPECT_THAT(lut_error_of(twice), HasSubstr("op_type appears twice"));
   std::string flat = good;
   flat.replace(flat.find("[[1, 1000]]"), 11, "[1, 1000]");
-  EXPECT_THAT(lut_error_of(flat), HasSubstr("input_shapes is no list"));
+  EXPECT_THAT(lut_error_of(flat), HasSubstr("input_shapes is not a list"));
   EXPECT_THAT(lut_error_of(good.substr(0, good.size() / 2)), HasSubstr("line 1: "));
   EXPECT_THAT(lut_error_of(""), HasSubstr("no record"));
-  EXPECT_THAT(lut_error_of(std::string(400'000, '[')), HasSubstr("lines have at most"));
+  EXPECT_THAT(lut_error_of(std::string(400'000, '[')), HasSubstr("the limit for a line is"));
 }
 
 TEST(Lut, ManyBadLinesAreCounted) {
@@ -122,7 +123,7 @@ TEST(Lut, ManyBadLinesAreCounted) {
   const auto none = read_lut("rubbish\n", "t.json", true);
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message,
-              HasSubstr("t.json: no record (1 malformed, the first at line 1: "));
+              HasSubstr("t.json: has no record (1 malformed, the first at line 1: "));
   EXPECT_THAT(message, HasSubstr("and 2 more"));
   const auto lut = read_lut(bytes, "t.json", true);
   ASSERT_TRUE(lut.has_value());
@@ -216,7 +217,7 @@ TEST(Lut, QueriesHaveNoTimes) {
       R"({"op_type": "Relu", "op_args": [], "input_shapes": [[1, 4]], "input_dtypes": [1], "device": "phone"})"
       "\n");
   EXPECT_THAT(read_lut_question(kConv).error().message,
-              HasSubstr("runtime_us_p0 stands in a query"));
+              HasSubstr("runtime_us_p0 is not allowed in a query"));
 }
 
 TEST(Lut, AnOperatorThatNobodyKnowsKeepsAKey) {
@@ -333,7 +334,7 @@ TEST_F(LutTable, TheIndexOfAnImportAnswersAsItsRowsDo) {
   ASSERT_EQ(table::import_foreign(table, *codec_, request, read.file).value(),
             table::ImportOutcome::Added);
   EXPECT_THAT(times(phone, fc), ElementsAre(5, 50.5, 8));
-  // A row that oplat measured is no line: the index is void, and the rows answer, it among them.
+  // A row that oplat measured is not a line: the index is void, and the rows answer, it among them.
   Row row;
   row.key = lut_key_text(query_of(softmax));
   table::Timing timing;

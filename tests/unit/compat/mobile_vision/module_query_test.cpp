@@ -178,7 +178,7 @@ TEST(ModuleQuery, TheOtherBiasIsTheSameLayerWithoutIt) {
 
 TEST(ModuleQuery, NamesWhatDoesNotFit) {
   EXPECT_THAT(error("Conv2D", kConvArgs, {{1, 3, 8, 8}}),
-              HasSubstr("operator 'Conv2D' is not known (do you mean Conv2d?)"));
+              HasSubstr("unknown operator 'Conv2D' (do you mean Conv2d?)"));
   EXPECT_THAT(error("Conv2d", {{"in_channels", 3}, {"out_channels", 4}}, {{1, 3, 8, 8}}),
               HasSubstr("lacks the argument 'kernel_size'"));
   EXPECT_THAT(error("Conv2d", {{"kernal_size", 3}}, {{1, 3, 8, 8}}),
@@ -186,19 +186,18 @@ TEST(ModuleQuery, NamesWhatDoesNotFit) {
   EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 4, 8, 8}}),
               HasSubstr("'in_channels' is 3, but the input has 4"));
   EXPECT_THAT(error("Conv2d", kConvArgs, {{3, 8, 8}}), HasSubstr("2 more dimensions"));
-  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 8, 8}, {1}}),
-              HasSubstr("has 1 inputs; here are 2"));
-  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 0, 8}}), HasSubstr("0 is no dimension"));
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 8, 8}, {1}}), HasSubstr("has 1 inputs; found 2"));
+  EXPECT_THAT(error("Conv2d", kConvArgs, {{1, 3, 0, 8}}), HasSubstr("0 is not a dimension"));
   EXPECT_THAT(error("AvgPool2d", {{"kernel_size", 9}}, {{1, 3, 8, 8}}),
               HasSubstr("window is larger"));
   EXPECT_THAT(error("AvgPool2d", {{"kernel_size", Value::ints({1, 2, 3})}}, {{1, 3, 8, 8}}),
               HasSubstr("holds 3 numbers"));
   EXPECT_THAT(error("AdaptiveAvgPool2d", {{"output_size", Value(Unknown{})}}, {{1, 3, 8, 8}}),
-              HasSubstr("'output_size' is no whole number"));
+              HasSubstr("'output_size' is not an integer"));
   EXPECT_THAT(error("MatMul", {}, {{3, 4}, {5, 6}}), HasSubstr("4 columns, but 5 rows"));
   EXPECT_THAT(error("MultiheadAttention", {{"embed_dim", 8}, {"num_heads", 3}},
                     {{5, 2, 8}, {5, 2, 8}, {5, 2, 8}}),
-              HasSubstr("no multiple"));
+              HasSubstr("not a multiple"));
 }
 
 TEST(ModuleQuery, RefusesWhatCannotBeCounted) {
@@ -208,12 +207,11 @@ TEST(ModuleQuery, RefusesWhatCannotBeCounted) {
                      {"kernel_size", most},
                      {"stride", most},
                      {"padding", most}};
-  EXPECT_THAT(error("Conv3d", huge, {{1, 1, 9, 9, 9}}),
-              HasSubstr("more elements than can be counted"));
+  EXPECT_THAT(error("Conv3d", huge, {{1, 1, 9, 9, 9}}), HasSubstr("overflows"));
   const Args wide = {
       {"in_channels", 1}, {"out_channels", most}, {"kernel_size", 1}, {"stride", most}};
   EXPECT_THAT(error("ConvTranspose3d", wide, {{1, 1, 1 << 30, 1 << 30, 1}}),
-              HasSubstr("more elements than can be counted"));
+              HasSubstr("overflows"));
   EXPECT_THAT(error("Linear", {{"in_features", most + 1}, {"out_features", 1}}, {{1, most + 1}}),
               HasSubstr("expected a number from 1 to"));
 }

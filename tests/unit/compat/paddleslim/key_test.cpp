@@ -263,7 +263,7 @@ TEST(PaddleKey, PrecisionIsToldByProducts) {
             "paddle_lite:conv2d{activation=relu,bias=true,bit_length=16,dilations=[1,1],group=1,"
             "pads=[0,0,0,0],quant=True,"
             "strides=[1,1]}(f16[1,8,4,4],f16c[4,8,1,1])->(f16[1,4,4,4])");
-  // Activations are halves there, too, and stay what they are beside integers.
+  // Activations are halves there, too, and stay what they are next to integers.
   const Key swish = must_parse("paddle_lite:swish{}(f32[1,8])->(f32[1,8])");
   EXPECT_EQ(print(paddle_in_precision(swish, Dtype::F16)),
             "paddle_lite:swish{}(f16[1,8])->(f16[1,8])");

@@ -108,52 +108,51 @@ TEST(Pickle, OtherObjectsAreRefusedByName) {
       {"0", "POP"}};
   for (const auto& [code, name] : cases) {
     EXPECT_EQ(pickle_error_of(dict_of(code)),
-              "byte 4: " + name + " where a dict of str to float is expected");
+              "byte 4: " + name + "; expected a dict of str to float");
   }
-  EXPECT_EQ(pickle_error_of(dict_of("!")), "byte 4: 0x21 is no instruction of a pickle");
+  EXPECT_EQ(pickle_error_of(dict_of("!")), "byte 4: 0x21 is not an instruction of a pickle");
 }
 
 TEST(Pickle, MalformedOnesNameThePlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"", "is empty"},
       {"\x80\x03}", "byte 3: the file ends without STOP"},
-      {"\x80\x06}.", "protocol 6; known are 0 to 5"},
-      {"\x80\x03N.", "the pickle is None where a dict is expected"},
-      {".", "the pickle is nothing where a dict is expected"},
-      {"}.x", "1 bytes after the end"},
-      {"\x95\xff\0\0\0\0\0\0\0}."s, "a frame of 255 bytes where 2 are left"},
+      {"\x80\x06}.", "protocol 6; expected 0 to 5"},
+      {"\x80\x03N.", "the pickle is None; expected a dict"},
+      {".", "the pickle is nothing; expected a dict"},
+      {"}.x", "1 bytes follow the end"},
+      {"\x95\xff\0\0\0\0\0\0\0}."s, "a frame has 255 bytes, but only 2 are left"},
       {dict_of("X\0\0\0\x40"s), "bytes are announced"},
       {dict_of("\x8d\xff\xff\xff\xff\xff\xff\xff\xff"s),
        "18446744073709551615 bytes are announced"},
-      {dict_of("X\1"), "bytes are announced where"},
-      {dict_of("V" + std::string(70'000, 'a') + "\n"), "a line of more than 65536 bytes"},
+      {dict_of("X\1"), "bytes are announced, but only"},
+      {dict_of("V" + std::string(70'000, 'a') + "\n"), "a line has more than 65536 bytes"},
       {dict_of("X\x70\x11\1\0"s + std::string(70'000, 'a')),
-       "a text of 70000 bytes; keys have at most 65536"},
-      {dict_of("\x8b\xff\xff\xff\x7f"s), "a whole number of 2147483647 bytes"},
-      {dict_of("Va\nIx\n"), "'x' is no number"},
-      {dict_of("Va\nI1.5\n"), "'1.5' is no number"},
+       "a string of 70000 bytes; the limit for a key is 65536"},
+      {dict_of("\x8b\xff\xff\xff\x7f"s), "an integer of 2147483647 bytes"},
+      {dict_of("Va\nIx\n"), "'x' is not a number"},
+      {dict_of("Va\nI1.5\n"), "'1.5' is not a number"},
       {dict_of("V\\u0041\nK\1"), "holds an escape"},
-      {dict_of("Sabc\nK\1"), "between quotes"},
-      {dict_of(text_of("caf\xc3\xa9") + "K\1"),
-       "holds byte 0xc3; keys of a latency table are printable ASCII"},
+      {dict_of("Sabc\nK\1"), "in quotes"},
+      {dict_of(text_of("caf\xc3\xa9") + "K\1"), "holds byte 0xc3; expected printable ASCII"},
       {dict_of(text_of("a\tb") + "K\1"), "holds byte 0x09"},
-      {dict_of("K\1K\2"), "a key is a number where a text is expected"},
-      {dict_of("NK\2"), "a key is None where a text is expected"},
-      {dict_of("Va\nVb\n"), "the value of 'a' is a text where a number is expected"},
+      {dict_of("K\1K\2"), "a key is a number; expected a string"},
+      {dict_of("NK\2"), "a key is None; expected a string"},
+      {dict_of("Va\nVb\n"), "the value of 'a' is a string; expected a number"},
       {dict_of("Va\n"), "a key without a value"},
       {dict_of("}"), "a second dict"},
       // A dict that holds itself.
-      {"}p0\n(Va\ng0\nu.", "the value of 'a' is a dict where a number is expected"},
-      {"}p0\n(g0\nK\1u.", "a key is a dict where a text is expected"},
-      {dict_of("h\7"), "nothing is remembered as 7"},
-      {dict_of("gx\n"), "no place to remember at"},
-      {"p0\n.", "nothing to remember"},
-      {"(q\0}."s, "nothing to remember"},
+      {"}p0\n(Va\ng0\nu.", "the value of 'a' is a dict; expected a number"},
+      {"}p0\n(g0\nK\1u.", "a key is a dict; expected a string"},
+      {dict_of("h\7"), "no value was stored as 7"},
+      {dict_of("gx\n"), "not a valid memo index"},
+      {"p0\n.", "the stack is empty"},
+      {"(q\0}."s, "the stack is empty"},
       {"(u.", "SETITEMS finds no dict"},
       {"u.", "no MARK before it"},
       {"s.", "SETITEM finds 0 objects"},
-      {"NVa\nK\1s.", "an entry is set in None where a dict is expected"},
-      {"}(.", "the pickle is a mark where a dict is expected"},
+      {"NVa\nK\1s.", "an entry is set in None; expected a dict"},
+      {"}(.", "the pickle is a mark; expected a dict"},
   };
   for (const auto& [bytes, expected] : cases) {
     EXPECT_NE(pickle_error_of(bytes).find(expected), std::string::npos)
@@ -170,7 +169,7 @@ TEST(Pickle, CountsAreBounded) {
   std::string again = "}(V" + std::string(60'000, 'a') + "\nq" + '\0';
   for (int i = 0; i < 10'000; ++i) again += "K\1h"s + '\0';
   again += "K\1u.";
-  EXPECT_NE(pickle_error_of(again).find("keys of more bytes than the file has"), std::string::npos)
+  EXPECT_NE(pickle_error_of(again).find("keys have more bytes than the file"), std::string::npos)
       << pickle_error_of(again).substr(0, 200);
 }
 
@@ -247,10 +246,10 @@ TEST(Paddleslim, RowsWithoutATimeAreNamedOrLeftOut) {
   const auto strict = codec().read(bytes, {"a.pkl", "fp32", false});
   ASSERT_FALSE(strict.has_value());
   for (const char* expected :
-       {"a.pkl: 8 malformed rows; --skip-bad-rows",
+       {"a.pkl: 8 malformed rows; use --skip-bad-rows",
         "'a': the latency is nan; expected 1e-9 to 3.2e10 ms", "'b': the latency is -1.5",
-        "'d': the latency is None", "byte 27: 'c': the key stands there once more",
-        "'e': the latency is 0.0", "'': an empty key", "'f': the latency is inf",
+        "'d': the latency is None", "byte 27: 'c': the key appears again",
+        "'e': the latency is 0.0", "'': the key is empty", "'f': the latency is inf",
         "'g': the latency is 1e+304"}) {
     EXPECT_NE(strict.error().message.find(expected), std::string::npos)
         << strict.error().message << "\nexpected: " << expected;

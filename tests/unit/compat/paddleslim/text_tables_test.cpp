@@ -83,16 +83,16 @@ TEST(PaddleEvaluator, BadLinesAreNamed) {
   EXPECT_THAT(error("relu,1,8,1,1\t0"), HasSubstr("the latency is '0'"));
   EXPECT_THAT(error("relu,1,8,1,1\t1e300"), HasSubstr("the latency is '1e300'"));
   EXPECT_THAT(error("relu,1,8,1,1\t1e-320"), HasSubstr("the latency is '1e-320'"));
-  EXPECT_THAT(error("conv,1,1,1\t1"), HasSubstr("conv has 4 fields where 13 to 17 are expected"));
+  EXPECT_THAT(error("conv,1,1,1\t1"), HasSubstr("conv has 4 fields; expected 13 to 17"));
   EXPECT_THAT(error("conv,2,1,1,3,224,224,32,1,3,1,2,1\t1"),
               HasSubstr("the flags of conv are 2 and 1"));
   EXPECT_THAT(error("conv,1,1,1,x,224,224,32,1,3,1,2,1\t1"), HasSubstr("field 5 of conv is 'x'"));
   EXPECT_THAT(error("conv,1,1,1,3,224,224,32,2,3,1,2,1\t1"),
-              HasSubstr("2 groups divide neither 3"));
-  EXPECT_THAT(error("conv,1,1,1,3,2,2,32,1,3,0,2,1\t1"), HasSubstr("a window that does not fit"));
-  EXPECT_THAT(error("eltwise,7,1,8,1,1\t1"), HasSubstr("eltwise of type '7'"));
+              HasSubstr("2 groups do not divide both 3"));
+  EXPECT_THAT(error("conv,1,1,1,3,2,2,32,1,3,0,2,1\t1"), HasSubstr("a window does not fit"));
+  EXPECT_THAT(error("eltwise,7,1,8,1,1\t1"), HasSubstr("eltwise has type '7'"));
   EXPECT_THAT(error("relu,1,8,1,1\t1\nrelu,1,8,1,1\t2"),
-              HasSubstr("line 2: the operator stands there once more, in line 3"));
+              HasSubstr("line 2: the operator appears again in line 3"));
 }
 
 TEST(PaddleEvaluator, TheSameBytesComeOut) {
@@ -162,13 +162,13 @@ TEST(PaddleLookup, TheHeadSaysTheSetting) {
 TEST(PaddleLookup, BadLinesAreNamed) {
   const auto error = [](std::string_view row) { return error_of("paddle-lookup", lookup(row)); };
   EXPECT_THAT(error_of("paddle-lookup", "nothing\n"),
-              HasSubstr("line 1: 'nothing' where the line of 'dev_info...'"));
+              HasSubstr("line 1: 'nothing'; expected the line of 'dev_info...'"));
   EXPECT_THAT(error_of("paddle-lookup", "op_name\tinput_dims\n"),
-              HasSubstr("no column 'output_dims'"));
+              HasSubstr("the column 'output_dims' is missing"));
   EXPECT_THAT(error("conv\t[1 3 8 8]\t[1]\t(ch_out=4)\t1\t2"),
-              HasSubstr("line 4: 6 columns between tabs where 7 are expected"));
+              HasSubstr("line 4: 6 columns between tabs; expected 7"));
   EXPECT_THAT(error("conv\t[1 3 8]\t[1]\t(ch_out=4)\t1\t2\t1.5"),
-              HasSubstr("'[1 3 8]' where 4 sizes above 0"));
+              HasSubstr("'[1 3 8]'; expected 4 sizes above 0"));
   EXPECT_THAT(error("conv\t[1 3 8 8]\t[1]\tch_out=4\t1\t2\t1.5"),
               HasSubstr("parameters are 'ch_out=4'"));
   EXPECT_THAT(error("conv\t[1 3 8 8]\t[1]\t(ch_out)\t1\t2\t1.5"),
@@ -176,11 +176,11 @@ TEST(PaddleLookup, BadLinesAreNamed) {
   EXPECT_THAT(error("conv\t[1 3 8 8]\t[1]\t(ch_out=4,flag_act=3)\t1\t2\t1.5"),
               HasSubstr("flag_act is '3'"));
   EXPECT_THAT(error("conv\t[1 3 8 8]\t[1]\t(ch_out=4,kernel=9x9)\t1\t2\t1.5"),
-              HasSubstr("a window that does not fit"));
+              HasSubstr("a window does not fit"));
   EXPECT_THAT(error("fc\t[1 64]\t[1]\t(param_dim=63x10)\t1\t2\t1.5"),
               HasSubstr("param_dim is 63x10"));
   EXPECT_THAT(error("activation\t[1 8]\t[1]\t(act_type=relu)\t1\t2\t3"),
-              HasSubstr("not between least and most"));
+              HasSubstr("not between min and max"));
   EXPECT_THAT(error("activation\t[1 8]\t[1]\t(act_type=relu)\t1\t2\tinf"),
               HasSubstr("avg_latency(ms) is 'inf'"));
 }
@@ -244,7 +244,7 @@ TEST(PaddleProfile, BadLinesAreNamed) {
           .value();
   const std::string message = error_of("paddle-lite-profile", bytes);
   EXPECT_THAT(message, HasSubstr("3 malformed rows"));
-  EXPECT_THAT(message, HasSubstr("line 4: 5 words where at least 13 are expected"));
+  EXPECT_THAT(message, HasSubstr("line 4: 5 words; expected at least 13"));
   EXPECT_THAT(message, HasSubstr("line 5: sizes are '1x-3'"));
   EXPECT_THAT(message, HasSubstr("line 6: times are 'nan'"));
   EXPECT_THAT(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Foreign files in a table: whole, in order, once; and out again beside what was measured.
+/// Foreign files in a table: whole, in order, once; and out again next to what was measured.
 #include "table/exchange.hpp"
 #include "base/hash.hpp"
 #include "compat/tinynas/codec.hpp"
@@ -112,10 +112,11 @@ TEST_F(Foreign, WhatNoTableMayHoldIsRefused) {
                              {"", {{table::kRelu, table::sample_timing(1), "", {}}, row}, ""});
   };
   table::expect_error(add("own", {table::kAdd, table::sample_timing(1), "", {}}), Code::Input,
-                      "'own' is no format");
-  table::expect_error(add("test", {"", table::sample_timing(1), "", {}}), Code::Input, "empty key");
+                      "'own' is not a format");
+  table::expect_error(add("test", {"", table::sample_timing(1), "", {}}), Code::Input,
+                      "the key is empty");
   table::expect_error(add("test", {"two\nlines", table::sample_timing(1), "", {}}), Code::Input,
-                      "one line");
+                      "a line end or NUL");
   table::expect_error(add("test", {table::kAdd, table::sample_timing(-1), "", {}}), Code::Input,
                       "median_ns");
   EXPECT_EQ(table::must(table.counts()).rows(), 0);
@@ -208,7 +209,7 @@ TEST_F(Foreign, NothingToExportIsRefused) {
   const table::SettingId setting = table::must(table.put_setting(table::sample_setting()));
   table::must(table.put_row(device, setting, std::nullopt, table::sample_row(table::kRelu, 5)));
   table::expect_error(table::export_foreign(table, codec(), device, setting), Code::Refused,
-                      "the first of 1 is of Relu");
+                      "the first of 1 has the key Relu");
 }
 
 TEST_F(Foreign, CorruptCellsAreNamed) {
@@ -218,15 +219,12 @@ TEST_F(Foreign, CorruptCellsAreNamed) {
   }
   const std::string sound = read_bytes(file());
   const std::pair<std::string, std::string> cases[] = {
-      {"UPDATE native_file SET hash = x'00'",
-       "native_file 1: hash holds 1 bytes where 16 are expected"},
+      {"UPDATE native_file SET hash = x'00'", "native_file 1: hash holds 1 bytes; expected 16"},
       {"UPDATE native_file SET name = x'00'", "native_file 1: name holds a blob"},
-      {"UPDATE native_file SET head = 'text'",
-       "native_file 1: head holds text where a blob is expected"},
+      {"UPDATE native_file SET head = 'text'", "native_file 1: head holds text; expected a blob"},
       {"UPDATE native_file SET device = 'x'", "native_file 1: device holds text"},
-      {"UPDATE native SET gap = 7",
-       "native of row 2: gap holds an integer where a blob is expected"},
-      {"UPDATE native SET text = 'x'", "native of row 2: text holds text where a blob is expected"},
+      {"UPDATE native SET gap = 7", "native of row 2: gap holds an integer; expected a blob"},
+      {"UPDATE native SET text = 'x'", "native of row 2: text holds text; expected a blob"},
       {"UPDATE row SET median_ns = -1 WHERE id = 2", "row 2: median_ns holds -1.0"},
       {"UPDATE row SET kernel = 77 WHERE id = 1", "row 1: key holds null"},
   };

@@ -80,7 +80,7 @@ TEST(ExecutedConv, WhatNoTupleSays) {
 TEST(ExecutedConv, OtherKernelsAreRefused) {
   ConvTuple conv = kFusedConv;
   conv.in_c = 24;
-  EXPECT_EQ(text_of(conv, 16), "24 to 128 channels, no whole blocks of 16");
+  EXPECT_EQ(text_of(conv, 16), "24 to 128 channels, which are not multiples of the block of 16");
   EXPECT_TRUE(executed_key_of(conv, 8));
   conv = kFusedConv;
   conv.out_c = 3;

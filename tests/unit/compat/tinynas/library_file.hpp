@@ -13,7 +13,7 @@
 
 namespace oplat::test {
 
-/// Nothing where the file is absent. Lines are taken to be well-formed.
+/// std::nullopt if the file is missing. Lines are taken to be well-formed.
 inline std::optional<std::vector<compat::tinynas::LibraryTime>> read_library_file(
     const std::string& path) {
   std::ifstream file(path);

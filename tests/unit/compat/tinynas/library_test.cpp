@@ -107,9 +107,10 @@ TEST(TinynasCodec, UnknownFormatsAreListed) {
   const auto codec = find_codec("pickle");
   ASSERT_FALSE(codec.has_value());
   EXPECT_EQ(static_cast<int>(codec.error().code), static_cast<int>(Code::Usage));
-  EXPECT_NE(codec.error().message.find("it knows lut, paddle-evaluator, paddle-lite-profile, "
-                                       "paddle-lookup, paddleslim, tinynas"),
-            std::string::npos)
+  EXPECT_NE(
+      codec.error().message.find("expected one of lut, paddle-evaluator, paddle-lite-profile, "
+                                 "paddle-lookup, paddleslim, tinynas"),
+      std::string::npos)
       << codec.error().message;
 }
 
@@ -159,47 +160,47 @@ struct Malformed {
 TEST(TinynasCodec, MalformedRowsAreNamed) {
   const Malformed cases[] = {
       {"Regular,1,16,5,5,8,1,1,0} 0.5", "begins with 'Regular"},
-      {"# a comment", "begins with '# a comment' where '{' is expected"},
+      {"# a comment", "begins with '# a comment'; expected '{'"},
       {"{Regular,1,16,5,5,8,1,1,0 0.5", "no closing brace"},
       {"{Regular,1,16,5,5,8,1,1} 0.5",
-       "8 fields between the braces where 9 are expected (Conv_type,Batch,In_C"},
+       "8 fields between the braces; expected 9 (Conv_type,Batch,In_C"},
       {"{Regular,1,16,5,5,8,1,1,0,0} 0.5", "10 fields"},
       {"{} 0.5", "1 fields"},
-      {"{Dilated,1,16,5,5,8,1,1,0} 0.5",
-       "Conv_type is 'Dilated' where Regular or Depthwise is expected"},
+      {"{Dilated,1,16,5,5,8,1,1,0} 0.5", "Conv_type is 'Dilated'; expected Regular or Depthwise"},
       {"{regular,1,16,5,5,8,1,1,0} 0.5", "Conv_type is 'regular'"},
-      {"{Regular,x,16,5,5,8,1,1,0} 0.5", "Batch is 'x', no whole number"},
-      {"{Regular,1,16.0,5,5,8,1,1,0} 0.5", "In_C is '16.0', no whole number"},
-      {"{Regular,1,16, 5,5,8,1,1,0} 0.5", "In_H is ' 5', no whole number"},
-      {"{Regular,1,16,,5,8,1,1,0} 0.5", "In_H is '', no whole number"},
-      {"{Regular,1,16,5,5,0,1,1,0} 0.5", "Out_C is 0; sizes are at least 1"},
-      {"{Regular,1,16,5,-5,8,1,1,0} 0.5", "In_W is -5; sizes are at least 1"},
+      {"{Regular,x,16,5,5,8,1,1,0} 0.5", "Batch is 'x'; expected an integer"},
+      {"{Regular,1,16.0,5,5,8,1,1,0} 0.5", "In_C is '16.0'; expected an integer"},
+      {"{Regular,1,16, 5,5,8,1,1,0} 0.5", "In_H is ' 5'; expected an integer"},
+      {"{Regular,1,16,,5,8,1,1,0} 0.5", "In_H is ''; expected an integer"},
+      {"{Regular,1,16,5,5,0,1,1,0} 0.5", "Out_C is 0; expected at least 1"},
+      {"{Regular,1,16,5,-5,8,1,1,0} 0.5", "In_W is -5; expected at least 1"},
       {"{Regular,1,16,5,5,8,0,1,0} 0.5", "Kernel is 0"},
       {"{Regular,1,16,5,5,8,1,0,0} 0.5", "Stride is 0"},
-      {"{Regular,1,99999999999,5,5,8,1,1,0} 0.5", "In_C is '99999999999'; sizes end at 1073741824"},
-      {"{Regular,1,99999999999999999999,5,5,8,1,1,0} 0.5", "sizes end at"},
-      {"{Regular,1,16,5,5,8,1,1,2} 0.5", "ElmtFused is '2' where 0 or 1 is expected"},
+      {"{Regular,1,99999999999,5,5,8,1,1,0} 0.5",
+       "In_C is '99999999999'; the limit for a size is 1073741824"},
+      {"{Regular,1,99999999999999999999,5,5,8,1,1,0} 0.5", "the limit for a size is"},
+      {"{Regular,1,16,5,5,8,1,1,2} 0.5", "ElmtFused is '2'; expected 0 or 1"},
       {"{Regular,1,16,5,5,8,1,1,0}", "no latency after the closing brace"},
-      {"{Regular,1,16,5,5,8,1,1,0}0.5", "'0.5' after the closing brace where a blank is expected"},
-      {"{Regular,1,16,5,5,8,1,1,0} fast", "the latency is 'fast', no number"},
-      {"{Regular,1,16,5,5,8,1,1,0} 0x10", "the latency is '0x10', no number"},
-      {"{Regular,1,16,5,5,8,1,1,0} 0,5", "the latency is '0,5', no number"},
-      {"{Regular,1,16,5,5,8,1,1,0} nan", "the latency is 'nan' where ms, or -1"},
-      {"{Regular,1,16,5,5,8,1,1,0} inf", "the latency is 'inf' where ms"},
-      {"{Regular,1,16,5,5,8,1,1,0} -inf", "the latency is '-inf' where ms"},
+      {"{Regular,1,16,5,5,8,1,1,0}0.5", "'0.5' follows the closing brace; expected a blank"},
+      {"{Regular,1,16,5,5,8,1,1,0} fast", "the latency is 'fast'; expected a number"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0x10", "the latency is '0x10'; expected a number"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0,5", "the latency is '0,5'; expected a number"},
+      {"{Regular,1,16,5,5,8,1,1,0} nan", "the latency is 'nan'; expected ms, or -1"},
+      {"{Regular,1,16,5,5,8,1,1,0} inf", "the latency is 'inf'; expected ms"},
+      {"{Regular,1,16,5,5,8,1,1,0} -inf", "the latency is '-inf'; expected ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e999", "the latency is '1e999'"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e305", "the latency is '1e305'"},
       {"{Regular,1,16,5,5,8,1,1,0} 5e-324",
-       "the latency is '5e-324' ms; kernels take 1e-9 to 3.2e10 ms"},
+       "the latency is '5e-324' ms; expected 1e-9 to 3.2e10 ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 0.0000000009", "the latency is '0.0000000009' ms"},
       {"{Regular,1,16,5,5,8,1,1,0} 1e12", "the latency is '1e12' ms"},
-      {"{Regular,1,16,5,5,8,1,1,0} -2", "the latency is '-2' where ms, or -1"},
-      {"{Regular,1,16,5,5,8,1,1,0} -0", "the latency is '-0' where ms"},
-      {"{Regular,1,16,5,5,8,1,1,0} 0", "the latency is '0' where ms, or -1"},
-      {"{Regular,1,16,5,5,8,1,1,0} 0.5 ms", "'ms' after the latency"},
-      {"{Regular,1,16,5,5,8,1,1,0} 0.5\x0b", "the latency is '0.5\\x0b', no number"},
+      {"{Regular,1,16,5,5,8,1,1,0} -2", "the latency is '-2'; expected ms, or -1"},
+      {"{Regular,1,16,5,5,8,1,1,0} -0", "the latency is '-0'; expected ms"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0", "the latency is '0'; expected ms, or -1"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0.5 ms", "'ms' follows the latency"},
+      {"{Regular,1,16,5,5,8,1,1,0} 0.5\x0b", "the latency is '0.5\\x0b'; expected a number"},
       {std::string("{Regular,1,16,5,5,8,1,1,0} 0.\0005", 31), "holds a NUL byte"},
-      {std::string(5000, 'x'), "5000 bytes; rows have at most 1024"},
+      {std::string(5000, 'x'), "5000 bytes; the limit for a row is 1024"},
   };
   for (const Malformed& bad : cases) {
     SCOPED_TRACE(bad.line.substr(0, 100));
@@ -243,14 +244,15 @@ TEST(TinynasCodec, AByteOrderMarkIsNamed) {
 }
 
 TEST(TinynasCodec, WithoutATimeItIsNoLibrary) {
-  EXPECT_NE(library_error_of("").find("lib.out: no row with a latency (0 failed, 0 malformed)"),
+  EXPECT_NE(library_error_of("").find("lib.out: has no row with a latency (0 failed, 0 malformed)"),
             std::string::npos);
   EXPECT_NE(library_error_of("\n\n").find("no row with a latency"), std::string::npos);
   EXPECT_NE(library_error_of("{Regular,1,16,5,5,8,1,1,0} -1\n").find("(1 failed, 0 malformed)"),
             std::string::npos);
-  EXPECT_NE(library_error_of("rubbish\n", true)
-                .find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish' where"),
-            std::string::npos);
+  EXPECT_NE(
+      library_error_of("rubbish\n", true)
+          .find("(0 failed, 1 malformed, the first at line 1: begins with 'rubbish'; expected"),
+      std::string::npos);
 }
 
 TEST(TinynasCodec, AcceptsKeysThatALineCanSay) {

@@ -70,10 +70,10 @@ TEST(ConvList, BadLinesAreNamed) {
        "'Conv_type Batch In_C In_H In_W Out_C Kernel Stride ElmtFused 0', or 'Conv_type Stride"},
       {"Regular 1 16 5 5 8 1 1 0 0.0", "10 fields in"},
       {"Regular 1 1 3 32 64 56 64 0 0",
-       "In_H is 3 and In_W 32; a sample has one size for both; ten fields are"},
+       "In_H is 3, but In_W is 32; a sample has one size for both; ten fields are"},
       {"Regular 1 1 3 32 64 56 64 0 0",
        "eight or nine 'Conv_type Stride ElmtFused Kernel Batch In_C In_H Out_C [ms]"},
-      {"Regular 1 0 1 1 16 5 8 group=3", "group=3 of 16 to 8"}};
+      {"Regular 1 0 1 1 16 5 8 group=3", "group=3 does not divide 16"}};
   for (const auto& [line, why] : cases) {
     const auto list = read_conv_list(text(line));
     ASSERT_FALSE(list) << line;
@@ -160,7 +160,7 @@ TEST(Sampling, BadSpacesAreNamed) {
   };
   EXPECT_THAT(refused("batch 1\nstrides 1\n"),
               HasSubstr("file:2: unknown key 'strides' (do you mean stride?)"));
-  EXPECT_THAT(refused("batch 1\n"), HasSubstr("no elmt_fused, filter_size"));
+  EXPECT_THAT(refused("batch 1\n"), HasSubstr("lacks elmt_fused, filter_size"));
   EXPECT_THAT(refused("batch\n"), HasSubstr("file:1: 'batch' has no value"));
   EXPECT_THAT(refused(config() + "batch 2\n"), HasSubstr("file:11: 'batch' is given twice"));
   EXPECT_THAT(refused(config("x")), HasSubstr("file:10: channel_ratio is 'x'"));
@@ -233,7 +233,7 @@ TEST(DeviceLog, BadLinesAreNamedUnlessTheyComeAgain) {
                                    HasSubstr("line 5: iter-3: the line ends")));
   EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 1: a time without a sample"),
                                      HasSubstr("line 3: a time without a sample"),
-                                     HasSubstr("line 6: iter-1 stands here again")));
+                                     HasSubstr("line 6: iter-1 appears here again")));
 }
 
 /// A sample, a line that is not understood, and a time: whose is it?
@@ -246,13 +246,13 @@ CollectedLog log_around(const std::string& line, const std::string& first_time) 
 TEST(DeviceLog, ATimeNeverGoesToTheSampleBeforeItsOwn) {
   const std::pair<const char*, const char*> cases[] = {
       {"iter-2 Regular 1 32 8 8 64 3 1 1 0",
-       "iter-2: no colon behind its number: 'iter-2 Regular 1 32 8 8 64 3 1 1 0'; expected "
-       "'iter-N: Conv_type Batch"},
+       "iter-2: no colon after the number: 'iter-2 Regular 1 32 8 8 64 3 1 1 0'; expected 'iter-N: "
+       "Conv_type Batch"},
       {"iter-1234567890123456789: Regular 1 32 8 8 64 3 1 1 0",
        "a number of more than 18 digits: 'iter-1234567890123456789: Reg"},
-      {"iter-: Regular 1 32 8 8 64 3 1 1 0", "no number behind 'iter-'"},
-      {" iter-x: Regular 1 32 8 8 64 3 1 1 0", "no number behind 'iter-'"},
-      {"iter-", "no number behind 'iter-'"},
+      {"iter-: Regular 1 32 8 8 64 3 1 1 0", "no number after 'iter-'"},
+      {" iter-x: Regular 1 32 8 8 64 3 1 1 0", "no number after 'iter-'"},
+      {"iter-", "no number after 'iter-'"},
       {"console: iter-2 Regular", "iter-2: no colon"},
       {"iter-2", "iter-2: the line ends after its number"},
       {"console: iter-2", "iter-2: the line ends after its number"},
@@ -262,9 +262,9 @@ TEST(DeviceLog, ATimeNeverGoesToTheSampleBeforeItsOwn) {
       {"iter-2: Regular 1 32 8 8 64 3 1 1 0 0", "iter-2: 11 fields"},
       {"iter-2: Regular 1 25614 14 64 3 1 1 0", "iter-2: 9 fields"},  // 256 14 14
       {"iter-2: Regular 1 25614 14 64 3 1 1 0 0",
-       "iter-2: In_H is 14 and In_W 64; a sample has one size for both"},
+       "iter-2: In_H is 14, but In_W is 64; a sample has one size for both"},
       {"iter-2: Regular 1 32 8 9 64 3 1 1 0",
-       "iter-2: In_H is 8 and In_W 9; a sample has one size for both"},
+       "iter-2: In_H is 8, but In_W is 9; a sample has one size for both"},
       {"iter-2: Regular 1 32 8 8 64 3 1 1 0.5", "iter-2: the last field is '0.5'; expected 0"},
       {"iter-2: Regular 1 32 8 8 64 3 1 1 iter-3", "iter-2: the last field is 'iter-3'"}};
   for (const auto& [line, why] : cases) {
@@ -290,8 +290,8 @@ TEST(DeviceLog, AWordOfTheProgramEndsASampleToo) {
   EXPECT_EQ(log.library, "{Regular,1,3,8,8,32,3,2,0} -1\n{Regular,1,32,8,8,32,3,1,0} 3.000000\n");
   EXPECT_TRUE(log.bad.empty());
   EXPECT_THAT(log.notes, ElementsAre(HasSubstr("line 1: iter-1: no time follows"),
-                                     HasSubstr("line 2: no number behind 'iter-': 'iter-mode'; no "
-                                               "sample, but the one before it ends here"),
+                                     HasSubstr("line 2: no number after 'iter-': 'iter-mode'; not "
+                                               "a sample, but the sample before it ends here"),
                                      HasSubstr("line 3: a time without a sample")));
 }
 
@@ -335,7 +335,7 @@ TEST(DeviceLog, MillionsOfBadLinesAreCountedAndFewAreKept) {
   bytes += "iter-7: " + std::string(2000, '1') + "\n";
   const CollectedLog log = collect_log(text(bytes));
   ASSERT_EQ(log.bad.size(), 21U);
-  EXPECT_THAT(log.bad.front(), HasSubstr("line 1: no number behind 'iter-'"));
+  EXPECT_THAT(log.bad.front(), HasSubstr("line 1: no number after 'iter-'"));
   EXPECT_EQ(log.bad.back(), "and 4981 more");
 }
 

@@ -99,11 +99,11 @@ TEST(Literal, MalformedTextIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "the text is empty"},     {"[1", "1:3: the text ends; expected ',' or ']'"},
       {"[1 2]", "1:4: found '2'"},   {"{'a' 1}", "1:6: found '1'"},
-      {"{'a': }", "1:7: found '}'"}, {"'abc", "1:1: a string that does not end"},
+      {"{'a': }", "1:7: found '}'"}, {"'abc", "1:1: the string does not end"},
       {"'a\nb'", "does not end"},    {"{[1]: 2}", "1:2: a list cannot be a key"},
-      {"012", "begins with 0"},      {"99999999999999999999", "does not fit 64 bits"},
-      {"1__0", "within a number"},   {"0x", "without digits"},
-      {"'\\xg'", "hexadecimal"},     {"'a' b'b'", "1:5: found b', which begins a string of bytes"},
+      {"012", "begins with 0"},      {"99999999999999999999", "does not fit into 64 bits"},
+      {"1__0", "inside a number"},   {"0x", "has no digits"},
+      {"'\\xg'", "hexadecimal"},     {"'a' b'b'", "1:5: found b', which begins a byte string"},
       {"[,]", "1:2: found ','"},     {"{'a': 1, 2}", "expected ':'"}};
   for (const auto& [text, why] : cases) EXPECT_THAT(refused(text), HasSubstr(why)) << text;
   EXPECT_THAT(refused(std::string_view("[1, \0]", 6)), StartsWith("1:5: "));
@@ -112,9 +112,7 @@ TEST(Literal, MalformedTextIsRefused) {
 TEST(Literal, BytesAreNoText) {
   for (const char* text : {"[b'x']", "[B\"x\"]", "[rb'x']", "[bR\"\"\"x\"\"\"]", "{b'k': 3}"}) {
     EXPECT_THAT(refused(text), StartsWith("1:2: found ")) << text;
-    EXPECT_THAT(refused(text),
-                HasSubstr("which begins a string of bytes, no text; leave the b away"))
-        << text;
+    EXPECT_THAT(refused(text), HasSubstr("which begins a byte string; omit the b")) << text;
   }
 }
 
@@ -126,7 +124,7 @@ TEST(Literal, DepthAndSizeAreBounded) {
   EXPECT_THAT(refused(nested(66)), HasSubstr("nested deeper than 64"));
   EXPECT_THAT(refused(std::string(1'000'000, '[')), HasSubstr("nested deeper than 64"));
   EXPECT_THAT(refused(std::string((std::size_t{16} << 20) + 1, ' ')),
-              HasSubstr("more than the 16 MiB"));
+              HasSubstr("the limit for a literal is 16 MiB"));
   std::string many = "[";
   for (int i = 0; i < 1'000'001; ++i) many += "1,";
   EXPECT_THAT(refused(many + "]"), HasSubstr("more than 1000000 values"));

@@ -100,7 +100,7 @@ TEST(StructureModel, TooManyWeightsAreRefusedBeforeTheyAreMade) {
   ASSERT_TRUE(structure);
   const auto bytes = structure_model(*structure, 8, 1);
   ASSERT_FALSE(bytes);
-  EXPECT_THAT(bytes.error().message, HasSubstr("more than the 2 GiB of an ONNX file"));
+  EXPECT_THAT(bytes.error().message, HasSubstr("the limit for an ONNX file is 2 GiB"));
 }
 
 TEST(SampleModel, FusedHasASecondInput) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The reproduced predictor beside answers that the original itself gave.
+/// The reproduced predictor next to answers that the original itself gave.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -75,8 +75,8 @@ TEST(OriginalGolden, TotalsOfResNet50) {
   }
 }
 
-/// A row of the library comes back as it stands there, up to the rounding of weights. Of rows for
-/// one convolution Qhull keeps one, so a library with duplicates is left out.
+/// A row of the library comes back as it is in the library, up to the rounding of weights. Of rows
+/// for one convolution Qhull keeps one, so a library with duplicates is left out.
 TEST(OriginalGolden, MeasuredRowsComeBack) {
   OPLAT_LIBRARY_OR_SKIP(original, "conv_data.out");
   std::size_t count = 0, off = 0;

@@ -118,7 +118,7 @@ TEST(Original, ARatioIsCutToTwoDigitsInTheLibraryButNotInTheQuestion) {
       rows.push_back({regular(1, out_c, in_h, out_c), 2});
     }
   const auto original = predictor(rows);
-  // Stands at 0.33, is asked at 1/3.
+  // The row has 0.33, the question 1/3.
   EXPECT_NEAR(ms(original, regular(1, 8, 8, 24)), 1 + (1.0 / 3 - 0.33) / (1 - 0.33), kRounding);
 }
 
@@ -126,14 +126,14 @@ TEST(Original, ConvolutionsOfImagesStandApart) {
   std::vector<LibraryTime> rows;
   add_grid(rows, 1, 1, 1);
   const auto without = predictor(rows);
-  EXPECT_THAT(error_of(without, regular(1, 3, 8, 16)), HasSubstr("no row of In_C = 3"));
+  EXPECT_THAT(error_of(without, regular(1, 3, 8, 16)), HasSubstr("no row with In_C = 3"));
   for (const std::int64_t out_c : {16, 32})
     for (const std::int64_t in_h : {8, 16}) rows.push_back({regular(1, 3, in_h, out_c), 7});
   const auto with = predictor(rows);
   EXPECT_NEAR(ms(with, regular(1, 3, 8, 16)), 7, kRounding);
   EXPECT_NEAR(ms(with, regular(1, 16, 8, 16)), 96, kRounding);
   // One more ratio would make a line; the image's is none.
-  EXPECT_THAT(error_of(with, regular(1, 8, 8, 16)), HasSubstr("one ratio of channels only"));
+  EXPECT_THAT(error_of(with, regular(1, 8, 8, 16)), HasSubstr("only one ratio of channels"));
 }
 
 TEST(Original, BatchesAreJoinedByLinesWhateverTheirOrderInTheFile) {
@@ -152,7 +152,7 @@ TEST(Original, BatchesAreJoinedByLinesWhateverTheirOrderInTheFile) {
 TEST(Original, OneBatchMakesNoLine) {
   std::vector<LibraryTime> rows;
   add_grid(rows, 32, 1, 1);
-  EXPECT_THAT(error_of(predictor(rows), regular(1, 16, 16, 16)), HasSubstr("one batch only"));
+  EXPECT_THAT(error_of(predictor(rows), regular(1, 16, 16, 16)), HasSubstr("only one batch"));
 }
 
 TEST(Original, DepthwiseLooksAtOutputChannelsOnly) {

@@ -186,7 +186,7 @@ TEST(Rules, ThreeDimensionalBlocks) {
                           "Depthwise 2 0 5 1 48 16 48", "Regular 1 1 1 1 48 8 24"));
   EXPECT_THAT(refused(net, Rules::Corrected), HasSubstr("block 0 (Conv3DKXBNRELU): a 3-D block"));
   EXPECT_THAT(refused("[{'class':'Conv3DKXBN','in':3,'out':24,'k':3}]", Rules::Original),
-              HasSubstr("no key 'kt'"));
+              HasSubstr("the key 'kt' is missing"));
   EXPECT_THAT(refused("[{'class':'ConvKXBN','in':3,'out':24,'k':3},{'class':'Conv3DKXBN','in':24,'"
                       "out':24,'k':3,'kt':1}]",
                       Rules::Original),
@@ -200,13 +200,13 @@ TEST(Rules, PaddingDecidesTheTrueSize) {
   EXPECT_EQ(original(net, 32)[1], "Regular 1 0 1 1 8 32 8");
   EXPECT_THAT(
       refused("[{'class':'SuperResK1KX','in':16,'out':16,'btn':8,'k':4,'L':1}]", Rules::Corrected),
-      HasSubstr("the sum of 31x31 and 32x32"));
+      HasSubstr("the sizes 31x31 and 32x32"));
   EXPECT_THAT(refused("[{'class':'ConvKXBN','in':3,'out':8,'k':9,'p':0}]", Rules::Corrected, 8),
-              HasSubstr("a 9x9 kernel on 8x8"));
+              HasSubstr("a 9x9 kernel does not fit 8x8"));
   std::string growing = "[";
   for (int i = 0; i < 60; ++i) growing += "{'class':'ConvKXBN','in':3,'out':3,'k':1,'p':10000},";
   EXPECT_THAT(refused(growing + "]", Rules::Corrected),
-              HasSubstr("block 49 (ConvKXBN): conv: a result of 1000032x1000032"));
+              HasSubstr("block 49 (ConvKXBN): conv: the result of 1000032x1000032"));
 }
 
 TEST(Rules, WhatTheOriginalRaisesElsewhere) {
@@ -232,7 +232,8 @@ TEST(Rules, NetworksThatCannotRun) {
       refused(
           "[{'class':'ConvKXBN','in':3,'out':8,'k':3},{'class':'ConvKXBN','in':16,'out':8,'k':3}]",
           Rules::Corrected),
-      HasSubstr("block 1 (ConvKXBN): it takes 16 channels, but the block before it gives 8"));
+      HasSubstr("block 1 (ConvKXBN): it takes 16 channels, but the block before it has 8 output "
+                "channels"));
 }
 
 TEST(Rules, ErrorsNameTheLineOfTheBlock) {
@@ -243,7 +244,7 @@ TEST(Rules, ErrorsNameTheLineOfTheBlock) {
               StartsWith("net.txt:5: block 1 (ConvKXBN): the original raises ValueError"));
   EXPECT_THAT(
       refused(first + "{'class':'Conv3DKXBN','in':8,'out':8,'k':3,'kt':1}]", Rules::Original),
-      StartsWith("net.txt:5: block 1 (Conv3DKXBN): 2-D and 3-D"));
+      StartsWith("net.txt:5: block 1 (Conv3DKXBN): the structure mixes 2-D and 3-D"));
 }
 
 TEST(Structure, BadBlocksAreNamed) {
@@ -251,10 +252,10 @@ TEST(Structure, BadBlocksAreNamed) {
       {"[{'class':'SuperResK1KXX','in':16}]",
        "block 0: unknown class 'SuperResK1KXX' (do you mean"},
       {"[{'class':'ConvKXBN','in':3,'out':8,'k':3},\n {'in':3}]",
-       "net.txt:2:2: block 1: no key 'class'"},
-      {"[{'class':'ConvKXBN','out':8,'k':3}]", "no key 'in'"},
-      {"[{'class':'SuperResK1KX','in':3,'out':8,'k':3,'btn':4}]", "no key 'L'"},
-      {"[{'class':'SuperResK1KX','in':3,'out':8,'k':3,'L':4}]", "no key 'btn'"},
+       "net.txt:2:2: block 1: the key 'class' is missing"},
+      {"[{'class':'ConvKXBN','out':8,'k':3}]", "the key 'in' is missing"},
+      {"[{'class':'SuperResK1KX','in':3,'out':8,'k':3,'btn':4}]", "the key 'L' is missing"},
+      {"[{'class':'SuperResK1KX','in':3,'out':8,'k':3,'L':4}]", "the key 'btn' is missing"},
       {"[{'class':'ConvKXBN','in':'3','out':8,'k':3}]", "'in' is the string '3'"},
       {"[{'class':'ConvKXBN','in':0,'out':8,'k':3}]", "'in' is 0; expected an integer from 1"},
       {"[{'class':'ConvKXBN','in':-3,'out':8,'k':3}]", "'in' is -3"},
@@ -264,9 +265,9 @@ TEST(Structure, BadBlocksAreNamed) {
       {"[{'class':'ConvKXBNRELU','in':3,'out':8,'k':3,'act':'gelu'}]", "unknown activation 'gelu'"},
       {"[{'class':7}]", "'class' is 7"},
       {"[{'class':'ConvKXBN','in':3,'out':8,b'k':3}]",
-       "net.txt:1:37: found b', which begins a string of bytes"},
+       "net.txt:1:37: found b', which begins a byte string"},
       {"[{'class':b'ConvKXBN','in':3,'out':8,'k':3}]",
-       "net.txt:1:11: found b', which begins a string of bytes"},
+       "net.txt:1:11: found b', which begins a byte string"},
       {"[7]", "block 0: 7; expected a dictionary"},
       {"[]", "at least one block"},
       {"7", "expected a list of blocks"},

@@ -69,11 +69,11 @@ double best_of_all(const Data& data, std::size_t least) {
 BoostOptions one_split() {
   BoostOptions options;
   options.trees = 1;
-  options.rate = 1;
+  options.learning_rate = 1;
   options.leaves = 2;
-  options.column_share = 1;
-  options.row_share = 1;
-  options.whole = 1;
+  options.feature_fraction = 1;
+  options.bagging_fraction = 1;
+  options.huber_quantile = 1;
   options.l2 = 0;
   return options;
 }
@@ -89,9 +89,9 @@ TEST(Booster, TheFirstSplitIsTheBestOfAll) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Data data = random_data(seed);
     BoostOptions options = one_split();
-    options.least_rows = 7;
+    options.min_rows = 7;
     const Forest forest = test::must(boost(data.x, data.y, options));
-    EXPECT_NEAR(error_of(forest, data), best_of_all(data, options.least_rows), 1e-3)
+    EXPECT_NEAR(error_of(forest, data), best_of_all(data, options.min_rows), 1e-3)
         << "seed " << seed;
   }
 }
@@ -112,7 +112,7 @@ TEST(Booster, ALeafIsTheWeightedMeanOfItsRows) {
 TEST(Booster, ALeafHasTheLeastWeightWhateverItsRows) {
   Data data{Matrix(40, 1), {}};
   BoostOptions options = one_split();
-  options.least_rows = 5;
+  options.min_rows = 5;
   for (std::size_t i = 0; i < 40; ++i) {
     data.x.row(i)[0] = static_cast<float>(i);
     data.y.push_back(i < 8 ? 1.0F : 0.0F);  // the best cut is before 8
@@ -158,9 +158,9 @@ TEST(Booster, AFewRowsOfAnotherKindDoNotPullAtTheRest) {
   }
   BoostOptions options = one_split();
   options.trees = 50;
-  options.rate = 0.2;
+  options.learning_rate = 0.2;
   const auto off = [&](double whole) {
-    options.whole = whole;
+    options.huber_quantile = whole;
     return std::abs(test::must(boost(data.x, data.y, options)).value(std::vector<float>{0}) - 1);
   };
   EXPECT_GT(off(1), 30) << "the mean";

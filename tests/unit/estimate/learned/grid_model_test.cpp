@@ -69,8 +69,8 @@ TEST(BoosterTest, LearnsAStepAndTheSameOneAgain) {
   }
   BoostOptions options;
   options.trees = 60;
-  options.rate = 0.2;
-  options.column_share = 1;
+  options.learning_rate = 0.2;
+  options.feature_fraction = 1;
   const Forest forest = must(boost(x, y, options));
   EXPECT_EQ(forest.trees(), 60U);
   EXPECT_NEAR(forest.value(std::vector<float>{20, 3}), 1, 0.02);

@@ -46,7 +46,7 @@ struct Answers {
 SpreadOptions of_both_columns() {
   SpreadOptions options;
   options.trees = 80;
-  options.column_share = 1;
+  options.feature_fraction = 1;
   return options;
 }
 

@@ -47,7 +47,7 @@ TEST(Drawing, WithoutShapesIsNone) {
     const auto drawing = read_drawing("d.svg", svg);
     ASSERT_FALSE(drawing) << svg;
     EXPECT_EQ(drawing.error().code, Code::Input);
-    EXPECT_THAT(drawing.error().message, HasSubstr("d.svg: no drawing"));
+    EXPECT_THAT(drawing.error().message, HasSubstr("d.svg: is not a drawing"));
   }
   EXPECT_THAT(read_drawing("d.svg", "version https://git-lfs.github.com/spec/v1\n").error().message,
               HasSubstr("git lfs pull"));
@@ -83,7 +83,7 @@ TEST(Drawing, ItsInputsNeedABatch) {
   const auto open = folder.read();
   ASSERT_FALSE(open);
   EXPECT_EQ(open.error().code, Code::Usage);
-  EXPECT_THAT(open.error().message, HasSubstr("drawn with [64, 8, 8, 3]"));
+  EXPECT_THAT(open.error().message, HasSubstr("its drawing has [64, 8, 8, 3]"));
   const auto graph = folder.read({.shapes = {}, .batch = 3});
   ASSERT_TRUE(graph) << graph.error().message;
   EXPECT_EQ(shown(*graph, graph->inputs.at(0)), "x u8[3,8,8,3]");

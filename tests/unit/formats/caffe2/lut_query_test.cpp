@@ -63,7 +63,7 @@ TEST(LutQuery, ArgumentsThatNobodyKnowsStay) {
   EXPECT_EQ(lut_query_of(*key), query);
 }
 
-/// kernels of a Relu are no window's, and stay as they are.
+/// kernels of a Relu are not those of a window, and stay as they are.
 TEST(LutQuery, ArgumentsOfAnotherKindsNameStay) {
   const LutQuery query{
       .op_type = "Relu",
@@ -99,7 +99,7 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
     return query;
   };
   expect_refused(changed([](LutQuery& q) { q.op_type = "Int8Nothing"; }),
-                 "Int8Nothing: an operator");
+                 "Int8Nothing: oplat cannot infer");
   expect_refused(changed([](LutQuery& q) { q.op_type.clear(); }), "operator");
   expect_refused(changed([](LutQuery& q) { q.input_dtypes.pop_back(); }),
                  "3 shapes, but 2 data types");
@@ -112,7 +112,7 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
   expect_refused(changed([](LutQuery& q) {
                    q.input_shapes[0] = {1, 64, 48};
                  }),
-                 "[1,64,48], expected an image");
+                 "[1,64,48]; expected an image");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 0, 48, 3}; }), "dimension of 0");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, -3, 48, 3}; }), "dimension of");
   expect_refused(changed([](LutQuery& q) {
@@ -125,11 +125,11 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
                  "too large");
   expect_refused(changed([](LutQuery& q) { q.input_shapes[0] = {1, 1, 0, 3}; }), "dimension");
   expect_refused(changed([](LutQuery& q) { q.input_shapes.clear(), q.input_dtypes.clear(); }),
-                 "no operand");
+                 "has no operand");
   expect_refused(changed([](LutQuery& q) { q.op_args[0] = int_argument("kernel", 0); }),
                  "kernel is 0");
   expect_refused(changed([](LutQuery& q) { q.op_args[0] = text_argument("kernel", "3"); }),
-                 "no integer");
+                 "not an integer");
   expect_refused(changed([](LutQuery& q) { q.op_args[0] = int_argument("kernel", 5); }),
                  "expected [16,5,5,3]");
   expect_refused(changed([](LutQuery& q) { q.op_args[1] = text_argument("order", "NCHW"); }),
@@ -137,7 +137,7 @@ TEST(LutQuery, WhatDoesNotFitIsRefused) {
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(int_argument("kernel", 3)); }),
                  "twice");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back("kernel: 3"); }),
-                 "no protobuf text");
+                 "not the protobuf text");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(text_argument("x", "\xff")); }),
                  "ASCII");
   expect_refused(changed([](LutQuery& q) { q.op_args.push_back(int_argument("group", 2)); }),

@@ -77,14 +77,14 @@ TEST(Net, RefusesWhatIsNone) {
   };
   refuse("", "empty");
   refuse("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull");
-  refuse("name: \"x\"\nlayer { }\n", "no Caffe2 net");
-  refuse(kConv.substr(0, kConv.size() - 3), "truncated one: line");
+  refuse("name: \"x\"\nlayer { }\n", "not a Caffe2 net");
+  refuse(kConv.substr(0, kConv.size() - 3), "is truncated: line");
   refuse("op { type: 3 }", "line 1");
-  refuse("op { type: \"Relu\" ", "no Caffe2 net");
-  refuse(std::string(100, '\xff'), "no Caffe2 net");
+  refuse("op { type: \"Relu\" ", "not a Caffe2 net");
+  refuse(std::string(100, '\xff'), "not a Caffe2 net");
   std::string deep = "op { ";
   for (int depth = 0; depth < 1000; ++depth) deep += "unknown { ";
-  refuse(deep, "no Caffe2 net");
+  refuse(deep, "not a Caffe2 net");
 }
 
 TEST(Net, EveryPrefixIsRefusedOrANet) {
@@ -107,7 +107,7 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   refuse(x + op("Relu", {"x"}, {"a"}) + op("Relu", {"b"}, {"c"}) + op("Relu", {"c"}, {"b"}),
          "operator 1 (Relu) reads 'b', which only operator 2 writes");
   refuse(x + op("Relu", {"x"}, {"a"}) + op("Relu", {"lost"}, {"c"}),
-         "operator 1 (Relu) reads 'lost', which nothing writes");
+         "operator 1 (Relu) reads 'lost', which no operator writes");
   refuse(x + op("Sum", {"x", ""}, {"a"}), "reads ''");
   refuse(x + op("Foo", {"x"}, {"a", "a"}), "operator 0 (Foo) writes 'a' twice");
   refuse(x + op("Foo", {"x"}, {""}), "without a name");
@@ -115,10 +115,10 @@ TEST(Net, OperatorsThatHangTogetherWrongly) {
   refuse(x + op("Sum", std::vector<std::string>(5000, "x"), {"a"}),
          "operator 0 (Sum) has 5000 operands");
   refuse(x + op("Relu", {"x"}, {"a"}) + "external_output: \"z\"\n",
-         "output 'z' is written by no operator");
+         "no operator writes the net's output 'z'");
   refuse(x + op("Relu", {"x"}, {"a"}, "arg { name: \"k\" i: 1 s: \"a\" }"),
          "holds values of 2 kinds");
-  refuse(x + op("Relu", {"x"}, {"a"}, i("k", 1) + i("k", 2)), "argument 'k' stands twice");
+  refuse(x + op("Relu", {"x"}, {"a"}, i("k", 1) + i("k", 2)), "argument 'k' appears twice");
   refuse(x + op("Relu", {"x"}, {"a"}) + op("FC", {"a", "a"}, {"f"}, i("axis", 9)),
          "operator 1, which writes 'f': FC: axis 9");
 }
@@ -143,7 +143,7 @@ TEST(Parameters, WithoutShapesAreNamedWithTheFilesLookedFor) {
   const Folder half({{"model.pb", binary(kConv)},
                      {"model_init.pb", binary(fill("GivenTensorFill", "b", "ints: 4"))}});
   expect_refused(half.read(shapes({{"x", {1, 3, 8, 8}}})), Code::Input,
-                 "model_init.pb, which stands beside the net, says no shape of 1 parameters: w");
+                 "model_init.pb, next to the net, gives no shape for 1 parameters: w");
 }
 
 TEST(Parameters, OfADamagedInitNet) {
@@ -151,25 +151,26 @@ TEST(Parameters, OfADamagedInitNet) {
     return Folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", init}})
         .read(shapes({{"x", {1, 3, 8, 8}}}));
   };
-  expect_refused(read("nonsense"), Code::Input, "model_init.pbtxt: no Caffe2 net");
+  expect_refused(read("nonsense"), Code::Input, "model_init.pbtxt: is not a Caffe2 net");
   expect_refused(read("version https://git-lfs.github.com/spec/v1\n"), Code::Input,
-                 "model_init.pbtxt: a Git LFS pointer");
+                 "model_init.pbtxt: is a Git LFS pointer");
   expect_refused(read(fill("GivenTensorFill", "w", "ints: -4")), Code::Input,
                  "fills 'w' with the shape [-4]");
   expect_refused(
       read(fill("GivenTensorFill", "w", "ints: 4 ints: 2 ints: 3 ints: 3") +
            fill("GivenTensorFill", "b", "ints: 4")),
       Code::Input,
-      "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3], expected [4,3,3,3]");
+      "operator 0, which writes 'y': Conv: the filter has the shape [4,2,3,3]; expected [4,3,3,3]");
 }
 
 TEST(Inputs, AreThoseThatAreNoParameters) {
   const Folder folder({{"model.pbtxt", kConv}, {"model_init.pbtxt", kFills}});
-  expect_refused(folder.read(), Code::Usage, "shape of its input 'x'; give --shape x=1x3x224x224");
+  expect_refused(folder.read(), Code::Usage,
+                 "shape of its input 'x'; set it with --shape x=1x3x224x224");
   expect_refused(folder.read(shapes({{"z", {1}}})), Code::Usage,
-                 "no input is called 'z'; its inputs are: x");
+                 "has no input 'z'; its inputs are: x");
   expect_refused(folder.read(shapes({{"w", {1}}})), Code::Usage,
-                 "no input is called 'w'; its inputs are: x");
+                 "has no input 'w'; its inputs are: x");
   expect_refused(folder.read(shapes({{"x", {1, 0, 8, 8}}})), Code::Usage, "--shape x=1x0x8x8");
   expect_refused(folder.read({.shapes = {{"x", {1, 3, 8, 8}}}, .batch = 2}), Code::Usage,
                  "contradicts --batch 2");

@@ -61,7 +61,7 @@ TEST(PaddleDesc, AProgramWhoseMainBlockNamesItselfAsParentIsRead) {
 }
 
 TEST(PaddleDesc, TheHintForOpenDimensionsHasTheInputsNameAndRank) {
-  expect_refused(small().read(), Code::Usage, "fix them with --shape x=1x3x8x8 ");
+  expect_refused(small().read(), Code::Usage, "set them with --shape x=1x3x8x8 ");
   EXPECT_EQ(example_shape(Numbers{-1, -1, -1, -1}), "1x3x224x224");
   EXPECT_EQ(example_shape(Numbers{-1, -1}), "1x128");
   EXPECT_EQ(example_shape(Numbers{}), "");
@@ -97,7 +97,8 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
   const std::string good = small().bytes();
   for (const std::size_t length : {good.size() - 1, good.size() / 2, std::size_t{20}}) {
     const auto source = base::Source::from_bytes("net.pdmodel", good.substr(0, length));
-    expect_refused(reader().read(source, batch(1)), Code::Input, "stop making sense near offset");
+    expect_refused(reader().read(source, batch(1)), Code::Input,
+                   "its bytes are invalid near offset");
   }
   expect_refused(
       reader().read(base::Source::from_bytes("a", "version https://git-lfs.github.com/spec/v1\n"),
@@ -124,7 +125,7 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
   {
     Maker maker = small();
     maker.op("relu", {{"X", {"y"}}}, {{"Out", {"z"}}});
-    expect_refused(maker.read(batch(1)), Code::Input, "which has a value already");
+    expect_refused(maker.read(batch(1)), Code::Input, "which already has a value");
   }
   {
     Maker maker = small();
@@ -163,7 +164,7 @@ TEST(PaddleDesc, WhatIsBrokenIsNamed) {
   {
     Maker maker = small();
     Maker::ints(*maker.program().mutable_blocks(0)->mutable_ops(1), "strides", Numbers{0, 2});
-    expect_refused(maker.read(batch(1)), Code::Input, "attribute 'strides' stands twice");
+    expect_refused(maker.read(batch(1)), Code::Input, "attribute 'strides' appears twice");
   }
   {
     Maker maker = small();
@@ -197,9 +198,9 @@ TEST(PaddleDesc, UnknownOperatorsHaveTheProgramsOwnShapes) {
   open.op("my_layer", {{"X", {"x"}}}, {{"Out", {"y"}}});
   open.fetch("y");
   expect_refused(open.read(batch(2)), Code::Input,
-                 "operator 1 (my_layer) leaves the shape of 'y' open as [-1,7]");
+                 "operator 1 (my_layer) has an unknown result shape: 'y' is [-1,7]");
   expect_refused(open.read(batch(2)), Code::Input,
-                 "--shape does not help: export the model with fixed shapes");
+                 "export the model with fixed shapes (--shape does not help here)");
 }
 
 TEST(PaddleDesc, ControlFlowIsRefusedByName) {
@@ -252,7 +253,7 @@ TEST(PaddleDesc, ParametersAreAsLongAsTheProgramSays) {
 
   const Files cut({{"net.pdmodel", program}, {"net.pdiparams", parameters.substr(1)}});
   expect_refused(reader().read(cut.source(), batch(1)), Code::Input,
-                 "net.pdiparams: 461 bytes, but the 1 parameters of");
+                 "net.pdiparams: has 461 bytes, but the 1 parameters of");
   expect_refused(reader().read(cut.source(), batch(1)), Code::Input, "take 462 with their headers");
   const Files pointer({{"net.pdmodel", program},
                        {"net.pdiparams", "version https://git-lfs.github.com/spec/v1\n"}});

@@ -84,25 +84,23 @@ TEST(PaddlePir, ParametersThatDoNotPersistAreSavedNowhere) {
       base::write_file(path, program({kData, kParameter, stored, kShape, kReshape, kAdd, kFetch})));
   const auto again = base::Source::open(path.string());
   ASSERT_TRUE(again);
-  expect_refused(reader().read(*again, batch(2)), Code::Input,
-                 "56 bytes, but the 2 parameters of");
+  expect_refused(reader().read(*again, batch(2)), Code::Input, "56 bytes, but the 2 parameters of");
 }
 
 TEST(PaddlePir, WhatIsBrokenIsNamed) {
   const std::string good = program({kData, kParameter, kShape, kReshape, kAdd, kFetch});
   expect_refused(read_pir(good.substr(0, good.size() - 3)), Code::Input, "truncated");
   expect_refused(read_pir(program({kData, kParameter, kShape, kAdd, kReshape, kFetch})),
-                 Code::Input, "operator 3 (add_) reads value 4, which nothing before it makes");
-  expect_refused(read_pir(program({kData, kData, kFetch})), Code::Input,
-                 "input 'x' is there twice");
+                 Code::Input, "operator 3 (add_) reads value 4, which no earlier operator writes");
+  expect_refused(read_pir(program({kData, kData, kFetch})), Code::Input, "input 'x' appears twice");
   expect_refused(read_pir(program({kData, kParameter, kShape, kReshape, kReshape, kAdd, kFetch})),
                  Code::Input,
-                 "operator 4 (reshape) makes value 4, which an operator before it makes too");
+                 "operator 4 (reshape) writes value 4, which an earlier operator also writes");
   expect_refused(read_pir(program({})), Code::Input, "holds no operators");
   expect_refused(read_pir(program({R"({"A":[]})"})), Code::Input, "operator 0 has no name");
   expect_refused(read_pir(program({op("1.relu", {}, R"({"%":1})")})), Code::Input, "a type \"TT\"");
   expect_refused(read_pir(R"({"base_code":{"magic":"pir"},"program":{"regions":[]}})"), Code::Input,
-                 "without a first region");
+                 "lacks a first region");
   expect_refused(read_pir(R"({"base_code":{"magic":"tar","x":"pir"},"program":{"regions":[]}})"),
                  Code::Input, "magic");
   const std::string deep =
@@ -111,7 +109,8 @@ TEST(PaddlePir, WhatIsBrokenIsNamed) {
   expect_refused(read_pir(deep), Code::Input, "truncated");
   expect_refused(read_pir(program({kData, op("1.mystery", {1}, result(9, "-1,3")),
                                    op("1.fetch", {9}, result(10, "-1,3"))})),
-                 Code::Input, "operator 1 (mystery) leaves the shape of 'value_9' open as [-1,3]");
+                 Code::Input,
+                 "operator 1 (mystery) has an unknown result shape: 'value_9' is [-1,3]");
   const std::string branch =
       R"({"#":"1.if","A":[],"I":[{"%":1}],"O":[],"regions":[{"#":"region_1","blocks":[]}]})";
   expect_refused(read_pir(program({kData, branch})), Code::Input, "(if) runs block 1");

@@ -148,7 +148,7 @@ inline void expect_refused(const Result<ir::Graph>& graph, Code code, const std:
   EXPECT_THAT(graph.error().message, ::testing::HasSubstr(why));
 }
 
-/// The exports of scripts/paddle_nets; nothing where they are not made.
+/// The exports of scripts/paddle_nets; std::nullopt if they are not made.
 inline std::filesystem::path exports() {
   return std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "models" / "paddle";
 }

@@ -329,8 +329,9 @@ TEST(PaddleShapes, WhatDoesNotGoTogetherIsRefused) {
     EXPECT_THAT(results.error().message, HasSubstr(why));
   };
   refused({"conv2d", {}, {{"Input", {kImage}}, {"Filter", {kFilter}}}, "Output", {}}, Code::Input,
-          "in 1 groups over an image of 8 channels");
-  refused({"conv2d", {}, {{"Input", {kImage}}}, "Output", {}}, Code::Input, "no operand Filter");
+          "in 1 groups does not fit an image of 8 channels");
+  refused({"conv2d", {}, {{"Input", {kImage}}}, "Output", {}}, Code::Input,
+          "operand Filter is missing");
   refused({"conv2d",
            {{"groups", 2}},
            {{"Input", {of({1, 8, 2, 2})}}, {"Filter", {kFilter}}},
@@ -350,17 +351,17 @@ TEST(PaddleShapes, WhatDoesNotGoTogetherIsRefused) {
   refused({"reshape2", {{"shape", ints({-1, -1})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
           "[-1,-1]");
   refused({"reshape2", {}, {{"X", {of({2, 3})}}, {"Shape", {of({2})}}}, "Out", {}}, Code::Missing,
-          "not known before it runs");
+          "only known at run time");
   refused({"transpose2", {{"axis", ints({0, 0})}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
-          "no order of 2 dimensions");
+          "not a permutation of 2 dimensions");
   refused({"concat", {{"axis", 0}}, {{"X", {of({2, 3}), of({2, 4})}}}, "Out", {}}, Code::Input,
           "along axis 0");
   refused({"concat", {{"axis", 2}}, {{"X", {of({2, 3})}}}, "Out", {}}, Code::Input,
-          "axis 2 of 2 dimensions");
+          "axis 2 is out of range for 2 dimensions");
   refused({"matmul_v2", {}, {{"X", {of({2, 3})}}, {"Y", {of({4, 5})}}}, "Out", {}}, Code::Input,
-          "[2,3] by [4,5]");
+          "[2,3] cannot be multiplied by [4,5]");
   refused({"elementwise_add", {{"axis", 0}}, {{"X", {of({2, 3})}}, {"Y", {of({3})}}}, "Out", {}},
-          Code::Input, "do not go together");
+          Code::Input, "do not fit");
   refused({"tile",
            {{"repeat_times", ints({1 << 30, 1 << 30})}},
            {{"X", {of({1 << 20, 1 << 20})}}},
