@@ -10,7 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 option(OPLAT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-# Off elsewhere: a file that changes one macro would lose the compiler cache of the whole build.
+# Off elsewhere: there, sources compile as they stand.
 option(OPLAT_PRECOMPILE "Precompile the standard library, fmt and GoogleTest" ${OPLAT_SANITIZE})
 find_program(OPLAT_CCACHE ccache)
 if(OPLAT_CCACHE)
@@ -63,8 +63,8 @@ endif()
 
 # The headers that nearly every source includes, parsed once for all layers and once for all test
 # programs: a fifth of a compilation (docs/adr/0038-fast-dev-builds.md). The list is what `grep -h
-# '#include <'` counts most often. Sources still include what they use; tests/headers_test.py
-# compiles headers without it.
+# '#include <'` counts most often. Sources still include what they use: the
+# release preset has no precompiled headers.
 set(OPLAT_PRECOMPILED <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <filesystem> <fstream>
   <functional> <limits> <map> <memory> <optional> <set> <span> <sstream> <string> <string_view>
   <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
