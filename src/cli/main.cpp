@@ -9,6 +9,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "cli/command.hpp"
@@ -22,8 +23,11 @@ using namespace oplat;
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return entry(make_option_name(option, is_positional) + make_option_opts(option),
-                 make_option_desc(option));
+    std::string name = make_option_name(option, is_positional) + make_option_opts(option);
+    // What follows is the name of a hidden option, which is empty.
+    constexpr std::string_view kExcludesHidden = " Excludes: ";
+    if (name.ends_with(kExcludesHidden)) name.resize(name.size() - kExcludesHidden.size());
+    return entry(name, make_option_desc(option));
   }
   std::string make_subcommand(const CLI::App* command) const override {
     return entry(command->get_display_name(), command->get_description());
