@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "unit/app/recording.hpp"
 
 namespace oplat::app {
@@ -142,6 +144,67 @@ TEST_F(ProfileTest, KeepsReplayedAndMeasuredTimesApart) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::Refused);
   EXPECT_THAT(result.error().message, HasSubstr("were measured, and replayed times"));
+}
+
+TEST_F(ProfileTest, ARemoteWorkerSaysWhatItIs) {
+  ::setenv("XDG_CACHE_HOME", path("cache").c_str(), 1);
+  ProfileRequest remote = request(write("keys.txt", {key(1)}));
+  remote.models = {path(kModel)};
+  remote.runtime.remote = true;
+  remote.runtime.runtime = "onnxruntime";
+  expect_refused(remote, Code::Runtime, "serves replay");
+  remote.runtime.runtime.clear();
+  remote.runtime.cpu = 0;
+  expect_refused(remote, Code::Usage, "--cpu 0");
+  remote.runtime.cpu.reset();
+  const auto result = profile(remote, events_);
+  ::unsetenv("XDG_CACHE_HOME");
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->summary.models.measured(), 1);
+  EXPECT_TRUE(std::filesystem::exists(path("cache/oplat/uploads"))) << "the model was not sent";
+  auto table = table::Table::open(path("t.oplat"), table::Mode::Read);
+  ASSERT_TRUE(table);
+  const auto campaigns = table->campaigns();
+  ASSERT_TRUE(campaigns && campaigns->size() == 1);
+  const table::Environment& environment = campaigns->front().environment;
+  EXPECT_EQ(environment.kernel + environment.hostname_hash, "");
+  EXPECT_EQ(environment.facts.at("worker"), "replay") << "replayed times must say that they are";
+  EXPECT_EQ(environment.facts.count("load_average"), 0U) << "of this machine";
+}
+
+TEST_F(ProfileTest, RefusesAWorkerThatIsNotAsTheFirst) {
+  {
+    auto table = table::Table::open(path("updated.oplat"), table::Mode::Create);
+    ASSERT_TRUE(table);
+    table::Device bench;
+    bench.name = "bench";
+    bench.cores = 2;
+    table::Setting setting;
+    setting.runtime = "onnxruntime";
+    setting.version = "1.32.0";
+    setting.build = "abc";
+    const auto device = table->put_device(bench);
+    const auto id = table->put_setting(setting);
+    ASSERT_TRUE(device && id);
+    table::Row row;
+    row.key = key(1);
+    table::Timing timing;
+    timing.median_ns = timing.ci_low_ns = timing.ci_high_ns = 1000;
+    timing.blocks = timing.processes = 5;
+    row.outcome = timing;
+    ASSERT_TRUE(table->put_row(*device, *id, std::nullopt, row));
+  }
+  ProfileRequest changing = request(write("keys.txt", {key(1)}));
+  changing.runtime.worker_arguments.clear();
+  changing.runtime.worker_command = {
+      "sh", "-c",
+      fmt::format("t={0}/updated.oplat; [ -e {0}/started ] || t={0}/recorded.oplat; "
+                  "touch {0}/started; exec {1} worker replay $t",
+                  folder_->path().string(), OPLAT_EXECUTABLE)};
+  const auto result = profile(changing, events_);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Refused) << result.error().message;
+  EXPECT_THAT(result.error().message, HasSubstr("version is 1.32.0, was 1.31.1"));
 }
 
 TEST_F(ProfileTest, RefusesAnotherMachineOfTheSameName) {

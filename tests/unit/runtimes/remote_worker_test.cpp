@@ -71,6 +71,15 @@ class RemoteWorkerTest : public testing::Test {
   Result<base::TemporaryFolder> folder_;
 };
 
+TEST_F(RemoteWorkerTest, AFileBehindALinkArrivesUnderTheNameThatTheModelGivesIt) {
+  fs::rename(ours() / "net.pdiparams", ours() / "0123abcd");
+  fs::create_symlink("0123abcd", ours() / "net.pdiparams");
+  const auto client = WorkerClient::start("fake", options("good", false));
+  ASSERT_TRUE(client) << client.error().message;
+  const fs::path path = planned(**client, model());
+  EXPECT_EQ(base::read_file(path.parent_path() / "net.pdiparams").value_or(""), kWeights) << path;
+}
+
 TEST_F(RemoteWorkerTest, AModelArrivesWithTheFilesThatItRefersTo) {
   const auto client = WorkerClient::start("fake", options("good", false));
   ASSERT_TRUE(client) << client.error().message;
