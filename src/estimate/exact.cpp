@@ -375,6 +375,8 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
   for (const table::SettingId setting : source.settings) {
     OPLAT_TRY(stored, source.table->rows_of(key, source.device, setting));
     for (const table::StoredRow& row : stored) {
+      // A time is no answer for such a key, whatever it is.
+      if (matches_nothing(key) && std::holds_alternative<table::Timing>(row.row.outcome)) continue;
       const auto reason = std::visit(
           [](const auto& outcome) -> std::string {
             if constexpr (requires { outcome.reason; })
@@ -392,10 +394,10 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
 
 Result<std::string> why_missing(const RowSource& source, std::string_view key) {
   const ir::KeyDomain* domain = source.catalogue->aliasing_domain_of(key);
-  if (domain == nullptr && matches_nothing(key))
-    return std::string("the key contains \"?\", which matches no row");
   OPLAT_TRY(failed, row_without_time(source, key));
   if (failed) return *std::move(failed);
+  if (domain == nullptr && matches_nothing(key))
+    return std::string("the key contains \"?\", which matches no row");
   if (domain == nullptr) return std::string("no row");
   const auto parsed = parsed_key(key);
   const auto text = parsed ? domain->native_text(*parsed) : std::nullopt;

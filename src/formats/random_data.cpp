@@ -116,6 +116,12 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
       fill<double>(out, 2 * count, real);
       break;
     case Dtype::String:
+      // Digits: words for every consumer, and numbers for those that read numbers.
+      for (std::int64_t i = 0; i < count; ++i) {
+        out += std::to_string(integer());
+        out += '\0';
+      }
+      break;
     case Dtype::Any:
       break;
   }

@@ -21,8 +21,8 @@ struct DataRange {
   bool limit_bytes = false;
 };
 
-/// `count` little-endian elements of `dtype` (4-bit types packed two a byte; empty for strings and
-/// Any).
+/// `count` little-endian elements of `dtype`: 4-bit types packed two a byte, strings as integers in
+/// decimal digits with a NUL behind each; empty for Any.
 std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,
                         std::uint64_t seed);
 

@@ -59,6 +59,14 @@ std::optional<std::int64_t> since_version(std::string_view domain, std::string_v
 std::vector<NamedValue> default_attributes(std::string_view domain, std::string_view op,
                                            std::int64_t since);
 
+/// Whether a node of this operator may leave result `result` without a name: its definition calls
+/// the result optional, and the runtime takes it at its word. A result that nobody uses but that is
+/// not optional needs a name that nobody reads.
+bool is_optional_result(const Key& key, std::size_t result);
+/// Results that a node of `key` has to name: those of the key, and more where the runtime computes
+/// more and would write through a null pointer.
+std::size_t required_results(const Key& key);
+
 /// Brings a key with its source's attributes into canonical form: defaults filled, auto_pad
 /// resolved to pads, inert attributes dropped, names sorted.
 void canonicalise(Key& key);

@@ -21,6 +21,32 @@ constexpr Definition kDefinitions[] = {
 #include "ir/onnx_definitions.inc"
 };
 
+/// Results that a definition lets a model leave out: bit i for result i.
+struct OptionalResults {
+  std::string_view domain;
+  std::string_view op;
+  std::int64_t since;
+  std::uint32_t bits;
+};
+
+constexpr OptionalResults kOptionalResults[] = {
+#include "ir/onnx_optional_results.inc"
+};
+
+/// Of an integer attribute; std::nullopt if it is missing or something else.
+std::optional<std::int64_t> integer_attribute(const Key& key, std::string_view name) {
+  const Value* value = key.attribute(name);
+  if (value == nullptr || value->integer() == nullptr) return std::nullopt;
+  return *value->integer();
+}
+
+/// In training mode it computes the statistics of the batch and writes them, wanted or not: ONNX
+/// Runtime reads the addresses of results that its definition calls optional.
+bool trains(const Key& key) {
+  return key.domain.empty() && key.op == "BatchNormalization" &&
+         integer_attribute(key, "training_mode").value_or(0) != 0;
+}
+
 /// The domain whose definitions hold: ONNX's own has two spellings, and ONNX Runtime's
 /// channels-last domain holds ONNX's operators under ONNX's versions.
 std::string_view defining_domain(std::string_view domain) {
@@ -55,6 +81,21 @@ std::optional<std::int64_t> since_version(std::string_view domain, std::string_v
   // an exception.
   if (!since && domain.starts_with("com.microsoft") && opset_version >= 1) since = 1;
   return since;
+}
+
+bool is_optional_result(const Key& key, std::size_t result) {
+  if (trains(key)) return false;
+  const std::string_view domain = defining_domain(key.domain);
+  for (const OptionalResults& entry : kOptionalResults) {
+    if (entry.domain == domain && entry.op == key.op && entry.since == key.since.value_or(1))
+      return result < 32 && (entry.bits >> result & 1U) != 0;
+  }
+  return false;
+}
+
+std::size_t required_results(const Key& key) {
+  constexpr std::size_t kTrainingResults = 3;
+  return trains(key) ? std::max(kTrainingResults, key.results.size()) : key.results.size();
 }
 
 std::vector<NamedValue> default_attributes(std::string_view domain, std::string_view op,

@@ -6,6 +6,7 @@
 
 #include "ir/catalogue.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/parameters.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -36,6 +37,7 @@ Work work(const Key& key, const Catalogue& catalogue) {
       add(tensor->constant ? work.bytes_weights : work.bytes_in, tensor);
     }
   }
+  work.bytes_weights += parameter_bytes(key.attributes);
   for (std::size_t i = 0; i < key.results.size(); ++i) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));

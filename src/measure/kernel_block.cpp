@@ -18,6 +18,8 @@
 
 #include "base/random.hpp"
 #include "base/units.hpp"
+#include "ir/key.hpp"
+#include "ir/parameters.hpp"
 #include "measure/block_reply.hpp"
 #include "measure/statistics.hpp"
 
@@ -232,11 +234,29 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
   }
 }
 
+/// Parameters in attributes are every copy's own, while weights in operands are shared: copies that
+/// together exceed a second-level cache would evict each other's, and a hot kernel would be timed
+/// cold.
+CopyRule rule_for(const KernelBlockRequest& request, const CopyRule& rule) {
+  constexpr double kHotParameterBytes = 768.0 * 1024;
+  if (request.state.kind != CacheState::Hot) return rule;
+  const auto key = ir::parse(request.key);
+  const double bytes = key ? ir::parameter_bytes(key->attributes) : 0;
+  if (bytes <= 0) return rule;
+  const auto most =
+      static_cast<std::int64_t>(std::clamp(kHotParameterBytes / bytes, 2.0, 1048576.0));
+  CopyRule limited = rule;
+  limited.most_copies = std::min(limited.most_copies, most);
+  limited.chain_copies = std::min(limited.chain_copies, most);
+  return limited;
+}
+
 }  // namespace
 
 Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
-                                                const CopyRule& rule) {
+                                                const CopyRule& general_rule) {
+  const CopyRule rule = rule_for(request, general_rule);
   OPLAT_TRY(first, open_copies(runner, request, 1));
   if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
   const auto& one = std::get<OpenHandle>(first);

@@ -6,12 +6,16 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/parameters.hpp"
 #include "ir/work.hpp"
 #include "plan/liveness.hpp"
 #include "plan/plan.hpp"
 
 namespace oplat::plan {
 namespace {
+
+/// What a worker's answer may hold, and a row of a table.
+constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20U;
 
 struct Place {
   const ir::Graph* graph = nullptr;
@@ -194,6 +198,11 @@ Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<con
     const auto [used_at, added] = used.try_emplace(place->graph);
     if (added) used_at->second = used_tensors(*place->graph);
     std::string key = ir::print(KeyMaker(*place, run, used_at->second).make());
+    if (key.size() > kMaxKeyBytes) {
+      return fail(
+          Code::Input, "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
+          base::printable(run.node), base::printable(place->node->op), key.size(), kMaxKeyBytes);
+    }
     const auto [slot, is_new] = at.emplace(run.node + '\n' + key, kernels.size());
     if (is_new) {
       kernels.push_back({run.node, std::move(key), 1});
@@ -209,10 +218,13 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
   index_graph(graph, index);
   Footprint sum;
   std::unordered_set<std::uint64_t> counted;
+  std::unordered_set<const ir::Node*> met;
   for (const NodeRun& run : runs) {
     const auto at = index.find(run.node);
     if (at == index.end() || !at->second.node->bodies.empty()) continue;
     const Place& place = at->second;
+    if (met.insert(place.node).second)
+      sum.weight_bytes += ir::parameter_bytes(place.node->attributes);
     for (const ir::TensorId id : place.node->inputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];

@@ -14,6 +14,7 @@
 #include "ir/catalogue.hpp"
 #include "predict/compose.hpp"
 #include "predict/load.hpp"
+#include "predict/node_overhead.hpp"
 
 namespace oplat::predict {
 
@@ -23,6 +24,8 @@ namespace {
 
 /// A message names this many keys; all of them stand in Prediction::missing.
 constexpr std::size_t kMaxNamedKeys = 5;
+/// Of estimate::row_without_time(), by which KernelPrediction::why tells a kernel that was tried.
+constexpr std::string_view kNoTime = " holds no time: ";
 
 /// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
 bool names_a_view(std::string_view key, const ir::Catalogue& catalogue) {
@@ -92,6 +95,18 @@ void say_open_batch(Prediction& prediction) {
   if (open.empty()) return;
   prediction.warnings.push_back(
       fmt::format("{} of its distinct kernels use rows of unknown batch (-1)", open.size()));
+}
+
+/// Guesses that no measurement will ever replace.
+void say_node_overhead(Prediction& prediction) {
+  std::set<std::string_view> guessed;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (kernel.group == "node-overhead") guessed.insert(estimate::operator_of(kernel.key));
+  if (guessed.empty()) return;
+  prediction.warnings.push_back(
+      fmt::format("{}: works on sequences, maps or optional values, which cannot be measured as "
+                  "kernels; its cost is a guess within a factor of {:.0f}",
+                  fmt::join(guessed, ", "), std::exp(1.645 * kNodeOverheadSd)));
 }
 
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
@@ -244,6 +259,9 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     if (impl_->view_at(distinct.keys[i])) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) answers[i] = node_overhead(distinct.keys[i], impl_->view);
+  }
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Roofline && any_open(answers)) {
     if (!impl_->with_physics) {
@@ -336,6 +354,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.composition.result_bytes = plan.activation_bytes;
   warn_of_load(prediction);
   say_open_batch(prediction);
+  say_node_overhead(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }
@@ -356,12 +375,33 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 
 Status require_complete(const Prediction& prediction) {
   if (prediction.latency_ns) return {};
+  // A kernel that was tried already is not to be tried again: its row says why it has no time.
+  std::unordered_map<std::string_view, std::string_view> refused;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (kernel.why.find(kNoTime) != std::string::npos) refused.emplace(kernel.key, kernel.why);
   base::TruncatedList keys(kMaxNamedKeys);
-  for (const std::string& key : prediction.missing) keys.add(base::printable(key, 400));
+  std::size_t tried = 0;
+  for (const std::string& key : prediction.missing) {
+    const auto at = refused.find(key);
+    if (at == refused.end()) {
+      keys.add(base::printable(key, 400));
+    } else {
+      ++tried;
+      keys.add(fmt::format("{}\n    its {}", base::printable(key, 400),
+                           base::printable(at->second, 400)));
+    }
+  }
+  const bool open = tried < prediction.missing.size();
+  std::string advice =
+      !open ? "they were tried and have no time; "
+            : fmt::format(
+                  "measure them (with oplat profile, or with the device's own profiler and "
+                  "oplat import){}, or ",
+                  tried > 0 ? fmt::format(" but for the {} that were tried", tried) : "");
   return fail(Code::Missing,
-              "{}: distinct kernels missing from {}: {}; measure them (with oplat profile, or with "
-              "the device's own profiler and oplat import), or use --missing roofline:{}",
-              prediction.model, prediction.table_path.string(), keys.count(), keys.text());
+              "{}: distinct kernels missing from {}: {}; {}use --missing "
+              "roofline:{}",
+              prediction.model, prediction.table_path.string(), keys.count(), advice, keys.text());
 }
 
 }  // namespace oplat::predict

@@ -238,8 +238,8 @@ int serve(Worker& worker, int protocol_fd) {
     std::string line = result_line(request.id, *result);
     if (line.size() <= kMaxLineBytes) return line;
     return error_line(request.id, RpcError::Ours,
-                      Error{Code::Internal, fmt::format("an answer of {} bytes is longer than {}",
-                                                        line.size(), kMaxLineBytes)});
+                      Error{Code::Missing, fmt::format("an answer of {} bytes is longer than {}",
+                                                       line.size(), kMaxLineBytes)});
   });
 }
 

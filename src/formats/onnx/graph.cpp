@@ -10,6 +10,7 @@
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/parameters.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
@@ -235,6 +236,7 @@ class Builder {
         out.attributes.emplace_back(attribute.name(), std::move(*value));
       }
     }
+    ir::summarise_parameters(out.domain, out.op, out.attributes);
     for (const std::string& output : node.output()) {
       if (!output.empty() && ids_.contains(output)) {
         return fail(Code::Input, "{}: '{}' is produced twice", file_, base::printable(output));

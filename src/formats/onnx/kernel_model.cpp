@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "formats/onnx/model_impl.hpp"
+#include "formats/onnx/parameters.hpp"
 #include "formats/onnx/types.hpp"
 #include "formats/random_data.hpp"
 #include "ir/catalogue.hpp"
@@ -16,10 +17,12 @@ namespace {
 
 constexpr std::int64_t kDefaultOpset =
     17;  // of the tail's Shape, where the kernel is of another domain
+constexpr std::int64_t kSmallTypesOpset = 21;  // the first whose Cast reads 8-bit floats and 4 bits
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 31;  // protobuf's limit of a message
 constexpr std::int64_t kPrintedElements =
-    64;                    // integer constants up to this size stand in keys with their value
-constexpr int kInt64 = 7;  // TensorProto.DataType of Shape's result
+    64;  // integer constants up to this size stand in keys with their value
+constexpr int kStringBits = 256;  // of a string in the runtime's memory
+constexpr int kInt64 = 7;         // TensorProto.DataType of Shape's result
 
 std::string indexed(std::string_view stem, std::size_t i) { return fmt::format("{}{}", stem, i); }
 std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) {
@@ -82,6 +85,22 @@ Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
   }
 }
 
+/// `count` 4-bit integers, two a byte, the first in the lower half; nothing if one is no integer.
+std::optional<std::string> packed_nibbles(std::int64_t count, const ir::Value& value) {
+  std::string raw(static_cast<std::size_t>(count / 2 + count % 2), '\0');
+  const ir::List* list = value.list();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const ir::Value& one = list == nullptr     ? value
+                           : list->size() == 1 ? list->front()
+                                               : (*list)[static_cast<std::size_t>(i)];
+    if (one.integer() == nullptr) return std::nullopt;
+    const auto half = static_cast<unsigned>(*one.integer()) & 0xFU;
+    char& byte = raw[static_cast<std::size_t>(i / 2)];
+    byte = static_cast<char>(static_cast<unsigned char>(byte) | (i % 2 == 0 ? half : half << 4U));
+  }
+  return raw;
+}
+
 /// Fills `tensor` with the value that the key prints: one for all elements, or one each.
 Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count,
                        const ir::Value& value) {
@@ -89,6 +108,12 @@ Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count
   const ir::List* list = value.list();
   if (list != nullptr && static_cast<std::int64_t>(list->size()) != count && list->size() != 1) {
     return fail(Code::Missing, "a constant of {} elements has {} values", count, list->size());
+  }
+  if (dtype == ir::Dtype::I4 || dtype == ir::Dtype::U4) {
+    auto packed = packed_nibbles(count, value);
+    if (!packed) return fail(Code::Missing, "a constant's value is not an integer");
+    tensor.set_raw_data(*std::move(packed));
+    return {};
   }
   for (std::int64_t i = 0; i < count; ++i) {
     const ir::Value& one = list == nullptr     ? value
@@ -100,12 +125,38 @@ Status fill_with_value(wire::Tensor& tensor, ir::Dtype dtype, std::int64_t count
   return {};
 }
 
+/// Values 0, 1, 2, ... for a tensor of labels that the key does not print.
+Status set_labels(wire::Attribute& attribute, const ir::TensorEntry& entry) {
+  OPLAT_TRY(dims, known_dims(entry, "tensor attribute", 0));
+  const auto count = entry.shape.elements();
+  if (!count || *count > kMaxMadeUp)
+    return fail(Code::Refused, "attribute {} has more values than are made up", attribute.name());
+  wire::Tensor& tensor = *attribute.mutable_t();
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
+  tensor.set_data_type(onnx_type_of(entry.dtype));
+  attribute.set_type(4);
+  std::string raw;
+  for (std::int64_t i = 0; i < *count; ++i) {
+    if (entry.dtype == ir::Dtype::String) {
+      tensor.add_string_data(std::to_string(i));
+    } else {
+      OPLAT_CHECK(append_value(raw, entry.dtype, ir::Value(i)));
+    }
+  }
+  if (entry.dtype != ir::Dtype::String) tensor.set_raw_data(std::move(raw));
+  return {};
+}
+
 /// "f32c[1]=[0.0]" as a tensor attribute.
-Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text) {
+Status set_tensor_attribute(wire::Attribute& attribute, std::string_view text, bool labels) {
   OPLAT_TRY(carrier, ir::parse(fmt::format("T{{}}({})->()", text)));
   const ir::TensorEntry* entry = carrier.operand(0);
+  if (entry != nullptr && !entry->value && labels) return set_labels(attribute, *entry);
   if (entry == nullptr || !entry->value)
-    return fail(Code::Missing, "attribute {} has a tensor without values", attribute.name());
+    return fail(Code::Refused,
+                "attribute {} is a tensor of which the key says the size alone, and what values "
+                "make a legal kernel is not known",
+                attribute.name());
   OPLAT_TRY(dims, known_dims(*entry, "tensor attribute", 0));
   const auto count = entry->shape.elements();
   if (!count || *count > kPrintedElements) {
@@ -140,12 +191,26 @@ Status set_list(wire::Attribute& attribute, const ir::List& list) {
   return {};
 }
 
-Status add_attribute(wire::Node& node, const ir::NamedValue& named) {
+Status add_attribute(wire::Node& node, const ir::NamedValue& named, std::uint64_t seed) {
   const auto& [name, value] = named;
   wire::Attribute& attribute = *node.add_attribute();
   attribute.set_name(name);
-  if (const auto* text = value.text(); text != nullptr && text->starts_with("tensor:")) {
-    return set_tensor_attribute(attribute, std::string_view(*text).substr(7));
+  if (const auto* text = value.text()) {
+    if (text->starts_with("tensor:")) {
+      return set_tensor_attribute(attribute, std::string_view(*text).substr(7),
+                                  node.op_type() == "LabelEncoder");
+    }
+    if (const auto counted = ir::counted_values(*text)) {
+      const bool labels = name.starts_with("keys_") || name.starts_with("values_");
+      return fill_counted(attribute, *counted, labels, base::hash64(name, seed));
+    }
+    if (ir::is_hashed_list(*text)) {
+      return fail(Code::Refused,
+                  "attribute {} of {} is too long for a key ({}), so the kernel cannot be built "
+                  "from it",
+                  base::printable(name), base::printable(node.op_type()),
+                  base::printable(text->substr(0, text->find('='))));
+    }
   }
   if (value.integer() != nullptr) {
     attribute.set_type(2), attribute.set_i(*value.integer());
@@ -200,6 +265,28 @@ std::int64_t integer_limit(const ir::Key& key, std::size_t operand) {
   return std::max<std::int64_t>(1, data->shape.dims[static_cast<std::size_t>(axis)].value_or(1));
 }
 
+/// Of 8-bit floats and of 4 bits: the runtime converts them, and its Shape does not read them.
+bool is_small_type(ir::Dtype dtype) {
+  switch (dtype) {
+    case ir::Dtype::F8E4M3FN:
+    case ir::Dtype::F8E4M3FNUZ:
+    case ir::Dtype::F8E5M2:
+    case ir::Dtype::F8E5M2FNUZ:
+    case ir::Dtype::F4E2M1:
+    case ir::Dtype::I4:
+    case ir::Dtype::U4:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Zero points whose only legal value is 0: of 8-bit floats and of 32-bit integers.
+bool is_zero_point_of_zero(const ir::Key& key, std::size_t operand, ir::Dtype dtype) {
+  return operand == 2 && (key.op == "QuantizeLinear" || key.op == "DequantizeLinear") &&
+         (dtype == ir::Dtype::I32 || (ir::is_float(dtype) && is_small_type(dtype)));
+}
+
 /// Operators that are defined for positive numbers, or reach infinity from others.
 bool wants_positive(const ir::Key& key) {
   return key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div";
@@ -216,6 +303,13 @@ class KernelWriter {
     set_header();
     OPLAT_CHECK(add_operands());
     choose_wiring();
+    // Parameters in attributes are every copy's own.
+    const double parameters =
+        ir::parameter_bytes(key_.attributes) * static_cast<double>(options_.copies);
+    if (parameters > static_cast<double>(kMaxBytes))
+      return fail(Code::Refused, "{} copies of its attributes need more than 2 GiB",
+                  options_.copies);
+    out_.weight_bytes += static_cast<std::int64_t>(parameters);
     for (std::int64_t copy = 0; copy < options_.copies; ++copy) OPLAT_CHECK(add_copy(copy));
     OPLAT_CHECK(add_tail());
     if (model_.ByteSizeLong() >= static_cast<std::size_t>(kMaxBytes)) {
@@ -235,9 +329,20 @@ class KernelWriter {
       set.set_domain(domain);
       set.set_version(version);
     };
-    import("", key_.domain.empty() && key_.since ? *key_.since : kDefaultOpset);
+    import("", key_.domain.empty() && key_.since ? *key_.since
+               : has_small_types()               ? kSmallTypesOpset
+                                                 : kDefaultOpset);
     if (!key_.domain.empty()) import(key_.domain, key_.since.value_or(1));
     graph().set_name("kernel");
+  }
+
+  bool has_small_types() const {
+    const auto small = [](const ir::Entry& entry) {
+      const auto* tensor = std::get_if<ir::TensorEntry>(&entry);
+      return tensor != nullptr && is_small_type(tensor->dtype);
+    };
+    return std::any_of(key_.operands.begin(), key_.operands.end(), small) ||
+           std::any_of(key_.results.begin(), key_.results.end(), small);
   }
 
   wire::Graph& graph() { return *model_.mutable_graph(); }
@@ -263,7 +368,9 @@ class KernelWriter {
       const auto& entry = std::get<ir::TensorEntry>(key_.operands[i]);
       OPLAT_TRY(dims, known_dims(entry, "operand", i));
       const auto count = entry.shape.elements();
-      const auto bits = ir::bits(entry.dtype);
+      // The runtime keeps a string in 32 bytes.
+      const auto bits =
+          entry.dtype == ir::Dtype::String ? std::optional(kStringBits) : ir::bits(entry.dtype);
       if (!bits)
         return fail(Code::Missing, "operand {} of type {} has no size", i, ir::name(entry.dtype));
       if (!count)
@@ -326,7 +433,16 @@ class KernelWriter {
       DataRange range = weight_range(key_, dims, count);
       range.integer_limit = integer_limit(key_, i);
       const std::uint64_t seed = base::hash64(fmt::format("{}/{}", i, copy), options_.seed);
-      tensor.set_raw_data(random_data(entry.dtype, count, range, seed));
+      std::string data = is_zero_point_of_zero(key_, i, entry.dtype)
+                             ? std::string(static_cast<std::size_t>(*dense_bytes(tensor)), '\0')
+                             : random_data(entry.dtype, count, range, seed);
+      if (entry.dtype == ir::Dtype::String) {
+        for (std::size_t at = 0; at < data.size(); at = data.find('\0', at) + 1)
+          tensor.add_string_data(data.c_str() + at);
+        out_.weight_bytes += static_cast<std::int64_t>(data.size());
+        return {};
+      }
+      tensor.set_raw_data(std::move(data));
     }
     out_.weight_bytes += static_cast<std::int64_t>(tensor.raw_data().size());
     return {};
@@ -376,14 +492,20 @@ class KernelWriter {
         node.add_input(per_copy_[root] ? indexed("w", root, copy) : operand_names_[i]);
       }
     }
-    for (std::size_t r = 0; r < key_.results.size(); ++r) {
-      node.add_output(std::holds_alternative<ir::AbsentEntry>(key_.results[r])
-                          ? std::string()
-                          : indexed("y", r, copy));
+    // A result that nobody uses is left out only where the operator declares it optional: the
+    // runtime writes all others, through null pointers if need be.
+    for (std::size_t r = 0; r < ir::required_results(key_); ++r) {
+      const bool unused =
+          r >= key_.results.size() || std::holds_alternative<ir::AbsentEntry>(key_.results[r]);
+      node.add_output(unused && ir::is_optional_result(key_, r) ? std::string()
+                                                                : indexed("y", r, copy));
     }
-    for (const ir::NamedValue& attribute : key_.attributes)
-      OPLAT_CHECK(add_attribute(node, attribute));
-    return {};
+    const auto forest = ir::forest_of(key_);
+    for (const ir::NamedValue& attribute : key_.attributes) {
+      if (forest && attribute.first.starts_with("forest_")) continue;
+      OPLAT_CHECK(add_attribute(node, attribute, options_.seed));
+    }
+    return forest ? add_forest(node, *forest, options_.seed) : Status();
   }
 
   /// Results of kernels are never outputs of the graph, which a runtime allocates in another way: a
@@ -400,15 +522,26 @@ class KernelWriter {
         // A chained result is read by the next copy; a second reader would keep it from being
         // overwritten.
         if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
+        if (result == nullptr || !result->shape.ranked)
+          return fail(Code::Missing, "result {} has an unknown rank", r);
+        std::string read = indexed("y", r, copy);
+        if (is_small_type(result->dtype)) {
+          wire::Node& wide = *graph().add_node();
+          wide.set_op_type("Cast");
+          wide.set_name(fmt::format("wide{}_{}", copy, r));
+          wide.add_input(read);
+          read = fmt::format("wide{}_{}", copy, r);
+          wide.add_output(read);
+          wire::Attribute& to = *wide.add_attribute();
+          to.set_name("to"), to.set_type(2), to.set_i(onnx_type_of(ir::Dtype::F32));
+        }
         wire::Node& node = *graph().add_node();
         node.set_op_type("Shape");
         node.set_name(fmt::format("tail{}_{}", copy, r));
-        node.add_input(indexed("y", r, copy));
+        node.add_input(read);
         node.add_output(fmt::format("shape{}_{}", copy, r));
         wire::ValueInfo& info = *graph().add_output();
         info.set_name(node.output(0));
-        if (result == nullptr || !result->shape.ranked)
-          return fail(Code::Missing, "result {} has an unknown rank", r);
         set_type(info, kInt64, {static_cast<std::int64_t>(result->shape.dims.size())});
         any = true;
       }

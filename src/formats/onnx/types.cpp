@@ -25,6 +25,12 @@ T read_as(const char* at) {
   return value;
 }
 
+/// Element i of a 4-bit type, whose pair is in `byte`: the first of two in the lower half.
+std::int64_t nibble(Dtype dtype, unsigned byte, std::size_t i) {
+  const std::int64_t half = i % 2 == 0 ? byte & 0xFU : byte >> 4U & 0xFU;
+  return dtype == Dtype::I4 && half > 7 ? half - 16 : half;
+}
+
 /// Element i of dense little-endian data.
 std::optional<ir::Value> dense_element(Dtype dtype, const std::string& raw, std::size_t i) {
   const char* base = raw.data();
@@ -34,6 +40,7 @@ std::optional<ir::Value> dense_element(Dtype dtype, const std::string& raw, std:
     case Dtype::F64:
       return ir::Value(read_as<double>(base + 8 * i));
     case Dtype::I64:
+    case Dtype::U64:  // above 2^63 - 1 as the negative number of the same bits
       return ir::Value(read_as<std::int64_t>(base + 8 * i));
     case Dtype::I32:
       return ir::Value(std::int64_t{read_as<std::int32_t>(base + 4 * i)});
@@ -49,6 +56,9 @@ std::optional<ir::Value> dense_element(Dtype dtype, const std::string& raw, std:
       return ir::Value(std::int64_t{read_as<std::uint8_t>(base + i)});
     case Dtype::Bool:
       return ir::Value(std::int64_t{base[i] != 0});
+    case Dtype::I4:
+    case Dtype::U4:
+      return ir::Value(nibble(dtype, static_cast<unsigned char>(base[i / 2]), i));
     default:
       return std::nullopt;
   }
@@ -67,6 +77,7 @@ std::optional<ir::Value> typed_element(Dtype dtype, const wire::Tensor& t, int i
       if (i < t.int64_data_size()) return ir::Value(std::int64_t{t.int64_data(i)});
       break;
     case Dtype::U32:
+    case Dtype::U64:
       if (i < t.uint64_data_size()) return ir::Value(static_cast<std::int64_t>(t.uint64_data(i)));
       break;
     case Dtype::I32:
@@ -76,6 +87,12 @@ std::optional<ir::Value> typed_element(Dtype dtype, const wire::Tensor& t, int i
     case Dtype::U8:
     case Dtype::Bool:
       if (i < t.int32_data_size()) return ir::Value(std::int64_t{t.int32_data(i)});
+      break;
+    case Dtype::I4:
+    case Dtype::U4:
+      if (i / 2 < t.int32_data_size())
+        return ir::Value(nibble(dtype, static_cast<unsigned>(t.int32_data(i / 2)) & 0xFFU,
+                                static_cast<std::size_t>(i)));
       break;
     default:
       break;
@@ -143,6 +160,13 @@ std::optional<ir::Value> equal_element(const wire::Tensor& tensor) {
   if (tensor.has_raw_data()) {
     const std::string& raw = tensor.raw_data();
     if (static_cast<std::int64_t>(raw.size()) != dense_bytes(tensor)) return std::nullopt;
+    if (*dtype == Dtype::I4 || *dtype == Dtype::U4) {
+      const auto first = dense_element(*dtype, raw, 0);
+      for (std::int64_t i = 1; i < *count; ++i) {
+        if (dense_element(*dtype, raw, static_cast<std::size_t>(i)) != first) return std::nullopt;
+      }
+      return first;
+    }
     const std::size_t width = raw.size() / static_cast<std::size_t>(*count);
     // Packed types share bytes between elements.
     if (width == 0 || raw.size() % static_cast<std::size_t>(*count) != 0) return std::nullopt;

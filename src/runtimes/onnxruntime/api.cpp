@@ -41,6 +41,7 @@ enum Slot : std::size_t {
   kOutputCount = 31,
   kInputName = 36,
   kOutputName = 37,
+  kAllocateTensor = 48,
   kCreateTensor = 49,
   kCreateCpuMemoryInfo = 69,
   kAllocatorFree = 76,
@@ -65,6 +66,7 @@ enum Slot : std::size_t {
   kSetGlobalSpinControl = 149,
   kBuildInfo = 254,
   kTensorData = 51,
+  kFillStrings = 52,
   kElementCount = 64,
   kTensorInfo = 65,
   kReleaseTensorInfo = 99,
@@ -116,7 +118,9 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kOutputCount, api.output_count);
   take(table, kInputName, api.input_name);
   take(table, kOutputName, api.output_name);
+  take(table, kAllocateTensor, api.allocate_tensor);
   take(table, kCreateTensor, api.create_tensor);
+  take(table, kFillStrings, api.fill_strings);
   take(table, kCreateCpuMemoryInfo, api.create_cpu_memory_info);
   take(table, kAllocatorFree, api.allocator_free);
   take(table, kDefaultAllocator, api.default_allocator);

@@ -57,6 +57,10 @@ class Api {
   OrtStatus* (*output_count)(const OrtSession*, std::size_t*) = nullptr;
   OrtStatus* (*input_name)(const OrtSession*, std::size_t, OrtAllocator*, char**) = nullptr;
   OrtStatus* (*output_name)(const OrtSession*, std::size_t, OrtAllocator*, char**) = nullptr;
+  /// Of strings: memory that the runtime allocates, to be filled by `fill_strings`.
+  OrtStatus* (*allocate_tensor)(OrtAllocator*, const std::int64_t* dims, std::size_t rank, int type,
+                                OrtValue**) = nullptr;
+  OrtStatus* (*fill_strings)(OrtValue*, const char* const* texts, std::size_t count) = nullptr;
   OrtStatus* (*create_tensor)(const OrtMemoryInfo*, void* data, std::size_t bytes,
                               const std::int64_t* dims, std::size_t rank, int type,
                               OrtValue**) = nullptr;

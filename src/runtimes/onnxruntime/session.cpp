@@ -35,11 +35,41 @@ Result<int> element_type(ir::Dtype dtype) {
       return 12;
     case Dtype::U64:
       return 13;
+    case Dtype::String:
+      return 8;
     case Dtype::BF16:
       return 16;
+    case Dtype::F8E4M3FN:
+      return 17;
+    case Dtype::F8E4M3FNUZ:
+      return 18;
+    case Dtype::F8E5M2:
+      return 19;
+    case Dtype::F8E5M2FNUZ:
+      return 20;
+    case Dtype::U4:
+      return 21;
+    case Dtype::I4:
+      return 22;
+    case Dtype::F4E2M1:
+      return 23;
     default:
       return fail(Code::Runtime, "onnxruntime: inputs of type {} cannot be made", ir::name(dtype));
   }
+}
+
+/// The strings of `input`, each of which a NUL ends; the empty string where there are too few.
+Status fill_strings(const Api& api, const InputData& input, OrtValue* value) {
+  std::size_t count = 1;
+  for (const std::int64_t dim : input.dims) count *= static_cast<std::size_t>(dim);
+  std::vector<const char*> texts(count, "");
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < count && at < input.bytes.size(); ++i) {
+    texts[i] = input.bytes.c_str() + at;
+    at = input.bytes.find('\0', at);
+    at = at == std::string::npos ? input.bytes.size() : at + 1;
+  }
+  return api.check(api.fill_strings(value, texts.data(), texts.size()));
 }
 
 Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options,
@@ -123,10 +153,17 @@ Status Session::bind(std::vector<InputData> inputs) {
       return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
     OPLAT_TRY(type, element_type(input->dtype));
     OrtValue* value = nullptr;
-    OPLAT_CHECK(
-        api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
-                                      input->dims.data(), input->dims.size(), type, &value)));
-    values_.push_back(value);
+    if (input->dtype == ir::Dtype::String) {
+      OPLAT_CHECK(api_.check(api_.allocate_tensor(api_.allocator(), input->dims.data(),
+                                                  input->dims.size(), type, &value)));
+      values_.push_back(value);
+      OPLAT_CHECK(fill_strings(api_, *input, value));
+    } else {
+      OPLAT_CHECK(
+          api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
+                                        input->dims.data(), input->dims.size(), type, &value)));
+      values_.push_back(value);
+    }
     OPLAT_CHECK(api_.check(api_.bind_input(binding_, name.c_str(), value)));
   }
   OPLAT_TRY(outputs, names(api_.output_count, api_.output_name));

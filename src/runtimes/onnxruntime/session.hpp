@@ -19,7 +19,7 @@ struct InputData {
   std::string name;
   ir::Dtype dtype = ir::Dtype::F32;
   std::vector<std::int64_t> dims;
-  std::string bytes;
+  std::string bytes;  ///< of strings: each with a NUL behind it
 };
 
 struct SessionOptions {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "unit/formats/models.hpp"
@@ -272,9 +273,10 @@ TEST(KernelModel, WhatTheKeyDoesNotSayIsMissing) {
                  "operand 1 has an unknown rank");
   expect_refused("Foo{a=?}(f32[3])->(f32[3])", Code::Missing, "attribute a");
   expect_refused("Foo{a=[1,?]}(f32[3])->(f32[3])", Code::Missing, "attribute a");
-  expect_refused("Foo{}(string[3])->(f32[3])", Code::Missing, "string");
   expect_refused("Relu/14{}(f32[3])->(-)", Code::Missing, "no result");
-  expect_refused(R"(Foo{t="tensor:f32c[2]"}(f32[3])->(f32[3]))", Code::Missing, "attribute t");
+  expect_refused(R"(Foo{t="tensor:f32c[2]"}(f32[3])->(f32[3]))", Code::Refused, "attribute t");
+  expect_refused(R"(Foo{t="hash:i64[2000]=00112233"}(f32[3])->(f32[3]))", Code::Refused,
+                 "attribute t of Foo is too long for a key (hash:i64[2000])");
 }
 
 TEST(KernelModel, SmallIntegerConstantsNeedTheirValueWhereItMatters) {
@@ -285,6 +287,141 @@ TEST(KernelModel, SmallIntegerConstantsNeedTheirValueWhereItMatters) {
   EXPECT_EQ(zero_point->weight("w2")->raw_data().size(), 1U);
   WRITE(table, "Gather/13{axis=0}(i64c[65],i64[3])->(i64[3])");
   EXPECT_EQ(table->weight("w0")->raw_data().size(), 65U * 8);
+}
+
+// A result that nobody uses still has a name where the runtime writes it all the same.
+TEST(KernelModel, OnlyOptionalResultsAreLeftOut) {
+  WRITE(top, "TopK/11{axis=1,largest=1,sorted=1}(f32[1,9],i64c[1]=[3])->(f32[1,3],-)");
+  EXPECT_EQ(top->outputs_of(0), (Names{"y0_0", "y1_0"}));
+  EXPECT_EQ(top->node(1).input(0), "y0_0");
+  WRITE(indices, "TopK/11{axis=1,largest=1,sorted=1}(f32[1,9],i64c[1]=[3])->(-,i64[1,3])");
+  EXPECT_EQ(indices->outputs_of(0), (Names{"y0_0", "y1_0"}));
+  EXPECT_EQ(indices->node(1).input(0), "y1_0");
+  WRITE(split, "Split/13{axis=1}(f32[1,9],i64c[3]=[3,3,3])->(-,f32[1,3],-)", {.copies = 2});
+  EXPECT_EQ(split->outputs_of(1), (Names{"y0_1", "y1_1", "y2_1"}));
+  WRITE(lstm,
+        "LSTM/14{direction=forward,hidden_size=4}(f32[2,1,4],f32c[1,16,4],f32c[1,16,4])->"
+        "(-,f32[1,1,4],-)");
+  EXPECT_EQ(lstm->outputs_of(0), (Names{"", "y1_0", ""}));
+  WRITE(pool, "MaxPool/12{kernel_shape=[2,2]}(f32[1,1,4,4])->(f32[1,1,3,3],-)");
+  EXPECT_EQ(pool->outputs_of(0), (Names{"y0_0", ""}));
+  WRITE(sum,
+        "com.microsoft:SkipLayerNormalization/1{}(f32[1,2,4],f32[1,2,4],f32c[4])->"
+        "(-,-,-,f32[1,2,4])");
+  EXPECT_EQ(sum->outputs_of(0), (Names{"y0_0", "", "", "y3_0"}));
+  WRITE(foreign, "somewhere:Foo/1{}(f32[4])->(-,f32[4])");
+  EXPECT_EQ(foreign->outputs_of(0), (Names{"y0_0", "y1_0"}));
+}
+
+// The runtime writes the statistics of a batch through whatever pointer it has.
+TEST(KernelModel, TrainingNeedsNamesForItsStatistics) {
+  const std::string head = "BatchNormalization/15{training_mode=";
+  const std::string tail = "}(f32[1,2,4],f32c[2],f32c[2],f32c[2],f32c[2])->";
+  WRITE(named, head + "1" + tail + "(f32[1,2,4],-,-)");
+  EXPECT_EQ(named->outputs_of(0), (Names{"y0_0", "y1_0", "y2_0"}));
+  WRITE(bare, head + "1" + tail + "(f32[1,2,4])");
+  EXPECT_EQ(bare->outputs_of(0), (Names{"y0_0", "y1_0", "y2_0"}));
+  WRITE(inference, head + "0" + tail + "(f32[1,2,4],-,-)");
+  EXPECT_EQ(inference->outputs_of(0), (Names{"y0_0", "", ""}));
+}
+
+// The runtime has no Shape of 8-bit floats and 4-bit integers, but converts them.
+TEST(KernelModel, SmallTypesAreWidenedBeforeTheirShapeIsRead) {
+  for (const char* type : {"f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "i4", "u4"}) {
+    const std::string name(type);
+    WRITE(w, "QuantizeLinear/21{axis=1}(f32[4],f32c[]," + name + "c[])->(" + name + "[4])");
+    EXPECT_EQ(w->node(1).op_type(), "Cast");
+    EXPECT_EQ(w->node(1).input(0), "y0_0");
+    EXPECT_EQ(w->node(2).op_type(), "Shape");
+    EXPECT_EQ(w->node(2).input(0), w->node(1).output(0));
+  }
+  WRITE(f8, "QuantizeLinear/19{axis=1}(f32[4],f32c[],f8e5m2c[])->(f8e5m2[4])");
+  EXPECT_EQ(f8->weight("w2")->raw_data(), std::string(1, '\0')) << "no other zero point is legal";
+  WRITE(own, "com.microsoft:DequantizeLinear/1{}(i4[4],f32c[])->(f32[4])");
+  EXPECT_EQ(own->graph.opsets.at(""), 21);
+}
+
+TEST(KernelModel, ConstantsOfEveryIntegerTypeAreWritten) {
+  WRITE(u64, "Add/14{}(u64[2],u64c[2]=[5,-1])->(u64[2])");
+  EXPECT_EQ(u64->weight("w1")->raw_data(), raw<std::int64_t>({5, -1}));
+  WRITE(i4, "Foo{}(i4[3],i4c[3]=[-8,7,1])->(i4[3])");
+  EXPECT_EQ(i4->weight("w1")->raw_data(), "\x78\x01");
+  WRITE(u4, "Foo{}(u4[3],u4c[3]=15)->(u4[3])");
+  EXPECT_EQ(u4->weight("w1")->raw_data(), "\xFF\x0F");
+  WRITE(words, "StringConcat/20{}(string[2],stringc[2])->(string[2])");
+  EXPECT_EQ(words->weight("w1")->string_data_size(), 2);
+  EXPECT_EQ(words->model.inputs.size(), 1U);
+}
+
+/// What the key of the first node of a kernel model says of its attributes.
+std::vector<ir::NamedValue> planned_attributes(const Written& written) {
+  std::vector<ir::NamedValue> attributes = written.graph.nodes[0].attributes;
+  std::sort(attributes.begin(), attributes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return attributes;
+}
+
+// What is built from the sums of a forest has the same sums again.
+TEST(KernelModel, ForestsHaveTheSumsOfTheirKeys) {
+  for (const char* sums :
+       {"forest_depth=6,forest_features=20,forest_ids=1,forest_modes=[BRANCH_LEQ],"
+        "forest_nodes=63500,forest_trees=500,forest_weights=32000",
+        "forest_depth=9,forest_features=3,forest_ids=3,forest_modes=[BRANCH_LEQ,BRANCH_LT],"
+        "forest_nodes=63,forest_trees=3,forest_weights=33",
+        "forest_depth=5,forest_features=7,forest_ids=4,forest_modes=[BRANCH_GT],"
+        "forest_nodes=21,forest_trees=10,forest_type=f64,forest_weights=62",
+        "forest_depth=0,forest_features=0,forest_ids=1,forest_modes=[],forest_nodes=2,"
+        "forest_trees=2,forest_weights=2"}) {
+    const std::string key = std::string("ai.onnx.ml:TreeEnsembleRegressor/3{") + sums +
+                            ",n_targets=4}(f32[8,20])->(f32[8,4])";
+    WRITE(w, key);
+    EXPECT_EQ(planned_attributes(*w), ir::parse(key)->attributes) << key;
+    const std::string classifier =
+        "ai.onnx.ml:TreeEnsembleClassifier/3{" + std::string(sums) + "}(f32[8,20])->(-,f32[8,4])";
+    WRITE(classes, classifier);
+    EXPECT_EQ(planned_attributes(*classes), ir::parse(classifier)->attributes) << classifier;
+  }
+}
+
+TEST(KernelModel, ForestsThatCannotBeAreRefused) {
+  const auto refused = [](const std::string& sums, const std::string& why) {
+    expect_refused("ai.onnx.ml:TreeEnsembleRegressor/3{" + sums + "}(f32[8,20])->(f32[8,1])",
+                   Code::Refused, why);
+  };
+  const std::string rest = ",forest_features=20,forest_ids=1,forest_modes=[BRANCH_LEQ],";
+  refused("forest_depth=2" + rest + "forest_nodes=9,forest_trees=1,forest_weights=1",
+          "too many for this depth");
+  refused("forest_depth=6" + rest + "forest_nodes=9,forest_trees=1,forest_weights=1",
+          "too few for this depth");
+  refused("forest_depth=2" + rest + "forest_nodes=8,forest_trees=1,forest_weights=1",
+          "two children");
+  refused("forest_depth=2" + rest + "forest_nodes=9,forest_trees=0,forest_weights=1", "a root");
+  refused(
+      "forest_depth=50" + rest + "forest_nodes=9000000000000001,forest_trees=1,forest_weights=1",
+      "larger than is made up");
+}
+
+// Trained again, the same model does the same work.
+TEST(KernelModel, CoefficientsAreCountedAndLabelsDiffer) {
+  const std::string key =
+      R"(ai.onnx.ml:LinearClassifier/1{classlabels_ints="values:i64[70]",)"
+      R"(coefficients="values:f32[210]",intercepts="values:f32[70]",multi_class=0,)"
+      R"(post_transform=SOFTMAX}(f32[2,3])->(i64[2],f32[2,70]))";
+  WRITE(w, key);
+  EXPECT_EQ(planned_attributes(*w), ir::parse(key)->attributes);
+  EXPECT_EQ(w->model.weight_bytes, 210 * 4 + 70 * 4 + 70 * 8);
+  std::set<std::int64_t> labels;
+  for (const wire::Attribute& a : w->node(0).attribute()) {
+    if (a.name() == "classlabels_ints") labels.insert(a.ints().begin(), a.ints().end());
+    if (a.name() == "coefficients") EXPECT_EQ(a.floats_size(), 210);
+  }
+  EXPECT_EQ(labels.size(), 70U);
+  expect_refused(R"(ai.onnx.ml:Scaler/1{scale="values:f32[90000000000]"}(f32[2,3])->(f32[2,3]))",
+                 Code::Refused, "2 GiB");
+  WRITE(encoder, R"(ai.onnx.ml:LabelEncoder/4{keys_tensor="tensor:i64c[100]",)"
+                 R"(values_strings="values:string[100]"}(i64[5])->(string[5]))");
+  EXPECT_EQ(encoder->node(0).attribute(0).t().raw_data().size(), 800U);
+  EXPECT_EQ(encoder->node(0).attribute(1).strings(99), "99");
 }
 
 TEST(KernelModel, InputsSayWhatTheyMayHold) {

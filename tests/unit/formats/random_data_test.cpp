@@ -126,7 +126,7 @@ TEST(RandomData, LengthIsThatOfTheType) {
       {Dtype::F64, 40},   {Dtype::F32, 20}, {Dtype::F16, 10},   {Dtype::BF16, 10},
       {Dtype::F8E5M2, 5}, {Dtype::I64, 40}, {Dtype::U32, 20},   {Dtype::U16, 10},
       {Dtype::I8, 5},     {Dtype::Bool, 5}, {Dtype::C64, 40},   {Dtype::C128, 80},
-      {Dtype::I4, 3},     {Dtype::U4, 3},   {Dtype::F4E2M1, 3}, {Dtype::String, 0},
+      {Dtype::I4, 3},     {Dtype::U4, 3},   {Dtype::F4E2M1, 3}, {Dtype::String, 10},
       {Dtype::Any, 0}};
   for (const auto& [dtype, size] : sizes) {
     EXPECT_EQ(random_data(dtype, 5, {}, 1).size(), size) << ir::name(dtype);
