@@ -126,6 +126,7 @@ KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
 }
 
 Remedy remedy_for(const KernelPrediction& kernel) {
+  if (kernel.group == "node-overhead") return Remedy::Nothing;  // what no kernel is built for
   if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
   return kernel.sd_log.value_or(0) > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
 }

@@ -535,6 +535,15 @@ class KernelWriter {
           wire::Attribute& to = *wide.add_attribute();
           to.set_name("to"), to.set_type(2), to.set_i(onnx_type_of(ir::Dtype::F32));
         }
+        // What is in an optional value has a shape, the value itself has none.
+        if (key_.domain.empty() && key_.op == "Optional") {
+          wire::Node& inside = *graph().add_node();
+          inside.set_op_type("OptionalGetElement");
+          inside.set_name(fmt::format("inside{}_{}", copy, r));
+          inside.add_input(read);
+          read = fmt::format("inside{}_{}", copy, r);
+          inside.add_output(read);
+        }
         wire::Node& node = *graph().add_node();
         node.set_op_type("Shape");
         node.set_name(fmt::format("tail{}_{}", copy, r));

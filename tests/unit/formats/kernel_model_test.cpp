@@ -413,7 +413,9 @@ TEST(KernelModel, CoefficientsAreCountedAndLabelsDiffer) {
   std::set<std::int64_t> labels;
   for (const wire::Attribute& a : w->node(0).attribute()) {
     if (a.name() == "classlabels_ints") labels.insert(a.ints().begin(), a.ints().end());
-    if (a.name() == "coefficients") EXPECT_EQ(a.floats_size(), 210);
+    if (a.name() == "coefficients") {
+      EXPECT_EQ(a.floats_size(), 210);
+    }
   }
   EXPECT_EQ(labels.size(), 70U);
   expect_refused(R"(ai.onnx.ml:Scaler/1{scale="values:f32[90000000000]"}(f32[2,3])->(f32[2,3]))",
