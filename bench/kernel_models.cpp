@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes kernel models for bench/breadth.py: reads keys from standard input, one a line, and writes
-/// FOLDER/I.onnx for key I, three copies whose results are read. Prints a line a key: the wiring,
-/// or "-" and why nothing was written.
+/// Writes kernel models for bench/breadth.py: reads keys from standard input, one a line, and
+/// writes FOLDER/I.onnx for key I, three copies whose results are read. Prints a line a key: the
+/// wiring, or "-" and why nothing was written.
 #include <fmt/format.h>
 
 #include <iostream>

@@ -375,7 +375,7 @@ Result<std::optional<std::string>> row_without_time(const RowSource& source, std
   for (const table::SettingId setting : source.settings) {
     OPLAT_TRY(stored, source.table->rows_of(key, source.device, setting));
     for (const table::StoredRow& row : stored) {
-      // A time is no answer for such a key, whatever it is.
+      // A time does not answer for such a key, whatever it is.
       if (matches_nothing(key) && std::holds_alternative<table::Timing>(row.row.outcome)) continue;
       const auto reason = std::visit(
           [](const auto& outcome) -> std::string {

@@ -195,7 +195,7 @@ struct NodeIdHash {
   }
 };
 
-/// Adds up the trees of a node of TreeEnsemble*; nothing where they are no trees.
+/// Adds up the trees of a node of TreeEnsemble*; std::nullopt if they are not trees.
 class ForestReader {
  public:
   explicit ForestReader(const std::vector<NamedValue>& attributes)
@@ -242,7 +242,8 @@ class ForestReader {
     return true;
   }
 
-  /// Walks from every node that is nobody's child. A node that is met twice is no tree's.
+  /// Walks from every node that is nobody's child. A node that is met twice does not belong to a
+  /// tree.
   bool read_depth() {
     std::vector<bool> child(trees_->size(), false);
     std::vector<std::array<std::size_t, 2>> children(trees_->size());

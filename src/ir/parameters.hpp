@@ -43,7 +43,7 @@ struct Forest {
   bool doubles = false;       ///< thresholds and weights are tensors of doubles
   friend bool operator==(const Forest&, const Forest&) = default;
 };
-/// That of a key's attributes; std::nullopt if they hold none, or one that cannot be.
+/// That of a key's attributes; std::nullopt if they hold none, or an implausible one.
 std::optional<Forest> forest_of(const Key& key);
 
 /// Replaces attributes of a node that hold parameters, and lists that are too long for a key, by
