@@ -14,6 +14,7 @@
 #include "ir/graph.hpp"
 #include "ir/key.hpp"
 #include "ir/movement.hpp"
+#include "ir/operand_values.hpp"
 
 namespace oplat::formats::onnx {
 
@@ -32,6 +33,9 @@ class Model {
   /// Parses and takes in external data. Code::Input with the file's name where it is not such a
   /// model.
   static Result<Model> load(const base::Source& source);
+  /// The graph without external data, for questions about its structure. bytes() makes no sense of
+  /// it.
+  static Result<Model> load_structure(const base::Source& source);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
@@ -47,6 +51,12 @@ class Model {
   /// "n7_0_2".
   void name_nodes();
   [[nodiscard]] Result<ir::Graph> graph() const;
+  /// The elements of an initialiser of integers; std::nullopt: there is none of that name, it is of
+  /// another type, or it has more than `most`.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> constant_integers(
+      const std::string& tensor, std::int64_t most) const;
+  /// Makes inner tensors outputs of the graph, those that are already left out.
+  void also_output(const std::vector<std::string>& tensors);
   /// The file's bytes. Code::Input above protobuf's limit of 2 GiB.
   [[nodiscard]] Result<std::string> bytes() const;
 
@@ -78,8 +88,8 @@ struct KernelInput {
   std::string name;
   ir::Dtype dtype = ir::Dtype::F32;
   std::vector<std::int64_t> dims;
-  /// integers are drawn from [0, limit): indices in range of their consumer
-  std::int64_t integer_limit = 2;
+  /// Values that its consumer needs (ir::operand_fill()); nothing: any integers of 0 and 1.
+  std::optional<ir::OperandFill> fill = std::nullopt;
   bool positive = false;  ///< floats are drawn from [0.75, 1.25) instead of both signs
 };
 

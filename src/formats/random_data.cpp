@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
+#include <numeric>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -30,7 +33,147 @@ void fill(std::string& out, std::int64_t count, Make make) {
   }
 }
 
+template <class T>
+void append_as(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// A number clamped to what T holds: a conversion out of range is undefined.
+template <class T>
+T clamped(double value) {
+  constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::lowest());
+  constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  if (!(value > kLow)) return std::numeric_limits<T>::lowest();
+  if (value >= kHigh) return std::numeric_limits<T>::max();
+  return static_cast<T>(value);
+}
+
+/// Zero has no exponent that half_bits() could clamp.
+std::uint16_t half_of(double value) {
+  return value == 0 ? std::uint16_t{0} : half_bits(static_cast<float>(value));
+}
+
+/// Whether a number of this type can be written; sub-byte types and those of 8-bit floats cannot.
+bool append_number_as(std::string& out, ir::Dtype dtype, double value) {
+  using ir::Dtype;
+  switch (dtype) {
+    case Dtype::F32:
+      append_as(out, static_cast<float>(value));
+      return true;
+    case Dtype::F64:
+      append_as(out, value);
+      return true;
+    case Dtype::F16:
+      append_as(out, half_of(value));
+      return true;
+    case Dtype::BF16:
+      append_as(out, static_cast<std::uint16_t>(
+                         std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16U));
+      return true;
+    case Dtype::I64:
+      append_as(out, clamped<std::int64_t>(value));
+      return true;
+    case Dtype::U64:
+      append_as(out, clamped<std::uint64_t>(value));
+      return true;
+    case Dtype::I32:
+      append_as(out, clamped<std::int32_t>(value));
+      return true;
+    case Dtype::U32:
+      append_as(out, clamped<std::uint32_t>(value));
+      return true;
+    case Dtype::I16:
+      append_as(out, clamped<std::int16_t>(value));
+      return true;
+    case Dtype::U16:
+      append_as(out, clamped<std::uint16_t>(value));
+      return true;
+    case Dtype::I8:
+      append_as(out, clamped<std::int8_t>(value));
+      return true;
+    case Dtype::U8:
+      append_as(out, clamped<std::uint8_t>(value));
+      return true;
+    case Dtype::Bool:
+      append_as(out, static_cast<std::uint8_t>(value != 0));
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Positions 0 to count - 1 in a random order that the seed fixes.
+std::vector<std::uint32_t> shuffled(std::int64_t count, base::Random& random) {
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.next() % i]);
+  return order;
+}
+
+bool all_zero(const std::string& bytes, std::size_t at, std::size_t width) {
+  return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                     bytes.begin() + static_cast<std::ptrdiff_t>(at + width),
+                     [](char c) { return c == 0; });
+}
+
+/// Random numbers none of which is zero, then zeros at random places.
+std::string with_zeros(ir::Dtype dtype, std::int64_t count, std::int64_t nonzero,
+                       const DataRange& range, std::uint64_t seed) {
+  std::string out = random_data(dtype, count, range, seed);
+  if (count <= 0 || out.empty() || out.size() % static_cast<std::size_t>(count) != 0) return out;
+  const std::size_t width = out.size() / static_cast<std::size_t>(count);
+  for (std::size_t at = 0; at < out.size(); at += width)
+    if (all_zero(out, at, width)) out[at] = 1;
+  base::Random random(seed + 1);
+  if (ir::Dtype::Bool == dtype) std::fill(out.begin(), out.end(), '\x01');
+  const std::vector<std::uint32_t> order = shuffled(count, random);
+  for (std::size_t i = static_cast<std::size_t>(std::max<std::int64_t>(0, nonzero));
+       i < order.size(); ++i)
+    std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(order[i] * width), width, '\0');
+  return out;
+}
+
+/// `distinct` different numbers, each as often as the others, in random order.
+std::string with_repeats(ir::Dtype dtype, std::int64_t count, std::int64_t distinct,
+                         std::uint64_t seed) {
+  std::string out;
+  base::Random random(seed);
+  const std::vector<std::uint32_t> order = shuffled(count, random);
+  for (const std::uint32_t i : order) {
+    const auto number =
+        static_cast<double>(static_cast<std::int64_t>(i) % std::max<std::int64_t>(1, distinct));
+    if (!append_number_as(out, dtype, number)) return random_data(dtype, count, {}, seed);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string filled_data(ir::Dtype dtype, std::int64_t count, const ir::OperandFill& fill,
+                        const DataRange& range, std::uint64_t seed) {
+  constexpr std::int64_t kMaxShuffled = std::int64_t{1} << 31;
+  if (count <= 0) return {};
+  if (fill.nonzero && count < kMaxShuffled)
+    return with_zeros(dtype, count, *fill.nonzero, range, seed);
+  if (fill.distinct && count < kMaxShuffled)
+    return with_repeats(dtype, count, *fill.distinct, seed);
+  if (fill.values.empty() && ir::is_float(dtype)) return random_data(dtype, count, range, seed);
+  const bool one_each = static_cast<std::int64_t>(fill.values.size()) == count;
+  if (!fill.values.empty() && !one_each && fill.values.size() != 1)
+    return random_data(dtype, count, range, seed);
+  std::string out;
+  base::Random random(seed);
+  const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fill.high - fill.low)) + 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double value =
+        one_each ? fill.values[static_cast<std::size_t>(i)]
+        : !fill.values.empty()
+            ? fill.values.front()
+            : static_cast<double>(fill.low + static_cast<std::int64_t>(random.next() % span));
+    if (!append_number_as(out, dtype, value)) return random_data(dtype, count, range, seed);
+  }
+  return out;
+}
 
 std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,
                         std::uint64_t seed) {

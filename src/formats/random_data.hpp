@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ir/dtype.hpp"
+#include "ir/operand_values.hpp"
 
 namespace oplat::formats {
 
@@ -25,5 +26,10 @@ struct DataRange {
 /// decimal digits with a NUL behind each; empty for Any.
 std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,
                         std::uint64_t seed);
+
+/// `count` elements as `fill` says; `range` is for what it leaves open (which numbers are not zero,
+/// which differ). Packed 4-bit types and types without numbers are filled by `range` alone.
+std::string filled_data(ir::Dtype dtype, std::int64_t count, const ir::OperandFill& fill,
+                        const DataRange& range, std::uint64_t seed);
 
 }  // namespace oplat::formats

@@ -2,6 +2,7 @@
 /// Plan -> estimates -> composition.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <variant>
@@ -12,6 +13,7 @@
 #include "base/truncated_list.hpp"
 #include "estimate/chain.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/operand_values.hpp"
 #include "predict/compose.hpp"
 #include "predict/load.hpp"
 #include "predict/node_overhead.hpp"
@@ -107,6 +109,22 @@ void say_node_overhead(Prediction& prediction) {
       fmt::format("{}: works on sequences, maps or optional values, which cannot be measured as "
                   "kernels; its cost is a guess within a factor of {:.0f}",
                   fmt::join(guessed, ", "), std::exp(1.645 * kNodeOverheadSd)));
+}
+
+/// Times that hang on values which no key says are one warning an operator.
+void say_value_caveats(Prediction& prediction) {
+  std::map<std::string, std::set<std::string_view>> said;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    const auto caveat = ir::value_caveat(kernel.key);
+    if (caveat && kernel.latency_ns)
+      said[fmt::format("{}: {}", estimate::operator_of(kernel.key), caveat->reason)].insert(
+          kernel.key);
+  }
+  for (const auto& [text, keys] : said) {
+    prediction.warnings.push_back(
+        fmt::format("{}{}; its interval is wider", text,
+                    keys.size() > 1 ? fmt::format(" ({} distinct kernels)", keys.size()) : ""));
+  }
 }
 
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
@@ -280,6 +298,9 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     OPLAT_TRY(said, estimate::row_without_time(impl_->rows, distinct.keys[i]));
     if (said) failed[i] = "; its own " + *said;
   }
+  std::vector<std::optional<ir::ValueCaveat>> caveats;
+  caveats.reserve(answers.size());
+  for (const std::string_view key : distinct.keys) caveats.push_back(ir::value_caveat(key));
   std::string hint;
   if (any_open(answers)) {
     if (!impl_->hint) {
@@ -310,6 +331,10 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       if (under_load && !answer->under_load && explain)
         one.why += ", from rows of which many were measured on a busy machine";
       one.why += failed[distinct.of[i]];
+      if (const auto& caveat = caveats[distinct.of[i]]) {
+        one.sd_log = std::hypot(one.sd_log, caveat->sd_log);
+        if (explain) one.why += "; " + caveat->reason;
+      }
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
     } else {
@@ -355,6 +380,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   warn_of_load(prediction);
   say_open_batch(prediction);
   say_node_overhead(prediction);
+  say_value_caveats(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }

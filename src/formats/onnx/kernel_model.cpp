@@ -244,25 +244,15 @@ DataRange weight_range(const ir::Key& key, const std::vector<std::int64_t>& dims
   return {0.75 * root, 1.25 * root, true, 2, false};
 }
 
-/// The largest index (exclusive) that an integer operand may hold, by its consumer.
-std::int64_t integer_limit(const ir::Key& key, std::size_t operand) {
-  const bool gathers =
-      key.op.starts_with("Gather") || key.op == "OneHot" || key.op == "EmbedLayerNormalization";
-  if (!gathers || operand == 0) return 2;
-  const ir::TensorEntry* data = key.operand(0);
-  if (data == nullptr || data->shape.dims.empty()) return 1;
-  const ir::Value* axis_value = key.attribute("axis");
-  std::int64_t axis =
-      axis_value != nullptr && axis_value->integer() != nullptr ? *axis_value->integer() : 0;
-  const auto rank = static_cast<std::int64_t>(data->shape.dims.size());
-  if (axis < 0) axis += rank;
-  if (key.op == "GatherND") {
-    std::int64_t least = std::int64_t{1} << 30;
-    for (const ir::Dim& dim : data->shape.dims) least = std::min(least, dim.value_or(1));
-    return std::max<std::int64_t>(1, least);
+/// Values for operand i; where it is also another operand (&i), the one of either that has a rule.
+std::optional<ir::OperandFill> fill_of_operand(const ir::Key& key, std::size_t operand) {
+  if (auto fill = ir::operand_fill(key, operand)) return fill;
+  for (std::size_t i = operand + 1; i < key.operands.size(); ++i) {
+    const auto* alias = std::get_if<ir::AliasEntry>(&key.operands[i]);
+    if (alias == nullptr || alias->index != operand) continue;
+    if (auto fill = ir::operand_fill(key, i)) return fill;
   }
-  if (axis < 0 || axis >= rank) return 1;
-  return std::max<std::int64_t>(1, data->shape.dims[static_cast<std::size_t>(axis)].value_or(1));
+  return std::nullopt;
 }
 
 /// Of 8-bit floats and of 4 bits: the runtime converts them, and its Shape does not read them.
@@ -402,7 +392,7 @@ class KernelWriter {
         info.set_name(operand_names_[i]);
         set_type(info, onnx_type_of(entry.dtype), dims);
         out_.inputs.push_back(
-            {operand_names_[i], entry.dtype, dims, integer_limit(key_, i), wants_positive(key_)});
+            {operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i), wants_positive(key_)});
       }
     }
     return {};
@@ -430,12 +420,13 @@ class KernelWriter {
         return fail_in(fmt::format("operand {}", i), status.error());
       }
     } else {
-      DataRange range = weight_range(key_, dims, count);
-      range.integer_limit = integer_limit(key_, i);
+      const DataRange range = weight_range(key_, dims, count);
       const std::uint64_t seed = base::hash64(fmt::format("{}/{}", i, copy), options_.seed);
+      const auto fill = fill_of_operand(key_, i);
       std::string data = is_zero_point_of_zero(key_, i, entry.dtype)
                              ? std::string(static_cast<std::size_t>(*dense_bytes(tensor)), '\0')
-                             : random_data(entry.dtype, count, range, seed);
+                         : fill ? filled_data(entry.dtype, count, *fill, range, seed)
+                                : random_data(entry.dtype, count, range, seed);
       if (entry.dtype == ir::Dtype::String) {
         for (std::size_t at = 0; at < data.size(); at = data.find('\0', at) + 1)
           tensor.add_string_data(data.c_str() + at);
@@ -466,6 +457,8 @@ class KernelWriter {
       if (entry == nullptr || entry->constant || entry->dtype != result->dtype ||
           entry->shape != result->shape)
         continue;
+      // What the copy before computes would take the place of values that decide the work.
+      if (fill_of_operand(key_, i)) continue;
       // The runtime would overwrite an intermediate operand, which is another kernel than the
       // key's.
       const bool overwritten =

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "formats/onnx/model_impl.hpp"
@@ -77,6 +78,48 @@ Result<Model> Model::load(const base::Source& source) {
   impl->name = source.name();
   impl->model = std::move(parsed);
   return Model(std::move(impl));
+}
+
+Result<Model> Model::load_structure(const base::Source& source) {
+  OPLAT_TRY(parsed, parse_model(source));
+  auto impl = std::make_unique<Impl>();
+  impl->name = source.name();
+  impl->model = std::move(parsed);
+  return Model(std::move(impl));
+}
+
+std::optional<std::vector<std::int64_t>> Model::constant_integers(const std::string& tensor,
+                                                                  std::int64_t most) const {
+  const auto integers = [&](const wire::Tensor& found) {
+    std::optional<std::vector<std::int64_t>> numbers;
+    const auto elements = small_elements(found, most);
+    if (!elements) return numbers;
+    numbers.emplace();
+    for (const ir::Value& element : *elements) {
+      if (element.integer() == nullptr) return std::optional<std::vector<std::int64_t>>();
+      numbers->push_back(*element.integer());
+    }
+    return numbers;
+  };
+  for (const wire::Tensor& found : impl_->model.graph().initializer())
+    if (found.name() == tensor) return integers(found);
+  for (const wire::Node& node : impl_->model.graph().node()) {
+    if (node.op_type() != "Constant" || node.output_size() != 1 || node.output(0) != tensor)
+      continue;
+    for (const wire::Attribute& attribute : node.attribute())
+      if (attribute.has_t()) return integers(attribute.t());
+  }
+  return std::nullopt;
+}
+
+void Model::also_output(const std::vector<std::string>& tensors) {
+  wire::Graph& graph = *impl_->model.mutable_graph();
+  for (const std::string& name : tensors) {
+    const bool there =
+        std::any_of(graph.output().begin(), graph.output().end(),
+                    [&](const wire::ValueInfo& info) { return info.name() == name; });
+    if (!there) graph.add_output()->set_name(name);
+  }
 }
 
 Result<std::vector<InputInfo>> Model::inputs() const {

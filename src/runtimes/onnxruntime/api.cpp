@@ -67,6 +67,7 @@ enum Slot : std::size_t {
   kBuildInfo = 254,
   kTensorData = 51,
   kFillStrings = 52,
+  kElementType = 60,
   kElementCount = 64,
   kTensorInfo = 65,
   kReleaseTensorInfo = 99,
@@ -139,6 +140,7 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kTensorData, api.tensor_data);
   take(table, kTensorInfo, api.tensor_info);
   take(table, kElementCount, api.element_count);
+  take(table, kElementType, api.element_type);
   take(table, kReleaseTensorInfo, api.release_tensor_info);
   api.version_ = base->version_string();
   const char* (*build_info)() = nullptr;

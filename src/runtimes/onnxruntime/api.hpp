@@ -79,6 +79,7 @@ class Api {
   OrtStatus* (*tensor_data)(OrtValue*, void** data) = nullptr;
   OrtStatus* (*tensor_info)(const OrtValue*, OrtTensorInfo**) = nullptr;
   OrtStatus* (*element_count)(const OrtTensorInfo*, std::size_t*) = nullptr;
+  OrtStatus* (*element_type)(const OrtTensorInfo*, int*) = nullptr;
   void (*release_tensor_info)(OrtTensorInfo*) = nullptr;
   int (*error_code)(const OrtStatus*) = nullptr;
   const char* (*error_message)(const OrtStatus*) = nullptr;

@@ -15,40 +15,6 @@ namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;
 
-/// Entries of the table that a Gather picks from.
-std::int64_t gathered_entries(const ir::Graph& graph, const ir::Node& gather) {
-  if (gather.inputs[0] == ir::kNoTensor) return 0;
-  const std::vector<ir::Dim>& dims =
-      graph.tensors[static_cast<std::size_t>(gather.inputs[0])].shape.dims;
-  std::int64_t axis = 0;
-  for (const auto& [name, value] : gather.attributes) {
-    if (name == "axis" && value.integer() != nullptr) axis = *value.integer();
-  }
-  if (axis < 0) axis += static_cast<std::int64_t>(dims.size());
-  if (axis < 0 || axis >= static_cast<std::int64_t>(dims.size())) return 0;
-  return dims[static_cast<std::size_t>(axis)].value_or(0);
-}
-
-/// The least number of entries that the tensor `id` indexes, following casts and reshapes; 0 where
-/// it is no index.
-std::int64_t index_range(const ir::Graph& graph, ir::TensorId id, int depth = 0) {
-  std::int64_t least = 0;
-  for (const ir::Node& node : graph.nodes) {
-    const auto at = std::find(node.inputs.begin(), node.inputs.end(), id);
-    if (at == node.inputs.end()) continue;
-    std::int64_t range = 0;
-    if (node.op == "Gather" && at - node.inputs.begin() == 1) {
-      range = gathered_entries(graph, node);
-    } else if (depth < 4 && !node.outputs.empty() &&
-               (node.op == "Cast" || node.op == "Reshape" || node.op == "Unsqueeze" ||
-                node.op == "Squeeze")) {
-      range = index_range(graph, node.outputs[0], depth + 1);
-    }
-    if (range > 0) least = least == 0 ? range : std::min(least, range);
-  }
-  return least;
-}
-
 Result<std::int64_t> element_count(const std::string& name, const std::vector<std::int64_t>& dims) {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
@@ -115,7 +81,8 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
 }  // namespace
 
 Result<std::vector<InputData>> model_inputs(
-    const std::vector<formats::onnx::InputInfo>& inputs, const ir::Graph& graph,
+    const std::vector<formats::onnx::InputInfo>& inputs,
+    const std::vector<formats::DecisiveInput>& decisive,
     const std::map<std::string, std::string>& specifications, std::uint64_t seed) {
   for (const auto& [name, specification] : specifications) {
     const bool known = std::any_of(inputs.begin(), inputs.end(),
@@ -127,20 +94,20 @@ Result<std::vector<InputData>> model_inputs(
                   base::printable(name), base::join(names, ", "));
     }
   }
+  std::map<std::string_view, const formats::DecisiveInput*> by_name;
+  for (const formats::DecisiveInput& one : decisive) by_name.emplace(one.name, &one);
   std::vector<InputData> all;
   for (const auto& info : inputs) {
     InputData input{info.name, info.dtype, {}, {}};
     for (const ir::Dim& dim : info.shape.dims) input.dims.push_back(dim.value_or(1));
     OPLAT_TRY(count, element_count(info.name, input.dims));
-    formats::DataRange range{-1, 1, false, 2, false};
-    for (const ir::TensorId id : graph.inputs) {
-      if (graph.tensors[static_cast<std::size_t>(id)].name != info.name || ir::is_float(info.dtype))
-        continue;
-      if (const std::int64_t entries = index_range(graph, id); entries > 0)
-        range.integer_limit = entries;
-    }
+    const formats::DataRange range{-1, 1, false, 2, false};
     const std::uint64_t input_seed = base::hash64(info.name, seed);
-    input.bytes = formats::random_data(info.dtype, count, range, input_seed);
+    const auto found = by_name.find(info.name);
+    const bool decides = found != by_name.end() && found->second->fill.has_value();
+    input.bytes =
+        decides ? formats::filled_data(info.dtype, count, *found->second->fill, range, input_seed)
+                : formats::random_data(info.dtype, count, range, input_seed);
     if (const auto at = specifications.find(info.name); at != specifications.end())
       OPLAT_CHECK(specify(input, at->second, count, input_seed));
     all.push_back(std::move(input));
@@ -153,9 +120,12 @@ Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::Ke
   std::vector<InputData> all;
   for (const auto& info : inputs) {
     OPLAT_TRY(count, element_count(info.name, info.dims));
-    const formats::DataRange range{0.75, 1.25, !info.positive, info.integer_limit, false};
+    const formats::DataRange range{0.75, 1.25, !info.positive, 2, false};
+    const std::uint64_t input_seed = base::hash64(info.name, seed);
     all.push_back({info.name, info.dtype, info.dims,
-                   formats::random_data(info.dtype, count, range, base::hash64(info.name, seed))});
+                   info.fill
+                       ? formats::filled_data(info.dtype, count, *info.fill, range, input_seed)
+                       : formats::random_data(info.dtype, count, range, input_seed)});
   }
   return all;
 }

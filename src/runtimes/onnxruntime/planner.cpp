@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "ir/movement.hpp"
+#include "ir/operand_values.hpp"
 #include "plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/onnxruntime/profile_events.hpp"
@@ -54,7 +55,92 @@ void tell_put_in(const std::vector<ir::NodeTitle>& nodes,
   }
 }
 
+/// An operand whose values its node's key records.
+struct RecordedOperand {
+  std::string node;
+  std::size_t operand = 0;
+  std::string tensor;
+  std::optional<std::vector<std::int64_t>> values;
+};
+
+/// Those of nodes that ran, outside of bodies, as far as the key does not print them anyway.
+std::vector<RecordedOperand> recorded_operands(const ir::Graph& graph,
+                                               const std::vector<plan::NodeRun>& runs) {
+  std::unordered_set<std::string_view> ran;
+  for (const plan::NodeRun& run : runs) ran.insert(run.node);
+  std::vector<RecordedOperand> recorded;
+  for (const ir::Node& node : graph.nodes) {
+    if (!ran.contains(node.name)) continue;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::OperandRule* rule = ir::operand_rule(node.domain, node.op, i);
+      if (node.inputs[i] == ir::kNoTensor || rule == nullptr || !ir::is_recorded(*rule)) continue;
+      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(node.inputs[i])];
+      if (tensor.small_value || (tensor.dtype && ir::is_float(*tensor.dtype))) continue;
+      recorded.push_back({node.name, i, tensor.name, std::nullopt});
+    }
+  }
+  return recorded;
+}
+
+/// The values of inner tensors in a run of their own.
+Status read_inner_values(const Api& api, formats::onnx::Model& optimized,
+                         const std::vector<InputData>& inputs, SessionOptions options,
+                         std::vector<RecordedOperand>& recorded) {
+  std::vector<std::string> inner;
+  for (const RecordedOperand& one : recorded)
+    if (!one.values) inner.push_back(one.tensor);
+  if (inner.empty()) return {};
+  options.level = 0;
+  optimized.also_output(inner);
+  OPLAT_TRY(bytes, optimized.bytes());
+  OPLAT_TRY(session, create(api, bytes, options));
+  OPLAT_CHECK(session->bind(inputs));
+  OPLAT_CHECK(session->run());
+  OPLAT_TRY(values, session->integer_outputs(inner));
+  std::size_t next = 0;
+  for (RecordedOperand& one : recorded)
+    if (!one.values) one.values = std::move(values[next++]);
+  return {};
+}
+
+/// Lengths and axes that no shape shows, as a run of the model sees them: tags of its nodes. Those
+/// inside of bodies, of which each trip has its own, are not recorded: ir::value_caveat() says so.
+Status record_values(const Api& api, formats::onnx::Model& optimized, const ir::Graph& graph,
+                     const std::vector<InputData>& inputs, const SessionOptions& options,
+                     std::vector<plan::NodeRun>& runs) {
+  constexpr std::int64_t kMaxConstant = std::int64_t{1} << 24;
+  std::vector<RecordedOperand> recorded = recorded_operands(graph, runs);
+  for (RecordedOperand& one : recorded) {
+    one.values = optimized.constant_integers(one.tensor, kMaxConstant);
+    for (const InputData& input : inputs)
+      if (!one.values && input.name == one.tensor)
+        one.values = integers_in(input.bytes, input.dtype);
+  }
+  OPLAT_CHECK(read_inner_values(api, optimized, inputs, options, recorded));
+  std::unordered_map<std::string_view, std::vector<const RecordedOperand*>> by_node;
+  for (const RecordedOperand& one : recorded)
+    if (one.values) by_node[one.node].push_back(&one);
+  for (plan::NodeRun& run : runs) {
+    const auto found = by_node.find(run.node);
+    if (found == by_node.end()) continue;
+    for (const RecordedOperand* one : found->second)
+      run.tags.emplace_back(ir::values_tag(one->operand), ir::values_summary(*one->values));
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& model) {
+  OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-shapes"));
+  SessionOptions dump;
+  dump.optimized_model = (folder.path() / "shapes.onnx").string();
+  OPLAT_TRY(bytes, model.bytes());
+  if (auto session = create(api, bytes, dump); !session) return fail(session.error());
+  OPLAT_TRY(source, base::Source::open(dump.optimized_model));
+  OPLAT_TRY(shaped, formats::onnx::Model::load(source));
+  return shaped.graph();
+}
 
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
                              const std::vector<InputData>& inputs, const SessionOptions& options) {
@@ -90,6 +176,7 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
   }
   OPLAT_TRY(runs, parse_profile(events));
   tag_blocked_layout(graph, this_device(), runs);
+  OPLAT_CHECK(record_values(api, optimized, graph, inputs, options, runs));
   OPLAT_TRY(kernels, plan::kernels_of(graph, runs));
   tell_put_in(optimized.nodes(), put_in, kernels);
   const plan::Footprint footprint = plan::footprint(graph, runs);

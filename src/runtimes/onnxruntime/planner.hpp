@@ -9,6 +9,9 @@
 
 namespace oplat::runtimes::onnxruntime {
 
+/// The graph of `model` with shapes of its inner tensors, as far as the runtime infers them.
+Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& model);
+
 /// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it
 /// once under the profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a
 /// Plan.

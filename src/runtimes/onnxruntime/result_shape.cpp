@@ -3,26 +3,12 @@
 #include "runtimes/onnxruntime/result_shape.hpp"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {
-
-/// Their results are as long as what they find.
-constexpr std::array<std::string_view, 4> kFinders = {"Compress", "NonMaxSuppression", "NonZero",
-                                                      "Unique"};
-
-/// Integers that are no constants may be sizes, steps or choices.
-bool data_decides(const ir::Key& key) {
-  if (std::find(kFinders.begin(), kFinders.end(), key.op) != kFinders.end()) return true;
-  for (std::size_t i = 0; i < key.operands.size(); ++i) {
-    const ir::TensorEntry* operand = key.operand(i);
-    if (operand != nullptr && !operand->constant && !ir::is_float(operand->dtype)) return true;
-  }
-  return false;
-}
 
 /// That of the first result that there is: kernel models show no other.
 const ir::TensorEntry* first_result(const ir::Key& key) {
@@ -41,10 +27,14 @@ bool fits(const ir::Shape& said, std::span<const std::int64_t> found) {
 
 std::optional<std::string> wrong_result(const ir::Key& key, std::span<const std::int64_t> found) {
   const ir::TensorEntry* said = first_result(key);
-  if (said == nullptr || !said->shape.ranked || data_decides(key) || fits(said->shape, found))
-    return std::nullopt;
-  return fmt::format("the result of {} has shape [{}], the key says another",
-                     base::printable(key.op), fmt::join(found, ","));
+  if (said == nullptr || !said->shape.ranked || fits(said->shape, found)) return std::nullopt;
+  std::vector<std::string> dims;
+  for (const ir::Dim& dim : said->shape.dims) dims.push_back(dim ? std::to_string(*dim) : "?");
+  return fmt::format(
+      "the result of {} has shape [{}], the key says [{}]: no values could be made for its "
+      "operands "
+      "that do the key's work",
+      base::printable(key.op), fmt::join(found, ","), base::join(dims, ","));
 }
 
 }  // namespace oplat::runtimes::onnxruntime

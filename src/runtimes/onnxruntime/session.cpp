@@ -2,6 +2,9 @@
 /// Sessions of the runtime.
 #include "runtimes/onnxruntime/session.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/text.hpp"
 
 namespace oplat::runtimes::onnxruntime {
@@ -72,6 +75,17 @@ Status fill_strings(const Api& api, const InputData& input, OrtValue* value) {
   return api.check(api.fill_strings(value, texts.data(), texts.size()));
 }
 
+template <class T>
+std::vector<std::int64_t> integers_as(std::string_view bytes) {
+  std::vector<std::int64_t> numbers(bytes.size() / sizeof(T));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    T number;
+    std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
+    numbers[i] = static_cast<std::int64_t>(number);
+  }
+  return numbers;
+}
+
 Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& options,
                  bool shared_pool) {
   OPLAT_CHECK(api.check(api.set_graph_optimization_level(raw, options.level)));
@@ -90,6 +104,30 @@ Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& o
 }
 
 }  // namespace
+
+std::optional<std::vector<std::int64_t>> integers_in(std::string_view bytes, ir::Dtype dtype) {
+  using ir::Dtype;
+  switch (dtype) {
+    case Dtype::I64:
+    case Dtype::U64:
+      return integers_as<std::int64_t>(bytes);
+    case Dtype::I32:
+      return integers_as<std::int32_t>(bytes);
+    case Dtype::U32:
+      return integers_as<std::uint32_t>(bytes);
+    case Dtype::I16:
+      return integers_as<std::int16_t>(bytes);
+    case Dtype::U16:
+      return integers_as<std::uint16_t>(bytes);
+    case Dtype::I8:
+      return integers_as<std::int8_t>(bytes);
+    case Dtype::U8:
+    case Dtype::Bool:
+      return integers_as<std::uint8_t>(bytes);
+    default:
+      return std::nullopt;
+  }
+}
 
 tl::expected<std::unique_ptr<Session>, SessionError> Session::create(
     const Api& api, const std::string& model, const SessionOptions& options) {
@@ -197,6 +235,44 @@ Result<std::vector<std::int64_t>> Session::first_output() const {
   for (std::size_t i = 0; i < count; ++i) api_.release_value(values[i]);
   if (values != nullptr) OPLAT_CHECK(api_.check(api_.allocator_free(api_.allocator(), values)));
   return numbers;
+}
+
+Result<std::vector<std::optional<std::vector<std::int64_t>>>> Session::integer_outputs(
+    const std::vector<std::string>& wanted) const {
+  OPLAT_TRY(outputs, names(api_.output_count, api_.output_name));
+  OrtValue** values = nullptr;
+  std::size_t count = 0;
+  OPLAT_CHECK(api_.check(api_.bound_output_values(binding_, api_.allocator(), &values, &count)));
+  std::vector<std::optional<std::vector<std::int64_t>>> found(wanted.size());
+  for (std::size_t w = 0; w < wanted.size(); ++w) {
+    for (std::size_t i = 0; i < count && i < outputs.size(); ++i)
+      if (outputs[i] == wanted[w]) found[w] = any_integers_of(values[i]);
+  }
+  for (std::size_t i = 0; i < count; ++i) api_.release_value(values[i]);
+  if (values != nullptr) OPLAT_CHECK(api_.check(api_.allocator_free(api_.allocator(), values)));
+  return found;
+}
+
+std::optional<std::vector<std::int64_t>> Session::any_integers_of(OrtValue* value) const {
+  OrtTensorInfo* info = nullptr;
+  if (value == nullptr || !api_.check(api_.tensor_info(value, &info))) return std::nullopt;
+  const std::unique_ptr<OrtTensorInfo, void (*)(OrtTensorInfo*)> owned(info,
+                                                                       api_.release_tensor_info);
+  std::size_t count = 0;
+  int type = 0;
+  void* data = nullptr;
+  if (!api_.check(api_.element_count(info, &count)) ||
+      !api_.check(api_.element_type(info, &type)) || !api_.check(api_.tensor_data(value, &data)))
+    return std::nullopt;
+  for (const ir::Dtype dtype :
+       {ir::Dtype::U8, ir::Dtype::I8, ir::Dtype::U16, ir::Dtype::I16, ir::Dtype::I32,
+        ir::Dtype::I64, ir::Dtype::Bool, ir::Dtype::U32, ir::Dtype::U64}) {
+    const auto own = element_type(dtype);
+    if (!own || *own != type) continue;
+    const auto width = static_cast<std::size_t>(std::max(8, ir::bits(dtype).value_or(8)) / 8);
+    return integers_in({static_cast<const char*>(data), count * width}, dtype);
+  }
+  return std::nullopt;
 }
 
 Result<std::string> Session::end_profiling() {

@@ -4,7 +4,9 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -21,6 +23,10 @@ struct InputData {
   std::vector<std::int64_t> dims;
   std::string bytes;  ///< of strings: each with a NUL behind it
 };
+
+/// The numbers in `bytes`, which are dense and little-endian; std::nullopt if `dtype` is not an
+/// integer of 8 bits or more, or a bool.
+std::optional<std::vector<std::int64_t>> integers_in(std::string_view bytes, ir::Dtype dtype);
 
 struct SessionOptions {
   int level = 0;  ///< graph optimisation: 0, 1, 2, 3 or 99
@@ -54,6 +60,10 @@ class Session {
   Status run();
   /// The first output of the last run, which must be of 64-bit integers.
   Result<std::vector<std::int64_t>> first_output() const;
+  /// Values of the outputs called `names` after a run, of integers and bools; std::nullopt beside
+  /// the name of another output or of none.
+  Result<std::vector<std::optional<std::vector<std::int64_t>>>> integer_outputs(
+      const std::vector<std::string>& wanted) const;
   /// Ends profiling; the file that the events were written to.
   Result<std::string> end_profiling();
 
@@ -63,6 +73,7 @@ class Session {
                                          OrtStatus* (*name)(const OrtSession*, std::size_t,
                                                             OrtAllocator*, char**)) const;
   Result<std::vector<std::int64_t>> integers_of(OrtValue* value) const;
+  std::optional<std::vector<std::int64_t>> any_integers_of(OrtValue* value) const;
 
   const Api& api_;
   OrtSession* session_ = nullptr;

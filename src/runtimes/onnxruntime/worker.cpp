@@ -68,9 +68,50 @@ struct ReadyModel {
   onnx::Model model;
   std::vector<InputData> inputs;
   std::int64_t batch = 1;
+  std::string made_up;  ///< what a failed run may owe to values that nobody gave; may be empty
 };
 
-Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOptions& shapes,
+/// Decisive inputs with their values. The runtime is asked for shapes of inner tensors where the
+/// file's do not bound them.
+std::vector<formats::DecisiveInput> decisive_of(const Api& api, const onnx::Model& model,
+                                                const std::vector<onnx::InputInfo>& infos,
+                                                const ir::Graph& graph,
+                                                const std::map<std::string, std::string>& given) {
+  std::vector<formats::DecisiveInput> decisive = formats::decisive_inputs(infos, graph);
+  const bool all_known = std::all_of(decisive.begin(), decisive.end(), [&](const auto& input) {
+    return given.contains(input.name) || (input.fill && !formats::decides_work(input.role)) ||
+           input.role == ir::ValueRole::Trips || input.role == ir::ValueRole::Condition;
+  });
+  if (all_known) return decisive;
+  auto shaped = graph_with_shapes(api, model);
+  return shaped ? formats::decisive_inputs(infos, *shaped) : decisive;
+}
+
+/// Inputs of integers and bools that nobody gave, in the words of a message.
+std::string made_up_inputs(const std::vector<onnx::InputInfo>& infos,
+                           const std::vector<formats::DecisiveInput>& decisive,
+                           const std::map<std::string, std::string>& given) {
+  std::vector<std::string> names;
+  for (const onnx::InputInfo& info : infos) {
+    const bool decides = std::any_of(decisive.begin(), decisive.end(),
+                                     [&](const auto& input) { return input.name == info.name; });
+    if (given.contains(info.name) || (ir::is_float(info.dtype) && !decides)) continue;
+    names.push_back(base::printable(info.name, 80));
+  }
+  if (names.empty()) return {};
+  constexpr std::size_t kMaxNames = 8;
+  const std::string first = names.front();
+  const std::size_t more = names.size() - std::min(names.size(), kMaxNames);
+  names.resize(names.size() - more);
+  return fmt::format(
+      "; the values of input{} '{}'{} were made up by oplat; give legal ones with --input "
+      "{}=FILE.npy",
+      names.size() > 1 ? "s" : "", base::join(names, "', '"),
+      more > 0 ? fmt::format(" and {} more", more) : "", first);
+}
+
+Result<ReadyModel> ready_model(const Api& api, const std::string& path,
+                               const formats::ShapeOptions& shapes,
                                const std::map<std::string, std::string>& inputs,
                                std::uint64_t seed) {
   OPLAT_TRY(source, base::Source::open(path));
@@ -81,8 +122,10 @@ Result<ReadyModel> ready_model(const std::string& path, const formats::ShapeOpti
   OPLAT_CHECK(model.specialise(shapes));
   OPLAT_TRY(infos, model.inputs());
   OPLAT_TRY(graph, model.graph());
-  OPLAT_TRY(data, model_inputs(infos, graph, inputs, seed));
-  ReadyModel ready{std::move(model), std::move(data), 1};
+  const std::vector<formats::DecisiveInput> decisive =
+      decisive_of(api, model, infos, graph, inputs);
+  OPLAT_TRY(data, model_inputs(infos, decisive, inputs, seed));
+  ReadyModel ready{std::move(model), std::move(data), 1, made_up_inputs(infos, decisive, inputs)};
   if (!ready.inputs.empty() && !ready.inputs.front().dims.empty())
     ready.batch = ready.inputs.front().dims.front();
   if (ready.batch < 1) {
@@ -132,8 +175,14 @@ class OnnxRuntimeWorker final : public Worker {
   Result<table::Plan> plan(const PlanRequest& request) override {
     OPLAT_TRY(options, session_options(request.setting));
     const formats::ShapeOptions shapes{request.shapes, request.batch};
-    OPLAT_TRY(ready, ready_model(request.model, shapes, request.inputs, kPlanSeed));
-    OPLAT_TRY(plan, make_plan(api_, ready.model, ready.inputs, options));
+    OPLAT_TRY(ready, ready_model(api_, request.model, shapes, request.inputs, kPlanSeed));
+    auto made = make_plan(api_, ready.model, ready.inputs, options);
+    if (!made) {
+      Error error = made.error();
+      if (error.code == Code::Runtime) error.message += ready.made_up;
+      return tl::unexpected<Error>(std::move(error));
+    }
+    table::Plan plan = *std::move(made);
     OPLAT_TRY(hash, plan::model_hash(request.model));
     OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
     OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
@@ -164,10 +213,13 @@ class OnnxRuntimeWorker final : public Worker {
  private:
   Result<measure::OpenOutcome> open_model(const measure::OpenRequest& request) {
     OPLAT_TRY(options, session_options(request.setting));
-    OPLAT_TRY(ready, ready_model(request.model, {request.shapes, request.batch}, request.inputs,
-                                 request.seed));
+    OPLAT_TRY(ready, ready_model(api_, request.model, {request.shapes, request.batch},
+                                 request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
-    return open_session(bytes, options, std::move(ready.inputs), "single");
+    auto outcome = open_session(bytes, options, std::move(ready.inputs), "single");
+    if (!outcome) return outcome;
+    if (auto* failed = std::get_if<table::Failed>(&*outcome)) failed->reason += ready.made_up;
+    return outcome;
   }
 
   Result<measure::OpenOutcome> open_kernel(const measure::OpenRequest& request) {
