@@ -80,6 +80,7 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
                      .what = "planning",
                      .item = path});
     OPLAT_TRY(plan, plan_with(session, path, inputs));
+    warn_of_made_up_inputs(path, inputs, events);
     measure::ModelTarget target;
     target.path = path;
     target.name = plan.model;

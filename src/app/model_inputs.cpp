@@ -8,6 +8,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "formats/made_up_inputs.hpp"
+
 namespace oplat::app {
 
 Status check_model_file(const std::string& path) {
@@ -22,6 +26,13 @@ Status check_model_file(const std::string& path) {
     return fail(Code::Input, "{}: cannot be read: {}", path, std::strerror(errno));
   if (info.st_size == 0) return fail(Code::Input, "{}: the file is empty; expected a model", path);
   return {};
+}
+
+void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events) {
+  const auto source = base::Source::open(path);
+  if (!source) return;
+  for (const std::string& text : formats::made_up_texts(*source, inputs.shapes, inputs.data))
+    events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
 }
 
 }  // namespace oplat::app

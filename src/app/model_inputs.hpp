@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "app/events.hpp"
 #include "base/result.hpp"
 #include "formats/format_reader.hpp"
 
@@ -19,5 +20,9 @@ struct ModelInputs {
 /// Success if `path` is a regular file, readable and not empty; else
 /// Code::Input, which says why not. The content is not looked at.
 Status check_model_file(const std::string& path);
+
+/// Warns of each input that decides how much is executed and that the request gives no data for:
+/// which it is, what it was made up as, and the flag that sets it.
+void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events);
 
 }  // namespace oplat::app

@@ -8,7 +8,9 @@ Result<table::Plan> runtime_plan(const RuntimePlanRequest& request, Events& even
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_model_file(request.model));
   OPLAT_TRY(session, start_session(request.runtime, events));
-  return plan_with(session, request.model, request.inputs);
+  auto plan = plan_with(session, request.model, request.inputs);
+  if (plan) warn_of_made_up_inputs(request.model, request.inputs, events);
+  return plan;
 }
 
 }  // namespace oplat::app

@@ -159,8 +159,8 @@ class Follower {
     if (rule->role == ir::ValueRole::Index && !at.direct) return;
     // A mask that is added to scores costs the same whatever it holds.
     const bool mask = rule->role == ir::ValueRole::Length && !ir::is_recorded(*rule);
-    found_.push_back(
-        {input_.name, mask ? ir::ValueRole::Index : rule->role, node.op, node.name, at.direct, part_of(std::move(fill), at)});
+    found_.push_back({input_.name, mask ? ir::ValueRole::Index : rule->role, node.op, node.name,
+                      at.direct, part_of(std::move(fill), at)});
     if (rule->role == ir::ValueRole::Condition && input_.dtype != ir::Dtype::Bool && !at.direct) {
       // A condition computed from numbers: such that make several trips.
       ir::OperandFill several;
@@ -310,6 +310,18 @@ std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& input
       texts.push_back(made_up_text(input));
   }
   return texts;
+}
+
+std::vector<std::string> made_up_texts(const base::Source& source, const ShapeOptions& shapes,
+                                       const std::map<std::string, std::string>& given) {
+  const auto reader = reader_for(source);
+  if (!reader || (*reader)->name() != "onnx") return {};
+  auto model = onnx::Model::load_structure(source);
+  if (!model || !model->specialise(shapes)) return {};
+  const auto infos = model->inputs();
+  const auto graph = model->graph();
+  if (!infos || !graph) return {};
+  return made_up_texts(*infos, *graph, given);
 }
 
 }  // namespace oplat::formats

@@ -33,8 +33,8 @@ class Model {
   /// Parses and takes in external data. Code::Input with the file's name where it is not such a
   /// model.
   static Result<Model> load(const base::Source& source);
-  /// The graph without external data, for questions about its structure. bytes() makes no sense of
-  /// it.
+  /// The graph without large weights and without external data, for questions about its structure,
+  /// which cost little for models of any size. bytes() makes no sense of it.
   static Result<Model> load_structure(const base::Source& source);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;

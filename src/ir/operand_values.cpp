@@ -7,7 +7,7 @@
 /// Sizes follow from the result that the key states, indices and divisors from what is legal. What
 /// no shape shows (lengths) is recorded by the planner, as a tag of the key; without the tag it is
 /// the greatest legal length, and value_caveat() says so. Whether the rule was right is checked
-/// after the kernel's run: its results have the key's shapes, or the row fails (docs/adr/0038).
+/// after the kernel's run: its results have the key's shapes, or the row fails (docs/adr/0042).
 #include "ir/operand_values.hpp"
 
 #include <algorithm>

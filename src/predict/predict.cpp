@@ -332,7 +332,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
         one.why += ", from rows of which many were measured on a busy machine";
       one.why += failed[distinct.of[i]];
       if (const auto& caveat = caveats[distinct.of[i]]) {
-        one.sd_log = std::hypot(one.sd_log, caveat->sd_log);
+        one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);
         if (explain) one.why += "; " + caveat->reason;
       }
       // Another setting may need less.

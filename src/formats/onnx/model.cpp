@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
@@ -34,6 +36,62 @@ void add_titles(const wire::Graph& graph, std::vector<ir::NodeTitle>& titles) {
       for (const wire::Graph& g : attribute.graphs()) add_titles(g, titles);
     }
   }
+}
+
+/// A number of protobuf's wire format at `at`, which moves behind it; std::nullopt where it is cut.
+std::optional<std::uint64_t> read_varint(std::string_view bytes, std::size_t& at) {
+  std::uint64_t number = 0;
+  for (unsigned shift = 0; shift < 64 && at < bytes.size(); shift += 7) {
+    const auto byte = static_cast<std::uint8_t>(bytes[at++]);
+    number |= std::uint64_t{byte & 0x7FU} << shift;
+    if ((byte & 0x80U) == 0) return number;
+  }
+  return std::nullopt;
+}
+
+void append_varint(std::string& out, std::uint64_t number) {
+  for (; number >= 0x80U; number >>= 7U) out.push_back(static_cast<char>(number | 0x80U));
+  out.push_back(static_cast<char>(number));
+}
+
+enum class Part { Model, Graph, Tensor };
+
+/// The message without the numbers of large initialisers. What is no message comes back as it is:
+/// the parser says what is wrong with it.
+std::string without_weights(std::string_view bytes, Part part) {
+  constexpr std::uint64_t kLengthDelimited = 2;
+  constexpr std::uint64_t kGraphOfModel = 7;
+  constexpr std::uint64_t kInitializerOfGraph = 5;
+  constexpr std::uint64_t kLargeBytes = 4096;
+  std::string out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t begin = at;
+    const auto tag = read_varint(bytes, at);
+    const std::uint64_t type = tag.value_or(7) & 7U;
+    const std::uint64_t field = tag.value_or(0) >> 3U;
+    std::optional<std::uint64_t> length;
+    if (type == 0 && read_varint(bytes, at)) length = 0;
+    if (type == 1) length = 8;
+    if (type == 5) length = 4;
+    if (type == kLengthDelimited) length = read_varint(bytes, at);
+    if (!length || *length > bytes.size() - at) return std::string(bytes);
+    const std::string_view content = bytes.substr(at, static_cast<std::size_t>(*length));
+    at += content.size();
+    const bool inner =
+        type == kLengthDelimited &&
+        ((part == Part::Model && field == kGraphOfModel) ||
+         (part == Part::Graph && field == kInitializerOfGraph && *length > kLargeBytes));
+    if (inner) {
+      const std::string less =
+          without_weights(content, part == Part::Model ? Part::Graph : Part::Tensor);
+      append_varint(out, *tag);
+      append_varint(out, less.size());
+      out += less;
+    } else if (part != Part::Tensor || type != kLengthDelimited || *length <= kLargeBytes) {
+      out += bytes.substr(begin, at - begin);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -81,7 +139,8 @@ Result<Model> Model::load(const base::Source& source) {
 }
 
 Result<Model> Model::load_structure(const base::Source& source) {
-  OPLAT_TRY(parsed, parse_model(source));
+  OPLAT_TRY(parsed, parse_model(base::Source::from_bytes(
+                        source.name(), without_weights(source.bytes(), Part::Model))));
   auto impl = std::make_unique<Impl>();
   impl->name = source.name();
   impl->model = std::move(parsed);

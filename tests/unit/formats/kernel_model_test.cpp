@@ -429,9 +429,11 @@ TEST(KernelModel, CoefficientsAreCountedAndLabelsDiffer) {
 TEST(KernelModel, InputsSayWhatTheyMayHold) {
   WRITE(gather, "Gather/13{axis=1}(f32[5,7],i64[3])->(f32[5,3])");
   ASSERT_EQ(gather->model.inputs.size(), 2U);
-  EXPECT_EQ(gather->model.inputs[1].integer_limit, 7);
+  ASSERT_TRUE(gather->model.inputs[1].fill);
+  EXPECT_EQ(gather->model.inputs[1].fill->high, 6);
   WRITE(back, "Gather/13{axis=-2}(f32[5,7],i64[3])->(f32[3,7])");
-  EXPECT_EQ(back->model.inputs[1].integer_limit, 5);
+  ASSERT_TRUE(back->model.inputs[1].fill);
+  EXPECT_EQ(back->model.inputs[1].fill->high, 4);
   WRITE(log, "Log/13{}(f32[4])->(f32[4])");
   EXPECT_TRUE(log->model.inputs[0].positive);
   WRITE(relu, "Relu/14{}(f32[4])->(f32[4])");
