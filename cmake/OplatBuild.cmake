@@ -6,8 +6,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
-set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 
 option(OPLAT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 # Off elsewhere: there, sources compile as they stand.
@@ -88,7 +88,7 @@ function(oplat_add_precompiled)
   add_library(oplat_precompiled_layers STATIC "${source}")
   target_link_libraries(oplat_precompiled_layers PRIVATE fmt::fmt tl::expected oplat_build_flags)
   target_precompile_headers(oplat_precompiled_layers PRIVATE ${OPLAT_PRECOMPILED})
-  if(BUILD_TESTING)
+  if(OPLAT_TESTS)
     add_executable(oplat_precompiled_tests "${source}")
     set_target_properties(oplat_precompiled_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/CMakeFiles")
     target_link_libraries(oplat_precompiled_tests PRIVATE fmt::fmt tl::expected GTest::gtest oplat_build_flags oplat_test_flags)
@@ -112,6 +112,29 @@ function(oplat_include_root LAYER OUTPUT)
   set(${OUTPUT} "${root}" PARENT_SCOPE)
 endfunction()
 
+# oplat_private_uses(OUTPUT TARGET...): what a library needs only to be compiled. Headers without a
+# library are no part of what an installed oplat needs, so its users need not have them.
+function(oplat_private_uses OUTPUT)
+  set(uses $<BUILD_INTERFACE:oplat_build_flags>)
+  foreach(target ${ARGN})
+    if(target MATCHES "^(nlohmann_json::nlohmann_json|Eigen3::Eigen|CLI11::CLI11)$")
+      list(APPEND uses $<BUILD_INTERFACE:${target}>)
+    else()
+      list(APPEND uses ${target})
+    endif()
+  endforeach()
+  set(${OUTPUT} ${uses} PARENT_SCOPE)
+endfunction()
+
+# oplat_install_library(TARGET): a static library that oplat::oplat is made of goes with it. Only the
+# API has headers outside: the include roots exist in the build alone.
+function(oplat_install_library TARGET)
+  if(OPLAT_INSTALL)
+    install(TARGETS ${TARGET} EXPORT oplat-targets
+      ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/oplat")
+  endif()
+endfunction()
+
 # oplat_add_layer(NAME <layer> SOURCES ... USES <layers and libraries it may see>)
 # The link graph is the layer rule of HACKING.md: a layer sees the headers of what it names in USES, nothing else of ours.
 function(oplat_add_layer)
@@ -119,38 +142,10 @@ function(oplat_add_layer)
   add_library(oplat_${ARG_NAME} STATIC ${ARG_SOURCES})
   add_library(oplat::${ARG_NAME} ALIAS oplat_${ARG_NAME})
   oplat_include_root(${ARG_NAME} root)
-  target_include_directories(oplat_${ARG_NAME} PUBLIC "${root}")
-  target_link_libraries(oplat_${ARG_NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_PRIVATE_USES} oplat_build_flags)
+  target_include_directories(oplat_${ARG_NAME} PUBLIC "$<BUILD_INTERFACE:${root}>")
+  oplat_private_uses(private ${ARG_PRIVATE_USES})
+  target_link_libraries(oplat_${ARG_NAME} PUBLIC ${ARG_USES} PRIVATE ${private})
   oplat_precompile(oplat_${ARG_NAME} oplat_precompiled_layers)
-endfunction()
-
-# oplat_add_test(NAME <layer>_test SOURCES ... USES ... [SHARDS n] [COST n]): one GoogleTest program, one
-# entry in CTest; a long one is shared out over SHARDS entries. COST: seconds, so that long ones start first.
-function(oplat_add_test)
-  cmake_parse_arguments(ARG "" "NAME;SHARDS;COST" "SOURCES;USES;LABELS" ${ARGN})
-  add_executable(${ARG_NAME} ${ARG_SOURCES})
-  target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
-  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_USES} oplat_build_flags
-    oplat_test_flags oplat_test_main GTest::gmock GTest::gtest)
-  oplat_precompile(${ARG_NAME} oplat_precompiled_tests)
-  target_compile_definitions(${ARG_NAME} PRIVATE
-    OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
-    OPLAT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared" OPLAT_EXECUTABLE="$<TARGET_FILE:oplat>")
-  add_dependencies(${ARG_NAME} oplat)
-  if(NOT ARG_SHARDS)
-    set(ARG_SHARDS 1)
+  if(NOT ARG_NAME STREQUAL "cli")
+    oplat_install_library(oplat_${ARG_NAME})
   endif()
-  foreach(shard RANGE 1 ${ARG_SHARDS})
-    set(entry ${ARG_NAME})
-    if(ARG_SHARDS GREATER 1)
-      set(entry ${ARG_NAME}.${shard})
-    endif()
-    math(EXPR index "${shard} - 1")
-    add_test(NAME ${entry} COMMAND ${ARG_NAME} --gtest_brief=1)
-    set_tests_properties(${entry} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 1200
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
-    if(ARG_COST)
-      set_tests_properties(${entry} PROPERTIES COST ${ARG_COST})
-    endif()
-  endforeach()
-endfunction()

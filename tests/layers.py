@@ -15,6 +15,7 @@ SEES["runtimes"] = COMMON + ["measure"]
 SEES["report"] = COMMON + ["estimate", "predict", "search", "measure"]
 SEES["compat"] = COMMON + ["estimate", "predict", "search"]
 SEES["app"] = COMMON + ["estimate", "predict", "search", "measure", "runtimes", "compat", "report"]
+SEES["api"] = SEES["app"] + ["app"]
 SEES["cli"] = SEES["app"] + ["app"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/')
 

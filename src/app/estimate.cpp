@@ -9,8 +9,10 @@
 
 namespace oplat::app {
 
-Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) {
-  static_cast<void>(events);  // takes microseconds a key and has nothing to report
+namespace {
+
+/// The keys of the request, each checked, and its runtime's name too.
+Result<std::vector<table::PlanKernel>> asked_kernels(const EstimateRequest& request) {
   std::vector<table::PlanKernel> kernels;
   for (const std::string& text : request.keys) {
     auto key = ir::parse(text);
@@ -18,7 +20,12 @@ Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) 
     kernels.push_back({"", text, 1});
   }
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
-  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  return kernels;
+}
+
+Result<EstimateResult> estimate_asked(const EstimateRequest& request,
+                                      const std::vector<table::PlanKernel>& kernels,
+                                      const table::Table& table) {
   OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
   OPLAT_TRY(estimates,
             predict::estimate_kernels(table, selection, kernels, request.reuse_bytes,
@@ -30,6 +37,20 @@ Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) 
     }
   }
   return EstimateResult{std::move(estimates), std::move(selection)};
+}
+
+}  // namespace
+
+Result<EstimateResult> estimate(const EstimateRequest& request, const table::Table& table) {
+  OPLAT_TRY(kernels, asked_kernels(request));
+  return estimate_asked(request, kernels, table);
+}
+
+Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) {
+  static_cast<void>(events);  // takes microseconds a key and has nothing to report
+  OPLAT_TRY(kernels, asked_kernels(request));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  return estimate_asked(request, kernels, table);
 }
 
 Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing) {

@@ -30,6 +30,8 @@ struct EstimateResult {
 /// KernelPrediction::latency_ns, and require_estimates. Code::Usage: a key is malformed, or several
 /// settings fit; Code::Input: the table; Code::Refused: no rows for the filter.
 Result<EstimateResult> estimate(const EstimateRequest& request, Events& events);
+/// The same by a table that is open; `request.table` is not looked at.
+Result<EstimateResult> estimate(const EstimateRequest& request, const table::Table& table);
 
 /// Code::Missing with the first key that has no estimate, unless the policy is Zero.
 Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing);

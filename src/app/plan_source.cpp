@@ -22,9 +22,11 @@ constexpr std::string_view kRulesNamed = "rules:";
 /// The installed runtime's plan. `selection` decides the setting; what differs on this machine is a
 /// warning.
 Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::string& model,
-                                const ModelInputs& inputs, Events& events) {
+                                const ModelInputs& inputs, const std::string& program,
+                                Events& events) {
   RuntimeRequest request;
   request.runtime = selection.setting.runtime;
+  if (!program.empty()) request.worker_command = {program, "worker", request.runtime};
   OPLAT_TRY(session, start_session(request, events));
   if (session.setting.version != selection.setting.version) {
     events.warn(
@@ -68,7 +70,7 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
       !rule_sets_for(selection.setting.runtime).empty()) {
     return rule_plan(table, selection, model, rules, events);
   }
-  auto plan = ask_runtime(selection, model, inputs, events);
+  auto plan = ask_runtime(selection, model, inputs, source.program, events);
   if (!plan && plan.error().code == Code::Runtime) {
     return fail(Code::Runtime,
                 "{}: the table holds no plan of this model, and the runtime could not make one: {}",

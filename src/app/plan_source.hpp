@@ -27,6 +27,8 @@ struct PlanSource {
   PlanFrom from = PlanFrom::Auto;
   std::string rules = {};  ///< of PlanFrom::Rules: name or file of the rule set; empty: one for the
                            ///< rows' runtime
+  std::string program = {};  ///< oplat's program, which starts the runtime's worker; empty: the one
+                             ///< that is running
 };
 
 /// "auto", "cached", "runtime", "rules" or "rules:NAME". Code::Usage lists what there is.

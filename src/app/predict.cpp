@@ -36,11 +36,26 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   return result;
 }
 
+/// What is wrong with the request before any table is opened.
+Status check_request(const PredictRequest& request) {
+  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
+  return check_model_file(request.model);
+}
+
 }  // namespace
 
+Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events) {
+  OPLAT_CHECK(check_request(request));
+  std::vector<std::string> warnings;
+  WarningsInto collected(warnings, events);
+  const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
+  auto result = predict_from(request, table, opening, warnings, collected);
+  if (!result) return fail(with_path(table, result.error()));
+  return result;
+}
+
 Result<PredictResult> predict(const PredictRequest& request, Events& events) {
-  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
-  OPLAT_CHECK(check_model_file(request.model));
+  OPLAT_CHECK(check_request(request));
   std::vector<std::string> warnings;
   WarningsInto collected(warnings, events);
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};

@@ -42,11 +42,13 @@ struct PredictResult {
   bool measures_here = false;      ///< oplat has a worker for the rows' runtime
 };
 
-/// Predicts one model. Warnings are in the prediction, and `events` get none of them. Code::Input:
-/// model or table; Code::Usage: several settings fit, or options contradict the model;
-/// Code::Refused: no rows for the filter; Code::Missing: no plan; Code::Runtime: the runtime that
-/// would make the plan. A prediction with missing kernels is not an error: see
+/// Predicts one model. Opens `request.table`. Warnings are in the prediction, and `events` get none
+/// of them. Code::Input: model or table; Code::Usage: several settings fit, or options contradict
+/// the model; Code::Refused: no rows for the filter; Code::Missing: no plan; Code::Runtime: the
+/// runtime that would make the plan. A prediction with missing kernels is not an error: see
 /// predict::require_complete. Thread-safe for tables of oplat.
 Result<PredictResult> predict(const PredictRequest& request, Events& events);
+/// The same by a table that is open; `request.table` is not looked at. One thread at a time.
+Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events);
 
 }  // namespace oplat::app

@@ -31,11 +31,16 @@ Result<SearchExpandResult> search_expand(const SpaceSource& space, Events& event
   return SearchExpandResult{std::move(keys), read.layers.size(), read.resolutions.size()};
 }
 
-Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Events& events) {
-  static_cast<void>(events);
+namespace {
+
+Result<search::SearchSpace> asked_space(const SearchLutRequest& request) {
   if (request.rows.runtime) OPLAT_CHECK(check_runtime_name(*request.rows.runtime));
-  OPLAT_TRY(space, read_space(request.space));
-  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  return read_space(request.space);
+}
+
+Result<search::SpaceLatencies> time_asked(const SearchLutRequest& request,
+                                          const search::SearchSpace& space,
+                                          const table::Table& table) {
   OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
   search::Options options;
   options.level = request.options.level;
@@ -43,6 +48,21 @@ Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Event
   options.profile = request.options.estimator;
   options.reuse_bytes = request.reuse_bytes;
   return search::time_space(table, selection, space, space.resolutions, options);
+}
+
+}  // namespace
+
+Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request,
+                                          const table::Table& table) {
+  OPLAT_TRY(space, asked_space(request));
+  return time_asked(request, space, table);
+}
+
+Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Events& events) {
+  static_cast<void>(events);
+  OPLAT_TRY(space, asked_space(request));
+  OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  return time_asked(request, space, table);
 }
 
 }  // namespace oplat::app

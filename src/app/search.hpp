@@ -46,5 +46,8 @@ struct SearchLutRequest {
 /// see SpaceLatencies::missing. Warnings are in the result. Code::Input: space or table;
 /// Code::Usage: several settings fit; Code::Refused: no rows for the filter.
 Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Events& events);
+/// The same by a table that is open; `request.table` is not looked at.
+Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request,
+                                          const table::Table& table);
 
 }  // namespace oplat::app

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 
 namespace oplat::base {
@@ -69,6 +70,20 @@ int write_all(int fd, std::string_view bytes) {
   }
   // Pipes and some devices cannot be flushed.
   return ::fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+/// The folder of what the symbolic link `path` names; empty if it is not one.
+fs::path target_folder(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_symlink(path, error)) return {};
+  const fs::path target = fs::canonical(path, error);
+  return error ? fs::path() : target.parent_path();
+}
+
+/// Both canonical.
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
 }
 
 }  // namespace
@@ -170,18 +185,32 @@ Result<fs::path> Source::sibling_path(std::string_view name) const {
   std::error_code error;
   const fs::path folder = fs::canonical(folder_, error);
   if (error) return refuse(fmt::format("cannot be found: {}", error.message()));
-  const fs::path resolved = fs::canonical(folder_ / wanted, error);
-  if (error)
+  fs::path resolved = fs::canonical(folder_ / wanted, error);
+  const fs::path target = target_folder(name_);
+  if (error && !target.empty()) {
+    std::error_code elsewhere;
+    resolved = fs::canonical(target / wanted, elsewhere);
+    if (!elsewhere) error.clear();
+  }
+  if (error) {
     return refuse(fmt::format("is not next to the model ({}); keep the files of a model together",
                               error.message()));
-  const fs::path relative = resolved.lexically_relative(folder);
-  if (relative.empty() || *relative.begin() == "..")
-    return refuse("is a link that leaves the model's folder");
-  return resolved;
+  }
+  if (lies_in(resolved, folder)) return resolved;
+  if (!target.empty() && lies_in(resolved, target)) return resolved;
+  return refuse(
+      "is a link that leaves the model's folder; copy the files to one folder, for instance with "
+      "'cp -L'");
 }
 
 Result<std::string> Source::sibling(std::string_view name) const {
   OPLAT_TRY(path, sibling_path(name));
+  if (is_lfs_pointer_file(path)) {
+    return fail(Code::Input,
+                "{}: names the file '{}', which is a Git LFS pointer, not the data; fetch it with: "
+                "git lfs pull",
+                name_, printable(name));
+  }
   return read_file(path);
 }
 

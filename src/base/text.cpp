@@ -43,6 +43,31 @@ void append_escape(std::string& out, std::uint32_t unit) {
   fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit);
 }
 
+/// What a terminal would obey, or what would change how the text around it is shown: control
+/// characters of ASCII and Latin-1, separators of lines and paragraphs, direction marks.
+bool is_control(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C ||
+         (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB);
+}
+
+/// Appends the first character of `text`, which is not empty, as a terminal may print it; gives the
+/// number of bytes that it took.
+std::size_t append_printable(std::string& out, std::string_view text) {
+  std::uint32_t code = 0;
+  const std::size_t length = utf8_length(text, code);
+  if (length == 0 || (length == 1 && is_control(code))) {
+    fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<std::uint8_t>(text[0]));
+    return 1;
+  }
+  if (is_control(code)) {
+    fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", code);
+  } else {
+    out += text.substr(0, length);
+  }
+  return length;
+}
+
 }  // namespace
 
 std::string float_text(double value) {
@@ -165,15 +190,9 @@ std::optional<std::string> nearest_word(std::string_view word, std::span<const s
 
 std::string printable(std::string_view text, std::size_t most) {
   std::string out;
-  for (const char c : text.substr(0, most)) {
-    const auto byte = static_cast<std::uint8_t>(c);
-    if (byte < 0x20 || byte >= 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  if (text.size() > most) out += "...";
+  std::size_t i = 0;
+  while (i < text.size() && i < most) i += append_printable(out, text.substr(i));
+  if (i < text.size()) out += "...";
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "base/interrupt.hpp"
+#include "base/message.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 
@@ -15,14 +17,16 @@ TerminalEvents::TerminalEvents(const Verbosity& verbosity) : bar_(verbosity) {
 
 void TerminalEvents::progress(const app::Progress& progress) {
   bar_.update(std::string(progress.what), progress.done, progress.total,
-              progress.eta_s.value_or(-1), std::string(progress.item));
+              progress.eta_s.value_or(-1), base::printable(progress.item, 200));
 }
 
 void TerminalEvents::warn(std::string_view text) {
-  bar_.note(fmt::format("oplat: warning: {}", text));
+  bar_.note(fmt::format("oplat: warning: {}", base::printable_message(text)));
 }
 
-void TerminalEvents::note(std::string_view text) { bar_.note(fmt::format("oplat: {}", text)); }
+void TerminalEvents::note(std::string_view text) {
+  bar_.note(fmt::format("oplat: {}", base::printable_message(text)));
+}
 
 bool TerminalEvents::cancelled() {
   if (!handlers_installed_) {

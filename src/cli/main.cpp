@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/message.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 
@@ -133,7 +134,8 @@ Environment:
     }
     return *result;
   }
-  if (!result.error().message.empty()) fmt::print(stderr, "oplat: {}\n", result.error().message);
+  if (!result.error().message.empty())
+    fmt::print(stderr, "oplat: {}\n", base::printable_message(result.error().message));
   return cli::exit_code(result.error().code);
 }
 

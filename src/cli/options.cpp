@@ -18,8 +18,9 @@ void add_verbosity(const Command& command, Verbosity& to) {
 
 void add_model_options(const Command& command, ModelOptions& to) {
   command
-      .add_option("--shape", to.shapes,
-                  "set the dimensions of an input: NAME=1x3x224x224 (repeatable)")
+      .add_option(
+          "--shape", to.shapes,
+          "set the dimensions of an input: NAME=1x3x224x224; a NAME with = is quoted (repeatable)")
       .type_name("NAME=DIMS")
       .repeatable();
   command
@@ -29,7 +30,7 @@ void add_model_options(const Command& command, ModelOptions& to) {
   command
       .add_option("--input", to.inputs,
                   "set the data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or "
-                  "NAME=uniform:LO:HI (repeatable)")
+                  "NAME=uniform:LO:HI; a NAME with = is quoted (repeatable)")
       .type_name("NAME=DATA")
       .repeatable();
 }
@@ -43,32 +44,54 @@ std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbe
 }
 
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
-                                                       const std::string& text, bool last) {
-  const std::size_t at = last ? text.rfind('=') : text.find('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
-    return fail(Code::Usage, "{} {}: expected NAME=VALUE", flag, base::printable(text));
+                                                       const std::string& text) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(Code::Usage, "{} {}: {}", flag, base::printable(text), what);
+  };
+  std::string name;
+  std::size_t at = 0;
+  if (text.starts_with('"')) {
+    for (at = 1; at < text.size() && text[at] != '"'; ++at) {
+      const bool escapes = text[at] == '\\' && at + 1 < text.size();
+      if (escapes) ++at;
+      name += text[at];
+    }
+    if (at == text.size()) return wrong("the name has a quote \" that is not closed");
+    ++at;
+    if (at == text.size() || text[at] != '=')
+      return wrong("write an = after the quoted name: '\"NAME\"=VALUE'");
+  } else {
+    at = std::min(text.find('='), text.size());
+    name = text.substr(0, at);
   }
-  return std::pair(text.substr(0, at), text.substr(at + 1));
+  if (name.empty() || at + 1 >= text.size())
+    return wrong(
+        "write NAME=VALUE; a name that holds = or begins with \" is quoted: "
+        "'\"a=b\"=VALUE'");
+  return std::pair(std::move(name), text.substr(at + 1));
 }
 
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
   formats::ShapeOptions shapes;
   shapes.batch = options.batch;
   for (const std::string& text : options.shapes) {
-    OPLAT_TRY(pair, name_value("--shape", text, true));
+    OPLAT_TRY(pair, name_value("--shape", text));
     std::vector<std::int64_t> dims;
     for (const std::string& part : base::split(pair.second, 'x')) {
       const auto dim = base::parse_int(part);
       if (!dim || *dim < 1 || *dim > (std::int64_t{1} << 40)) {
-        return fail(Code::Usage,
-                    "--shape {}: '{}' is not a dimension; expected positive numbers separated by "
-                    "x: NAME=1x3x224x224",
-                    base::printable(text), base::printable(part));
+        return fail(
+            Code::Usage,
+            "--shape {}: '{}' is not a dimension; expected positive numbers separated by x: "
+            "NAME=1x3x224x224{}",
+            base::printable(text), base::printable(part),
+            part.find('=') == std::string::npos ? ""
+                                                : "; a name that holds = is quoted: '\"a=b\"=1x3'");
       }
       dims.push_back(*dim);
     }
     if (!shapes.shapes.emplace(pair.first, std::move(dims)).second)
-      return fail(Code::Usage, "--shape {} is given twice", pair.first);
+      return fail(Code::Usage, "--shape {} is given twice", base::printable(pair.first));
   }
   return shapes;
 }
@@ -78,7 +101,7 @@ Result<std::map<std::string, std::string>> input_options(const ModelOptions& opt
   for (const std::string& text : options.inputs) {
     OPLAT_TRY(pair, name_value("--input", text));
     if (!inputs.emplace(pair.first, pair.second).second)
-      return fail(Code::Usage, "--input {} is given twice", pair.first);
+      return fail(Code::Usage, "--input {} is given twice", base::printable(pair.first));
   }
   return inputs;
 }

@@ -83,9 +83,9 @@ Status check_out(const FormOptions& form, std::initializer_list<std::string> inp
 /// for.
 std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers);
 
-/// "NAME=VALUE" split at the first "=" (of inputs: at the last, since names of tensors may hold
-/// one).
+/// "NAME=VALUE", split at the first "="; a name that holds one is quoted: "\"a=b\"=VALUE", in which
+/// \" and \\ stand for " and \. Code::Usage if name or value is empty.
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
-                                                       const std::string& text, bool last = false);
+                                                       const std::string& text);
 
 }  // namespace oplat::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,12 +28,16 @@ struct InputInfo {
   ir::Shape shape;  ///< open dimensions are nothing
 };
 
-/// An ONNX model in memory, weights included.
+/// An ONNX model in memory, weights included, but for those of large models, which stay in the
+/// files of their external data.
 class Model {
  public:
-  /// Parses and takes in external data. Code::Input with the file's name where it is not such a
-  /// model.
-  static Result<Model> load(const base::Source& source);
+  /// Parses and takes in external data: all of it up to 512 MiB, else that of small tensors.
+  /// `data_folder`: where external data lie, if the model is one that a runtime made of one whose
+  /// data_folder() that is; empty: in the model's own folder. Code::Input with the file's name
+  /// where it is not such a model.
+  static Result<Model> load(const base::Source& source,
+                            const std::filesystem::path& data_folder = {});
   /// The graph without large weights and without external data, for questions about its structure,
   /// which cost little for models of any size. bytes() makes no sense of it.
   static Result<Model> load_structure(const base::Source& source);
@@ -57,7 +62,11 @@ class Model {
       const std::string& tensor, std::int64_t most) const;
   /// Makes inner tensors outputs of the graph, those that are already left out.
   void also_output(const std::vector<std::string>& tensors);
-  /// The file's bytes. Code::Input above protobuf's limit of 2 GiB.
+  /// The folder that the external data in bytes() are relative to; empty if there are none.
+  [[nodiscard]] std::string data_folder() const;
+  /// Bytes of the external data in bytes().
+  [[nodiscard]] std::int64_t data_bytes() const;
+  /// The model as a file has it. Code::Input above protobuf's limit of 2 GiB.
   [[nodiscard]] Result<std::string> bytes() const;
 
  private:

@@ -2,6 +2,7 @@
 /// The list of readers and the choice among them.
 #include <array>
 
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 #include "formats/caffe2.hpp"
 #include "formats/format_reader.hpp"
@@ -29,7 +30,7 @@ std::string example_shape(std::span<const std::int64_t> declared) {
 Result<const FormatReader*> reader_for(const base::Source& source) {
   if (source.bytes().empty())
     return fail(Code::Input, "{}: the file is empty; expected a model", source.name());
-  if (source.bytes().starts_with("version https://git-lfs")) {
+  if (base::is_lfs_pointer(source.bytes())) {
     return fail(Code::Input, "{}: is a Git LFS pointer, not the model; fetch it with: git lfs pull",
                 source.name());
   }

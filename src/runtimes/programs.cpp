@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/install_places.hpp"
+
 namespace oplat::runtimes {
 namespace {
 
@@ -56,18 +58,34 @@ std::string interpreter_of(const RuntimeEntry& entry, const fs::path& folder) {
   return "python3";
 }
 
+/// `relative`, from the folder of the installed program, if it is there.
+std::optional<fs::path> installed(const fs::path& folder, const fs::path& relative) {
+  std::error_code error;
+  const fs::path path = (folder / relative).lexically_normal();
+  return fs::exists(path, error) ? std::optional(path) : std::nullopt;
+}
+
+/// Of an installed oplat, else of the sources that the folder is in.
+std::optional<fs::path> find_script(const fs::path& folder) {
+  if (auto found = installed(folder, fs::path(base::kInstalledPython) / "oplat_worker.py"))
+    return found;
+  return at_or_above(folder, fs::path("python") / "oplat_worker.py");
+}
+
 Error become_python(const RuntimeEntry& entry, const fs::path& folder,
                     std::vector<std::string> arguments) {
-  const auto script = at_or_above(folder, fs::path("python") / "oplat_worker.py");
+  const auto script = find_script(folder);
   if (!script) {
     return Error{
         Code::Runtime,
-        fmt::format("{}: there is no python/oplat_worker.py in a folder above that of oplat; "
-                    "it is part of oplat's sources",
-                    entry.name)};
+        fmt::format("{}: python/oplat_worker.py is neither in a folder above {} nor installed with "
+                    "it; install oplat with 'cmake --install'",
+                    entry.name, folder.string())};
   }
   // The worker loads liboplat_worker from there.
   ::setenv("OPLAT_EXECUTABLE_FOLDER", folder.c_str(), 1);
+  if (const auto library = installed(folder, base::kInstalledWorkerLibrary))
+    ::setenv("OPLAT_WORKER_LIBRARY", library->c_str(), 0);
   const std::vector<std::string> begin{"-B", script->string(), std::string(entry.name)};
   arguments.insert(arguments.begin(), begin.begin(), begin.end());
   return execute(entry, interpreter_of(entry, folder), std::move(arguments));

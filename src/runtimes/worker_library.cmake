@@ -2,7 +2,7 @@
 # liboplat_worker (worker.h): the harness of a worker for other languages. Whoever loads it has libraries of its own, in
 # versions of its own, so everything that it needs is inside and hidden: it is compiled anew without sanitizers, with fmt
 # and xxHash from their headers, and needs nothing but libc.
-set(worker_base files hash text)
+set(worker_base files hash lfs text)
 set(worker_ir dtype key key_parse key_print value)
 set(worker_runtimes base64 block_loop device_facts key_json messages rounds_alone rpc serve uploads worker_library)
 set(worker_sources)

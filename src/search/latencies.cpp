@@ -70,63 +70,6 @@ Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& fa
   return {};
 }
 
-class Timer {
- public:
-  Timer(const SpaceLatencies& all, const Options& options) : all_(all), options_(options) {}
-
-  /// `kernels` and `works` are parallel to Expansion::keys.
-  Result<CellLatency> time(const Cell& cell, const std::vector<KernelPrediction>& kernels,
-                           const std::vector<ir::Work>& works) const {
-    CellLatency latency;
-    std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
-    const predict::Composition& composition = all_.composition;
-    predict::KernelTimes times;
-    double executed = 0;
-    double result_bytes = 0;
-    bool complete = true;
-    for (const std::size_t i : cell.kernels) {
-      const KernelPrediction& kernel = kernels[i];
-      if (kernel.source != Source::Free) {
-        ++executed;
-        result_bytes += works[i].bytes_out;
-      }
-      complete = complete && kernel.latency_ns;
-      if (kernel.latency_ns) {
-        parts[i] += *kernel.latency_ns;
-        latency.shares[kernel.source] += *kernel.latency_ns;
-      }
-      times.add(kernel, composition);
-    }
-    for (auto& [source, share] : latency.shares) share = times.ns > 0 ? share / times.ns : 0;
-    if (!complete && options_.missing != predict::MissingPolicy::Zero) return latency;
-
-    // c1 is a residual of whole models and may be below zero, a block's time may not.
-    const double ns = std::max(0.0, times.scaled_ns + composition.c1_ns * executed +
-                                        composition.c2_ns_per_byte * result_bytes);
-    if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
-    latency.ns = ns;
-    if (!(times.ns > 0)) {
-      latency.interval = base::Interval{ns, ns};
-      return latency;
-    }
-    std::vector<predict::Term> terms;
-    for (const auto& [i, part] : parts)
-      terms.push_back({part / times.ns, kernels[i].sd_log.value_or(0), kernels[i].group});
-    double spread =
-        predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
-    for (const predict::Mismatch& one : all_.mismatch) spread = std::hypot(spread, one.sd_log);
-    OPLAT_TRY(bounds, predict::interval(ns, spread, options_.level,
-                                        {composition.calibration_models, composition.scores},
-                                        times.floor_ns));
-    latency.interval = bounds;
-    return latency;
-  }
-
- private:
-  const SpaceLatencies& all_;
-  const Options& options_;
-};
-
 Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
                                             const ir::Catalogue& catalogue,
                                             const SpaceLatencies& all, std::int64_t resolution,
@@ -142,22 +85,73 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
   OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
-  const Timer timer(all, options);
+  timed.result_bytes.reserve(works.size());
+  for (const ir::Work& work : works) timed.result_bytes.push_back(work.bytes_out);
+  const bool zero = options.missing == predict::MissingPolicy::Zero;
   for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {
     std::vector<CellLatency>& cells = timed.cells.emplace_back();
     for (const Cell& cell : timed.expansion.layers[i].cells) {
-      auto latency = timer.time(cell, timed.kernels, works);
+      auto latency = sum_kernels(all, timed, cell.kernels, 0, zero);
       if (!latency)
         return fail_in(fmt::format("{}: layer {} at resolution {}", all.space.file,
                                    all.space.layers[i].name, resolution),
                        latency.error());
-      cells.push_back(std::move(*latency));
+      cells.push_back(std::move(latency->latency));
     }
   }
   return timed;
 }
 
 }  // namespace
+
+Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLatencies& timed,
+                              std::span<const std::size_t> kernels, double fixed_ns,
+                              bool zero_if_missing) {
+  KernelSum sum;
+  CellLatency& latency = sum.latency;
+  std::unordered_map<std::size_t, double> parts;  // a kernel may stand in a block twice
+  const predict::Composition& composition = space.composition;
+  predict::KernelTimes times;
+  double executed = 0;
+  double result_bytes = 0;
+  for (const std::size_t i : kernels) {
+    const KernelPrediction& kernel = timed.kernels[i];
+    if (kernel.source != Source::Free) {
+      ++executed;
+      result_bytes += timed.result_bytes[i];
+    }
+    if (kernel.latency_ns) {
+      parts[i] += *kernel.latency_ns;
+      latency.shares[kernel.source] += *kernel.latency_ns;
+    } else if (!sum.missing) {
+      sum.missing = i;
+    }
+    times.add(kernel, composition);
+  }
+  for (auto& [source, share] : latency.shares) share = times.ns > 0 ? share / times.ns : 0;
+  if (sum.missing && !zero_if_missing) return sum;
+
+  // c1 is a residual of whole models and may be below zero, a block's time may not.
+  const double ns = std::max(0.0, fixed_ns + times.scaled_ns + composition.c1_ns * executed +
+                                      composition.c2_ns_per_byte * result_bytes);
+  if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
+  latency.ns = ns;
+  if (!(times.ns > 0)) {
+    latency.interval = base::Interval{ns, ns};
+    return sum;
+  }
+  std::vector<predict::Term> terms;
+  for (const auto& [i, part] : parts)
+    terms.push_back({part / times.ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group});
+  double spread =
+      predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
+  for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
+  OPLAT_TRY(bounds, predict::interval(ns, spread, space.level,
+                                      {composition.calibration_models, composition.scores},
+                                      times.floor_ns));
+  latency.interval = bounds;
+  return sum;
+}
 
 bool is_fixed(const Layer& layer, const ExpandedLayer& expanded) {
   return !layer.searched && expanded.cells.size() == 1;

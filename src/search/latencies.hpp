@@ -41,6 +41,8 @@ struct CellLatency {
 struct ResolutionLatencies {
   Expansion expansion;
   std::vector<predict::KernelPrediction> kernels;  ///< parallel to Expansion::keys
+  std::vector<double>
+      result_bytes;  ///< of one execution of each kernel; parallel to Expansion::keys
   std::vector<std::vector<CellLatency>> cells;  ///< parallel to ExpandedLayer::cells of each layer
   double overhead_ns = 0;                       ///< of a whole network, whatever its blocks
   double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its
@@ -65,6 +67,18 @@ Result<SpaceLatencies> time_space(const table::Table& table, const predict::Sele
                                   const SearchSpace& space,
                                   std::span<const std::int64_t> resolutions,
                                   const Options& options);
+
+/// Kernels of a network, or of a part of it, summed up.
+struct KernelSum {
+  CellLatency latency;
+  std::optional<std::size_t> missing;  ///< one that has no estimate, in Expansion::keys
+};
+/// What these kernels take together: `kernels` are indices into Expansion::keys, `fixed_ns` is
+/// added to their sum. No time if one has no estimate, unless `zero_if_missing`. Code::Input if the
+/// sum is not finite. Thread-safe.
+Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLatencies& timed,
+                              std::span<const std::size_t> kernels, double fixed_ns,
+                              bool zero_if_missing);
 
 /// Whether a layer is a part of every network and always the same kernels: it has no choice at all.
 bool is_fixed(const Layer& layer, const ExpandedLayer& expanded);

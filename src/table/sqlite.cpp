@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "table/limits.hpp"
 
 namespace oplat::table {
@@ -251,7 +252,9 @@ Result<std::int64_t> Database::integer(std::string_view sql) {
 }
 
 tl::unexpected<Error> Database::error(int code) const {
-  const char* text = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code);
+  // SQLite quotes the file's own schema.
+  const std::string text =
+      base::printable(handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(code), 400);
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:

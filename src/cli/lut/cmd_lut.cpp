@@ -141,16 +141,18 @@ Result<int> run_lut(const LutFlags& flags) {
                 "the files of --db_dir have only one setting");
   }
   std::vector<compat::mobile_vision::LutNet> nets;
+  std::vector<std::string> warnings;
   for (const std::string& path : paths) {
     OPLAT_TRY(net, compat::mobile_vision::open_net(path, shapes));
+    warnings.insert(warnings.end(), net.warnings.begin(), net.warnings.end());
     nets.push_back(std::move(net));
   }
   if (flags.queries) {
+    print_warnings(warnings, flags.verbosity);
     OPLAT_CHECK(print_queries(flags, nets));
     return kDone;
   }
   Source source;
-  std::vector<std::string> warnings;
   OPLAT_CHECK(flags.table.empty() ? from_file(flags, source, warnings)
                                   : from_table(flags, source, warnings));
   std::vector<LutPrediction> predictions;

@@ -98,6 +98,7 @@ Result<std::vector<Wanted>> wanted_of(const LutBuildFlags& flags) {
   std::vector<formats::caffe2::LutQuery> all;
   for (const std::string& path : paths) {
     OPLAT_TRY(net, compat::mobile_vision::open_net(path, shapes));
+    print_warnings(net.warnings, flags.verbosity);
     all.insert(all.end(), net.queries.begin(), net.queries.end());
   }
   for (const std::string& file : flags.spaces) {

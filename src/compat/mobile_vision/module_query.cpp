@@ -150,7 +150,7 @@ Result<ModuleQuery> canonical(const ModuleQuery& query) {
   const std::vector<Parameter> parameters = parameters_of(op->kind);
   for (const auto& [name, value] : query.args) {
     if (std::any_of(parameters.begin(), parameters.end(),
-                    [&](const Parameter& p) { return p.name == name; }))
+                    [&name = name](const Parameter& p) { return p.name == name; }))
       continue;
     std::vector<std::string> known;
     for (const Parameter& parameter : parameters) known.emplace_back(parameter.name);

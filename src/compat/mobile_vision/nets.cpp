@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Finding the files of a net and asking it for its queries.
 #include "compat/mobile_vision/nets.hpp"
+#include "base/lfs.hpp"
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,8 +18,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxInputRank = 16;
 constexpr std::int64_t kMaxInputDim = std::int64_t{1} << 40;
-constexpr std::string_view kLfsHead = "version https://git-lfs.github.com/spec/";
-constexpr std::uintmax_t kMaxPointer = 1024;
+
+Status refuse_pointer(std::string_view shown) {
+  return fail(Code::Input,
+              "{}: is a Git LFS pointer, not the file itself; fetch the file with: git lfs pull",
+              shown);
+}
 
 Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohmann::json& list) {
   const auto bad = [&] {
@@ -37,25 +42,51 @@ Result<std::vector<std::int64_t>> dims_of(const std::string& name, const nlohman
   return dims;
 }
 
-/// A pointer has some 130 bytes; what is large is none.
-bool is_lfs_pointer(const fs::path& path) {
+/// The net's file in the folder. A pointer of Git LFS is taken only if there is nothing else.
+Result<fs::path> net_file(const fs::path& folder, std::vector<std::string>& warnings) {
   std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error || size > kMaxPointer) return false;
-  const auto bytes = base::read_file(path, kMaxPointer);
-  return bytes && bytes->starts_with(kLfsHead);
-}
-
-Result<fs::path> net_file(const fs::path& folder) {
-  std::error_code error;
+  fs::path pointer;
   for (const char* const name : {"model.pb", "model.pbtxt"}) {
-    if (fs::is_regular_file(folder / name, error)) return folder / name;
+    fs::path file = folder / name;
+    if (!fs::is_regular_file(file, error)) continue;
+    if (!base::is_lfs_pointer_file(file)) {
+      if (!pointer.empty()) {
+        warnings.push_back(fmt::format("{}: is a Git LFS pointer; {} is read in its place",
+                                       pointer.string(), file.string()));
+      }
+      return file;
+    }
+    if (pointer.empty()) pointer = std::move(file);
   }
+  if (!pointer.empty()) return pointer;
   return fail(
       Code::Input,
       "{}: holds neither model.pb nor model.pbtxt; give the folder of a Caffe2 net: model.pb with "
       "model_init.pb, or model.pbtxt with model_def.svg",
       folder.string());
+}
+
+/// Files that say the shapes of parameters. A pointer of Git LFS among them is an error only if
+/// there is nothing else, else a warning.
+Status check_companions(const fs::path& file, std::vector<std::string>& warnings) {
+  std::error_code error;
+  std::vector<fs::path> pointers;
+  bool found = false;
+  for (const char* const name : {"model_init.pb", "model_init.pbtxt", "model_def.svg"}) {
+    const fs::path sibling = file.parent_path() / name;
+    if (!fs::is_regular_file(sibling, error)) continue;
+    if (base::is_lfs_pointer_file(sibling)) {
+      pointers.push_back(sibling);
+    } else {
+      found = true;
+    }
+  }
+  for (const fs::path& pointer : pointers) {
+    if (!found) return refuse_pointer(pointer.string());
+    warnings.push_back(fmt::format(
+        "{}: is a Git LFS pointer; other files next to it say the shapes", pointer.string()));
+  }
+  return {};
 }
 
 }  // namespace
@@ -90,28 +121,24 @@ Result<std::vector<std::string>> parse_model_paths(const std::vector<std::string
 }
 
 Status refuse_lfs_pointer(std::string_view bytes, std::string_view shown) {
-  if (!bytes.starts_with(kLfsHead)) return {};
-  return fail(Code::Input,
-              "{}: is a Git LFS pointer, not the file itself; fetch the file with: git lfs pull",
-              shown);
+  return base::is_lfs_pointer(bytes) ? refuse_pointer(shown) : Status();
 }
 
 Result<LutNet> open_net(const std::string& path, const formats::ShapeOptions& shapes) {
   std::error_code error;
   fs::path file = path;
+  LutNet net;
+  net.path = path;
   if (fs::is_directory(file, error)) {
-    OPLAT_TRY(found, net_file(file));
+    OPLAT_TRY(found, net_file(file, net.warnings));
     file = found;
   }
   OPLAT_TRY(source, base::Source::open(file));
   OPLAT_CHECK(refuse_lfs_pointer(source.bytes(), file.string()));
-  for (const char* const name : {"model_init.pb", "model_init.pbtxt", "model_def.svg"}) {
-    const fs::path sibling = file.parent_path() / name;
-    if (is_lfs_pointer(sibling))
-      return fail(refuse_lfs_pointer(kLfsHead, sibling.string()).error());
-  }
+  OPLAT_CHECK(check_companions(file, net.warnings));
   OPLAT_TRY(queries, formats::caffe2::queries(source, shapes));
-  return LutNet{path, std::move(queries)};
+  net.queries = std::move(queries);
+  return net;
 }
 
 }  // namespace oplat::compat::mobile_vision

@@ -130,8 +130,9 @@ Space Space::learn(std::span<const ir::Description> rows) {
     for (std::size_t i = 0; i < group.numbers; ++i) {
       const auto number = static_cast<std::uint32_t>(i);
       if (std::find(axes.begin(), axes.end(), number) != axes.end()) continue;
-      const auto twin = std::find_if(axes.begin(), axes.end(),
-                                     [&](std::uint32_t axis) { return repeats(group, i, axis); });
+      const auto twin =
+          std::find_if(axes.begin(), axes.end(),
+                       [&group = group, i](std::uint32_t axis) { return repeats(group, i, axis); });
       if (!varies(group, i)) {
         slice.same.push_back({number, std::nullopt, group.rows.front()->numbers[i]});
       } else if (twin != axes.end()) {

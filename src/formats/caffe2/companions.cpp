@@ -3,6 +3,7 @@
 /// shows every blob's.
 #include <filesystem>
 
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 #include "formats/caffe2/lut_query.hpp"
 #include "formats/caffe2/net.hpp"
@@ -114,13 +115,17 @@ std::vector<std::string> companion_files(const base::Source& source,
   std::vector<std::string> inits;
   std::vector<std::string> drawings;
   candidates(source, inits, drawings);
+  std::vector<std::string> pointer;  // of Git LFS: named, if there is no other file
   for (const auto* list : {&inits, &drawings}) {
     for (const std::string& name : *list) {
       if (looked_for != nullptr) looked_for->push_back(name);
-      if (source.sibling_path(name)) return {name};
+      const auto path = source.sibling_path(name);
+      if (!path) continue;
+      if (!base::is_lfs_pointer_file(*path)) return {name};
+      if (pointer.empty()) pointer = {name};
     }
   }
-  return {};
+  return pointer;
 }
 
 Result<Companions> read_companions(const base::Source& source) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A drawing of the net by Graphviz, whose nodes are titled `blob\n[64, 224, 224, 3]0`: name,
 /// shape, and how often the blob was written before. Only the titles are looked at.
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 #include "formats/caffe2/net.hpp"
 
@@ -60,7 +61,7 @@ void add_title(std::string_view title, Drawing& drawing) {
 }  // namespace
 
 Result<Drawing> read_drawing(const std::string& name, std::string_view svg) {
-  if (svg.starts_with("version https://git-lfs")) {
+  if (base::is_lfs_pointer(svg)) {
     return fail(Code::Input,
                 "{}: is a Git LFS pointer, not the drawing; fetch it with: git lfs pull", name);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Bytes to a NetDef, binary or text.
 #include "formats/caffe2/net.hpp"
+#include "base/lfs.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
@@ -173,7 +174,7 @@ int probe_net(std::string_view bytes) {
 
 Result<wire::Net> parse_net(const std::string& name, const std::string& bytes) {
   if (bytes.empty()) return fail(Code::Input, "{}: the file is empty; expected a Caffe2 net", name);
-  if (bytes.starts_with("version https://git-lfs")) {
+  if (base::is_lfs_pointer(bytes)) {
     return fail(Code::Input, "{}: is a Git LFS pointer, not the net; fetch it with: git lfs pull",
                 name);
   }

@@ -128,13 +128,14 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-Result<Model> Model::load(const base::Source& source) {
+Result<Model> Model::load(const base::Source& source, const std::filesystem::path& data_folder) {
   OPLAT_TRY(parsed, parse_model(source));
   OPLAT_CHECK(check_own_data(parsed, source.name()));
-  OPLAT_CHECK(take_in_external_data(parsed, source));
+  OPLAT_TRY(external, take_in_external_data(parsed, source, data_folder));
   auto impl = std::make_unique<Impl>();
   impl->name = source.name();
   impl->model = std::move(parsed);
+  impl->external = std::move(external);
   return Model(std::move(impl));
 }
 
@@ -195,10 +196,18 @@ std::vector<ir::NodeTitle> Model::nodes() const {
 void Model::name_nodes() { name_graph(*impl_->model.mutable_graph(), "n"); }
 Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_->name); }
 
+std::string Model::data_folder() const {
+  return impl_->external.bytes > 0 ? impl_->external.folder.string() : std::string();
+}
+std::int64_t Model::data_bytes() const { return impl_->external.bytes; }
+
 Result<std::string> Model::bytes() const {
   if (impl_->model.ByteSizeLong() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    return fail(Code::Input, "{}: with its weights the model is above protobuf's limit of 2 GiB",
-                impl_->name);
+    return fail(
+        Code::Input,
+        "{}: with the weights that it holds itself the model is above protobuf's limit of 2 "
+        "GiB; save the weights as external data",
+        impl_->name);
   }
   return impl_->model.SerializeAsString();
 }

@@ -2,6 +2,8 @@
 /// What the parts of formats/onnx share: the parsed message and one function per step.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,16 @@
 
 namespace oplat::formats::onnx {
 
+/// Data that stay in their files.
+struct KeptData {
+  std::filesystem::path folder = {};  ///< that locations in the message are relative to
+  std::int64_t bytes = 0;
+};
+
 struct Model::Impl {
   std::string name;  ///< of the file, for messages
   wire::Model model;
+  KeptData external = {};
 };
 
 /// Parses bytes; Code::Input if they are no ONNX model.
@@ -21,8 +30,11 @@ Result<wire::Model> parse_model(const base::Source& source);
 Status check_own_data(const wire::Model& model, const std::string& file);
 /// File names of external data, in order of first mention.
 std::vector<std::string> external_files(const wire::Model& model);
-/// Copies external data into the model; checks offsets and lengths against the files.
-Status take_in_external_data(wire::Model& model, const base::Source& source);
+/// Copies external data into the model, or notes where large ones lie; checks offsets and lengths
+/// against the files. `folder`: of the files; empty: that of the model, whose names are not
+/// trusted.
+Result<KeptData> take_in_external_data(wire::Model& model, const base::Source& source,
+                                       const std::filesystem::path& folder);
 /// Fixes open dimensions of the graph's inputs.
 Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options);
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);

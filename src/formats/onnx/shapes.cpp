@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/onnx/dimensions.hpp"
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/types.hpp"
 
@@ -31,35 +32,23 @@ std::string shape_text(const wire::TensorShape& shape) {
 
 bool open(const wire::Dimension& dim) { return !dim.has_dim_value() || dim.dim_value() < 0; }
 
-/// Whether a symbolic name is the customary one of a batch dimension.
+/// Whether a symbolic name is the customary one of a batch dimension. A product or sum with it is
+/// not: "batch * heads" follows from the batch.
 bool batch_name(std::string name) {
+  if (!DimensionSum::parse(name).is_name()) return false;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
   return name == "n" || name == "b" || name == "bs" || name.find("batch") != std::string::npos;
 }
 
-using Symbols = std::map<std::string, std::int64_t>;
-
-Status bind(Symbols& symbols, const std::string& symbol, std::int64_t value,
-            const std::string& file) {
-  const auto [at, added] = symbols.emplace(symbol, value);
-  if (!added && at->second != value) {
-    return fail(Code::Usage,
-                "{}: dimension '{}' would be {} in one input and {} in another; give --shape "
-                "values that agree",
-                file, base::printable(symbol), at->second, value);
-  }
-  return {};
-}
-
 /// Applies one --shape to one input.
-Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims, Symbols& symbols,
-                   const std::string& file) {
+Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims,
+                   Dimensions& symbols, const std::string& file) {
   wire::TensorType& type = *input.mutable_type()->mutable_tensor_type();
   if (type.has_shape() && type.shape().dim_size() != static_cast<int>(dims.size())) {
     return fail(Code::Usage, "{}: --shape {}={} has {} dimensions, the input has {}: {}", file,
-                input.name(), fmt::join(dims, "x"), dims.size(), type.shape().dim_size(),
-                shape_text(type.shape()));
+                base::printable(input.name()), fmt::join(dims, "x"), dims.size(),
+                type.shape().dim_size(), shape_text(type.shape()));
   }
   wire::TensorShape& shape = *type.mutable_shape();
   while (shape.dim_size() < static_cast<int>(dims.size())) shape.add_dim();
@@ -69,11 +58,11 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
     if (!open(dim) && dim.dim_value() != wanted) {
       return fail(Code::Usage,
                   "{}: --shape {}={} asks for {} where the model fixes {} (dimension {} of {})",
-                  file, input.name(), fmt::join(dims, "x"), wanted, dim.dim_value(), i,
-                  shape_text(shape));
+                  file, base::printable(input.name()), fmt::join(dims, "x"), wanted,
+                  dim.dim_value(), i, shape_text(shape));
     }
     if (open(dim) && !dim.dim_param().empty())
-      OPLAT_CHECK(bind(symbols, dim.dim_param(), wanted, file));
+      OPLAT_CHECK(symbols.set(dim.dim_param(), wanted, input.name()));
     dim.set_dim_value(wanted);
   }
   return {};
@@ -81,7 +70,7 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
 
 /// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of
 /// each input.
-Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Symbols& symbols,
+Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Dimensions& symbols,
                    const std::string& file) {
   bool any = false;
   for (const bool by_name : {true, false}) {
@@ -93,7 +82,8 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
       for (int i = 0; i < last; ++i) {
         wire::Dimension& dim = *shape.mutable_dim(i);
         if (!open(dim) || (by_name && !batch_name(dim.dim_param()))) continue;
-        if (!dim.dim_param().empty()) OPLAT_CHECK(bind(symbols, dim.dim_param(), batch, file));
+        if (!dim.dim_param().empty())
+          OPLAT_CHECK(symbols.set(dim.dim_param(), batch, input->name()));
         dim.set_dim_value(batch);
         any = true;
       }
@@ -107,7 +97,8 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
   if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return {};
   std::vector<std::string> found;
   for (const wire::ValueInfo* input : inputs)
-    found.push_back(input->name() + shape_text(input->type().tensor_type().shape()));
+    found.push_back(base::printable(input->name()) +
+                    shape_text(input->type().tensor_type().shape()));
   return fail(Code::Usage,
               "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an "
               "open batch dimension, "
@@ -115,17 +106,21 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Sy
               file, batch, base::join(found, ", "));
 }
 
-void bind_everywhere(wire::Graph& graph, const Symbols& symbols) {
-  const auto one = [&](wire::ValueInfo& info) {
-    if (!info.type().tensor_type().has_shape()) return;
+Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
+  const auto one = [&](wire::ValueInfo& info) -> Status {
+    if (!info.type().tensor_type().has_shape()) return {};
     for (wire::Dimension& dim :
          *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-      const auto at = dim.has_dim_param() ? symbols.find(dim.dim_param()) : symbols.end();
-      if (at != symbols.end()) dim.set_dim_value(at->second);
+      if (dim.dim_param().empty()) continue;
+      OPLAT_TRY(size, symbols.size(dim.dim_param()));
+      if (size) dim.set_dim_value(*size);
     }
+    return {};
   };
-  for (wire::ValueInfo& info : *graph.mutable_input()) one(info);
-  for (wire::ValueInfo& info : *graph.mutable_output()) one(info);
+  for (wire::ValueInfo& info : *graph.mutable_input()) OPLAT_CHECK(one(info));
+  // What a name would make of a result is not for us to refuse: the runtime infers results itself.
+  for (wire::ValueInfo& info : *graph.mutable_output()) static_cast<void>(one(info));
+  return {};
 }
 
 }  // namespace
@@ -163,18 +158,18 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
     names.push_back(input.name());
   }
   OPLAT_CHECK(input_infos(model, file));
-  Symbols symbols;
+  Dimensions symbols(file);
   for (const auto& [name, dims] : options.shapes) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
       return fail(Code::Usage, "{}: no input is called '{}'; its inputs are: {}", file,
-                  base::printable(name), base::join(names, ", "));
+                  base::printable(name), base::printable(base::join(names, ", "), 400));
     }
     OPLAT_CHECK(
         apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
   if (options.batch) OPLAT_CHECK(apply_batch(inputs, *options.batch, symbols, file));
-  bind_everywhere(graph, symbols);
+  OPLAT_CHECK(bind_everywhere(graph, symbols));
   for (const wire::ValueInfo* input : inputs) {
     const wire::TensorType& type = input->type().tensor_type();
     const bool all_fixed = type.has_shape() &&
@@ -186,8 +181,9 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
       return fail(
           Code::Usage,
           "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
-          file, input->name(), type.has_shape() ? shape_text(type.shape()) : "rank unknown",
-          input->name(), type.has_shape() ? example_shape(dims) : "1x3x224x224",
+          file, base::printable(input->name()),
+          type.has_shape() ? shape_text(type.shape()) : "rank unknown",
+          base::printable(input->name()), type.has_shape() ? example_shape(dims) : "1x3x224x224",
           options.batch ? "" : " or, where only the batch is open, --batch N");
     }
   }

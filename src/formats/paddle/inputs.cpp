@@ -105,8 +105,8 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
   }
   if (inputs.empty()) return fail(Code::Input, "{}: the program has no inputs", file);
   for (const auto& [name, dims] : options.shapes) {
-    const auto at =
-        std::find_if(inputs.begin(), inputs.end(), [&](const Input& i) { return i.name == name; });
+    const auto at = std::find_if(inputs.begin(), inputs.end(),
+                                 [&name = name](const Input& input) { return input.name == name; });
     if (at == inputs.end()) {
       return fail(Code::Usage, "{}: has no input '{}'; its inputs are: {}", file,
                   base::printable(name), base::join(names, ", "));

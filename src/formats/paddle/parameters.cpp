@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 #include "formats/paddle/program.hpp"
 
@@ -84,14 +85,10 @@ Status check_parameters(const base::Source& source, const Program& program) {
     const std::uint64_t size = fs::file_size(path, error);
     if (error)
       return fail(Code::Input, "{}: cannot read its length: {}", path.string(), error.message());
-    constexpr std::uint64_t kMaxPointer = 1024;
-    if (size <= kMaxPointer) {
-      OPLAT_TRY(bytes, base::read_file(path, kMaxPointer));
-      if (bytes.starts_with("version https://git-lfs")) {
-        return fail(Code::Input,
-                    "{}: is a Git LFS pointer, not the parameters; fetch it with: git lfs pull",
-                    path.string());
-      }
+    if (base::is_lfs_pointer_file(path)) {
+      return fail(Code::Input,
+                  "{}: is a Git LFS pointer, not the parameters; fetch it with: git lfs pull",
+                  path.string());
     }
     const std::uint64_t expected =
         together ? sum

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lfs.hpp"
 #include "base/text.hpp"
 #include "formats/paddle/program.hpp"
 
@@ -117,7 +118,7 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
 Result<Program> parse_program(const std::string& name, const std::string& bytes) {
   if (bytes.empty())
     return fail(Code::Input, "{}: the file is empty; expected a Paddle program", name);
-  if (bytes.starts_with("version https://git-lfs")) {
+  if (base::is_lfs_pointer(bytes)) {
     return fail(Code::Input,
                 "{}: is a Git LFS pointer, not the program; fetch it with: git lfs pull", name);
   }

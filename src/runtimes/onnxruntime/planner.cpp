@@ -149,11 +149,12 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
   {
     SessionOptions dump = options;
     dump.optimized_model = optimized_path;
+    dump.data_folder = model.data_folder();
     OPLAT_TRY(bytes, model.bytes());
     if (auto session = create(api, bytes, dump); !session) return fail(session.error());
   }
   OPLAT_TRY(source, base::Source::open(optimized_path));
-  OPLAT_TRY(optimized, formats::onnx::Model::load(source));
+  OPLAT_TRY(optimized, formats::onnx::Model::load(source, model.data_folder()));
   const std::vector<std::optional<bool>> put_in = ir::put_in(model.nodes(), optimized.nodes());
   optimized.name_nodes();
   OPLAT_TRY(graph, optimized.graph());
@@ -163,6 +164,7 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
   SessionOptions profiled = options;
   profiled.level = 0;
   profiled.prepacking = false;
+  profiled.data_folder = optimized.data_folder();
   profiled.profile_prefix = (folder.path() / "profile").string();
   std::string events;
   {

@@ -98,6 +98,10 @@ Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& o
     OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.disable_prepacking", "1")));
   if (!options.optimized_model.empty())
     OPLAT_CHECK(api.check(api.set_optimized_model_file_path(raw, options.optimized_model.c_str())));
+  if (!options.data_folder.empty()) {
+    OPLAT_CHECK(api.check(api.add_config_entry(
+        raw, "session.model_external_initializers_file_folder_path", options.data_folder.c_str())));
+  }
   if (!options.profile_prefix.empty())
     OPLAT_CHECK(api.check(api.enable_profiling(raw, options.profile_prefix.c_str())));
   return {};

@@ -35,6 +35,7 @@ struct SessionOptions {
   bool prepacking = true;
   bool shared_pool = false;     ///< threads of the environment's pool instead of the session's own
   std::string optimized_model;  ///< file that the optimised model is written to; empty: not written
+  std::string data_folder;      ///< that external data of the model are relative to; empty: none
   std::string profile_prefix;   ///< of the profile's file name; empty: not profiled
 };
 

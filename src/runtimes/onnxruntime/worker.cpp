@@ -176,20 +176,23 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(options, session_options(request.setting));
     const formats::ShapeOptions shapes{request.shapes, request.batch};
     OPLAT_TRY(ready, ready_model(api_, request.model, shapes, request.inputs, kPlanSeed));
+    if (auto skipped = too_large(ready.model.data_bytes()))
+      return fail(Code::Refused, "{}: {}", request.model, skipped->reason);
     auto made = make_plan(api_, ready.model, ready.inputs, options);
     if (!made) {
-      Error error = made.error();
+      Error error = std::move(made).error();
       if (error.code == Code::Runtime) error.message += ready.made_up;
-      return tl::unexpected<Error>(std::move(error));
+      // Whatever the runtime says of a model, the message names the file.
+      return fail_in(request.model, std::move(error));
     }
-    table::Plan plan = *std::move(made);
+    table::Plan& plan = *made;
     OPLAT_TRY(hash, plan::model_hash(request.model));
     OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
     OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
     plan.identity = plan::identity(hash, resolved, request.setting, this_device().isa, inputs);
     plan.model = std::filesystem::path(request.model).filename().string();
     plan.batch = ready.batch;
-    return plan;
+    return std::move(plan);
   }
 
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
@@ -216,7 +219,9 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(ready, ready_model(api_, request.model, {request.shapes, request.batch},
                                  request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
-    auto outcome = open_session(bytes, options, std::move(ready.inputs), "single");
+    options.data_folder = ready.model.data_folder();
+    auto outcome = open_session(bytes, options, std::move(ready.inputs), "single",
+                                ready.model.data_bytes());
     if (!outcome) return outcome;
     if (auto* failed = std::get_if<table::Failed>(&*outcome)) failed->reason += ready.made_up;
     return outcome;
@@ -254,8 +259,9 @@ class OnnxRuntimeWorker final : public Worker {
   }
 
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options,
-                                            std::vector<InputData> inputs, const char* topology) {
-    const auto size = static_cast<std::int64_t>(bytes.size());
+                                            std::vector<InputData> inputs, const char* topology,
+                                            std::int64_t data_bytes = 0) {
+    const auto size = static_cast<std::int64_t>(bytes.size()) + data_bytes;
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
     auto session = Session::create(api_, bytes, options);

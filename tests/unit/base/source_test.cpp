@@ -91,6 +91,50 @@ TEST_F(Siblings, SimilarNamesAreOtherFolders) {
   EXPECT_EQ(source_->sibling("..dots"), "dots");
 }
 
+/// As the cache of a model hub: snapshots/a/net links to blobs/1, its weights to blobs/2.
+class LinkedModel : public Siblings {
+ protected:
+  void SetUp() override {
+    Siblings::SetUp();
+    fs::create_directories(top_->path() / "blobs/deep");
+    fs::create_directories(top_->path() / "snapshots/a");
+    put(top_->path() / "blobs/1", "net");
+    put(top_->path() / "blobs/2", "weights");
+    put(top_->path() / "blobs/deep/3", "deep");
+    link("../../blobs/1", "net");
+    link("../../blobs/2", "weights");
+    link("../../blobs/deep/3", "deep");
+    link("../../secret", "secret");
+    link("weights", "twice");
+    link("../../blobs/none", "dangling");
+    auto opened = Source::open(top_->path() / "snapshots/a/net");
+    ASSERT_TRUE(opened) << opened.error().message;
+    source_.emplace(std::move(*opened));
+  }
+  void link(const std::string& target, const std::string& name) {
+    fs::create_symlink(target, top_->path() / "snapshots/a" / name);
+  }
+};
+
+TEST_F(LinkedModel, ReadsWhatLiesBeneathTheFolderThatItsLinkLeadsTo) {
+  EXPECT_EQ(source_->sibling("weights"), "weights");
+  EXPECT_EQ(source_->sibling("deep"), "deep");
+  EXPECT_EQ(source_->sibling("twice"), "weights");
+  EXPECT_EQ(source_->sibling("2"), "weights") << "next to what the link names";
+}
+
+TEST_F(LinkedModel, ReadsNothingElse) {
+  expect_refused("secret", "link that leaves");
+  expect_refused("../../blobs/2", "leads out");
+  expect_refused((top_->path() / "blobs/2").string(), "absolute");
+  expect_refused("dangling", "is not next to the model");
+  // The model is a file of its own: links to the blobs lead out.
+  fs::remove(top_->path() / "snapshots/a/net");
+  put(top_->path() / "snapshots/a/net", "net");
+  source_.emplace(std::move(*Source::open(top_->path() / "snapshots/a/net")));
+  expect_refused("weights", "cp -L");
+}
+
 TEST(Source, OfBytesHasNoSiblings) {
   const Source source = Source::from_bytes("memory", "bytes");
   EXPECT_EQ(source.bytes(), "bytes");

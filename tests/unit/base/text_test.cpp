@@ -2,6 +2,8 @@
 /// Numbers as text, quoting, slips of the finger.
 #include "base/text.hpp"
 
+#include "base/message.hpp"
+
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -130,6 +132,32 @@ TEST(Printable, ShowsBytesAndCuts) {
   EXPECT_EQ(printable("\xff\0"s), "\\xff\\x00");
   EXPECT_EQ(printable("abcdef", 3), "abc...");
   EXPECT_EQ(printable("abc", 3), "abc");
+}
+
+TEST(Text, PrintableKeepsCharactersAndShowsWhatATerminalObeys) {
+  EXPECT_EQ(printable("zażółć 模型.onnx"), "zażółć 模型.onnx");
+  EXPECT_EQ(printable("\xc2\x9b[31m"), "\\u{9b}[31m") << "the escape sequence of Latin-1";
+  EXPECT_EQ(printable("a\xe2\x80\xae"
+                      "b"),
+            "a\\u{202e}b")
+      << "writes backwards";
+  EXPECT_EQ(printable("\x7f\xc3("), "\\x7f\\xc3(") << "DEL, and half a character";
+  EXPECT_EQ(printable("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
+  EXPECT_EQ(printable("模型", 1), "模...") << "cut between characters";
+}
+
+TEST(Text, NoNameBeginsALineOfAMessage) {
+  EXPECT_EQ(printable_message("all is well"), "all is well");
+  EXPECT_EQ(printable_message("a: two\n  b: one\n  c"), "a: two\n  b: one\n  c");
+  EXPECT_EQ(printable_message("x\noplat: forged"), "x\\x0aoplat: forged");
+  EXPECT_EQ(printable_message(std::string("\0\r\x1b]0;title\x07", 12)),
+            "\\x00\\x0d\\x1b]0;title\\x07");
+}
+
+TEST(Text, ErrorsBecomePrintable) {
+  const Error made = printable_error(fail(Code::Input, "{}: bad", "\x1b[2J\n\xff").value());
+  EXPECT_EQ(made.code, Code::Input);
+  EXPECT_EQ(made.message, "\\x1b[2J\\x0a\\xff: bad");
 }
 
 }  // namespace

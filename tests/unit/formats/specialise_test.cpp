@@ -114,6 +114,67 @@ TEST(Symbols, ContradictionsAreRefused) {
                {"'N'"});
 }
 
+/// As exporters of language models name the inputs of a decoding step.
+wire::Model decoder() {
+  return model_with({{"ids", {"batch", "length"}},
+                     {"mask", {"batch", "past + length"}},
+                     {"past", {"batch", "2", "past", "4"}},
+                     {"beams", {"batch*2", "4"}}});
+}
+
+TEST(SymbolicSums, FollowFromTheOthers) {
+  EXPECT_EQ(specialised(decoder(), {.shapes = {{"ids", {1, 3}}, {"past", {1, 2, 8, 4}}}}),
+            "ids[1,3] mask[1,11] past[1,2,8,4] beams[2,4]");
+  EXPECT_EQ(specialised(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 11}}}}),
+            "ids[1,3] mask[1,11] past[1,2,8,4] beams[2,4]")
+      << "a sum gives a part, too";
+  EXPECT_EQ(specialised(decoder(), {.shapes = {{"mask", {6, 5}}, {"past", {6, 2, 0, 4}}}}),
+            "ids[6,5] mask[6,5] past[6,2,0,4] beams[12,4]");
+  EXPECT_EQ(
+      specialised(model_with({{"a", {"n"}}, {"b", {"2 * (n + 1) - 1"}}}), {.shapes = {{"b", {7}}}}),
+      "a[3] b[7]");
+}
+
+TEST(SymbolicSums, RefuseSizesThatDoNotFit) {
+  expect_usage(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 5}}, {"past", {1, 2, 8, 4}}}},
+               {"'past", "give --shape values that agree"});
+  expect_usage(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 2}}}},
+               {"'past + length' is 2 in input 'mask', which no size of 'past' gives"});
+  expect_usage(decoder(), {.shapes = {{"beams", {3, 4}}}}, {"no size of 'batch' gives"});
+  expect_usage(model_with({{"a", {"n"}}, {"b", {"n - 4"}}}), {.shapes = {{"a", {3}}}},
+               {"'n - 4' would be -1"});
+  expect_usage(model_with({{"a", {"n"}}, {"b", {"n*n*n*n"}}}), {.shapes = {{"a", {1 << 20}}}},
+               {"'n*n*n*n' would be too large"});
+}
+
+TEST(SymbolicSums, OtherTextsAreNames) {
+  for (const std::string name : {"batch-size", "a/b", "floor(n)", "?x + ",
+                                 "(((((((((((n)))))))))))", "1x + 2", "n + 99999999999999999999"}) {
+    EXPECT_EQ(specialised(model_with({{"a", {name}}, {"b", {name}}}), {.shapes = {{"a", {7}}}}),
+              "a[7] b[7]")
+        << name;
+  }
+}
+
+TEST(SymbolicSums, ABatchInAProductIsNotTheBatch) {
+  EXPECT_EQ(specialised(model_with({{"a", {"batch", "3"}}, {"b", {"batch * 8", "3"}}}),
+                        {.shapes = {}, .batch = 2}),
+            "a[2,3] b[16,3]");
+}
+
+TEST(Symbols, HostileNamesArePrintable) {
+  const std::string name = "x\x1b[31m\n\xff";
+  const wire::Model model = model_with({{name, {"\x1b]0;n\x07", "3"}}});
+  for (const ShapeOptions& options :
+       {ShapeOptions{}, ShapeOptions{.shapes = {{name, {1}}}}, ShapeOptions{.shapes = {{"y", {1}}}},
+        ShapeOptions{.shapes = {{name, {1, 4}}}}, ShapeOptions{.shapes = {{name, {0, 4}}}}}) {
+    const auto refused = specialised(model, options);
+    ASSERT_FALSE(refused);
+    for (const char c : refused.error().message) EXPECT_GE(c, ' ') << refused.error().message;
+    EXPECT_THAT(refused.error().message, HasSubstr("\\x1b"));
+  }
+}
+
 TEST(Symbols, AreBoundInOutputs) {
   auto model = load(model_with({{"a", {"N"}}}));
   ASSERT_TRUE(model);

@@ -251,7 +251,7 @@ TEST(Corpus, TextAndBinaryAskTheSame) {
   const auto corpus =
       std::filesystem::path(OPLAT_TEST_SOURCE_DIR).parent_path() / "fuzz/corpus/netdef";
   for (const auto& [name, operators] : {std::pair("int8", 38U), std::pair("fp32", 19U)}) {
-    const auto list = [&](const std::string& ending) {
+    const auto list = [&, name = name](const std::string& ending) {
       const auto source = base::Source::open(corpus / (std::string(name) + ending));
       EXPECT_TRUE(source);
       auto found = queries(*source, shapes({{"data", {1, 3, 32, 32}}}));
