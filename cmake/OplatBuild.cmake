@@ -149,3 +149,35 @@ function(oplat_add_layer)
   if(NOT ARG_NAME STREQUAL "cli")
     oplat_install_library(oplat_${ARG_NAME})
   endif()
+endfunction()
+
+# oplat_add_test(NAME <layer>_test SOURCES ... USES ... [SHARDS n] [COST n]): one GoogleTest program, one
+# entry in CTest; a long one is shared out over SHARDS entries. COST: seconds, so that long ones start first.
+function(oplat_add_test)
+  cmake_parse_arguments(ARG "" "NAME;SHARDS;COST" "SOURCES;USES;LABELS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  target_include_directories(${ARG_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_USES} oplat_build_flags
+    oplat_test_flags oplat_test_main GTest::gmock GTest::gtest)
+  oplat_precompile(${ARG_NAME} oplat_precompiled_tests)
+  target_compile_definitions(${ARG_NAME} PRIVATE
+    OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
+    OPLAT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared" OPLAT_EXECUTABLE="$<TARGET_FILE:oplat>")
+  add_dependencies(${ARG_NAME} oplat)
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    set(entry ${ARG_NAME})
+    if(ARG_SHARDS GREATER 1)
+      set(entry ${ARG_NAME}.${shard})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${entry} COMMAND ${ARG_NAME} --gtest_brief=1)
+    set_tests_properties(${entry} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 1200
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+    if(ARG_COST)
+      set_tests_properties(${entry} PROPERTIES COST ${ARG_COST})
+    endif()
+  endforeach()
+endfunction()

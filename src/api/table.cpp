@@ -49,10 +49,7 @@ bool wants_row(const RowFilter& filter, const table::StoredRow& stored) {
 
 struct OutcomeInto {
   Row& row;
-  void operator()(const table::Timing& timing) const {
-    row.timing = Timing{timing.median_ns / api::kNsPerMs, timing.ci_low_ns / api::kNsPerMs,
-                        timing.ci_high_ns / api::kNsPerMs, timing.blocks};
-  }
+  void operator()(const table::Timing& timing) const { row.timing = api::timing_of(timing); }
   void operator()(const auto& refusal) const { row.reason = refusal.reason; }
 };
 

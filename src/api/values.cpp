@@ -27,6 +27,11 @@ Setting setting_of(const table::Setting& setting) {
   return {setting.runtime, setting.version, setting.precision, setting.threads, setting.options};
 }
 
+Timing timing_of(const table::Timing& timing) {
+  return {timing.median_ns / kNsPerMs, timing.ci_low_ns / kNsPerMs, timing.ci_high_ns / kNsPerMs,
+          timing.blocks};
+}
+
 Interval interval_of(const base::Interval& interval_ns) {
   return {interval_ns.low / kNsPerMs, interval_ns.high / kNsPerMs};
 }

@@ -32,6 +32,7 @@ Tensor tensor_of(const std::optional<ir::Dtype>& dtype, bool constant, const ir:
 
 Device device_of(const table::Device& device);
 Setting setting_of(const table::Setting& setting);
+Timing timing_of(const table::Timing& timing);
 Interval interval_of(const base::Interval& interval_ns);
 Source source_of(estimate::Source source);
 /// One kernel; its interval at `level`, by itself.

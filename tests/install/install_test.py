@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 HEADERS = {f"{name}.hpp" for name in (
-    "events", "graph", "key", "oplat", "predict", "result", "search", "table", "version")}
+    "events", "graph", "key", "measure", "oplat", "predict", "profile", "result", "search", "table", "version")}
 MAX_EXAMPLE_LINES = 20
 FENCE = re.compile(r"^```(cpp|cmake)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 

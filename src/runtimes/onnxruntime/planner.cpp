@@ -135,10 +135,11 @@ Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& 
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-shapes"));
   SessionOptions dump;
   dump.optimized_model = (folder.path() / "shapes.onnx").string();
+  dump.data_folder = model.data_folder();
   OPLAT_TRY(bytes, model.bytes());
   if (auto session = create(api, bytes, dump); !session) return fail(session.error());
   OPLAT_TRY(source, base::Source::open(dump.optimized_model));
-  OPLAT_TRY(shaped, formats::onnx::Model::load(source));
+  OPLAT_TRY(shaped, formats::onnx::Model::load(source, model.data_folder()));
   return shaped.graph();
 }
 
