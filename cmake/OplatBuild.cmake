@@ -113,7 +113,7 @@ function(oplat_include_root LAYER OUTPUT)
 endfunction()
 
 # oplat_private_uses(OUTPUT TARGET...): what a library needs only to be compiled. Headers without a
-# library are no part of what an installed oplat needs, so its users need not have them.
+# library are not part of what an installed oplat needs, so its users need not have them.
 function(oplat_private_uses OUTPUT)
   set(uses $<BUILD_INTERFACE:oplat_build_flags>)
   foreach(target ${ARGN})

@@ -38,15 +38,6 @@ Result<WantedContexts> wanted_contexts(const table::Table& table, const RowFilte
   return wanted;
 }
 
-bool holds_time(const table::Outcome& outcome) {
-  return std::holds_alternative<table::Timing>(outcome);
-}
-
-/// Whether the filter wants the row, its context aside.
-bool wants_row(const RowFilter& filter, const table::StoredRow& stored) {
-  return wants(filter.key, stored.row.key) && (!filter.with_time || holds_time(stored.row.outcome));
-}
-
 struct OutcomeInto {
   Row& row;
   void operator()(const table::Timing& timing) const { row.timing = api::timing_of(timing); }
@@ -71,11 +62,15 @@ Status each_wanted(
     const table::Table& table, const RowFilter& filter,
     const std::function<bool(const table::StoredRow&, const std::string&, const Setting&)>& visit) {
   OPLAT_API_TRY(wanted, wanted_contexts(table, filter));
-  return table.each_row([&](const table::StoredRow& stored) {
+  table::RowFilter asked;
+  asked.timed = filter.with_time;
+  asked.settings.emplace();
+  for (const auto& [id, setting] : wanted.settings) asked.settings->push_back(id);
+  return table.each_row(asked, [&](const table::StoredRow& stored) {
     const auto device = wanted.devices.find(stored.device);
     const auto setting = wanted.settings.find(stored.setting);
     if (device == wanted.devices.end() || setting == wanted.settings.end() ||
-        !wants_row(filter, stored))
+        !wants(filter.key, stored.row.key))
       return true;
     return visit(stored, device->second, setting->second);
   });
