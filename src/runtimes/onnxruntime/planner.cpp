@@ -91,6 +91,7 @@ Status read_inner_values(const Api& api, formats::onnx::Model& optimized,
     if (!one.values) inner.push_back(one.tensor);
   if (inner.empty()) return {};
   options.level = 0;
+  options.data_folder = optimized.data_folder();
   optimized.also_output(inner);
   OPLAT_TRY(bytes, optimized.bytes());
   OPLAT_TRY(session, create(api, bytes, options));
