@@ -42,8 +42,8 @@ std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& input
                                        const ir::Graph& graph,
                                        const std::map<std::string, std::string>& given);
 
-/// made_up_texts() of the model in `source`, under `shapes`. Of a file that is no ONNX model or
-/// that cannot be read there are none: whoever runs it says what is wrong.
+/// made_up_texts() of the model in `source`, under `shapes`. For a file that is not an ONNX
+/// model or cannot be read there are none: whoever runs it says what is wrong.
 std::vector<std::string> made_up_texts(const base::Source& source, const ShapeOptions& shapes,
                                        const std::map<std::string, std::string>& given);
 

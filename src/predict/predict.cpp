@@ -111,7 +111,7 @@ void say_node_overhead(Prediction& prediction) {
                   fmt::join(guessed, ", "), std::exp(1.645 * kNodeOverheadSd)));
 }
 
-/// Times that hang on values which no key says are one warning an operator.
+/// Times that depend on values which no key says are one warning an operator.
 void say_value_caveats(Prediction& prediction) {
   std::map<std::string, std::set<std::string_view>> said;
   for (const KernelPrediction& kernel : prediction.kernels) {

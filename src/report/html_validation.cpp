@@ -79,8 +79,7 @@ void print_models(const predict::Validation& validation, std::ostream& out) {
          {html_text(model.predicted_ns ? time_text(model.predicted_ns)
                                        : fmt::format("{} kernels missing", model.missing.size())),
           "n"},
-         {html_text(model.interval ? range_text(model.interval->low, model.interval->high)
-                                   : "-"),
+         {html_text(model.interval ? range_text(model.interval->low, model.interval->high) : "-"),
           "n"},
          {html_text(time_text(model.measured.median_ns)), "n"},
          {html_text(range_text(model.measured.ci_low_ns, model.measured.ci_high_ns)), "n"},

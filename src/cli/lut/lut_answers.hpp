@@ -35,7 +35,7 @@ struct LutAnswer {
   std::vector<compat::mobile_vision::LutTime> times;  ///< of the records that were found
   std::optional<double> us;                           ///< nothing: nobody answers
   bool whole = false;                                 ///< whether Python would hold it as an int
-  std::string source = "missing";            ///< "table", the source of an estimate, or "missing"
+  std::string source = "missing";          ///< "table", the source of an estimate, or "missing"
   std::optional<base::Interval> interval;  ///< of estimates
   double sd_log = 0;
   double floor_us = 0;  ///< no interval reaches below; KernelPrediction::floor_ns

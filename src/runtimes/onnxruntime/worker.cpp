@@ -220,8 +220,8 @@ class OnnxRuntimeWorker final : public Worker {
                                  request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     options.data_folder = ready.model.data_folder();
-    auto outcome = open_session(bytes, options, std::move(ready.inputs), "single",
-                                ready.model.data_bytes());
+    auto outcome =
+        open_session(bytes, options, std::move(ready.inputs), "single", ready.model.data_bytes());
     if (!outcome) return outcome;
     if (auto* failed = std::get_if<table::Failed>(&*outcome)) failed->reason += ready.made_up;
     return outcome;

@@ -36,7 +36,8 @@ TEST_F(GroupsFile, NamesTheLineThatIsNone) {
     const auto wrong = read(bad);
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code, Code::Input);
-    EXPECT_THAT(wrong.error().message, HasSubstr("groups.tsv:2: expected 'key<tab>GROUP', found '"));
+    EXPECT_THAT(wrong.error().message,
+                HasSubstr("groups.tsv:2: expected 'key<tab>GROUP', found '"));
   }
 }
 
