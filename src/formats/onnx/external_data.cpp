@@ -101,8 +101,9 @@ bool may_stay(const wire::Tensor& tensor, File& file, std::int64_t offset, std::
   const auto dtype = dtype_of(tensor.data_type());
   if (!dtype) return false;
   if (ir::is_float(*dtype)) return true;
-  const std::size_t element = static_cast<std::size_t>(ir::bits(*dtype).value_or(8) + 7) / 8;
-  return !all_equal(file, offset, length, element);
+  // Lengths, axes and positions are wide integers; those of 8 bits and less are quantised weights.
+  if (ir::bits(*dtype).value_or(64) > 8) return false;
+  return !all_equal(file, offset, length, 1);
 }
 
 Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
