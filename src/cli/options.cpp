@@ -79,14 +79,14 @@ Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
     std::vector<std::int64_t> dims;
     for (const std::string& part : base::split(pair.second, 'x')) {
       const auto dim = base::parse_int(part);
-      if (!dim || *dim < 1 || *dim > (std::int64_t{1} << 40)) {
-        return fail(
-            Code::Usage,
-            "--shape {}: '{}' is not a dimension; expected positive numbers separated by x: "
-            "NAME=1x3x224x224{}",
-            base::printable(text), base::printable(part),
-            part.find('=') == std::string::npos ? ""
-                                                : "; a name that holds = is quoted: '\"a=b\"=1x3'");
+      if (!dim || *dim < 0 || *dim > (std::int64_t{1} << 40)) {
+        return fail(Code::Usage,
+                    "--shape {}: '{}' is not a dimension; expected numbers separated by x: "
+                    "NAME=1x3x224x224{}",
+                    base::printable(text), base::printable(part),
+                    part.find('=') == std::string::npos
+                        ? ""
+                        : "; a name that holds = is quoted: '\"a=b\"=1x3'");
       }
       dims.push_back(*dim);
     }

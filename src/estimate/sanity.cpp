@@ -101,7 +101,7 @@ Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
   const ir::Work work = ir::moved_work(*key, catalogue);
   if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops, catalogue);
   const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
-  const bool still = info != nullptr && (info->view || info->moves_little);
+  const bool still = info != nullptr && (ir::is_view(*key, catalogue) || info->moves_little);
   if (!still && work.complete && work.bytes() > 0) facts.bytes = work.bytes();
   return facts;
 }

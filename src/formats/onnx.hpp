@@ -45,11 +45,16 @@ class Model {
   Model& operator=(Model&&) noexcept;
   ~Model();
 
+  /// What messages call the model: the file that it was loaded from.
+  [[nodiscard]] const std::string& name() const;
   /// Inputs that are not initialisers.
   [[nodiscard]] Result<std::vector<InputInfo>> inputs() const;
   /// Fixes the open dimensions of the inputs. Code::Usage names the input, what is open and the
   /// flag that sets it.
   Status specialise(const ShapeOptions& options);
+  /// The batch that the last specialise() set, or that a dimension with the customary name of one
+  /// has; std::nullopt where neither the caller nor the model names a batch.
+  [[nodiscard]] std::optional<std::int64_t> named_batch() const;
   /// Every node, those of bodies behind their owner, as the file calls it.
   [[nodiscard]] std::vector<ir::NodeTitle> nodes() const;
   /// Gives every node, those of bodies too, a name of its own: "n0", "n1", ..., body nodes
@@ -108,6 +113,10 @@ struct KernelModel {
   Wiring wiring = Wiring::Single;
   std::int64_t weight_bytes = 0;
 };
+
+/// Whether a kernel model of `key` has bodies that only stand for those of the kernel's own (If,
+/// Loop, Scan): its results may have other sizes than the key's.
+bool has_made_up_bodies(const ir::Key& key);
 
 /// Re-creates `key` from nothing but its text. Code::Missing if the key lacks something that its
 /// kernel needs (an unknown dimension, the value of a constant); the message names it.

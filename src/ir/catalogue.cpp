@@ -187,4 +187,9 @@ void canonicalise(Key& key) {
   key.canonicalise();
 }
 
+bool is_view(const Key& key, const Catalogue& catalogue) {
+  const OperatorInfo* info = catalogue.find(key.domain, key.op);
+  return info != nullptr && info->view && key.tag(kCopiedTag) == nullptr;
+}
+
 }  // namespace oplat::ir

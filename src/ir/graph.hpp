@@ -23,8 +23,10 @@ struct TensorInfo {
   std::optional<Dtype> dtype;  ///< std::nullopt if neither the model nor a run says
   Shape shape;                 ///< unranked where unknown
   bool constant = false;
+  bool overridable = false;          ///< an initialiser that a caller may replace: no constant, but
+                                     ///< stored with the model, and used where nobody does
   bool outer = false;                ///< in a body: belongs to an enclosing graph
-  std::uint64_t constant_bytes = 0;  ///< stored size of a constant
+  std::uint64_t constant_bytes = 0;  ///< stored size of a constant or an overridable tensor
   std::uint64_t constant_hash = 0;   ///< of its bytes, so that shared weights are counted once
   /// flat, of integer and boolean constants of <= 64 elements and floats of <= 16; one value of
   /// larger ones of integers that are all equal

@@ -102,6 +102,11 @@ void add_models(std::vector<CampaignRow>& rows, const CampaignRequest& request) 
   }
 }
 
+/// The copies of a view that leaves the graph are outputs all at once, while a model has one, whose
+/// memory stays in the caches from call to call: with more bytes than this they are timed one by
+/// one.
+constexpr double kMaxCopiedTogether = 32 * 1024;
+
 /// The hot row of a key and, if its weights are large enough to ask, those of the other cache
 /// states.
 void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const ir::Key& key,
@@ -110,12 +115,14 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
   hot.name = text;
   hot.work = ir::work(key, catalogue);
   hot.state = measure::hot_state(hot.work);
+  const bool copied = key.tag(ir::kCopiedTag) != nullptr;
+  if (copied && hot.work.bytes_out > kMaxCopiedTogether) hot.state.copies = 1;
   if (ir::has_unknown(key)) {
     hot.refusal = table::Skipped{"the key holds '?' or '*', so nothing says what to build"};
   }
   const std::size_t index = rows.size();
   rows.push_back(hot);
-  if (hot.refusal) return;
+  if (hot.refusal || copied) return;
   for (const measure::State& state : measure::further_states(hot.work, device)) {
     CampaignRow evicted = hot;
     evicted.kind = RowKind::Evicted;
@@ -169,8 +176,7 @@ Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Tabl
       rows.unreadable.push_back({base::printable(text), "failed", key.error().message});
       continue;
     }
-    const ir::OperatorInfo* info = request.catalogue->find(key->domain, key->op);
-    if (info != nullptr && info->view) {
+    if (ir::is_view(*key, *request.catalogue)) {
       ++rows.views;
       continue;
     }

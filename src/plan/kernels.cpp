@@ -20,15 +20,17 @@ constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20U;
 struct Place {
   const ir::Graph* graph = nullptr;
   const ir::Node* node = nullptr;
+  const ir::Node* owner = nullptr;  // of the body that the node is in
   std::vector<std::size_t> overwritable;
 };
 using Index = std::unordered_map<std::string, Place>;
 
-void index_graph(const ir::Graph& graph, Index& index) {
+void index_graph(const ir::Graph& graph, const ir::Node* owner, Index& index) {
   const auto overwritable = overwritable_operands(graph);
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    index.emplace(graph.nodes[n].name, Place{&graph, &graph.nodes[n], overwritable[n]});
-    for (const auto& [attribute, body] : graph.nodes[n].bodies) index_graph(*body, index);
+    index.emplace(graph.nodes[n].name, Place{&graph, &graph.nodes[n], owner, overwritable[n]});
+    for (const auto& [attribute, body] : graph.nodes[n].bodies)
+      index_graph(*body, &graph.nodes[n], index);
   }
 }
 
@@ -82,6 +84,7 @@ class KeyMaker {
     key_.tags = run_.tags;
     add_operands();
     add_results();
+    if (is_copied()) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
     key_.canonicalise();
     ir::canonicalise(key_);
     return std::move(key_);
@@ -90,6 +93,16 @@ class KeyMaker {
  private:
   const ir::TensorInfo& tensor(ir::TensorId id) const {
     return place_.graph->tensors[static_cast<std::size_t>(id)];
+  }
+
+  /// A view moves nothing, unless its result leaves the graph or a body: that has memory of its
+  /// own. A Loop hands on what an Identity gives it.
+  bool is_copied() const {
+    const ir::Node& node = *place_.node;
+    if (info_ == nullptr || !info_->view || node.outputs.empty()) return false;
+    const std::vector<ir::TensorId>& leaving = place_.graph->outputs;
+    if (std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end()) return false;
+    return place_.owner == nullptr || place_.owner->op != "Loop" || node.op != "Identity";
   }
 
   void add_operands() {
@@ -176,6 +189,109 @@ class KeyMaker {
   ir::Key key_;
 };
 
+/// How often each execution of a Loop ran its body: runs in order of their end, in which the
+/// kernels of a body come before the execution that they belong to.
+class LoopSteps {
+ public:
+  LoopSteps(const Index& index, std::span<const NodeRun> runs) : steps_(runs.size(), 0) {
+    std::vector<std::size_t> order(runs.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return runs[a].ended < runs[b].ended; });
+    // Of a node with bodies: how often each node right in them ran since it last ended.
+    std::unordered_map<const ir::Node*, std::unordered_map<std::string, std::int64_t>> since;
+    for (const std::size_t i : order) {
+      const auto at = index.find(runs[i].node);
+      if (at == index.end()) continue;
+      const Place& place = at->second;
+      if (!place.node->bodies.empty()) {
+        for (const auto& [name, count] : since[place.node]) steps_[i] = std::max(steps_[i], count);
+        since[place.node].clear();
+      }
+      if (place.owner != nullptr) ++since[place.owner][runs[i].node];
+    }
+  }
+  /// 0 where no kernel of the body ran.
+  std::int64_t of(std::size_t run) const { return steps_[run]; }
+
+ private:
+  std::vector<std::int64_t> steps_;
+};
+
+const ir::TensorInfo* tensor_at(const ir::Graph& graph, const std::vector<ir::TensorId>& list,
+                                std::size_t i) {
+  if (i >= list.size() || list[i] == ir::kNoTensor) return nullptr;
+  return &graph.tensors[static_cast<std::size_t>(list[i])];
+}
+
+/// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
+/// condition is no constant, or the body computes the condition.
+bool data_ends_loop(const Place& place) {
+  const ir::Node& loop = *place.node;
+  for (const std::size_t i : {0U, 1U}) {
+    const ir::TensorInfo* operand = tensor_at(*place.graph, loop.inputs, i);
+    if (operand != nullptr && !operand->constant) return true;
+  }
+  const ir::Graph& body = *loop.bodies.front().second;
+  if (body.outputs.empty()) return false;
+  ir::TensorId condition = body.outputs[0];
+  for (int hop = 0; hop < 8; ++hop) {
+    const auto from = std::find_if(body.nodes.begin(), body.nodes.end(), [&](const ir::Node& node) {
+      return !node.outputs.empty() && node.outputs[0] == condition;
+    });
+    if (from == body.nodes.end()) break;
+    if (from->op == "Constant") return false;
+    if (from->op != "Identity" || from->inputs.empty()) return true;
+    condition = from->inputs[0];
+  }
+  if (condition == ir::kNoTensor) return false;
+  const bool handed_on = body.inputs.size() > 1 && condition == body.inputs[1];
+  return !handed_on && !body.tensors[static_cast<std::size_t>(condition)].constant;
+}
+
+/// Steps of a Loop of whose body nothing ran: its constant count, or what its scan outputs hold.
+std::int64_t steps_without_kernels(const Place& place, const NodeRun& run) {
+  const ir::Node& loop = *place.node;
+  const ir::TensorInfo* count = tensor_at(*place.graph, loop.inputs, 0);
+  if (count != nullptr && count->constant && count->small_value && !data_ends_loop(place)) {
+    const ir::List* list = count->small_value->list();
+    if (list != nullptr && list->size() == 1 && list->front().integer() != nullptr)
+      return std::max<std::int64_t>(0, *list->front().integer());
+  }
+  const std::size_t states = loop.inputs.size() > 2 ? loop.inputs.size() - 2 : 0;
+  const bool seen = run.outputs.size() == loop.outputs.size() && loop.outputs.size() > states;
+  if (!seen || run.outputs.back().shape.dims.empty()) return 0;
+  return run.outputs.back().shape.dims.front().value_or(0);
+}
+
+void tag_loop(const Place& place, std::int64_t steps, NodeRun& run) {
+  if (steps == 0) steps = steps_without_kernels(place, run);
+  run.tags.emplace_back("steps", steps);
+  if (data_ends_loop(place)) run.tags.emplace_back("ends", "data");
+}
+
+/// A constant that is an output of the graph is copied for every run.
+void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kernels) {
+  for (const ir::TensorId id : graph.outputs) {
+    const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
+    if ((!tensor.constant && !tensor.overridable) || !tensor.dtype) continue;
+    ir::Key key;
+    key.op = "Identity";
+    const auto opset = graph.opsets.find("");
+    if (opset != graph.opsets.end()) key.since = ir::since_version("", key.op, opset->second);
+    if (!key.since) key.since = 1;
+    key.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
+    const ir::TensorEntry result{*tensor.dtype, false, tensor.shape, std::nullopt};
+    ir::TensorEntry operand = result;
+    operand.constant = tensor.constant;
+    key.operands.emplace_back(std::move(operand));
+    key.results.emplace_back(result);
+    key.canonicalise();
+    ir::canonicalise(key);
+    kernels.push_back({tensor.name, ir::print(key), 1});
+  }
+}
+
 Result<const Place*> place_of(const Index& index, const NodeRun& run) {
   const auto at = index.find(run.node);
   if (at == index.end())
@@ -188,13 +304,16 @@ Result<const Place*> place_of(const Index& index, const NodeRun& run) {
 
 Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs) {
   Index index;
-  index_graph(graph, index);
+  index_graph(graph, nullptr, index);
   std::unordered_map<const ir::Graph*, std::unordered_set<ir::TensorId>> used;
   std::unordered_map<std::string, std::size_t> at;  // node + key -> position in kernels
   std::vector<PlanKernel> kernels;
-  for (const NodeRun& run : runs) {
+  const LoopSteps steps(index, runs);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    NodeRun run = runs[r];
     OPLAT_TRY(place, place_of(index, run));
-    if (!place->node->bodies.empty()) continue;
+    if (!place->node->bodies.empty() && place->node->op == "Loop")
+      tag_loop(*place, steps.of(r), run);
     const auto [used_at, added] = used.try_emplace(place->graph);
     if (added) used_at->second = used_tensors(*place->graph);
     std::string key = ir::print(KeyMaker(*place, run, used_at->second).make());
@@ -210,12 +329,13 @@ Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<con
       ++kernels[slot->second].count;
     }
   }
+  add_leaving_constants(graph, kernels);
   return kernels;
 }
 
 Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
   Index index;
-  index_graph(graph, index);
+  index_graph(graph, nullptr, index);
   Footprint sum;
   std::unordered_set<std::uint64_t> counted;
   std::unordered_set<const ir::Node*> met;
@@ -228,7 +348,7 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
     for (const ir::TensorId id : place.node->inputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];
-      if (tensor.constant && counted.insert(tensor.constant_hash).second)
+      if ((tensor.constant || tensor.overridable) && counted.insert(tensor.constant_hash).second)
         sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
     const ir::OperatorInfo* info = ir::Catalogue::own().find(place.node->domain, place.node->op);

@@ -2,10 +2,16 @@
 /// Buffers and their last readers.
 #include "plan/liveness.hpp"
 
+#include <algorithm>
+
 #include "ir/catalogue.hpp"
 
 namespace oplat::plan {
 namespace {
+
+bool leaves(const ir::Graph& graph, ir::TensorId tensor) {
+  return std::find(graph.outputs.begin(), graph.outputs.end(), tensor) != graph.outputs.end();
+}
 
 /// Tensors that share their bytes (views) share a buffer, named by its first tensor.
 class Buffers {
@@ -15,6 +21,7 @@ class Buffers {
     for (const ir::Node& node : graph.nodes) {
       const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
       if (info == nullptr || !info->view || node.inputs.empty() || node.outputs.empty()) continue;
+      if (leaves(graph, node.outputs[0])) continue;  // copied: into memory of its own
       if (node.inputs[0] != ir::kNoTensor && node.outputs[0] != ir::kNoTensor) {
         root_[static_cast<std::size_t>(node.outputs[0])] = of(node.inputs[0]);
       }
@@ -57,7 +64,8 @@ std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& gra
   for (const ir::TensorId id : graph.inputs) keep(id);
   for (const ir::TensorId id : graph.outputs) keep(id);
   for (std::size_t t = 0; t < graph.tensors.size(); ++t) {
-    if (graph.tensors[t].constant || graph.tensors[t].outer) keep(static_cast<ir::TensorId>(t));
+    if (graph.tensors[t].constant || graph.tensors[t].overridable || graph.tensors[t].outer)
+      keep(static_cast<ir::TensorId>(t));
   }
 
   std::vector<std::vector<std::size_t>> found(graph.nodes.size());

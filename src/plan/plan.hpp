@@ -27,11 +27,17 @@ struct NodeRun {
   std::vector<SeenTensor> inputs;
   std::vector<SeenTensor> outputs;
   std::vector<ir::NamedValue> tags;  ///< facts of the runtime that are no attributes
+  /// Place among all executions by when they ended: a node with bodies ends after what they ran, so
+  /// that each of its executions gets the steps that are its own. 0: not known.
+  std::size_t ended = 0;
 };
 
 /// The kernels that ran: one entry per (node, key) in order of first execution, with the number of
-/// executions. Control nodes (those with bodies) are left out: their bodies' kernels stand for
-/// them. Code::Internal where a run names a node that the graph lacks.
+/// executions. A node with bodies is a kernel, too: what it takes beside the kernels of its bodies;
+/// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
+/// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
+/// is a constant that does, which gets a kernel named after the output. Code::Internal where a run
+/// names a node that the graph lacks.
 Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs);
 
 /// Bytes that one run touches: constants of executed nodes once each, and results of executed

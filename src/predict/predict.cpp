@@ -43,9 +43,7 @@ bool is_view(std::string_view key, const ir::Catalogue& catalogue) {
   if (!names_a_view(key, catalogue))
     return false;  // parsing every key would take half of a prediction
   const auto parsed = ir::parse(key);
-  if (!parsed) return false;
-  const ir::OperatorInfo* info = catalogue.find(parsed->domain, parsed->op);
-  return info != nullptr && info->view;
+  return parsed && ir::is_view(*parsed, catalogue);
 }
 
 struct KeyHash {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtimes/memory.hpp"
 
+#include <unistd.h>
+
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -22,6 +25,16 @@ std::optional<std::int64_t> available_memory() {
     if (kib) return *kib * 1024;
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> resident_memory() {
+  const auto text = base::read_file("/proc/self/statm", 1 << 12);
+  if (!text) return std::nullopt;
+  const std::vector<std::string> fields = base::split(*text, ' ');
+  const auto pages = fields.size() > 1 ? base::parse_int(fields[1]) : std::nullopt;
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  if (!pages || page <= 0) return std::nullopt;
+  return *pages * page;
 }
 
 }  // namespace oplat::runtimes

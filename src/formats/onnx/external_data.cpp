@@ -35,9 +35,14 @@ std::string entry(const wire::Tensor& tensor, std::string_view key) {
 template <class GraphT, class Visit>
 void each_tensor(GraphT& graph, const Visit& visit) {
   for (auto& tensor : graph.initializer()) visit(tensor);
+  for (auto& sparse : graph.sparse_initializer()) visit(sparse.values()), visit(sparse.indices());
   for (auto& node : graph.node()) {
     for (auto& attribute : node.attribute()) {
       if (attribute.has_t()) visit(attribute.t());
+      if (attribute.has_sparse_tensor()) {
+        visit(attribute.sparse_tensor().values());
+        visit(attribute.sparse_tensor().indices());
+      }
       for (auto& tensor : attribute.tensors()) visit(tensor);
       if (attribute.has_g()) each_tensor(attribute.g(), visit);
       for (auto& body : attribute.graphs()) each_tensor(body, visit);
@@ -164,10 +169,16 @@ Status take_in_graph(wire::Graph& graph, Files& files, const std::string& model)
   const auto one = [&](wire::Tensor& tensor) -> Status {
     return tensor.data_location() == kExternal ? take_in(tensor, files, model) : Status{};
   };
+  const auto both = [&](wire::SparseTensor& sparse) -> Status {
+    OPLAT_CHECK(one(*sparse.mutable_values()));
+    return one(*sparse.mutable_indices());
+  };
   for (wire::Tensor& tensor : *graph.mutable_initializer()) OPLAT_CHECK(one(tensor));
+  for (wire::SparseTensor& sparse : *graph.mutable_sparse_initializer()) OPLAT_CHECK(both(sparse));
   for (wire::Node& node : *graph.mutable_node()) {
     for (wire::Attribute& attribute : *node.mutable_attribute()) {
       if (attribute.has_t()) OPLAT_CHECK(one(*attribute.mutable_t()));
+      if (attribute.has_sparse_tensor()) OPLAT_CHECK(both(*attribute.mutable_sparse_tensor()));
       for (wire::Tensor& tensor : *attribute.mutable_tensors()) OPLAT_CHECK(one(tensor));
       if (attribute.has_g()) OPLAT_CHECK(take_in_graph(*attribute.mutable_g(), files, model));
       for (wire::Graph& body : *attribute.mutable_graphs())

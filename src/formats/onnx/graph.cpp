@@ -110,9 +110,10 @@ std::optional<wire::Tensor> short_constant(const wire::Attribute& a) {
 
 class Builder {
  public:
+  /// `overridable`: whether an initialiser that is also an input is none of the constants.
   Builder(const wire::Graph& source, const std::map<std::string, std::int64_t>& opsets,
-          const Builder* outer, const std::string& file)
-      : source_(source), outer_(outer), file_(file) {
+          bool overridable, const Builder* outer, const std::string& file)
+      : source_(source), overridable_(overridable), outer_(outer), file_(file) {
     graph_.opsets = opsets;
     graph_.name = source.name();
   }
@@ -121,10 +122,17 @@ class Builder {
     if (depth > kMaxDepth)
       return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxDepth);
     for (const wire::Tensor& tensor : source_.initializer()) add_constant(tensor.name(), tensor);
+    for (const wire::SparseTensor& sparse : source_.sparse_initializer())
+      add_constant(sparse.values().name(), dense_form(sparse));
     for (const wire::ValueInfo& info : source_.input()) {
       const bool initialised = ids_.contains(info.name());
       const ir::TensorId id = define(info.name());
-      if (initialised) continue;
+      if (initialised) {
+        ir::TensorInfo& tensor = graph_.tensors[static_cast<std::size_t>(id)];
+        tensor.overridable = overridable_;
+        tensor.constant = !overridable_;
+        continue;
+      }
       annotate(id, info);
       graph_.inputs.push_back(id);
     }
@@ -187,7 +195,7 @@ class Builder {
     const auto at = ids_.find(info.name());
     if (at == ids_.end()) return;
     const ir::TensorInfo& tensor = graph_.tensors[static_cast<std::size_t>(at->second)];
-    if (!tensor.constant && !tensor.dtype) annotate(at->second, info);
+    if (!tensor.constant && !tensor.overridable && !tensor.dtype) annotate(at->second, info);
   }
 
   void add_constant(const std::string& name, const wire::Tensor& tensor) {
@@ -248,6 +256,8 @@ class Builder {
       for (const wire::Attribute& attribute : node.attribute()) {
         if (attribute.has_t()) {
           add_constant(node.output(0), attribute.t());
+        } else if (attribute.has_sparse_tensor()) {
+          add_constant(node.output(0), dense_form(attribute.sparse_tensor()));
         } else if (const auto tensor = short_constant(attribute)) {
           add_constant(node.output(0), *tensor);
         }
@@ -259,7 +269,7 @@ class Builder {
 
   Status add_body(ir::Node& node, const std::string& attribute, const wire::Graph& source,
                   int depth) {
-    Builder builder(source, graph_.opsets, this, file_);
+    Builder builder(source, graph_.opsets, overridable_, this, file_);
     OPLAT_TRY(body, builder.build(depth + 1));
     for (const std::string& name : builder.captured()) {
       const ir::TensorId id = use(name);
@@ -273,6 +283,7 @@ class Builder {
   }
 
   const wire::Graph& source_;
+  bool overridable_;
   const Builder* outer_;
   const std::string& file_;
   ir::Graph graph_;
@@ -287,7 +298,11 @@ Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file)
   for (const wire::OperatorSet& set : model.opset_import()) {
     opsets[own_domain(set.domain())] = set.version();
   }
-  return Builder(model.graph(), opsets, nullptr, file).build(0);
+  // Up to IR version 3 every initialiser had to be an input and was a constant all the same; since
+  // then one that is listed may be replaced by the caller, and no runtime packs it ahead.
+  constexpr std::int64_t kFirstOverridable = 4;
+  const bool overridable = model.ir_version() >= kFirstOverridable;
+  return Builder(model.graph(), opsets, overridable, nullptr, file).build(0);
 }
 
 }  // namespace oplat::formats::onnx

@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "formats/onnx/kernel_bodies.hpp"
 #include "formats/onnx/model_impl.hpp"
 #include "formats/onnx/parameters.hpp"
 #include "formats/onnx/types.hpp"
@@ -349,7 +350,9 @@ class KernelWriter {
     operand_names_.resize(key_.operands.size());
     per_copy_.resize(key_.operands.size(), false);
     std::int64_t total = 0;
+    if (bodies_ && key_.op == "Loop") OPLAT_CHECK(add_loop_control());
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
+      if (!operand_names_[i].empty()) continue;
       if (std::holds_alternative<ir::AbsentEntry>(key_.operands[i])) continue;
       if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.operands[i])) {
         operand_names_[i] = operand_names_.at(alias->index);
@@ -394,6 +397,36 @@ class KernelWriter {
         out_.inputs.push_back(
             {operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i), wants_positive(key_)});
       }
+    }
+    return {};
+  }
+
+  /// A Loop's count and first condition, whatever the key says of them: as many steps as its tag
+  /// has. What is no constant is an initialiser that a caller may replace.
+  Status add_loop_control() {
+    OPLAT_TRY(steps, loop_steps(key_));
+    if (key_.operands.empty()) return fail(Code::Missing, "a Loop has two operands or more");
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, key_.operands.size()); ++i) {
+      const ir::TensorEntry* entry = key_.operand(i);
+      if (entry == nullptr && i == 1) continue;
+      std::vector<std::int64_t> dims;
+      if (entry != nullptr) {
+        OPLAT_TRY(known, known_dims(*entry, "operand", i));
+        dims = std::move(known);
+      }
+      const ir::Dtype dtype = i == 0 ? ir::Dtype::I64 : ir::Dtype::Bool;
+      if (entry != nullptr && (entry->dtype != dtype || entry->shape.elements() != 1))
+        return fail(Code::Missing, "operand {} of a Loop is one {}", i, ir::name(dtype));
+      operand_names_[i] = indexed("w", i);
+      wire::Tensor& tensor = *graph().add_initializer();
+      tensor.set_name(operand_names_[i]);
+      tensor.set_data_type(onnx_type_of(dtype));
+      for (const std::int64_t dim : dims) tensor.add_dims(dim);
+      OPLAT_CHECK(fill_with_value(tensor, dtype, 1, ir::Value(i == 0 ? steps : std::int64_t{1})));
+      if (entry == nullptr || entry->constant) continue;
+      wire::ValueInfo& info = *graph().add_input();
+      info.set_name(operand_names_[i]);
+      set_type(info, onnx_type_of(dtype), dims);
     }
     return {};
   }
@@ -447,7 +480,8 @@ class KernelWriter {
   }
 
   std::optional<std::size_t> find_chain_operand() const {
-    if (options_.force_fan || key_.results.empty()) return std::nullopt;
+    if (options_.force_fan || key_.results.empty() || copied_ || bodies_) return std::nullopt;
+    if (key_.op == "Cast") return std::nullopt;  // the runtime joins casts that follow each other
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return std::nullopt;
@@ -498,6 +532,7 @@ class KernelWriter {
       if (forest && attribute.first.starts_with("forest_")) continue;
       OPLAT_CHECK(add_attribute(node, attribute, options_.seed));
     }
+    if (bodies_) return add_bodies(node, key_, fmt::format("b{}_", copy));
     return forest ? add_forest(node, *forest, options_.seed) : Status();
   }
 
@@ -505,6 +540,7 @@ class KernelWriter {
   /// Shape of the last copy's result is. It costs the same in a model of 1 and of k copies, so the
   /// slope does not see it.
   Status add_tail() {
+    if (copied_) return add_outputs();
     bool any = false;
     for (std::int64_t copy = options_.consume_results ? 0 : options_.copies - 1;
          copy < options_.copies; ++copy) {
@@ -552,8 +588,23 @@ class KernelWriter {
     return {};
   }
 
+  /// The result of every copy as an output: that is what makes the runtime copy a view.
+  Status add_outputs() {
+    const ir::TensorEntry* result = key_.result(0);
+    if (result == nullptr) return fail(Code::Missing, "the key has no result that is copied");
+    OPLAT_TRY(dims, known_dims(*result, "result", 0));
+    for (std::int64_t copy = 0; copy < options_.copies; ++copy) {
+      wire::ValueInfo& info = *graph().add_output();
+      info.set_name(indexed("y", 0, copy));
+      set_type(info, onnx_type_of(result->dtype), dims);
+    }
+    return {};
+  }
+
   const ir::Key& key_;
   const KernelModelOptions& options_;
+  const bool bodies_ = has_bodies(key_);
+  const bool copied_ = key_.tag(ir::kCopiedTag) != nullptr;
   wire::Model model_;
   KernelModel out_;
   std::vector<std::string> operand_names_;

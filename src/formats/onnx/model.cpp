@@ -118,8 +118,11 @@ Result<wire::Model> parse_model(const base::Source& source) {
     return fail(Code::Input, "{}: no ONNX model: it holds no {}", source.name(),
                 model.has_graph() ? "operator-set version (opset_import)" : "graph");
   }
-  if (model.graph().node_size() == 0)
-    return fail(Code::Input, "{}: the model's graph holds no nodes", source.name());
+  // A graph without nodes hands its inputs or constants on, and a runtime runs it: what is left
+  // where all was folded.
+  if (model.graph().node_size() == 0 && model.graph().output_size() == 0)
+    return fail(Code::Input, "{}: the model's graph holds neither nodes nor outputs",
+                source.name());
   return model;
 }
 
@@ -132,6 +135,7 @@ Result<Model> Model::load(const base::Source& source, const std::filesystem::pat
   OPLAT_TRY(parsed, parse_model(source));
   OPLAT_CHECK(check_own_data(parsed, source.name()));
   OPLAT_TRY(external, take_in_external_data(parsed, source, data_folder));
+  OPLAT_CHECK(check_sparse(parsed, source.name()));
   auto impl = std::make_unique<Impl>();
   impl->name = source.name();
   impl->model = std::move(parsed);
@@ -186,14 +190,23 @@ Result<std::vector<InputInfo>> Model::inputs() const {
   return input_infos(impl_->model, impl_->name);
 }
 Status Model::specialise(const ShapeOptions& options) {
-  return specialise_inputs(impl_->model, impl_->name, options);
+  const auto named = batch_dimension(impl_->model);
+  OPLAT_CHECK(specialise_inputs(impl_->model, impl_->name, options));
+  impl_->batch = options.batch;
+  if (!impl_->batch && named) {
+    const wire::ValueInfo& input = impl_->model.graph().input(named->first);
+    impl_->batch = input.type().tensor_type().shape().dim(named->second).dim_value();
+  }
+  return {};
 }
+std::optional<std::int64_t> Model::named_batch() const { return impl_->batch; }
 std::vector<ir::NodeTitle> Model::nodes() const {
   std::vector<ir::NodeTitle> titles;
   add_titles(impl_->model.graph(), titles);
   return titles;
 }
 void Model::name_nodes() { name_graph(*impl_->model.mutable_graph(), "n"); }
+const std::string& Model::name() const { return impl_->name; }
 Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_->name); }
 
 std::string Model::data_folder() const {

@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/onnx.hpp"
@@ -22,12 +25,22 @@ struct Model::Impl {
   std::string name;  ///< of the file, for messages
   wire::Model model;
   KeptData external = {};
+  std::optional<std::int64_t> batch;  ///< see Model::named_batch()
 };
 
 /// Parses bytes; Code::Input if they are no ONNX model.
 Result<wire::Model> parse_model(const base::Source& source);
 /// Code::Input where a tensor's bytes in the model are not as many as its type and dimensions take.
 Status check_own_data(const wire::Model& model, const std::string& file);
+/// Code::Input where a sparse tensor is none: indices and values that do not fit each other or the
+/// dimensions, or a dense form, which the runtime computes with, above protobuf's 2 GiB.
+Status check_sparse(const wire::Model& model, const std::string& file);
+/// A sparse tensor's name, type and dimensions as those of its dense form; with the elements where
+/// there are few. It must have passed check_sparse().
+wire::Tensor dense_form(const wire::SparseTensor& sparse);
+/// Calls visit(SparseTensor) for every sparse tensor of a graph, bodies included.
+void each_sparse(const wire::Graph& graph,
+                 const std::function<void(const wire::SparseTensor&)>& visit);
 /// File names of external data, in order of first mention.
 std::vector<std::string> external_files(const wire::Model& model);
 /// Copies external data into the model, or notes where large ones lie; checks offsets and lengths
@@ -37,6 +50,8 @@ Result<KeptData> take_in_external_data(wire::Model& model, const base::Source& s
                                        const std::filesystem::path& folder);
 /// Fixes open dimensions of the graph's inputs.
 Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options);
+/// The first input and dimension with the customary name of a batch.
+std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model);
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);
 Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file);
 

@@ -15,6 +15,8 @@ namespace {
 std::set<std::string> initialiser_names(const wire::Graph& graph) {
   std::set<std::string> names;
   for (const wire::Tensor& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const wire::SparseTensor& sparse : graph.sparse_initializer())
+    names.insert(sparse.values().name());
   return names;
 }
 
@@ -124,6 +126,19 @@ Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
 }
 
 }  // namespace
+
+std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model) {
+  const std::set<std::string> initialisers = initialiser_names(model.graph());
+  for (int i = 0; i < model.graph().input_size(); ++i) {
+    const wire::ValueInfo& input = model.graph().input(i);
+    const wire::TensorShape& shape = input.type().tensor_type().shape();
+    if (initialisers.contains(input.name())) continue;
+    for (int d = 0; d < shape.dim_size(); ++d) {
+      if (open(shape.dim(d)) && batch_name(shape.dim(d).dim_param())) return std::pair(i, d);
+    }
+  }
+  return std::nullopt;
+}
 
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file) {
   const std::set<std::string> initialisers = initialiser_names(model.graph());

@@ -136,6 +136,19 @@ std::optional<std::int64_t> dense_bytes(const wire::Tensor& tensor) {
   return total / 8 + (total % 8 != 0 ? 1 : 0);
 }
 
+std::optional<ir::Value> element_at(const wire::Tensor& tensor, std::int64_t i) {
+  const auto dtype = dtype_of(tensor.data_type());
+  const auto count = element_count(tensor);
+  constexpr std::int64_t kMaxIndex = std::int64_t{1} << 31;
+  if (!dtype || !count || i < 0 || i >= *count || i >= kMaxIndex) return std::nullopt;
+  if (!tensor.has_raw_data()) return typed_element(*dtype, tensor, static_cast<int>(i));
+  const auto bits = ir::bits(*dtype);
+  if (!bits || *bits % 8 != 0) return std::nullopt;
+  const std::size_t end = (static_cast<std::size_t>(i) + 1) * static_cast<std::size_t>(*bits / 8);
+  if (tensor.raw_data().size() < end) return std::nullopt;
+  return dense_element(*dtype, tensor.raw_data(), static_cast<std::size_t>(i));
+}
+
 std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t most) {
   const auto dtype = dtype_of(tensor.data_type());
   const auto count = element_count(tensor);

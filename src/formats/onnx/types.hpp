@@ -22,6 +22,9 @@ std::int32_t onnx_type_of(ir::Dtype dtype);  ///< 0 (undefined) for Any
 std::optional<std::int64_t> element_count(const wire::Tensor& tensor);
 /// Bytes that its elements take when stored densely; nothing for strings and unknown types.
 std::optional<std::int64_t> dense_bytes(const wire::Tensor& tensor);
+/// Element i (an integer or a boolean as integer, a float as float); std::nullopt if the data is
+/// not there or of a type that is not decoded.
+std::optional<ir::Value> element_at(const wire::Tensor& tensor, std::int64_t i);
 /// Elements as a flat list (integers and booleans as integers, floats as floats), if there are at
 /// most `most` and the data is there; half-precision types are not decoded.
 std::optional<ir::List> small_elements(const wire::Tensor& tensor, std::int64_t most);

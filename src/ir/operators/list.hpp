@@ -19,10 +19,11 @@ std::vector<OperatorInfo> recurrent();
 std::vector<OperatorInfo> attention();
 std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
+std::vector<OperatorInfo> control();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
     convolution, matmul,    einsum,    pooling,  elementwise, normalisation,
-    reduction,   recurrent, attention, movement, view,
+    reduction,   recurrent, attention, movement, view,        control,
 };
 
 }  // namespace oplat::ir::ops

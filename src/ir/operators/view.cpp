@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Operators whose result is their operand's bytes under another shape. ONNX Runtime's CPU kernels
 /// declare Alias(0, 0) for them (core/providers/cpu/tensor/reshape.cc, flatten.h, squeeze.cc,
-/// unsqueeze.cc, identity_op.cc).
+/// unsqueeze.cc, identity_op.cc), which its planner follows unless the result leaves the graph:
+/// then it is copied into the output's own memory (plan/kernels.cpp tags such a kernel).
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
@@ -12,14 +13,10 @@ std::vector<OperatorInfo> view() {
   for (const std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
     list.push_back({.domain = "", .op = op, .overwritable = {0}, .view = true, .flops = no_flops});
   }
-  // In inference; every runtime's optimiser removes it, so that one left over is counted as the
-  // Identity it means.
-  list.push_back({.domain = "",
-                  .op = "Dropout",
-                  .overwritable = {0},
-                  .view = true,
-                  .inert = {"is_test", "ratio", "seed"},
-                  .flops = no_flops});
+  // No view: an optimiser removes it in inference, and where one is left the runtime copies its
+  // operand, or draws a mask when it is in training mode.
+  list.push_back(
+      {.domain = "", .op = "Dropout", .inert = {"is_test", "ratio", "seed"}, .flops = no_flops});
   return list;
 }
 

@@ -42,6 +42,9 @@ enum Slot : std::size_t {
   kInputName = 36,
   kOutputName = 37,
   kAllocateTensor = 48,
+  kCreateRunOptions = 39,
+  kSetTerminate = 46,
+  kReleaseRunOptions = 97,
   kCreateTensor = 49,
   kCreateCpuMemoryInfo = 69,
   kAllocatorFree = 76,
@@ -120,6 +123,9 @@ Result<const Api*> Api::load(const std::filesystem::path& library) {
   take(table, kInputName, api.input_name);
   take(table, kOutputName, api.output_name);
   take(table, kAllocateTensor, api.allocate_tensor);
+  take(table, kCreateRunOptions, api.create_run_options);
+  take(table, kSetTerminate, api.set_terminate);
+  take(table, kReleaseRunOptions, api.release_run_options);
   take(table, kCreateTensor, api.create_tensor);
   take(table, kFillStrings, api.fill_strings);
   take(table, kCreateCpuMemoryInfo, api.create_cpu_memory_info);

@@ -70,6 +70,9 @@ class Api {
   OrtStatus* (*default_allocator)(OrtAllocator**) = nullptr;
   OrtStatus* (*end_profiling)(OrtSession*, OrtAllocator*, char** file) = nullptr;
   OrtStatus* (*run_with_binding)(OrtSession*, const OrtRunOptions*, const OrtIoBinding*) = nullptr;
+  OrtStatus* (*create_run_options)(OrtRunOptions**) = nullptr;
+  OrtStatus* (*set_terminate)(OrtRunOptions*) = nullptr;
+  void (*release_run_options)(OrtRunOptions*) = nullptr;
   OrtStatus* (*create_io_binding)(OrtSession*, OrtIoBinding**) = nullptr;
   OrtStatus* (*bind_input)(OrtIoBinding*, const char* name, const OrtValue*) = nullptr;
   OrtStatus* (*bind_output_to_device)(OrtIoBinding*, const char* name,

@@ -2,10 +2,13 @@
 /// Dump, name, run, join.
 #include "runtimes/onnxruntime/planner.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "ir/movement.hpp"
 #include "ir/operand_values.hpp"
 #include "plan/plan.hpp"
@@ -130,6 +133,146 @@ Status record_values(const Api& api, formats::onnx::Model& optimized, const ir::
   return {};
 }
 
+/// The profiler keeps more than a kilobyte of memory for every execution, and stops silently after
+/// a million of them, so that only a model of bodies, which may run without end, needs a bound.
+constexpr std::int64_t kMaxExecutions = 150'000;
+constexpr std::int64_t kMaxProfileMemory = std::int64_t{256} << 20;
+constexpr std::uintmax_t kMinProfileFile = std::uintmax_t{16} << 20;
+
+bool has_bodies(const ir::Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const ir::Node& node) { return !node.bodies.empty(); });
+}
+
+Error too_many_executions(const std::string& model, const std::string& how) {
+  return {Code::Input, fmt::format("{}: {}; a plan holds at most {} executions of kernels: give "
+                                   "inputs or sizes that make its loops shorter, or plan the "
+                                   "loop's body as a model of its own",
+                                   model, how, kMaxExecutions)};
+}
+
+/// Executions within loops whose count is a constant of the model, as far as that says.
+Status check_loops(const ir::Graph& graph, const std::string& model) {
+  for (const ir::Node& node : graph.nodes) {
+    std::int64_t steps = 1;
+    if (node.op == "Loop" && !node.inputs.empty() && node.inputs[0] != ir::kNoTensor) {
+      const auto& count = graph.tensors[static_cast<std::size_t>(node.inputs[0])];
+      const ir::List* list = count.small_value ? count.small_value->list() : nullptr;
+      const bool one = list != nullptr && list->size() == 1 && list->front().integer() != nullptr;
+      // A body that computes its condition may end long before.
+      const ir::Graph& body = *node.bodies.front().second;
+      const bool handed_on =
+          body.inputs.size() > 1 && !body.outputs.empty() && body.outputs[0] == body.inputs[1];
+      const bool only_counted =
+          handed_on || std::all_of(body.nodes.begin(), body.nodes.end(), [&](const ir::Node& n) {
+            return n.outputs.empty() || body.outputs.empty() || n.outputs[0] != body.outputs[0] ||
+                   n.op == "Identity";
+          });
+      if (one && count.constant && only_counted) steps = *list->front().integer();
+    }
+    for (const auto& [attribute, body] : node.bodies) {
+      const auto nodes = static_cast<std::int64_t>(std::max<std::size_t>(1, body->nodes.size()));
+      if (steps > kMaxExecutions / nodes)
+        return tl::unexpected<Error>(too_many_executions(
+            model, fmt::format("its loop takes {} steps of {} nodes", steps, nodes)));
+      OPLAT_CHECK(check_loops(*body, model));
+    }
+  }
+  return {};
+}
+
+/// The text of the profile of one run. A run that fills the memory with something else than its
+/// profile is run once more without a bound.
+Result<std::string> profile_run(const Api& api, const formats::onnx::Model& model, bool bounded,
+                                const std::vector<InputData>& inputs,
+                                const SessionOptions& options) {
+  OPLAT_TRY(bytes, model.bytes());
+  OPLAT_TRY(session, create(api, bytes, options));
+  OPLAT_CHECK(session->bind(inputs));
+  bool was_ended = false;
+  if (bounded) {
+    OPLAT_TRY(ended,
+              session->run_within(kMaxProfileMemory + 4 * static_cast<std::int64_t>(bytes.size())));
+    was_ended = ended;
+  } else {
+    OPLAT_CHECK(session->run());
+  }
+  OPLAT_TRY(file, session->end_profiling());
+  if (was_ended) {
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(file, unknown);
+    if (!unknown && size >= kMinProfileFile)
+      return tl::unexpected<Error>(too_many_executions(
+          model.name(), "its loops go on for more executions than can be recorded"));
+    session.reset();
+    return profile_run(api, model, false, inputs, options);
+  }
+  return base::read_file(file);
+}
+
+/// What one run of the optimised model executes, by the names of `graph`.
+struct Executed {
+  ir::Graph graph;
+  std::vector<plan::NodeRun> runs;
+};
+
+void collect_names(const ir::Graph& graph, std::unordered_set<std::string>& names) {
+  for (const ir::Node& node : graph.nodes) {
+    names.insert(node.name);
+    for (const auto& [attribute, body] : node.bodies) collect_names(*body, names);
+  }
+}
+
+/// A model that the runtime wrote, under the name of the user's own.
+Result<formats::onnx::Model> load_written(const std::string& path,
+                                          const formats::onnx::Model& user) {
+  OPLAT_TRY(bytes, base::read_file(path));
+  return formats::onnx::Model::load(base::Source::from_bytes(user.name(), std::move(bytes)),
+                                    user.data_folder());
+}
+
+/// Runs the optimised model under the profiler. A runtime may rewrite it once more while it loads
+/// it, into nodes with names that it makes up: then what it wrote is named and run instead, until
+/// all that runs is known.
+Result<Executed> execute(const Api& api, formats::onnx::Model& optimized,
+                         const std::vector<InputData>& inputs, const SessionOptions& options,
+                         const std::filesystem::path& folder) {
+  constexpr int kMaxRewrites = 4;
+  SessionOptions profiled = options;
+  // Pre-packing takes weights out of the profiler's shapes; the level is 0 because the
+  // optimisations are in the file.
+  profiled.level = 0;
+  profiled.prepacking = false;
+  profiled.pairs_as_they_are = true;
+  profiled.data_folder = optimized.data_folder();
+  for (int rewrite = 0;; ++rewrite) {
+    optimized.name_nodes();
+    OPLAT_TRY(graph, optimized.graph());
+    const bool bounded = has_bodies(graph);
+    if (bounded) OPLAT_CHECK(check_loops(graph, optimized.name()));
+    profiled.profile_prefix = (folder / fmt::format("profile{}", rewrite)).string();
+    OPLAT_TRY(text, profile_run(api, optimized, bounded, inputs, profiled));
+    OPLAT_TRY(runs, parse_profile(text));
+    std::unordered_set<std::string> names;
+    collect_names(graph, names);
+    const auto unknown = std::find_if(runs.begin(), runs.end(), [&](const plan::NodeRun& run) {
+      return !names.contains(run.node);
+    });
+    if (unknown == runs.end()) return Executed{std::move(graph), std::move(runs)};
+    if (rewrite == kMaxRewrites)
+      return fail(Code::Runtime,
+                  "{}: the runtime ran a node '{}' that is not in the model that it wrote",
+                  optimized.name(), base::printable(unknown->node));
+    SessionOptions dump = profiled;
+    dump.profile_prefix.clear();
+    dump.optimized_model = (folder / fmt::format("rewritten{}.onnx", rewrite)).string();
+    OPLAT_TRY(bytes, optimized.bytes());
+    if (auto session = create(api, bytes, dump); !session) return fail(session.error());
+    OPLAT_TRY(rewritten, load_written(dump.optimized_model, optimized));
+    optimized = std::move(rewritten);
+  }
+}
+
 }  // namespace
 
 Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& model) {
@@ -155,35 +298,15 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
     OPLAT_TRY(bytes, model.bytes());
     if (auto session = create(api, bytes, dump); !session) return fail(session.error());
   }
-  OPLAT_TRY(source, base::Source::open(optimized_path));
-  OPLAT_TRY(optimized, formats::onnx::Model::load(source, model.data_folder()));
+  OPLAT_TRY(optimized, load_written(optimized_path, model));
   const std::vector<std::optional<bool>> put_in = ir::put_in(model.nodes(), optimized.nodes());
-  optimized.name_nodes();
-  OPLAT_TRY(graph, optimized.graph());
-
-  // Pre-packing takes weights out of the profiler's shapes; the level is 0 because the
-  // optimisations are in the file.
-  SessionOptions profiled = options;
-  profiled.level = 0;
-  profiled.prepacking = false;
-  profiled.data_folder = optimized.data_folder();
-  profiled.profile_prefix = (folder.path() / "profile").string();
-  std::string events;
-  {
-    OPLAT_TRY(bytes, optimized.bytes());
-    OPLAT_TRY(session, create(api, bytes, profiled));
-    OPLAT_CHECK(session->bind(inputs));
-    OPLAT_CHECK(session->run());
-    OPLAT_TRY(file, session->end_profiling());
-    OPLAT_TRY(text, base::read_file(file));
-    events = std::move(text);
-  }
-  OPLAT_TRY(runs, parse_profile(events));
-  tag_blocked_layout(graph, this_device(), runs);
-  OPLAT_CHECK(record_values(api, optimized, graph, inputs, options, runs));
-  OPLAT_TRY(kernels, plan::kernels_of(graph, runs));
-  tell_put_in(optimized.nodes(), put_in, kernels);
-  const plan::Footprint footprint = plan::footprint(graph, runs);
+  const std::size_t nodes = optimized.nodes().size();
+  OPLAT_TRY(executed, execute(api, optimized, inputs, options, folder.path()));
+  tag_blocked_layout(executed.graph, this_device(), executed.runs);
+  OPLAT_CHECK(record_values(api, optimized, executed.graph, inputs, options, executed.runs));
+  OPLAT_TRY(kernels, plan::kernels_of(executed.graph, executed.runs));
+  if (optimized.nodes().size() == nodes) tell_put_in(optimized.nodes(), put_in, kernels);
+  const plan::Footprint footprint = plan::footprint(executed.graph, executed.runs);
   plan::Plan plan;
   plan.weight_bytes = footprint.weight_bytes;
   plan.activation_bytes = footprint.activation_bytes;

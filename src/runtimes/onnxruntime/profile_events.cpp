@@ -83,7 +83,8 @@ Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
                       {std::move(name),
                        tensors_of(args, "input_type_shape"),
                        tensors_of(args, "output_type_shape"),
-                       {}}});
+                       {},
+                       events.size() + 1}});
   }
   // Events are written when a node ends, so a control node comes behind its body; order by
   // beginning.

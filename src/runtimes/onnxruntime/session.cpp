@@ -3,9 +3,14 @@
 #include "runtimes/onnxruntime/session.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 #include "base/text.hpp"
+#include "runtimes/memory.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 namespace {
@@ -96,6 +101,8 @@ Status configure(const Api& api, OrtSessionOptions* raw, const SessionOptions& o
       api.add_config_entry(raw, "session.intra_op.allow_spinning", options.spinning ? "1" : "0")));
   if (!options.prepacking)
     OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.disable_prepacking", "1")));
+  if (options.pairs_as_they_are)
+    OPLAT_CHECK(api.check(api.add_config_entry(raw, "session.disable_quant_qdq", "1")));
   if (!options.optimized_model.empty())
     OPLAT_CHECK(api.check(api.set_optimized_model_file_path(raw, options.optimized_model.c_str())));
   if (!options.data_folder.empty()) {
@@ -215,6 +222,36 @@ Status Session::bind(std::vector<InputData> inputs) {
 }
 
 Status Session::run() { return api_.check(api_.run_with_binding(session_, nullptr, binding_)); }
+
+Result<bool> Session::run_within(std::int64_t growth_bytes) {
+  constexpr std::chrono::milliseconds kLook{10};
+  OrtRunOptions* raw = nullptr;
+  OPLAT_CHECK(api_.check(api_.create_run_options(&raw)));
+  const std::unique_ptr<OrtRunOptions, void (*)(OrtRunOptions*)> options(raw,
+                                                                         api_.release_run_options);
+  const std::int64_t limit = resident_memory().value_or(0) + growth_bytes;
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_over = false;
+  bool was_ended = false;
+  std::thread watch([&] {
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, kLook, [&] { return is_over; })) {
+      if (was_ended || resident_memory().value_or(0) <= limit) continue;
+      was_ended = api_.check(api_.set_terminate(raw)).has_value();
+    }
+  });
+  Status status = api_.check(api_.run_with_binding(session_, raw, binding_));
+  {
+    const std::lock_guard lock(mutex);
+    is_over = true;
+  }
+  ended.notify_one();
+  watch.join();
+  if (was_ended) return true;
+  OPLAT_CHECK(std::move(status));
+  return false;
+}
 
 Result<std::vector<std::int64_t>> Session::integers_of(OrtValue* value) const {
   OrtTensorInfo* info = nullptr;

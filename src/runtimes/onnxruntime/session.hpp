@@ -33,6 +33,7 @@ struct SessionOptions {
   std::int64_t threads = 1;
   bool spinning = true;
   bool prepacking = true;
+  bool pairs_as_they_are = false;  ///< do not give each reader of a dequantised tensor its own
   bool shared_pool = false;     ///< threads of the environment's pool instead of the session's own
   std::string optimized_model;  ///< file that the optimised model is written to; empty: not written
   std::string data_folder;      ///< that external data of the model are relative to; empty: none
@@ -59,6 +60,9 @@ class Session {
   Status bind(std::vector<InputData> inputs);
   /// One run of the bound session.
   Status run();
+  /// The same, ended where the process comes to hold `growth_bytes` more than it does now; true if
+  /// it was.
+  Result<bool> run_within(std::int64_t growth_bytes);
   /// The first output of the last run, which must be of 64-bit integers.
   Result<std::vector<std::int64_t>> first_output() const;
   /// Values of the outputs called `names` after a run, of integers and bools; std::nullopt beside

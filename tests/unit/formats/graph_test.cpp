@@ -49,6 +49,126 @@ TEST(Graph, SmallModel) {
   EXPECT_EQ(w.small_value, ir::Value(ir::List{1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0}));
 }
 
+/// small_model() with its weights listed among the inputs.
+Result<ir::TensorInfo> listed_weights(std::int64_t ir_version) {
+  wire::Model model = small_model();
+  model.set_ir_version(ir_version);
+  add_input(model, "w", {"4", "2"});
+  OPLAT_TRY(loaded, load(model));
+  OPLAT_TRY(inputs, loaded.inputs());
+  EXPECT_EQ(inputs.size(), 1U) << "a caller need not give it";
+  OPLAT_TRY(graph, loaded.graph());
+  EXPECT_EQ(graph.inputs.size(), 1U);
+  return graph.tensors[static_cast<std::size_t>(graph.nodes[0].inputs[1])];
+}
+
+TEST(Graph, ListedInitialisersAreConstantsUpToIrVersion3) {
+  const auto replaceable = listed_weights(4);
+  ASSERT_TRUE(replaceable) << replaceable.error().message;
+  EXPECT_FALSE(replaceable->constant);
+  EXPECT_TRUE(replaceable->overridable);
+  EXPECT_EQ(replaceable->constant_bytes, 32U);
+  EXPECT_EQ(replaceable->dtype, ir::Dtype::F32);
+  EXPECT_EQ(replaceable->shape, ir::Shape::of({4, 2}));
+  const auto constant = listed_weights(3);
+  ASSERT_TRUE(constant);
+  EXPECT_TRUE(constant->constant);
+  EXPECT_FALSE(constant->overridable);
+}
+
+TEST(Graph, ListedInitialisersOfBodiesAreNoConstantsEither) {
+  wire::Model model = empty_model();
+  add_input(model, "c", {}, kBool);
+  add_output(model, "y");
+  wire::Graph& body =
+      *add_attribute(add_node(*model.mutable_graph(), "If", {"c"}, {"y"}), "then_branch", 5)
+           .mutable_g();
+  add_tensor(body, "w", kF32, {2}).set_raw_data(std::string(8, '\0'));
+  add_value(*body.add_input(), "w", kF32, {"2"});
+  add_node(body, "Relu", {"w"}, {"z"});
+  body.add_output()->set_name("z");
+  const auto graph = graph_of(model);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const ir::Graph& branch = *graph->nodes[0].bodies[0].second;
+  EXPECT_TRUE(branch.tensors[static_cast<std::size_t>(branch.nodes[0].inputs[0])].overridable);
+}
+
+TEST(Graph, WithoutNodesHandsItsInputsOn) {
+  wire::Model model = empty_model();
+  add_input(model, "x", {"4"});
+  add_output(model, "x", {"4"});
+  const auto graph = graph_of(model);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_TRUE(graph->nodes.empty());
+  EXPECT_EQ(graph->outputs, graph->inputs);
+  expect_broken(empty_model(), "neither nodes nor outputs");
+}
+
+/// A sparse f32 "t" of these dimensions.
+wire::SparseTensor sparse(const std::vector<std::int64_t>& dims, const std::vector<float>& values,
+                          const std::vector<std::int64_t>& indices,
+                          const std::vector<std::int64_t>& index_dims) {
+  wire::SparseTensor tensor;
+  tensor.mutable_values()->set_name("t");
+  tensor.mutable_values()->set_data_type(kF32);
+  tensor.mutable_values()->add_dims(static_cast<std::int64_t>(values.size()));
+  tensor.mutable_values()->set_raw_data(raw(values));
+  tensor.mutable_indices()->set_data_type(kI64);
+  for (const std::int64_t dim : index_dims) tensor.mutable_indices()->add_dims(dim);
+  for (const std::int64_t index : indices) tensor.mutable_indices()->add_int64_data(index);
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
+  return tensor;
+}
+
+Result<ir::TensorInfo> sparse_constant(const wire::SparseTensor& tensor) {
+  return constant([&](wire::Graph& g) { *g.add_sparse_initializer() = tensor; });
+}
+
+TEST(SparseTensors, AreConstantsOfTheirDenseForm) {
+  const auto flat = sparse_constant(sparse({2, 3}, {5, 7}, {1, 5}, {2}));
+  const auto pairs = sparse_constant(sparse({2, 3}, {5, 7}, {0, 1, 1, 2}, {2, 2}));
+  ASSERT_TRUE(flat && pairs);
+  EXPECT_TRUE(flat->constant);
+  EXPECT_EQ(flat->shape, ir::Shape::of({2, 3}));
+  EXPECT_EQ(flat->constant_bytes, 24U);
+  EXPECT_EQ(flat->small_value, ir::Value(ir::List{0.0, 5.0, 0.0, 0.0, 0.0, 7.0}));
+  EXPECT_EQ(pairs->small_value, flat->small_value);
+  const auto large = sparse_constant(sparse({64, 128}, {5, 7}, {1, 8191}, {2}));
+  ASSERT_TRUE(large);
+  EXPECT_EQ(large->constant_bytes, 32768U);
+}
+
+TEST(SparseTensors, OfConstantNodesAreConstants) {
+  wire::Model model = empty_model();
+  wire::Node& node = add_node(*model.mutable_graph(), "Constant", {}, {"t"});
+  *add_attribute(node, "sparse_value", 11).mutable_sparse_tensor() = sparse({4}, {3}, {2}, {1});
+  add_node(*model.mutable_graph(), "Foo", {"t"}, {"y"});
+  add_output(model, "y");
+  const auto graph = graph_of(model);
+  ASSERT_TRUE(graph) << graph.error().message;
+  const ir::TensorInfo& t = graph->tensors[static_cast<std::size_t>(graph->nodes.back().inputs[0])];
+  EXPECT_TRUE(t.constant);
+  EXPECT_EQ(t.small_value, ir::Value(ir::List{0.0, 0.0, 3.0, 0.0}));
+}
+
+TEST(SparseTensors, ThatAreNoneAreRefusedByName) {
+  const auto why = [](const wire::SparseTensor& tensor) {
+    const auto info = sparse_constant(tensor);
+    return info ? std::string("accepted") : info.error().message;
+  };
+  EXPECT_THAT(why(sparse({64, 1LL << 35}, {1}, {7}, {1})), HasSubstr("the limit is 2048"));
+  EXPECT_THAT(why(sparse({1LL << 40, 1LL << 40}, {1}, {7}, {1})), HasSubstr("have no size"));
+  EXPECT_THAT(why(sparse({-1}, {1}, {0}, {1})), HasSubstr("have no size"));
+  EXPECT_THAT(why(sparse({4}, {1, 2}, {0}, {1})), HasSubstr("sparse tensor 't' of [4]"));
+  EXPECT_THAT(why(sparse({4}, {1}, {4}, {1})), HasSubstr("outside its dimensions"));
+  EXPECT_THAT(why(sparse({4}, {1}, {-1}, {1})), HasSubstr("outside its dimensions"));
+  EXPECT_THAT(why(sparse({2, 2}, {1}, {0, 2}, {1, 2})), HasSubstr("outside its dimensions"));
+  EXPECT_THAT(why(sparse({2, 2}, {1}, {0, 1, 1}, {1, 3})), HasSubstr("do not fit each other"));
+  wire::SparseTensor announced = sparse({4}, {1}, {0}, {1});
+  announced.mutable_indices()->clear_int64_data();
+  EXPECT_THAT(why(announced), HasSubstr("do not fit each other")) << "indices that are not there";
+}
+
 TEST(Constants, RawAndTypedStorageAreTheSame) {
   const auto raw64 = constant([](wire::Graph& g) {
     add_tensor(g, "t", kI64, {2}).set_raw_data(raw(std::vector<std::int64_t>{-5, 7}));

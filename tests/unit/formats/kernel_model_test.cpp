@@ -440,5 +440,101 @@ TEST(KernelModel, InputsSayWhatTheyMayHold) {
   EXPECT_FALSE(relu->model.inputs[0].positive);
 }
 
+TEST(KernelModel, ViewsThatAreCopiedAreOutputsThemselves) {
+  KernelModelOptions three;
+  three.copies = 3;
+  const auto written = write("Flatten/13@copied=1{axis=1}(f32[2,3,4])->(f32[2,12])", three);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->model.wiring, Wiring::Fan);
+  EXPECT_EQ(written->count("Flatten"), 3);
+  EXPECT_EQ(written->count("Shape"), 0);
+  ASSERT_EQ(written->wire.graph().output_size(), 3);
+  EXPECT_EQ(written->wire.graph().output(2).name(), written->outputs_of(2).at(0));
+  expect_refused("Flatten/13@copied=1{axis=1}(f32[2,3,4])->(f32[2,?])", Code::Missing,
+                 "unknown dimension");
+}
+
+TEST(KernelModel, LoopsTakeTheStepsOfTheirTag) {
+  const auto written =
+      write("Loop/16@ends=data@steps=9{}(i64[],boolc[]=1,f32[2,3])->(f32[2,3],f32[9,5])");
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_TRUE(written->model.inputs.size() == 1U) << "the state alone is fed";
+  const wire::Tensor* count = written->weight("w0");
+  ASSERT_NE(count, nullptr);
+  EXPECT_EQ(count->raw_data(), raw(std::vector<std::int64_t>{9}));
+  // No constant for the runtime, as the key says, but a value of its own.
+  const ir::Node& loop = written->graph.nodes[0];
+  EXPECT_TRUE(written->graph.tensors[static_cast<std::size_t>(loop.inputs[0])].overridable);
+  EXPECT_TRUE(written->graph.tensors[static_cast<std::size_t>(loop.inputs[1])].constant);
+  ASSERT_EQ(loop.bodies.size(), 1U);
+  const ir::Graph& body = *loop.bodies[0].second;
+  EXPECT_TRUE(body.nodes.empty()) << "a body costs nothing itself";
+  ASSERT_EQ(body.outputs.size(), 3U);
+  EXPECT_EQ(body.outputs[0], body.inputs[1]);
+  EXPECT_EQ(body.outputs[1], body.inputs[2]);
+  EXPECT_EQ(body.tensors[static_cast<std::size_t>(body.outputs[2])].shape, ir::Shape::of({5}));
+}
+
+TEST(KernelModel, CopiesOfALoopHaveBodiesOfOtherNames) {
+  KernelModelOptions two;
+  two.copies = 2;
+  const auto written = write("Loop/16@steps=4{}(i64c[]=4,-,i64[])->(i64[],i64[4])", two);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(written->model.wiring, Wiring::Fan) << "a state is not the count of the next";
+  std::set<std::string> names;
+  for (int i = 0; i < 2; ++i) {
+    for (const wire::ValueInfo& input : written->node(i).attribute(0).g().input())
+      EXPECT_TRUE(names.insert(input.name()).second) << input.name();
+  }
+}
+
+TEST(KernelModel, LoopsWithoutStepsAreNotMadeUp) {
+  expect_refused("Loop/16{}(i64c[]=4,-,f32[2])->(f32[2])", Code::Missing, "@steps=N");
+  expect_refused("Loop/16@steps=3{}(i64c[2]=[1,2],-,f32[2])->(f32[2])", Code::Missing, "is one");
+  expect_refused("Loop/16@steps=3{}(i64c[]=3,-,any[*])->(any[*])", Code::Missing, "operand 2");
+}
+
+TEST(KernelModel, ScansHandTheirSlicesOn) {
+  const auto written =
+      write("Scan/16{num_scan_inputs=1}(f32[4],f32[10,3])->(f32[4],f32[10,3],f32[10,7])");
+  ASSERT_TRUE(written) << written.error().message;
+  const ir::Graph& body = *written->graph.nodes[0].bodies[0].second;
+  EXPECT_TRUE(body.nodes.empty());
+  ASSERT_EQ(body.inputs.size(), 2U);
+  ASSERT_EQ(body.outputs.size(), 3U);
+  EXPECT_EQ(body.outputs[0], body.inputs[0]);
+  EXPECT_EQ(body.outputs[1], body.inputs[1]);
+  EXPECT_EQ(body.tensors[static_cast<std::size_t>(body.outputs[2])].shape, ir::Shape::of({7}));
+  const auto axes =
+      write("Scan/16{num_scan_inputs=1,scan_input_axes=[1]}(f32[4],f32[3,10])->(f32[4],f32[10,3])");
+  ASSERT_TRUE(axes) << axes.error().message;
+  EXPECT_EQ(axes->graph.nodes[0].bodies[0].second->inputs.size(), 2U);
+  expect_refused("Scan/8{num_scan_inputs=1}(-,f32[1,4],f32[1,10,3])->(f32[1,4],f32[1,10,3])",
+                 Code::Missing, "operator set before 9");
+  expect_refused("Scan/16{num_scan_inputs=5}(f32[4],f32[10,3])->(f32[4])", Code::Missing,
+                 "num_scan_inputs");
+}
+
+TEST(KernelModel, IfsHaveTwoBranchesThatGiveTheLeast) {
+  const auto written = write("If/16{}(bool[])->(f32[64,4096],i64[2])");
+  ASSERT_TRUE(written) << written.error().message;
+  const ir::Node& node = written->graph.nodes[0];
+  ASSERT_EQ(node.bodies.size(), 2U);
+  for (const auto& [name, body] : node.bodies) {
+    EXPECT_TRUE(body->nodes.empty());
+    ASSERT_EQ(body->outputs.size(), 2U);
+    EXPECT_EQ(body->tensors[static_cast<std::size_t>(body->outputs[0])].shape,
+              ir::Shape::of({1, 1}));
+  }
+}
+
+TEST(KernelModel, CastsAreNotChained) {
+  KernelModelOptions four;
+  four.copies = 4;
+  const auto written = write("Cast/13{to=1}(f32[64])->(f32[64])", four);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->model.wiring, Wiring::Fan) << "the runtime joins casts that follow each other";
+}
+
 }  // namespace
 }  // namespace oplat::formats::onnx

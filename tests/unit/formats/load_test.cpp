@@ -48,7 +48,7 @@ TEST(Load, RefusesWhatIsNoModel) {
   model = small_model();
   model.clear_opset_import();
   expect_no_model(model.SerializeAsString(), "opset_import");
-  expect_no_model(empty_model().SerializeAsString(), "no nodes");
+  expect_no_model(empty_model().SerializeAsString(), "neither nodes nor outputs");
 }
 
 TEST(Load, DataOfAnotherSizeThanItsTensor) {

@@ -129,11 +129,19 @@ TEST(Catalogue, ViewsAreTheReshapingOperators) {
     if (info.view) views[info.domain].insert(info.op);
   }
   EXPECT_EQ(views.size(), 2U);
-  EXPECT_THAT(views[""],
-              ElementsAre("Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"));
+  EXPECT_THAT(views[""], ElementsAre("Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"));
   EXPECT_THAT(views["paddle_lite"],
               ElementsAre("dropout", "flatten", "flatten2", "flatten_contiguous_range", "reshape",
                           "reshape2", "squeeze", "squeeze2", "unsqueeze", "unsqueeze2"));
+}
+
+TEST(Catalogue, ViewsThatAreCopiedAreNoViews) {
+  const auto view = [](std::string_view text) {
+    return is_view(*parse(text), compat::catalogue());
+  };
+  EXPECT_TRUE(view("Flatten/13{axis=1}(f32[2,3,4])->(f32[2,12])"));
+  EXPECT_FALSE(view("Flatten/13@copied=1{axis=1}(f32[2,3,4])->(f32[2,12])"));
+  EXPECT_FALSE(view("Relu/14{}(f32[2])->(&0)"));
 }
 
 TEST(Catalogue, OperandsThatKernelsWriteOver) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ir/catalogue.hpp"
 #include "unit/plan/net.hpp"
 
 namespace oplat::plan {
@@ -136,12 +137,165 @@ Net loop() {
   return net;
 }
 
-TEST(Kernels, OfBodiesAreCountedAndTheirControlNodeIsNot) {
+TEST(Kernels, OfBodiesAreCountedAndTheirLoopIsAKernelOfItsSteps) {
   const NodeRun foo{"loop_foo", {seen({2}), seen({5})}, {seen({2})}, {}};
   const NodeRun control{"Loop", {seen({2})}, {seen({2})}, {}};
   const auto kernels = kernels_of(loop().graph, std::vector<NodeRun>{foo, foo, foo, control});
   ASSERT_TRUE(kernels) << kernels.error().message;
-  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{{"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 3}}));
+  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{
+                          {"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 3},
+                          {"Loop", "Loop@ends=data@steps=3{}(-,-,f32[2])->(f32[2])", 1}}));
+}
+
+// Runs are listed by their beginning, where a loop comes before its body; each of its executions
+// has the steps that ended before it.
+TEST(Kernels, LoopsThatRunAgainHaveTheStepsOfEachRun) {
+  NodeRun foo{"loop_foo", {seen({2}), seen({5})}, {seen({2})}, {}, 0};
+  NodeRun control{"Loop", {seen({2})}, {seen({2})}, {}, 0};
+  std::vector<NodeRun> runs;
+  const auto add = [&](NodeRun run, std::size_t ended) {
+    run.ended = ended;
+    runs.push_back(std::move(run));
+  };
+  add(control, 3), add(foo, 1), add(foo, 2);
+  add(control, 5), add(foo, 4);
+  add(control, 6);
+  EXPECT_EQ(keys(loop(), runs), (Texts{"Loop@ends=data@steps=2{}(-,-,f32[2])->(f32[2])",
+                                       "Foo{}(f32[2],f32[5])->(f32[2])",
+                                       "Loop@ends=data@steps=1{}(-,-,f32[2])->(f32[2])",
+                                       "Loop@ends=data@steps=0{}(-,-,f32[2])->(f32[2])"}));
+}
+
+/// y = Loop(count, -, x) over a body that hands its condition on, as exporters write a `for`.
+Net counted_loop(bool constant_count) {
+  Net body;
+  body.input("i");
+  body.input("c");
+  body.input("s");
+  body.node("Identity", {"c"}, {"co"}, "loop_condition");
+  body.node("Foo", {"s"}, {"t"}, "loop_foo");
+  body.output("co");
+  body.output("t");
+  Net net;
+  net.input("x");
+  if (constant_count) {
+    net.constant("m", {}, ir::Dtype::I64).small_value = ir::Value(ir::List{7});
+  } else {
+    net.input("m");
+  }
+  ir::Node& node = net.node("Loop", {"m", "", "x"}, {"y"});
+  node.bodies.emplace_back("body", std::make_shared<const ir::Graph>(body.graph));
+  net.output("y");
+  return net;
+}
+
+TEST(Kernels, LoopsSayWhetherDataEndThem) {
+  const NodeRun foo{"loop_foo", {seen({2})}, {seen({2})}, {}};
+  const NodeRun control{"Loop", {seen({}, ir::Dtype::I64), seen({2})}, {seen({2})}, {}};
+  EXPECT_EQ(keys(counted_loop(true), {foo, control}).back(),
+            "Loop@steps=1{}(i64c[]=7,-,f32[2])->(f32[2])");
+  EXPECT_EQ(keys(counted_loop(false), {foo, control}).back(),
+            "Loop@ends=data@steps=1{}(i64[],-,f32[2])->(f32[2])");
+  // Nothing of the body ran as a kernel: the constant says how many steps there were.
+  EXPECT_EQ(keys(counted_loop(true), {control}).back(),
+            "Loop@steps=7{}(i64c[]=7,-,f32[2])->(f32[2])");
+}
+
+TEST(Kernels, BranchesAreKernelsBesideTheirIf) {
+  Net branch;
+  branch.node("Foo", {"outer"}, {"t"}, "then_foo");
+  branch.output("t");
+  branch.tensor("outer").outer = true;
+  Net net;
+  net.input("c");
+  net.input("outer");
+  ir::Node& node = net.node("If", {"c"}, {"y"});
+  node.since = 16;
+  node.bodies.emplace_back("then_branch", std::make_shared<const ir::Graph>(branch.graph));
+  node.captured.push_back(net.id("outer"));
+  net.output("y");
+  EXPECT_EQ(keys(net, {{"then_foo", {seen({2})}, {seen({2})}, {}},
+                       {"If", {seen({}, ir::Dtype::Bool)}, {seen({2})}, {}}}),
+            (Texts{"Foo{}(f32[2])->(f32[2])", "If/16{}(bool[])->(f32[2])"}));
+}
+
+/// The key of a view that reads an inner tensor, or the input.
+std::string view_key(const std::string& from, bool leaves) {
+  Net net;
+  net.input("x");
+  net.node("Foo", {"x"}, {"h"});
+  net.node("Flatten", {from}, {"v"}).since = 13;
+  net.graph.nodes.back().attributes = {{"axis", 1}};
+  net.node("Bar", {"v"}, {"y"});
+  net.output(leaves ? "v" : "y");
+  return keys(net, {{"Flatten", {seen({2, 3, 4})}, {seen({2, 12})}, {}}}).at(0);
+}
+
+TEST(Kernels, ViewsThatLeaveTheGraphAreCopied) {
+  EXPECT_EQ(view_key("h", false), "Flatten/13{axis=1}(f32[2,3,4])->(f32[2,12])");
+  EXPECT_EQ(view_key("x", false), "Flatten/13{axis=1}(f32[2,3,4])->(f32[2,12])");
+  EXPECT_EQ(view_key("h", true), "Flatten/13@copied=1{axis=1}(f32[2,3,4])->(f32[2,12])");
+  EXPECT_EQ(view_key("x", true), "Flatten/13@copied=1{axis=1}(f32[2,3,4])->(f32[2,12])");
+}
+
+TEST(Kernels, OfALoopsBodyViewsAreCopiedButForAnIdentity) {
+  for (const std::string op : {"Identity", "Flatten"}) {
+    Net body;
+    body.input("s");
+    body.node(op, {"s"}, {"t"}, "view").since = 13;
+    body.output("t");
+    Net net;
+    net.input("x");
+    ir::Node& node = net.node("Loop", {"", "", "x"}, {"y"});
+    node.bodies.emplace_back("body", std::make_shared<const ir::Graph>(body.graph));
+    net.output("y");
+    const std::string key = keys(net, {{"view", {seen({2, 2})}, {seen({2, 2})}, {}}}).at(0);
+    EXPECT_EQ(key.find("@copied=1") != std::string::npos, op == "Flatten") << key;
+  }
+}
+
+TEST(Kernels, ConstantsThatLeaveTheGraphAreCopied) {
+  Net net;
+  net.input("x");
+  net.constant("w", {3, 4});
+  net.output("w");
+  net.output("x");
+  net.graph.opsets[""] = 17;
+  const auto kernels = kernels_of(net.graph, std::vector<NodeRun>{});
+  ASSERT_TRUE(kernels);
+  EXPECT_EQ(*kernels,
+            (std::vector<PlanKernel>{{"w", "Identity/16@copied=1{}(f32c[3,4])->(f32[3,4])", 1}}));
+}
+
+// Dropout is no view: what an optimiser leaves of it copies its operand, or draws a mask.
+TEST(Kernels, DropoutIsAKernelLikeAnyOther) {
+  Net net;
+  net.input("x");
+  net.constant("r", {}).small_value = ir::Value(ir::List{0.5});
+  net.constant("t", {}, ir::Dtype::Bool).small_value = ir::Value(ir::List{1});
+  net.node("Foo", {"x"}, {"h"});
+  net.node("Dropout", {"h", "r", "t"}, {"d", "mask"}).since = 13;
+  net.node("Bar", {"d"}, {"y"});
+  net.output("y");
+  const std::string key = keys(net, {{"Dropout",
+                                      {seen({2}), seen({}), seen({}, ir::Dtype::Bool)},
+                                      {seen({2}), seen({2}, ir::Dtype::Bool)},
+                                      {}}})
+                              .at(0);
+  EXPECT_EQ(key, "Dropout/13{}(f32[2],f32c[],boolc[]=1)->(f32[2],-)");
+  EXPECT_FALSE(ir::is_view(*ir::parse(key), ir::Catalogue::own()));
+}
+
+/// x into MatMul with weights that the caller may replace.
+TEST(Kernels, WeightsThatMayBeReplacedAreNoConstants) {
+  Net net = matmul();
+  ir::TensorInfo& w = net.tensor("w");
+  w.constant = false;
+  w.overridable = true;
+  w.constant_bytes = 32;
+  const std::vector<NodeRun> runs{{"MatMul", {seen({3, 4}), seen({4, 2})}, {seen({3, 2})}, {}}};
+  EXPECT_EQ(keys(net, runs), Texts{"MatMul/13{}(f32[3,4],f32[4,2])->(f32[3,2])"});
+  EXPECT_EQ(footprint(net.graph, runs).weight_bytes, 32) << "read from memory all the same";
 }
 
 TEST(Kernels, ShapesThatChangeFromRunToRunAreKernelsOfTheirOwn) {
