@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "app/model_memo.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "measure/environment.hpp"
+#include "plan/identity.hpp"
 
 namespace oplat::app {
 namespace {
@@ -58,6 +60,19 @@ Status check_replay(const table::Table& table, const Session& session) {
   return {};
 }
 
+/// A plan that says which model it is of and nothing else: what measuring a whole model takes.
+Result<table::Plan> identity_alone(const Session& session, const std::string& path,
+                                   const ModelInputs& inputs) {
+  table::Plan plan;
+  OPLAT_TRY(hash, plan::model_hash(path));
+  OPLAT_TRY(shapes, plan::resolve_shapes(path, inputs.shapes));
+  OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
+  plan.identity = plan::identity(hash, shapes, session.setting, session.device.isa, data);
+  plan.model = std::filesystem::path(path).filename().string();
+  plan.batch = inputs.shapes.batch.value_or(1);
+  return plan;
+}
+
 }  // namespace
 
 table::Environment environment_of(const Session& session) {
@@ -71,15 +86,33 @@ table::Environment environment_of(const Session& session) {
 }
 
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
-                                              const ModelInputs& inputs, Events& events) {
+                                              const ModelInputs& inputs, Events& events,
+                                              WithoutPlan without) {
   std::vector<PlannedModel> planned;
+  std::optional<Error> first;
   for (const std::string& path : models) {
     events.progress({.done = static_cast<std::int64_t>(planned.size()),
                      .total = static_cast<std::int64_t>(models.size()),
                      .eta_s = std::nullopt,
                      .what = "planning",
                      .item = path});
-    OPLAT_TRY(plan, plan_with(session, path, inputs));
+    auto asked = plan_with(session, path, inputs);
+    const bool planless =
+        !asked && without == WithoutPlan::Keep &&
+        (asked.error().code == Code::Internal || asked.error().code == Code::Runtime);
+    if (planless) asked = identity_alone(session, path, inputs);
+    if (!asked) {
+      // A flag that does not fit is the command's fault, and an interruption ends it.
+      const bool of_model = asked.error().code == Code::Input ||
+                            asked.error().code == Code::Internal ||
+                            asked.error().code == Code::Runtime;
+      if (models.size() == 1 || !of_model) return fail(std::move(asked).error());
+      if (!first) first = asked.error();
+      events.warn(
+          fmt::format("{} is left out: {}", base::printable(path, 400), asked.error().message));
+      continue;
+    }
+    table::Plan plan = std::move(*asked);
     warn_of_made_up_inputs(path, inputs, events);
     measure::ModelTarget target;
     target.path = path;
@@ -89,13 +122,15 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     target.batch = inputs.shapes.batch;
     target.executed_batch = plan.batch;
     target.inputs = inputs.data;
-    planned.push_back({path, std::move(plan), std::move(target)});
+    planned.push_back({path, std::move(plan), std::move(target), !planless});
   }
+  if (planned.empty() && first) return fail(std::move(*first));
   return planned;
 }
 
 Status store_plans(table::Table& table, std::span<const PlannedModel> models) {
   for (const PlannedModel& model : models) {
+    if (!model.has_kernels) continue;
     OPLAT_CHECK(table.put_plan(model.plan));
     OPLAT_CHECK(remember_model(table, model.path));
   }

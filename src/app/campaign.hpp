@@ -23,12 +23,18 @@ struct PlannedModel {
   std::string path;
   table::Plan plan;
   measure::ModelTarget target;
+  bool has_kernels = true;  ///< false: the plan holds nothing but the model's identity
 };
 
+/// What to do with a model that the runtime runs and of which it gives no plan.
+enum class WithoutPlan { LeaveOut, Keep };
+
 /// Asks the runtime for the plan of each model, in order. All models get the
-/// same inputs.
+/// same inputs. Of several models, one without a plan is left out with a warning; where a plan is
+/// not needed (Keep), one whose plan failed for the runtime's reasons is kept without kernels.
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
-                                              const ModelInputs& inputs, Events& events);
+                                              const ModelInputs& inputs, Events& events,
+                                              WithoutPlan without = WithoutPlan::LeaveOut);
 /// Stores plans, and the hashes of models that consist of one file, so that a
 /// prediction need not read the model again.
 Status store_plans(table::Table& table, std::span<const PlannedModel> models);

@@ -14,7 +14,8 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events& even
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
   const std::string path =
       request.table.empty() ? (folder.path() / "measure.oplat").string() : request.table;
-  OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
+  OPLAT_TRY(planned,
+            plan_models(session, request.models, request.inputs, events, WithoutPlan::Keep));
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create, compat::codecs()));
   OPLAT_CHECK(check_device(table, session.device));
   OPLAT_CHECK(store_plans(table, planned));

@@ -224,15 +224,8 @@ const ir::TensorInfo* tensor_at(const ir::Graph& graph, const std::vector<ir::Te
   return &graph.tensors[static_cast<std::size_t>(list[i])];
 }
 
-/// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
-/// condition is no constant, or the body computes the condition.
-bool data_ends_loop(const Place& place) {
-  const ir::Node& loop = *place.node;
-  for (const std::size_t i : {0U, 1U}) {
-    const ir::TensorInfo* operand = tensor_at(*place.graph, loop.inputs, i);
-    if (operand != nullptr && !operand->constant) return true;
-  }
-  const ir::Graph& body = *loop.bodies.front().second;
+/// Whether a Loop's body computes the condition, instead of handing on the one that it gets.
+bool computes_condition(const ir::Graph& body) {
   if (body.outputs.empty()) return false;
   ir::TensorId condition = body.outputs[0];
   for (int hop = 0; hop < 8; ++hop) {
@@ -249,11 +242,22 @@ bool data_ends_loop(const Place& place) {
   return !handed_on && !body.tensors[static_cast<std::size_t>(condition)].constant;
 }
 
+/// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
+/// condition is no constant, or the body computes the condition.
+bool data_ends_loop(const Place& place) {
+  const ir::Node& loop = *place.node;
+  for (const std::size_t i : {0U, 1U}) {
+    const ir::TensorInfo* operand = tensor_at(*place.graph, loop.inputs, i);
+    if (operand != nullptr && !operand->constant) return true;
+  }
+  return computes_condition(*loop.bodies.front().second);
+}
+
 /// Steps of a Loop of whose body nothing ran: its constant count, or what its scan outputs hold.
 std::int64_t steps_without_kernels(const Place& place, const NodeRun& run) {
   const ir::Node& loop = *place.node;
   const ir::TensorInfo* count = tensor_at(*place.graph, loop.inputs, 0);
-  if (count != nullptr && count->constant && count->small_value && !data_ends_loop(place)) {
+  if (count != nullptr && count->small_value && !computes_condition(*loop.bodies.front().second)) {
     const ir::List* list = count->small_value->list();
     if (list != nullptr && list->size() == 1 && list->front().integer() != nullptr)
       return std::max<std::int64_t>(0, *list->front().integer());

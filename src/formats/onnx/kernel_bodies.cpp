@@ -115,7 +115,8 @@ class Body {
 
 /// Nothing but one element of each result: a branch's own kernels write its results where they
 /// belong, so that their sizes cost the If nothing.
-Status add_branches(wire::Node& node, const ir::Key& key, const std::string& prefix) {
+Status add_branches(wire::Node& node, const ir::Key& key, const std::string& prefix,
+                    bool own_sizes) {
   for (const std::string branch : {"then_branch", "else_branch"}) {
     Body body(node, branch, prefix + branch);
     for (std::size_t r = 0; r < key.results.size(); ++r) {
@@ -125,7 +126,7 @@ Status add_branches(wire::Node& node, const ir::Key& key, const std::string& pre
         OPLAT_TRY(tensor, known(key.result(r), "result", r));
         result = std::move(tensor);
       }
-      for (std::int64_t& dim : result.dims) dim = 1;
+      if (!own_sizes) std::fill(result.dims.begin(), result.dims.end(), 1);
       OPLAT_CHECK(body.give(result));
     }
   }
@@ -205,8 +206,8 @@ Result<std::int64_t> loop_steps(const ir::Key& key) {
   return *steps->integer();
 }
 
-Status add_bodies(wire::Node& node, const ir::Key& key, const std::string& prefix) {
-  if (key.op == "If") return add_branches(node, key, prefix);
+Status add_bodies(wire::Node& node, const ir::Key& key, const std::string& prefix, bool own_sizes) {
+  if (key.op == "If") return add_branches(node, key, prefix, own_sizes);
   return key.op == "Loop" ? add_loop_body(node, key, prefix) : add_scan_body(node, key, prefix);
 }
 
