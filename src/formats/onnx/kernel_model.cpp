@@ -532,8 +532,7 @@ class KernelWriter {
       if (forest && attribute.first.starts_with("forest_")) continue;
       OPLAT_CHECK(add_attribute(node, attribute, options_.seed));
     }
-    if (bodies_)
-      return add_bodies(node, key_, fmt::format("b{}_", copy), options_.consume_results);
+    if (bodies_) return add_bodies(node, key_, fmt::format("b{}_", copy), options_.consume_results);
     return forest ? add_forest(node, *forest, options_.seed) : Status();
   }
 
