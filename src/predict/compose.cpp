@@ -159,6 +159,7 @@ Status compose(Prediction& prediction) {
   double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log,
                                composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
+  spread = std::hypot(spread, prediction.control_sd_log);
   prediction.sd_log = spread;
   OPLAT_TRY(bounds, interval(total, spread, prediction.level,
                              {composition.calibration_models, composition.scores}, times.floor_ns));

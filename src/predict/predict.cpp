@@ -125,6 +125,42 @@ void say_value_caveats(Prediction& prediction) {
   }
 }
 
+/// Whether the data that a model is fed decide what the kernel's bodies run.
+bool data_decides_bodies(std::string_view key) {
+  if (key.starts_with("Loop")) return key.find("@ends=data") < key.find('{');
+  return key.starts_with("If/") && key.find("(bool[") != std::string_view::npos;
+}
+
+/// Steps and branches are those of the planned run; other data may take others. Kernels of bodies
+/// bear the name of the node that runs them, with further numbers behind "_". The share of the time
+/// that is theirs is taken as sure within a factor of two.
+void say_control_flow(Prediction& prediction) {
+  constexpr double kBodySd = 0.7;
+  std::set<std::string_view> decided;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (data_decides_bodies(kernel.key)) decided.insert(kernel.name);
+  if (decided.empty()) return;
+  double total = 0;
+  double theirs = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    const std::string_view name = kernel.name;
+    bool is_theirs = decided.contains(name);
+    for (std::size_t at = name.find('_'); at != std::string_view::npos && !is_theirs;
+         at = name.find('_', at + 1))
+      is_theirs = decided.contains(name.substr(0, at));
+    total += ns;
+    if (is_theirs) theirs += ns;
+  }
+  if (!(total > 0) || !std::isfinite(total)) return;
+  prediction.control_sd_log = kBodySd * theirs / total;
+  prediction.warnings.push_back(fmt::format(
+      "data decide how often loops run or which branches are taken ({:.0f} % of the kernels' "
+      "time); "
+      "the plan holds those of one run, and the interval is wider; give data with --input",
+      100 * theirs / total));
+}
+
 bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
   for (const auto& answer : answers)
     if (!answer) return true;
@@ -379,6 +415,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   say_open_batch(prediction);
   say_node_overhead(prediction);
   say_value_caveats(prediction);
+  say_control_flow(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }

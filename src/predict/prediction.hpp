@@ -119,6 +119,9 @@ struct Prediction {
   table::Device device;
   table::Setting setting;
   std::vector<Mismatch> mismatch;
+  /// Standard deviation of the logarithm, in quadrature, where data decide how often loops run and
+  /// which branches are taken.
+  double control_sd_log = 0;
   std::vector<std::string> warnings;
   std::filesystem::path table_path;
   int schema_version = 0;

@@ -87,6 +87,24 @@ TEST_F(CompositionTest, ViewsThatAForeignTableTimesAreMeasured) {
   EXPECT_EQ(p.latency_ns, 4000);
 }
 
+TEST_F(CompositionTest, LoopsThatDataEndMakeTheIntervalWider) {
+  const std::string counted = "Loop/16@steps=3{}(i64c[]=3,-,f32[2])->(f32[2])";
+  const std::string ended = "Loop/16@ends=data@steps=3{}(i64[],-,f32[2])->(f32[2])";
+  row(counted.c_str(), 2000);
+  row(ended.c_str(), 2000);
+  row(test::kCopy1000, 3000);
+  const auto sd = [&](const std::string& loop) {
+    return must(ask(plan({{"n0", loop, 1}, {"n0_0_1", test::kCopy1000, 3}})));
+  };
+  const Prediction sure = sd(counted);
+  const Prediction unsure = sd(ended);
+  EXPECT_EQ(sure.latency_ns, unsure.latency_ns);
+  EXPECT_EQ(sure.control_sd_log, 0);
+  EXPECT_DOUBLE_EQ(unsure.control_sd_log, 0.7) << "all of it is the loop's";
+  EXPECT_GT(unsure.interval->high, 2 * *unsure.latency_ns);
+  EXPECT_GT(unsure.warnings.size(), sure.warnings.size());
+}
+
 TEST_F(CompositionTest, CoverageSharesSumToOne) {
   row(test::kCopy250, 1000);
   row(test::kCopy1000, 3000);
