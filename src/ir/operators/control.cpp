@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators with bodies. Their kernel is what they take beside the kernels of their bodies: a call
-/// of the body a step, states handed on, scan outputs joined. A branch's results are written by the
-/// branch itself, so that their bytes say nothing about the time.
+/// Operators with bodies. Their kernel is what they take besides the kernels of their bodies: a
+/// call of the body a step, states handed on, scan outputs joined. A branch's results are written
+/// by the branch itself, so that their bytes say nothing about the time.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 

@@ -267,7 +267,7 @@ TEST(Kernels, ConstantsThatLeaveTheGraphAreCopied) {
             (std::vector<PlanKernel>{{"w", "Identity/16@copied=1{}(f32c[3,4])->(f32[3,4])", 1}}));
 }
 
-// Dropout is no view: what an optimiser leaves of it copies its operand, or draws a mask.
+// Dropout is not a view: what an optimiser leaves of it copies its operand, or draws a mask.
 TEST(Kernels, DropoutIsAKernelLikeAnyOther) {
   Net net;
   net.input("x");
