@@ -11,7 +11,7 @@ double total_ms(const oplat::KernelTime& kernel) {
   return static_cast<double>(kernel.count) * kernel.median_ms.value_or(0);
 }
 
-int fail(const oplat::Error& error) {
+int stop(const oplat::Error& error) {
   std::fprintf(stderr, "predict_from_table: %s\n", error.message.c_str());
   return 1;
 }
@@ -32,13 +32,13 @@ int main(int argc, char** argv) {
   }
   Warnings events;
   const auto table = oplat::Table::open(argv[1], {}, &events);
-  if (!table) return fail(table.error());
+  if (!table) return stop(table.error());
 
   oplat::PredictRequest request{.model = argv[2]};
   if (argc == 4) request.inputs.batch = std::atoll(argv[3]);
   request.estimate.missing = oplat::MissingPolicy::Roofline;
   auto prediction = oplat::predict_model(*table, request, &events);
-  if (!prediction) return fail(prediction.error());
+  if (!prediction) return stop(prediction.error());
 
   std::printf("%.3f ms (%.3f to %.3f ms) on %s, %s %s, %lld thread(s)\n", prediction->median_ms,
               prediction->interval.low_ms, prediction->interval.high_ms,

@@ -7,7 +7,7 @@
 
 namespace {
 
-int fail(const oplat::Error& error) {
+int stop(const oplat::Error& error) {
   std::fprintf(stderr, "score_networks: %s\n", error.message.c_str());
   return 1;
 }
@@ -20,11 +20,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const auto table = oplat::Table::open(argv[1]);
-  if (!table) return fail(table.error());
+  if (!table) return stop(table.error());
   oplat::ScorerRequest request{.space = argv[2]};
   request.estimate.missing = oplat::MissingPolicy::Roofline;
   const auto scorer = oplat::Scorer::create(*table, request);
-  if (!scorer) return fail(scorer.error());
+  if (!scorer) return stop(scorer.error());
 
   std::mt19937 random(1);
   std::vector<oplat::LayerChoice> network(scorer->layers().size());

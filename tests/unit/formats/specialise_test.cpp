@@ -114,6 +114,10 @@ TEST(Symbols, ContradictionsAreRefused) {
                {"'N'"});
 }
 
+ShapeOptions given(std::map<std::string, std::vector<std::int64_t>> shapes) {
+  return {std::move(shapes), std::nullopt};
+}
+
 /// As exporters of language models name the inputs of a decoding step.
 wire::Model decoder() {
   return model_with({{"ids", {"batch", "length"}},
@@ -123,34 +127,34 @@ wire::Model decoder() {
 }
 
 TEST(SymbolicSums, FollowFromTheOthers) {
-  EXPECT_EQ(specialised(decoder(), {.shapes = {{"ids", {1, 3}}, {"past", {1, 2, 8, 4}}}}),
+  EXPECT_EQ(specialised(decoder(), given({{"ids", {1, 3}}, {"past", {1, 2, 8, 4}}})),
             "ids[1,3] mask[1,11] past[1,2,8,4] beams[2,4]");
-  EXPECT_EQ(specialised(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 11}}}}),
+  EXPECT_EQ(specialised(decoder(), given({{"ids", {1, 3}}, {"mask", {1, 11}}})),
             "ids[1,3] mask[1,11] past[1,2,8,4] beams[2,4]")
       << "a sum gives a part, too";
-  EXPECT_EQ(specialised(decoder(), {.shapes = {{"mask", {6, 5}}, {"past", {6, 2, 0, 4}}}}),
+  EXPECT_EQ(specialised(decoder(), given({{"mask", {6, 5}}, {"past", {6, 2, 0, 4}}})),
             "ids[6,5] mask[6,5] past[6,2,0,4] beams[12,4]");
   EXPECT_EQ(
-      specialised(model_with({{"a", {"n"}}, {"b", {"2 * (n + 1) - 1"}}}), {.shapes = {{"b", {7}}}}),
+      specialised(model_with({{"a", {"n"}}, {"b", {"2 * (n + 1) - 1"}}}), given({{"b", {7}}})),
       "a[3] b[7]");
 }
 
 TEST(SymbolicSums, RefuseSizesThatDoNotFit) {
-  expect_usage(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 5}}, {"past", {1, 2, 8, 4}}}},
+  expect_usage(decoder(), given({{"ids", {1, 3}}, {"mask", {1, 5}}, {"past", {1, 2, 8, 4}}}),
                {"'past", "give --shape values that agree"});
-  expect_usage(decoder(), {.shapes = {{"ids", {1, 3}}, {"mask", {1, 2}}}},
+  expect_usage(decoder(), given({{"ids", {1, 3}}, {"mask", {1, 2}}}),
                {"'past + length' is 2 in input 'mask', which no size of 'past' gives"});
-  expect_usage(decoder(), {.shapes = {{"beams", {3, 4}}}}, {"no size of 'batch' gives"});
-  expect_usage(model_with({{"a", {"n"}}, {"b", {"n - 4"}}}), {.shapes = {{"a", {3}}}},
+  expect_usage(decoder(), given({{"beams", {3, 4}}}), {"no size of 'batch' gives"});
+  expect_usage(model_with({{"a", {"n"}}, {"b", {"n - 4"}}}), given({{"a", {3}}}),
                {"'n - 4' would be -1"});
-  expect_usage(model_with({{"a", {"n"}}, {"b", {"n*n*n*n"}}}), {.shapes = {{"a", {1 << 20}}}},
+  expect_usage(model_with({{"a", {"n"}}, {"b", {"n*n*n*n"}}}), given({{"a", {1 << 20}}}),
                {"'n*n*n*n' would be too large"});
 }
 
 TEST(SymbolicSums, OtherTextsAreNames) {
   for (const std::string name : {"batch-size", "a/b", "floor(n)", "?x + ",
                                  "(((((((((((n)))))))))))", "1x + 2", "n + 99999999999999999999"}) {
-    EXPECT_EQ(specialised(model_with({{"a", {name}}, {"b", {name}}}), {.shapes = {{"a", {7}}}}),
+    EXPECT_EQ(specialised(model_with({{"a", {name}}, {"b", {name}}}), given({{"a", {7}}})),
               "a[7] b[7]")
         << name;
   }
@@ -165,9 +169,8 @@ TEST(SymbolicSums, ABatchInAProductIsNotTheBatch) {
 TEST(Symbols, HostileNamesArePrintable) {
   const std::string name = "x\x1b[31m\n\xff";
   const wire::Model model = model_with({{name, {"\x1b]0;n\x07", "3"}}});
-  for (const ShapeOptions& options :
-       {ShapeOptions{}, ShapeOptions{.shapes = {{name, {1}}}}, ShapeOptions{.shapes = {{"y", {1}}}},
-        ShapeOptions{.shapes = {{name, {1, 4}}}}, ShapeOptions{.shapes = {{name, {0, 4}}}}}) {
+  for (const ShapeOptions& options : {ShapeOptions{}, given({{name, {1}}}), given({{"y", {1}}}),
+                                      given({{name, {1, 4}}}), given({{name, {0, 4}}})}) {
     const auto refused = specialised(model, options);
     ASSERT_FALSE(refused);
     for (const char c : refused.error().message) EXPECT_GE(c, ' ') << refused.error().message;
