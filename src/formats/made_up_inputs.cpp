@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstdint>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
@@ -93,9 +94,40 @@ std::optional<ir::OperandFill> part_of(std::optional<ir::OperandFill> fill, cons
   return fill;
 }
 
+/// Which nodes read a tensor, for every graph that was asked for; and how much was followed in all,
+/// which a hostile model must not make endless.
+class Readers {
+ public:
+  const std::vector<std::size_t>& of(const ir::Graph& graph, ir::TensorId tensor) {
+    const auto [at, added] = by_graph_.try_emplace(&graph);
+    if (added) {
+      at->second.resize(graph.tensors.size());
+      for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+        note(at->second, graph.nodes[n].inputs, n);
+        note(at->second, graph.nodes[n].captured, n);
+      }
+    }
+    return at->second[static_cast<std::size_t>(tensor)];
+  }
+  bool spend() { return ++spent_ <= kMaxVisits; }
+
+ private:
+  static constexpr std::int64_t kMaxVisits = 1'000'000;
+  using ByTensor = std::vector<std::vector<std::size_t>>;
+  static void note(ByTensor& readers, const std::vector<ir::TensorId>& tensors, std::size_t node) {
+    for (const ir::TensorId id : tensors) {
+      if (id == ir::kNoTensor) continue;
+      std::vector<std::size_t>& list = readers[static_cast<std::size_t>(id)];
+      if (list.empty() || list.back() != node) list.push_back(node);
+    }
+  }
+  std::map<const ir::Graph*, ByTensor> by_graph_;
+  std::int64_t spent_ = 0;
+};
+
 class Follower {
  public:
-  explicit Follower(const onnx::InputInfo& input) : input_(input) {}
+  Follower(const onnx::InputInfo& input, Readers& readers) : input_(input), readers_(readers) {}
 
   std::vector<DecisiveInput> found() && { return std::move(found_); }
 
@@ -105,8 +137,9 @@ class Follower {
     while (!open.empty()) {
       const auto [tensor, at] = open.back();
       open.pop_back();
-      for (const ir::Node& node : graph.nodes) {
-        read_by(graph, node, tensor, at, depth, open);
+      for (const std::size_t node : readers_.of(graph, tensor)) {
+        if (!readers_.spend()) return;
+        read_by(graph, graph.nodes[node], tensor, at, depth, open);
       }
     }
   }
@@ -161,7 +194,14 @@ class Follower {
     const bool mask = rule->role == ir::ValueRole::Length && !ir::is_recorded(*rule);
     found_.push_back({input_.name, mask ? ir::ValueRole::Index : rule->role, node.op, node.name,
                       at.direct, part_of(std::move(fill), at)});
-    if (rule->role == ir::ValueRole::Condition && input_.dtype != ir::Dtype::Bool && !at.direct) {
+    if (at.direct || input_.dtype == ir::Dtype::Bool) return;
+    if (ir::is_float(input_.dtype)) {
+      // Features of which a size or a condition is computed stay what they are; of a mask that is
+      // summed up, all counts.
+      const bool mask_of_ones =
+          at.summed && (rule->role == ir::ValueRole::Length || rule->role == ir::ValueRole::Size);
+      if (!mask_of_ones) found_.back().fill.reset();
+    } else if (rule->role == ir::ValueRole::Condition) {
       // A condition computed from numbers: such that make several trips.
       ir::OperandFill several;
       several.values = {10};
@@ -198,6 +238,7 @@ class Follower {
   }
 
   const onnx::InputInfo& input_;
+  Readers& readers_;
   std::set<std::pair<const ir::Graph*, ir::TensorId>> seen_;
   std::vector<DecisiveInput> found_;
 };
@@ -251,8 +292,8 @@ std::string_view what_it_decides(ir::ValueRole role) {
   return "an operand";
 }
 
-std::string fill_text(const std::optional<ir::OperandFill>& fill) {
-  if (!fill) return "as the greatest that its shapes allow";
+std::string fill_text(const std::optional<ir::OperandFill>& fill, bool direct) {
+  if (!fill) return direct ? "as the greatest that its shapes allow" : "as random numbers";
   if (fill->nonzero || fill->distinct) return "as random numbers";
   if (fill->values.empty()) return fmt::format("as numbers from {} to {}", fill->low, fill->high);
   constexpr std::size_t kMaxShown = 6;
@@ -269,11 +310,12 @@ std::string fill_text(const std::optional<ir::OperandFill>& fill) {
 std::vector<DecisiveInput> decisive_inputs(const std::vector<onnx::InputInfo>& inputs,
                                            const ir::Graph& graph) {
   std::vector<DecisiveInput> decisive;
+  Readers readers;
   for (const onnx::InputInfo& input : inputs) {
     std::optional<DecisiveInput> best;
     for (const ir::TensorId id : graph.inputs) {
       if (graph.tensors[static_cast<std::size_t>(id)].name != input.name) continue;
-      Follower follower(input);
+      Follower follower(input, readers);
       follower.follow(graph, id, {true, false, 0, input.shape.elements()}, 0);
       std::int64_t high = -1;  // indices of several tables must be legal in each
       for (DecisiveInput& one : std::move(follower).found()) {
@@ -298,7 +340,7 @@ std::string made_up_text(const DecisiveInput& input) {
   return fmt::format(
       "input '{}' ({} of {}{}) was made up {}; give its values with --input {}=FILE.npy", name,
       what_it_decides(input.role), base::printable(input.op, 40),
-      input.direct ? "" : ", through other operators", fill_text(input.fill), name);
+      input.direct ? "" : ", through other operators", fill_text(input.fill, input.direct), name);
 }
 
 std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& inputs,
