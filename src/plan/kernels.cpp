@@ -96,13 +96,21 @@ class KeyMaker {
   }
 
   /// A view moves nothing, unless its result leaves the graph or a body: that has memory of its
-  /// own. A Loop hands on what an Identity gives it.
+  /// own. A Loop shares what an Identity of its body takes from outside, its own count of steps
+  /// excepted.
   bool is_copied() const {
     const ir::Node& node = *place_.node;
     if (info_ == nullptr || !info_->view || node.outputs.empty()) return false;
     const std::vector<ir::TensorId>& leaving = place_.graph->outputs;
     if (std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end()) return false;
-    return place_.owner == nullptr || place_.owner->op != "Loop" || node.op != "Identity";
+    if (place_.owner == nullptr || place_.owner->op != "Loop" || node.op != "Identity") return true;
+    const ir::TensorId from = node.inputs.empty() ? ir::kNoTensor : node.inputs[0];
+    if (from == ir::kNoTensor) return true;
+    const std::vector<ir::TensorId>& given = place_.graph->inputs;
+    const bool is_given =
+        tensor(from).outer || std::find(given.begin(), given.end(), from) != given.end();
+    const bool is_count = !given.empty() && from == given.front();
+    return !is_given || is_count;
   }
 
   void add_operands() {

@@ -11,7 +11,15 @@ namespace oplat::ir::ops {
 std::vector<OperatorInfo> view() {
   std::vector<OperatorInfo> list;
   for (const std::string_view op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"}) {
-    list.push_back({.domain = "", .op = op, .overwritable = {0}, .view = true, .flops = no_flops});
+    // A constant that leaves the graph is copied by an Identity, whatever it holds.
+    const std::vector<std::size_t> unprinted =
+        op == "Identity" ? std::vector<std::size_t>{0} : std::vector<std::size_t>{};
+    list.push_back({.domain = "",
+                    .op = op,
+                    .overwritable = {0},
+                    .view = true,
+                    .unprinted_operands = unprinted,
+                    .flops = no_flops});
   }
   // No view: an optimiser removes it in inference, and where one is left the runtime copies its
   // operand, or draws a mask when it is in training mode.
