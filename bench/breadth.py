@@ -145,6 +145,7 @@ class Breadth:
     def __init__(self, arguments):
         self.oplat = str(Path(arguments.oplat).resolve())
         self.builder = arguments.kernel_models and str(Path(arguments.kernel_models).resolve())
+        self.without_times = arguments.without_times
         self.folder = Path(arguments.folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.table = self.folder / "breadth.oplat"
@@ -187,7 +188,8 @@ class Breadth:
             self.measure_keys(keys)
             if self.builder:
                 self.rebuild_keys(keys)
-            self.measure_models(labels)
+            if not self.without_times:
+                self.measure_models(labels)
 
     def measure_keys(self, keys):
         left = [key for key in keys if key not in self.asked.of]
@@ -309,6 +311,7 @@ def main():
     parser.add_argument("--folder", default="build/breadth", help="where models, table and results are kept (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=3600, help="time of this run (default %(default)s)")
     parser.add_argument("--cases", type=int, default=6, help="test models an operator (default %(default)s)")
+    parser.add_argument("--without-times", action="store_true", help="do not measure whole models, which takes most of the time")
     parser.add_argument("--page", default="docs/reference/support.md", help="page to write (default %(default)s)")
     arguments = parser.parse_args()
     run = Breadth(arguments)

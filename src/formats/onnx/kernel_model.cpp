@@ -294,6 +294,12 @@ class KernelWriter {
     set_header();
     OPLAT_CHECK(add_operands());
     choose_wiring();
+    if (const auto forest = ir::forest_of(key_)) {
+      const std::int64_t most = kMaxForestEntries / options_.copies;
+      if (forest->nodes > most || forest->weights > most)
+        return fail(Code::Refused, "{} forests of {} nodes and {} weights are more than is made up",
+                    options_.copies, forest->nodes, forest->weights);
+    }
     // Parameters in attributes are every copy's own.
     const double parameters =
         ir::parameter_bytes(key_.attributes) * static_cast<double>(options_.copies);
@@ -434,7 +440,8 @@ class KernelWriter {
   /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls
   /// irrelevant may be made up.
   bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
-    if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype))
+    if (entry.value || count == 0 || count > kPrintedElements || ir::is_float(entry.dtype) ||
+        entry.dtype == ir::Dtype::String)
       return false;
     const ir::OperatorInfo* info = ir::Catalogue::own().find(key_.domain, key_.op);
     return info == nullptr ||

@@ -128,6 +128,8 @@ Status check_forest(const ir::Forest& forest) {
   if (forest.nodes > kMaxMadeUp || forest.weights > kMaxMadeUp)
     return fail(Code::Refused, "a forest of {} nodes and {} weights is larger than is made up",
                 forest.nodes, forest.weights);
+  if (forest.depth > kMaxForestDepth)
+    return fail(Code::Refused, "trees {} deep are deeper than is made up", forest.depth);
   if (forest.trees < 1 || forest.trees > forest.nodes) return refuse("each needs a root");
   if ((forest.nodes - forest.trees) % 2 != 0) return refuse("every inner node has two children");
   const std::int64_t splits = (forest.nodes - forest.trees) / 2;

@@ -20,5 +20,9 @@ Status add_forest(wire::Node& node, const ir::Forest& forest, std::uint64_t seed
 
 /// Values of one attribute, and nodes of one forest, beyond which nothing is made up.
 inline constexpr std::int64_t kMaxMadeUp = 50'000'000;
+/// Nodes, and weights, of all forests of one model: each takes some 200 bytes while it is written.
+inline constexpr std::int64_t kMaxForestEntries = 10'000'000;
+/// Edges from a root: far beyond trees that anything trains.
+inline constexpr std::int64_t kMaxForestDepth = 1000;
 
 }  // namespace oplat::formats::onnx

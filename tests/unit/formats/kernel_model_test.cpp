@@ -369,7 +369,7 @@ TEST(KernelModel, ForestsHaveTheSumsOfTheirKeys) {
         "forest_depth=9,forest_features=3,forest_ids=3,forest_modes=[BRANCH_LEQ,BRANCH_LT],"
         "forest_nodes=63,forest_trees=3,forest_weights=33",
         "forest_depth=5,forest_features=7,forest_ids=4,forest_modes=[BRANCH_GT],"
-        "forest_nodes=21,forest_trees=10,forest_type=f64,forest_weights=62",
+        "forest_nodes=20,forest_trees=10,forest_type=f64,forest_weights=62",
         "forest_depth=0,forest_features=0,forest_ids=1,forest_modes=[],forest_nodes=2,"
         "forest_trees=2,forest_weights=2"}) {
     const std::string key = std::string("ai.onnx.ml:TreeEnsembleRegressor/3{") + sums +
@@ -398,7 +398,9 @@ TEST(KernelModel, ForestsThatCannotBeAreRefused) {
   refused("forest_depth=2" + rest + "forest_nodes=9,forest_trees=0,forest_weights=1", "a root");
   refused(
       "forest_depth=50" + rest + "forest_nodes=9000000000000001,forest_trees=1,forest_weights=1",
-      "larger than is made up");
+      "more than is made up");
+  refused("forest_depth=2000" + rest + "forest_nodes=9001,forest_trees=1,forest_weights=1",
+          "deeper than is made up");
 }
 
 // Trained again, the same model does the same work.
