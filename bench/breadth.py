@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries oplat on every operator that ONNX Runtime executes on CPU, and writes docs/reference/support.md.
+"""Tries oplat on every operator that ONNX Runtime executes on CPU, and writes a page of what is supported.
 
 Models: the one-node models of the `onnx` package's own backend tests (each operator with several sets of attributes, types and optional operands), once more
 under each older operator set from 7 on that defines the operator differently, and those of lib/contrib_models.py for com.microsoft. Integer operands but the
@@ -312,7 +312,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3600, help="time of this run (default %(default)s)")
     parser.add_argument("--cases", type=int, default=6, help="test models an operator (default %(default)s)")
     parser.add_argument("--without-times", action="store_true", help="do not measure whole models, which takes most of the time")
-    parser.add_argument("--page", default="docs/reference/support.md", help="page to write (default %(default)s)")
+    parser.add_argument("--page", default="build/breadth/support.md", help="page to write (default %(default)s)")
     arguments = parser.parse_args()
     run = Breadth(arguments)
     try:
