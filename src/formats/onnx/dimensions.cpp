@@ -109,8 +109,8 @@ class SumParser {
     if (depth > kMaxDepth) return std::nullopt;
     auto all = product(depth);
     while (all) {
-      const bool spaced = skip_spaces();
-      const bool minus = spaced && peek() == '-';
+      // A name may hold a "-": the sign of a difference stands behind a space.
+      const bool minus = peek() == '-' && is_space(text_[at_ - 1]);
       if (peek() != '+' && !minus) break;
       ++at_;
       const auto more = product(depth);
@@ -160,10 +160,8 @@ class SumParser {
     return Terms{{{word}, 1}};
   }
 
-  bool skip_spaces() {
-    const std::size_t begin = at_;
+  void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-    return at_ > begin;
   }
   [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 

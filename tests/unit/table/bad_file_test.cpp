@@ -107,7 +107,7 @@ TEST_F(BadFile, StrangeSchemas) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"DROP TABLE block", "the table block is missing"},
       {"DROP INDEX row_own", "the index row_own is missing"},
-      {"DROP INDEX row_own; CREATE INDEX row_own ON row(kernel)", "index row_own is not"},
+      {"DROP INDEX row_own; CREATE INDEX row_own ON row(kernel)", "index row_own differs"},
       {"CREATE TRIGGER t AFTER INSERT ON row BEGIN DELETE FROM kernel; END", "the trigger t"},
       {"CREATE VIEW v AS SELECT 1", "the view v"},
       {"DROP TABLE fit; CREATE VIEW fit AS SELECT 1 AS id", "the view fit"},
