@@ -136,13 +136,16 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
                                       composition.c2_ns_per_byte * result_bytes);
   if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
   latency.ns = ns;
-  if (!(times.ns > 0)) {
+  if (!(times.ns > 0) || !(ns > 0)) {
     latency.interval = base::Interval{ns, ns};
     return sum;
   }
+  // Shares of the whole time, overheads included, as predict takes them.
+  const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   std::vector<predict::Term> terms;
   for (const auto& [i, part] : parts)
-    terms.push_back({part / times.ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group});
+    terms.push_back(
+        {part * scale / ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group});
   double spread =
       predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);

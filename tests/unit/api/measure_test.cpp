@@ -59,7 +59,7 @@ TEST_F(ApiMeasure, RefusesBeforeAnythingIsMeasured) {
   request.runtime.runtime = "mind";
   const auto unknown = measure_models(request);
   EXPECT_EQ(unknown.error().code, Code::Runtime);
-  EXPECT_THAT(unknown.error().message, HasSubstr("no runtime is called 'mind'"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("unknown runtime 'mind'"));
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ class PredictedTable {
   std::string put_model(const std::string& name, const std::string& word) {
     formats::onnx::wire::Model model = formats::onnx::testing::small_model();
     model.mutable_graph()->set_name(word);
+    // No dimension is open, so that the model needs no further facts.
+    for (auto& input : *model.mutable_graph()->mutable_input())
+      for (auto& dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
+        if (!dim.has_dim_value()) dim.set_dim_value(1);
     const std::string path = (models_.path() / name).string();
     std::ofstream(path, std::ios::binary) << model.SerializeAsString();
     return path;

@@ -143,7 +143,8 @@ TEST_F(ProfileTest, KeepsReplayedAndMeasuredTimesApart) {
   const auto result = profile(recorded, events_);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::Refused);
-  EXPECT_THAT(result.error().message, HasSubstr("were measured, and replayed times"));
+  EXPECT_THAT(result.error().message,
+              HasSubstr("were measured, and cannot be mixed with replayed times"));
 }
 
 TEST_F(ProfileTest, ARemoteWorkerSaysWhatItIs) {
