@@ -33,7 +33,8 @@ def main():
         table.execute("UPDATE campaign SET empty_call_ns = ?", [CALL_NS])
         times = {}
         for kernel, key in table.execute("SELECT DISTINCT kernel.id, key FROM kernel JOIN plan_kernel ON kernel = kernel.id").fetchall():
-            times[kernel] = 0 if key.startswith(VIEWS) else 5_000 + 95_000 * share(key)
+            view = key.startswith(VIEWS) and "@copied=" not in key
+            times[kernel] = 0 if view else 5_000 + 95_000 * share(key)
             for reuse in STATES if times[kernel] > 0 else ():
                 table.execute(f"INSERT INTO row(kernel, device, setting, campaign, reuse_bytes, origin, {COLUMNS}) "
                               f"VALUES (:kernel, :device, :setting, :campaign, :reuse, 'own', {OUTCOME})",
