@@ -189,10 +189,16 @@ def make_mobile_vision(documents):
         (ROOT / "tests/cli/cases/lut-prints-what-the-original-prints.test").read_text().splitlines()
     )
     (documents.folder / "net").mkdir()
+    written = None
     for line in case:
-        if line.startswith("write net/"):
-            _, name, text = line.split(" ", 2)
-            (documents.folder / name).write_text(text.encode().decode("unicode_escape"))
+        if line.startswith("file net/"):
+            written = documents.folder / line.removeprefix("file ").rstrip(":")
+            written.write_text("")
+        elif written and line.startswith("  "):
+            with written.open("a") as file:
+                file.write(line[2:] + "\n")
+        else:
+            written = None
     queries = documents.run(
         "oplat lut --model_path net --input_dims '{\"data\": [1, 3, 16, 16]}' "
         "--device phone --queries"
