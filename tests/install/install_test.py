@@ -75,7 +75,7 @@ def check_answer(program, build):
     expected = (f"{document['latency_ns'] / 1e6:.6f} ms ({low / 1e6:.6f} to {high / 1e6:.6f} ms, "
                 f"{100 * document['level']:.0f} %)\n")
     for source, share in document["coverage"]["time"].items():
-        if source == "overhead":  # of the call, which is no source of kernels
+        if source == "overhead":  # of the call, which is not a source of kernels
             continue
         expected += f"{source} {100 * share:.1f} %\n"
     expect(said == expected, f"the program says\n{said}oplat predict says\n{expected}")
