@@ -794,7 +794,8 @@ Fill suppression_limit(const Key& key, std::size_t) {
   return each(static_cast<double>(s ? places(*s) : 100));
 }
 
-Fill threshold_of_overlap(const Key&, std::size_t) { return each(0.5); }
+/// Thresholds and ratios, which lie between 0 and 1.
+Fill half(const Key&, std::size_t) { return each(0.5); }
 
 // ---- control flow
 
@@ -920,7 +921,9 @@ std::vector<OperandRule> all_rules() {
       {"", "NonMaxSuppression", 0, Role::Data, suppressed_boxes},
       {"", "NonMaxSuppression", 1, Role::Data, suppressed_scores},
       {"", "NonMaxSuppression", 2, Role::Size, suppression_limit},
-      {"", "NonMaxSuppression", 3, Role::Choice, threshold_of_overlap},
+      {"", "NonMaxSuppression", 3, Role::Choice, half},
+      {"", "Dropout", 1, Role::Choice, half},
+      {kMs, "BitmaskDropout", 1, Role::Choice, half},
       {"", "NonMaxSuppression", 4, Role::Choice, always<0>},
       // Control flow.
       {"", "Loop", 0, Role::Trips, trips},

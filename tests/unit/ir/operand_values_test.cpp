@@ -147,6 +147,11 @@ TEST(OperandValues, IntegersAreNotDividedByZero) {
   EXPECT_FALSE(fill_in("Div/14{}(f32[64],f32[64])->(f32[64])", 1));
 }
 
+TEST(OperandValues, RatiosLieBetweenZeroAndOne) {
+  EXPECT_EQ(values_in("Dropout/13{}(f32[64],f32c[],boolc[]=1)->(f32[64],-)", 1), Numbers({0.5}));
+  EXPECT_FALSE(fill_in("Dropout/13{}(f32[64],f32c[],boolc[]=1)->(f32[64],-)", 0));
+}
+
 TEST(OperandValues, DataAreFoundAsOftenAsTheKeySays) {
   EXPECT_EQ(fill_in("NonZero/13{}(f32[2000])->(i64[1,9])", 0)->nonzero, 9);
   EXPECT_EQ(fill_in("Compress/11{axis=1}(f32[1,600],bool[600])->(f32[1,70])", 1)->nonzero, 70);
