@@ -7,10 +7,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <unordered_set>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "formats/made_up_inputs.hpp"
+#include "ir/operand_values.hpp"
 
 namespace oplat::app {
 
@@ -33,6 +36,24 @@ void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, 
   if (!source) return;
   for (const std::string& text : formats::made_up_texts(*source, inputs.shapes, inputs.data))
     events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
+}
+
+bool may_depend_on_values(const table::Plan& plan) {
+  if (plan.kernels.empty()) return true;  // what would run is left out
+  std::unordered_set<std::string_view> seen;
+  for (const table::PlanKernel& kernel : plan.kernels) {
+    if (kernel.name.find('_') != std::string::npos) return true;  // of a body: "n7_0_2"
+    if (!seen.insert(kernel.key).second) continue;
+    const auto key = ir::parse(kernel.key);
+    if (!key) return true;
+    for (std::size_t i = 0; i < key->operands.size(); ++i) {
+      const ir::TensorEntry* operand = key->operand(i);
+      if (operand == nullptr || operand->constant) continue;
+      const ir::OperandRule* rule = ir::operand_rule(key->domain, key->op, i);
+      if (rule != nullptr && formats::decides_work(rule->role)) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace oplat::app

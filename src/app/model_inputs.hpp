@@ -9,6 +9,7 @@
 #include "app/events.hpp"
 #include "base/result.hpp"
 #include "formats/format_reader.hpp"
+#include "table/records.hpp"
 
 namespace oplat::app {
 
@@ -24,5 +25,10 @@ Status check_model_file(const std::string& path);
 /// Warns of each input that decides how much is executed and that the request gives no data for:
 /// which it is, what it was made up as, and the flag that sets it.
 void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events);
+
+/// Whether values of inputs may decide how much of the plan is executed: a kernel reads lengths,
+/// sizes or conditions that are not constant, or stands in a body. If not, the model's file need
+/// not be read for the warning above, which a prediction from a stored plan would wait for.
+bool may_depend_on_values(const table::Plan& plan);
 
 }  // namespace oplat::app

@@ -106,7 +106,8 @@ Result<ModelPlan> plan_model(const table::Table& table, const predict::Selection
   ModelPlan planned{{}, selection};
   OPLAT_TRY(plan, plan_for(table, planned.selection, model, inputs, source, rows, events));
   planned.plan = std::move(plan);
-  if (!planned.plan.source.starts_with(kRules)) warn_of_made_up_inputs(model, inputs, events);
+  if (!planned.plan.source.starts_with(kRules) && may_depend_on_values(planned.plan))
+    warn_of_made_up_inputs(model, inputs, events);
   return planned;
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/model_inputs.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::app {
@@ -19,6 +20,21 @@ TEST(PlanSource, IsParsedFromAWord) {
   const PlanSource named = test::must(parse_plan_source("rules:paddle-lite"));
   EXPECT_EQ(named.from, PlanFrom::Rules);
   EXPECT_EQ(named.rules, "paddle-lite");
+}
+
+TEST(ModelInputs, OnlyPlansWithLengthsConditionsOrBodiesMayDependOnValues) {
+  const auto depends = [](std::vector<table::PlanKernel> kernels) {
+    table::Plan plan;
+    plan.kernels = std::move(kernels);
+    return may_depend_on_values(plan);
+  };
+  EXPECT_FALSE(depends({{"n0", "Relu/14{}(f32[4])->(f32[4])", 1},
+                        {"n1", "Tile/13{}(f32[2,256],i64c[2]=[3,1])->(f32[6,256])", 1},
+                        {"n2", "Gather/13{axis=0}(f32c[9,4],i64[3])->(f32[3,4])", 1}}));
+  EXPECT_TRUE(depends({{"n0", "Tile/13{}(f32[2,256],i64[2])->(f32[6,256])", 1}}));
+  EXPECT_TRUE(depends({{"n0", "If/16{}(bool[])->(f32[4])", 1}}));
+  EXPECT_TRUE(depends({{"n0_1_0", "Relu/14{}(f32[4])->(f32[4])", 1}})) << "of a body";
+  EXPECT_TRUE(depends({})) << "what would run is left out";
 }
 
 TEST(PlanSource, OfAnUnknownWordTheErrorListsTheOthers) {
