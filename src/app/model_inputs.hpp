@@ -27,7 +27,7 @@ Status check_model_file(const std::string& path);
 void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events);
 
 /// Whether values of inputs may decide how much of the plan is executed: a kernel reads lengths,
-/// sizes or conditions that are not constant, or stands in a body. If not, the model's file need
+/// sizes or conditions that are not constant, or belongs to a body. If not, the model's file need
 /// not be read for the warning above, which a prediction from a stored plan would wait for.
 bool may_depend_on_values(const table::Plan& plan);
 
