@@ -19,7 +19,7 @@ def test(lab):
         finally:
             end(process)
         check(process.returncode == status, f"exit {process.returncode} instead of {status}\n{errors}")
-        check("--resume" in errors, f"stderr does not say how to go on: {errors}")
+        check("run the same command to resume" in errors, f"stderr does not say how to go on: {errors}")
         check(not lab.workers(), "a worker is left behind")
         lab.check_opens(table)
         rows = blocks_by_row(table)
