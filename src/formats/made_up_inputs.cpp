@@ -23,12 +23,38 @@ constexpr int kMaxBodyDepth = 16;
 constexpr std::array<std::string_view, 6> kKeepsValues = {"Cast",      "Reshape",  "Squeeze",
                                                           "Unsqueeze", "Identity", "Flatten"};
 /// What makes other numbers of numbers that say how much there is.
-constexpr std::array<std::string_view, 31> kComputes = {
-    "Add",        "Sub",    "Mul",           "Div",       "Mod",       "Neg",       "Abs",
-    "Min",        "Max",    "Floor",         "Ceil",      "Round",     "Gather",    "Slice",
-    "Split",      "Expand", "Tile",          "Transpose", "ReduceSum", "ReduceMax", "ReduceMin",
-    "ReduceProd", "CumSum", "Equal",         "Greater",   "Less",      "And",       "Or",
-    "Not",        "Where",  "GreaterOrEqual"};
+constexpr std::array<std::string_view, 32> kComputes = {"Add",
+                                                        "Sub",
+                                                        "Mul",
+                                                        "Div",
+                                                        "Mod",
+                                                        "Neg",
+                                                        "Abs",
+                                                        "Min",
+                                                        "Max",
+                                                        "Floor",
+                                                        "Ceil",
+                                                        "Round",
+                                                        "Gather",
+                                                        "Slice",
+                                                        "Split",
+                                                        "Expand",
+                                                        "Tile",
+                                                        "Transpose",
+                                                        "ReduceSum",
+                                                        "ReduceMax",
+                                                        "ReduceMin",
+                                                        "ReduceProd",
+                                                        "CumSum",
+                                                        "Equal",
+                                                        "Greater",
+                                                        "Less",
+                                                        "And",
+                                                        "Or",
+                                                        "Not",
+                                                        "Where",
+                                                        "GreaterOrEqual",
+                                                        "LessOrEqual"};
 
 bool is_one_of(std::span<const std::string_view> list, std::string_view op) {
   return std::find(list.begin(), list.end(), op) != list.end();
@@ -214,7 +240,6 @@ class Follower {
     if (!node.bodies.empty()) return;
     Trail next = at;
     if (node.op == "Concat") {
-      next.first = at.first;
       for (std::size_t before = 0; before < operand; ++before) {
         if (node.inputs[before] == ir::kNoTensor) continue;
         const auto& shape = graph.tensors[static_cast<std::size_t>(node.inputs[before])].shape;
@@ -224,7 +249,7 @@ class Follower {
       }
     } else if (is_one_of(kKeepsValues, node.op)) {
       if (operand != 0) return;
-    } else if (is_one_of(kComputes, node.op) || node.op == "LessOrEqual" || node.op == "Concat") {
+    } else if (is_one_of(kComputes, node.op)) {
       next.direct = false;
       if (node.op == "ReduceSum" || node.op == "CumSum") next.summed = true;
       if (node.op == "Gather" && operand != 0) return;

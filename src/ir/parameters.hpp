@@ -5,7 +5,7 @@
 /// trees, vocabularies. Number by number they would make keys of megabytes, and a model that is
 /// trained again would share no row with the one before it, although it does the same work. A key
 /// says their sizes instead, as it does for weights, and the kernel is built with values made up:
-/// `coefficients="values:f32[90000]"`, `forest_nodes=63500` (ADR 0038).
+/// `coefficients="values:f32[90000]"`, `forest_nodes=63500` (ADR 0040).
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@
 namespace oplat::predict {
 namespace {
 
+// Start values, which no measurement backs yet: kNodeOverheadSd is as wide as it is for them.
 /// Of a view: the smallest kernel where the table does not time it.
 constexpr double kTypicalDispatchNs = 1000;
 /// A tensor of a sequence is allocated and copied by one thread.
@@ -63,7 +64,8 @@ std::optional<estimate::Estimate> node_overhead(std::string_view text,
   estimate.why = fmt::format(
       "works on a sequence, map or optional value, which no kernel is built for: guessed as the "
       "dispatch of a node ({}) and {} for the tensors that the key states",
-      dispatch.median_ns > 0 ? "measured" : "typical", maps ? "60 ns an element" : "the copy");
+      dispatch.median_ns > 0 ? "measured" : "typical",
+      maps ? fmt::format("{:.0f} ns an element", kMapEntryNs) : "the copy");
   return estimate;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <variant>
 
 #include "base/hash.hpp"
@@ -111,17 +112,17 @@ void say_node_overhead(Prediction& prediction) {
 
 /// Times that depend on values which no key says are one warning an operator.
 void say_value_caveats(Prediction& prediction) {
-  std::map<std::string, std::set<std::string_view>> said;
+  std::map<std::string, std::size_t> said;  // with the number of distinct kernels
+  std::unordered_set<std::string_view> seen;
   for (const KernelPrediction& kernel : prediction.kernels) {
-    const auto caveat = ir::value_caveat(kernel.key);
-    if (caveat && kernel.latency_ns)
-      said[fmt::format("{}: {}", estimate::operator_of(kernel.key), caveat->reason)].insert(
-          kernel.key);
+    if (!kernel.latency_ns || !seen.insert(kernel.key).second) continue;
+    if (const auto caveat = ir::value_caveat(kernel.key))
+      ++said[fmt::format("{}: {}", estimate::operator_of(kernel.key), caveat->reason)];
   }
-  for (const auto& [text, keys] : said) {
+  for (const auto& [text, kernels] : said) {
     prediction.warnings.push_back(
         fmt::format("{}{}; its interval is wider", text,
-                    keys.size() > 1 ? fmt::format(" ({} distinct kernels)", keys.size()) : ""));
+                    kernels > 1 ? fmt::format(" ({} distinct kernels)", kernels) : ""));
   }
 }
 
@@ -156,8 +157,7 @@ void say_control_flow(Prediction& prediction) {
   prediction.control_sd_log = kBodySd * theirs / total;
   prediction.warnings.push_back(fmt::format(
       "data decide how often loops run or which branches are taken ({:.0f} % of the kernels' "
-      "time); "
-      "the plan holds those of one run, and the interval is wider; give data with --input",
+      "time); the plan holds those of one run, and the interval is wider; give data with --input",
       100 * theirs / total));
 }
 

@@ -193,11 +193,9 @@ Status add_scan_body(wire::Node& node, const ir::Key& key, const std::string& pr
 
 }  // namespace
 
-bool has_bodies(const ir::Key& key) {
+bool has_made_up_bodies(const ir::Key& key) {
   return key.domain.empty() && (key.op == "If" || key.op == "Loop" || key.op == "Scan");
 }
-
-bool has_made_up_bodies(const ir::Key& key) { return has_bodies(key); }
 
 Result<std::int64_t> loop_steps(const ir::Key& key) {
   const ir::Value* steps = key.tag("steps");

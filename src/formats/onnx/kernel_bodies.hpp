@@ -9,8 +9,6 @@
 
 namespace oplat::formats::onnx {
 
-/// Whether the key's operator runs bodies that can be made up.
-bool has_bodies(const ir::Key& key);
 /// Steps of a Loop's key, from its tag. Code::Missing without one.
 Result<std::int64_t> loop_steps(const ir::Key& key);
 /// Adds the bodies to a node of `key`; `prefix` keeps their names apart from all others of the

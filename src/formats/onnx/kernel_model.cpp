@@ -610,7 +610,7 @@ class KernelWriter {
 
   const ir::Key& key_;
   const KernelModelOptions& options_;
-  const bool bodies_ = has_bodies(key_);
+  const bool bodies_ = has_made_up_bodies(key_);
   const bool copied_ = key_.tag(ir::kCopiedTag) != nullptr;
   wire::Model model_;
   KernelModel out_;
