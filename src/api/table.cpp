@@ -64,6 +64,7 @@ Status each_wanted(
   OPLAT_API_TRY(wanted, wanted_contexts(table, filter));
   table::RowFilter asked;
   asked.timed = filter.with_time;
+  if (wanted.devices.size() == 1) asked.device = wanted.devices.begin()->first;
   asked.settings.emplace();
   for (const auto& [id, setting] : wanted.settings) asked.settings->push_back(id);
   return table.each_row(asked, [&](const table::StoredRow& stored) {
