@@ -30,7 +30,7 @@ std::string json_quote(std::string_view text);
 /// The entry of `known` nearest to `word` by edit distance, if it is near enough to be a slip of
 /// the finger.
 std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
-/// `text` with control characters shown as \xNN and cut to `most` bytes, for messages that quote a
+/// `text` with control characters shown as \xNN and cut to `most` bytes, for messages that quote an
 /// untrusted file.
 std::string printable(std::string_view text, std::size_t most = 80);
 

@@ -20,7 +20,7 @@ inline constexpr int kPlanFormat = 1;
 /// Hash of the model file's bytes and of those of the files that it refers to.
 Result<std::string> model_hash(const std::filesystem::path& path);
 
-/// FormatReader::resolve of a file; costs nothing where no option is given.
+/// FormatReader::resolve of a file; costs nothing if no option is given.
 Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path,
                                              const formats::ShapeOptions& options);
 

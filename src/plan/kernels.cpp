@@ -115,8 +115,8 @@ class KeyMaker {
 
   void add_operands() {
     const std::vector<ir::TensorId>& inputs = place_.node->inputs;
-    // The runtime lists the operands that are there. If the numbers differ (an operand that is no
-    // tensor), positions cannot be told, and the graph's own knowledge has to do.
+    // The runtime lists the operands that are there. If the numbers differ (an operand that is not
+    // a tensor), positions cannot be told, and the graph's own knowledge has to do.
     const auto present = static_cast<std::size_t>(std::count_if(
         inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.inputs.size();
@@ -251,7 +251,7 @@ bool computes_condition(const ir::Graph& body) {
 }
 
 /// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
-/// condition is no constant, or the body computes the condition.
+/// condition is not a constant, or the body computes the condition.
 bool data_ends_loop(const Place& place) {
   const ir::Node& loop = *place.node;
   for (const std::size_t i : {0U, 1U}) {

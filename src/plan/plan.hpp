@@ -20,20 +20,20 @@ struct SeenTensor {
   ir::Shape shape;
 };
 
-/// One execution of one node, in order of execution. Operands and results that are absent or no
-/// tensors are left out by runtimes, so the lists hold those that are present, in order.
+/// One execution of one node, in order of execution. Runtimes leave out operands and results that
+/// are missing or not tensors, so the lists hold those that are present, in order.
 struct NodeRun {
   std::string node;  ///< Node::name, unique over the graph and its bodies
   std::vector<SeenTensor> inputs;
   std::vector<SeenTensor> outputs;
-  std::vector<ir::NamedValue> tags;  ///< facts of the runtime that are no attributes
+  std::vector<ir::NamedValue> tags;  ///< facts of the runtime that are not attributes
   /// Place among all executions by when they ended: a node with bodies ends after what they ran, so
   /// that each of its executions gets the steps that are its own. 0: not known.
   std::size_t ended = 0;
 };
 
 /// The kernels that ran: one entry per (node, key) in order of first execution, with the number of
-/// executions. A node with bodies is a kernel, too: what it takes beside the kernels of its bodies;
+/// executions. A node with bodies is a kernel, too: its time without that of its bodies' kernels;
 /// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
 /// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
 /// is a constant that does, which gets a kernel named after the output. Code::Internal where a run

@@ -45,8 +45,8 @@ struct PlanKernel {
   std::string name;  ///< of the node; kernels with equal keys keep their own entries
   std::string key;
   std::int64_t count = 1;  ///< executions per run of the model
-  /// Of a kernel that moves or converts data (ir::Movement): whether the runtime put it in; nothing
-  /// where that is not known.
+  /// Of a kernel that moves or converts data (ir::Movement): whether the runtime put it in;
+  /// std::nullopt if that is not known.
   std::optional<bool> put_in = std::nullopt;
   friend bool operator==(const PlanKernel&, const PlanKernel&) = default;
 };

@@ -28,7 +28,7 @@ struct RuleSet {
   std::string version;  ///< of the runtime, "2.12"
   std::string reads;    ///< domain of the nodes that it understands
   std::string makes;    ///< domain of what it leaves: a KeyDomain
-  std::string hash;     ///< of the file that it stands in
+  std::string hash;     ///< of the file that holds it
   bool depth_first =
       false;  ///< kernels in the order in which a depth-first walk from the results leaves them
   std::set<std::string> options;  ///< names that passes may ask for

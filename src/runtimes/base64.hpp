@@ -9,7 +9,7 @@
 namespace oplat::runtimes {
 
 std::string base64_encode(std::string_view bytes);
-/// Nothing where `text` is not exactly what base64_encode writes.
+/// std::nullopt if `text` is not exactly what base64_encode writes.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace oplat::runtimes

@@ -100,7 +100,7 @@ class BlockLoop {
         if (auto ns = run_once(worker_, handle); !ns) return table::Failed{ns.error().message};
       }
     }
-    // The first scrub allocates its buffer, which is no part of the block.
+    // The first scrub allocates its buffer, which is not part of the block.
     if (real && !scrub()) return table::Failed{scrub_error_};
     // Recorded times carry none of what happens to the machine while they are replayed.
     if (auto failed = real ? timed_and_counted() : timed_rounds(false)) return *failed;

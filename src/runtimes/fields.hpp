@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads the fields of one JSON object of a stranger, one by one, and keeps the first complaint.
+/// Reads the fields of one untrusted JSON object, one by one, and keeps the first complaint.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace oplat::runtimes {
 enum class Need { Required, Optional };
 
 /// After the first complaint every further call does nothing; ask error() at the end. An optional
-/// field that is absent or null leaves its variable as it was.
+/// field that is missing or null leaves its variable as it was.
 class Fields {
  public:
   using Json = nlohmann::json;

@@ -104,7 +104,7 @@ Result<ir::Value> value_from_json(const Json& value, std::string_view place, int
   return ir::Value(std::move(list));
 }
 
-/// A field, or nullptr if it is absent or null.
+/// A field, or nullptr if it is missing or null.
 const Json* field(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() || found->is_null() ? nullptr : &*found;

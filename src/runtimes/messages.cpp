@@ -269,7 +269,7 @@ Result<PutRequest> decode_put_request(const Json& json) {
   if (auto bytes = base64_decode(data)) {
     request.bytes = std::move(*bytes);
   } else {
-    fields.complain("data", "is no base64");
+    fields.complain("data", "is not base64");
   }
   const auto length = static_cast<std::int64_t>(request.bytes.size());
   if (request.offset > request.size - length) fields.complain("data", "reaches beyond \"size\"");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Values of the worker protocol <-> JSON. Whatever comes in is a stranger's: types, ranges and
+/// Values of the worker protocol <-> JSON. Whatever comes in is untrusted: types, ranges and
 /// lengths are checked, unknown fields are ignored. Errors of the decoders are Code::Input and name
 /// the field.
 #pragma once

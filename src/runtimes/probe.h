@@ -42,8 +42,8 @@ OPLAT_PROBE_API int oplat_probe_reference_compute(int32_t repeats, double* media
 OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median_ns);
 
 /** 1 where the calling core does nothing but this process's work, 0 where it is shared at this
- * moment. A hardware thread shares its core with another one, in a virtual machine with one of a
- * stranger, of which no counter tells; while that one is busy, kernels that keep a core's units
+ * moment. A hardware thread shares its core with another one, in a virtual machine with one of
+ * another tenant, which no counter shows; while that one is busy, kernels that keep a core's units
  * full take up to twice as long. Times additions that do not wait for one another, some ten
  * microseconds in registers alone, against the least time that they have taken in this process; the
  * first call takes a millisecond to find it. Where every call so far was shared, all count as

@@ -61,7 +61,7 @@ class Process {
   /// (SIGSEGV)".
   std::string finish();
 
-  /// Reads what stands in errors(), keeping the last few KiB.
+  /// Reads what errors() holds, keeping the last few KiB.
   void drain_errors();
   /// The last line that the child wrote to its standard error, cut for a message; empty: none.
   [[nodiscard]] std::string last_words() const;

@@ -99,9 +99,10 @@ Error become_program(const RuntimeEntry& entry, std::vector<std::string> argumen
   if (!error && entry.python) return become_python(entry, folder, std::move(arguments));
   const std::string program = (folder / entry.program).string();
   if (error || !fs::exists(program, error)) {
-    return Error{Code::Runtime, fmt::format("{}: there is no program {} beside oplat; install what "
-                                            "it is built from and build again: {}",
-                                            entry.name, entry.program, entry.install)};
+    return Error{Code::Runtime,
+                 fmt::format("{}: there is no program {} next to oplat; install what "
+                             "it is built from and build again: {}",
+                             entry.name, entry.program, entry.install)};
   }
   return execute(entry, program, std::move(arguments));
 }

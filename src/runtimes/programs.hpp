@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Workers that are programs of their own: executables beside this one, and Python packages.
+/// Workers that are programs of their own: executables next to this one, and Python packages.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace oplat::runtimes {
 
-/// Becomes the program that serves `entry`; returns only where that cannot be. A runtime in Python
+/// Becomes the program that serves `entry`; returns only if that fails. A runtime in Python
 /// is run by $OPLAT_<NAME>_PYTHON, else by the interpreter of .venv-<name> in the nearest folder
 /// above the executable or in the current one, else by the system's python3.
 Error become_program(const RuntimeEntry& entry, std::vector<std::string> arguments);

@@ -97,7 +97,7 @@ struct RuntimeEntry {
   std::string_view install;  ///< the command that installs it; empty: always there
   Result<std::unique_ptr<Worker>> (*create)(const std::vector<std::string>& arguments);
   std::string_view program =
-      {};  ///< file beside this executable that serves the runtime, where `create` is null
+      {};  ///< file next to this executable that serves the runtime, where `create` is null
   bool python = false;  ///< where `create` is null too: python/oplat/workers/NAME serves it instead
 };
 /// Explicit list, in src/runtimes/registry.cpp.

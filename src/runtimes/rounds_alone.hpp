@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which rounds of a block count, where a stranger uses the core at times (oplat_probe_alone, ADR
-/// 0016).
+/// Which rounds of a block count, where another process uses the core at times (oplat_probe_alone,
+/// ADR 0016).
 #pragma once
 
 #include <vector>

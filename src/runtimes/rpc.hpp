@@ -38,7 +38,7 @@ struct Request {
   std::string method;
   Json params;
 };
-/// Why a line is no request, with the id to answer to (null where it has none).
+/// Why a line is not a request, with the id to answer to (null where it has none).
 struct BadRequest {
   Json id;
   RpcError number;
@@ -48,7 +48,7 @@ std::variant<Request, BadRequest> parse_request(std::string_view line);
 
 /// The result, or the error that the worker answered.
 using Reply = std::variant<Json, Error>;
-/// Code::Input where the line is no reply to request `id`: no JSON, NUL bytes, deep nesting,
+/// Code::Input where the line is not a reply to request `id`: not JSON, NUL bytes, deep nesting,
 /// another id.
 Result<Reply> parse_reply(std::string_view line, std::int64_t id);
 

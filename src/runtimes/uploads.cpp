@@ -23,14 +23,15 @@ Status check_name(const std::string& name) {
   const bool plain = !name.empty() && name.size() <= 200 && name.front() != '.' &&
                      name.find_first_of("/\\") == std::string::npos &&
                      name.find('\0') == std::string::npos;
-  if (!plain) return fail(Code::Input, "put: \"{}\" is no plain file name", base::printable(name));
+  if (!plain)
+    return fail(Code::Input, "put: \"{}\" is not a plain file name", base::printable(name));
   return {};
 }
 
 Status check_hexadecimal(const std::string& text) {
   const bool good =
       text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!good) return fail(Code::Input, "put: \"{}\" is no hash", base::printable(text));
+  if (!good) return fail(Code::Input, "put: \"{}\" is not a hash", base::printable(text));
   return {};
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
  * liboplat_worker: everything of a worker except its runtime, as a C library. A worker in any
- * language gives it five functions and gets the loop of docs/reference/worker-protocol.md: reading and
- * checking requests, uploads, blocks and rounds, reference kernels, cache eviction, waiting for
+ * language gives it five functions and gets the loop of docs/reference/worker-protocol.md: reading
+ * and checking requests, uploads, blocks and rounds, reference kernels, cache eviction, waiting for
  * quiet cores, answers and errors. It also exports the functions of probe.h.
  *
  *     int output = oplat_worker_claim_output();      // before the runtime is loaded
@@ -61,7 +61,8 @@ OPLAT_WORKER_API void oplat_worker_refuse(oplat_worker_reply* reply, const char*
                                           const char* reason);
 
 /** A worker: its functions and a pointer that each of them receives. Requests and answers are the
- * JSON objects of docs/reference/worker-protocol.md. In requests every optional field is filled in. */
+ * JSON objects of docs/reference/worker-protocol.md. In requests every optional field is filled
+ * in. */
 struct oplat_worker {
   int32_t abi; /**< OPLAT_WORKER_ABI of the header that the worker was written against */
   /** 0, or 1 if run() returns recorded times without waiting. A block then counts these times
@@ -109,7 +110,7 @@ OPLAT_WORKER_API int oplat_worker_serve_failure(const char* code, const char* me
  *                   {"alias": 0}, null],
  *      "results": [{"alias": 0}]}
  *
- * An operand or result is a tensor, the alias of an operand, or null if absent. "since" is null if
+ * An operand or result is a tensor, the alias of an operand, or null if missing. "since" is null if
  * not given, "dims" is null if the rank is unknown, and an unknown dimension or value is null.
  * "value" is present only if the key has one. Values are integers, floats, texts (also true and
  * false) and lists; {"float": "nan"}, "inf" and "-inf" stand for floats that JSON lacks.

@@ -409,7 +409,7 @@ Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& r
     handle = inner_of(handle);
   }
   if (inner.wake)
-    inner.wake = inner_of(*inner.wake);  // opened beside the others, by the same process
+    inner.wake = inner_of(*inner.wake);  // opened with the others, by the same process
   // The duration is the caller's wish, not a delay of the worker's.
   const auto deadline = std::chrono::nanoseconds(impl_->options.request_deadline) +
                         request.duration + request.max_wait;

@@ -50,7 +50,7 @@ class WorkerClient final : public measure::KernelRunner {
   Status close(measure::Handle handle) override;
   /// Whether the process is gone; every further request fails until restart().
   [[nodiscard]] bool dead() const;
-  /// Process id of the worker, for messages and tests; nothing where it is dead.
+  /// Process id of the worker, for messages and tests; std::nullopt if it is dead.
   [[nodiscard]] std::optional<std::int64_t> process_id() const;
   /// A fresh process; handles of the old one are void.
   Status restart();

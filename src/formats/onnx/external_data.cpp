@@ -126,7 +126,7 @@ Status take_in(wire::Tensor& tensor, Files& files, const std::string& model) {
   if (!wanted) return wrong("its type and dimensions have no size");
   const auto length = length_text.empty() ? wanted : base::parse_int(length_text);
   if (!offset || !length || *offset < 0 || *length < 0)
-    return wrong("offset or length is no number");
+    return wrong("offset or length is not a number");
   if (*length != *wanted)
     return wrong(fmt::format("{} bytes announced, {} needed for its dimensions", *length, *wanted));
   if (*offset > file.size || *length > file.size - *offset) {

@@ -86,7 +86,8 @@ Status append_value(std::string& raw, ir::Dtype dtype, const ir::Value& value) {
   }
 }
 
-/// `count` 4-bit integers, two a byte, the first in the lower half; nothing if one is no integer.
+/// `count` 4-bit integers, two a byte, the first in the lower half; std::nullopt if one is not an
+/// integer.
 std::optional<std::string> packed_nibbles(std::int64_t count, const ir::Value& value) {
   std::string raw(static_cast<std::size_t>(count / 2 + count % 2), '\0');
   const ir::List* list = value.list();
@@ -408,7 +409,7 @@ class KernelWriter {
   }
 
   /// A Loop's count and first condition, whatever the key says of them: as many steps as its tag
-  /// has. What is no constant is an initialiser that a caller may replace.
+  /// has. What is not a constant is an initialiser that a caller may replace.
   Status add_loop_control() {
     OPLAT_TRY(steps, loop_steps(key_));
     if (key_.operands.empty()) return fail(Code::Missing, "a Loop has two operands or more");

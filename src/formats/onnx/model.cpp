@@ -56,8 +56,8 @@ void append_varint(std::string& out, std::uint64_t number) {
 
 enum class Part { Model, Graph, Tensor };
 
-/// The message without the numbers of large initialisers. What is no message comes back as it is:
-/// the parser says what is wrong with it.
+/// The message without the numbers of large initialisers. What is not a message comes back as it
+/// is: the parser says what is wrong with it.
 std::string without_weights(std::string_view bytes, Part part) {
   constexpr std::uint64_t kLengthDelimited = 2;
   constexpr std::uint64_t kGraphOfModel = 7;

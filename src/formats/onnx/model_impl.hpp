@@ -28,7 +28,7 @@ struct Model::Impl {
   std::optional<std::int64_t> batch;  ///< see Model::named_batch()
 };
 
-/// Parses bytes; Code::Input if they are no ONNX model.
+/// Parses bytes; Code::Input if they are not an ONNX model.
 Result<wire::Model> parse_model(const base::Source& source);
 /// Code::Input where a tensor's bytes in the model are not as many as its type and dimensions take.
 Status check_own_data(const wire::Model& model, const std::string& file);

@@ -148,8 +148,8 @@ Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::
     const auto dtype = dtype_of(input.type().tensor_type().elem_type());
     if (!input.type().has_tensor_type() || !dtype) {
       return fail(Code::Input,
-                  "{}: input '{}' is no tensor; oplat runs models whose inputs are tensors", file,
-                  base::printable(input.name()));
+                  "{}: input '{}' is not a tensor; oplat runs models whose inputs are tensors",
+                  file, base::printable(input.name()));
     }
     InputInfo info{input.name(), *dtype, {}};
     const wire::TensorType& type = input.type().tensor_type();

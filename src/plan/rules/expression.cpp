@@ -73,11 +73,11 @@ class Evaluation {
     const auto a = number_of(left), b = number_of(right);
     if (op == "==" || op == "!=") {
       const auto left_truth = truth_of(left), right_truth = truth_of(right);
-      // A truth is compared with a truth however either is spelt, numbers by their value, all else
-      // by its text.
-      const bool spelt =
+      // A truth is compared with a truth however either is written, numbers by their value, all
+      // else by its text.
+      const bool as_word =
           (left.text() != nullptr) != (right.text() != nullptr) && left_truth && right_truth;
-      const bool same = spelt ? left_truth == right_truth : a && b ? *a == *b : left == right;
+      const bool same = as_word ? left_truth == right_truth : a && b ? *a == *b : left == right;
       return truth(same == (op == "=="));
     }
     if (!a || !b) return {};

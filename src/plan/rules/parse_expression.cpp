@@ -119,7 +119,7 @@ class Parser {
     } else if (const auto real = base::parse_double(given)) {
       node.literal = ir::Value(*real);
     } else {
-      return fail(Code::Input, "'{}' is no number", base::printable(given));
+      return fail(Code::Input, "'{}' is not a number", base::printable(given));
     }
     return node;
   }
@@ -160,7 +160,7 @@ class Parser {
     const std::string node = word();
     const auto found = std::find(nodes_.begin(), nodes_.end(), node);
     if (found == nodes_.end()) {
-      return fail(Code::Input, "'{}' is no node of the pattern; its nodes are {}",
+      return fail(Code::Input, "'{}' is not a node of the pattern; its nodes are {}",
                   base::printable(node), base::join(nodes_, ", "));
     }
     if (!taken(".")) return unexpected("'.' and the name of a slot or an attribute");

@@ -139,7 +139,7 @@ class Reader {
     const std::size_t dot = text.find('.');
     const std::string slot = dot == std::string::npos ? std::string() : text.substr(dot + 1);
     if (!is_word(slot) || !is_word(text.substr(0, dot)))
-      return fail(Code::Input, "{}:{}: {} is no slot of a node; expected NODE.SLOT", file_,
+      return fail(Code::Input, "{}:{}: {} is not a slot of a node; expected NODE.SLOT", file_,
                   node.line, node.described());
     const auto found = std::find(names_.begin(), names_.end(), text.substr(0, dot));
     if (found == names_.end()) {
@@ -160,7 +160,7 @@ class Reader {
                   node->line, name, node->described());
     for (const YamlEntry& entry : *node->map()) {
       if (!is_word(entry.name))
-        return fail(Code::Input, "{}:{}: '{}' is no name of a slot", file_, entry.line,
+        return fail(Code::Input, "{}:{}: '{}' is not the name of a slot", file_, entry.line,
                     printable(entry.name));
       OPLAT_TRY(reference, reference_of(entry.value));
       into.emplace_back(entry.name, reference);
@@ -197,7 +197,7 @@ class Reader {
                   node->line, node->described());
     for (const YamlEntry& entry : *node->map()) {
       if (!is_word(entry.name))
-        return fail(Code::Input, "{}:{}: '{}' is no name of an attribute", file_, entry.line,
+        return fail(Code::Input, "{}:{}: '{}' is not the name of an attribute", file_, entry.line,
                     printable(entry.name));
       OPLAT_TRY(expression, expression_of(entry.value));
       into.emplace_back(entry.name, std::move(expression));
@@ -223,7 +223,7 @@ class Reader {
     OPLAT_TRY(name, word_of(file_, base_node, keep != nullptr ? "'keep'" : "'make'"));
     const auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end()) {
-      return fail(Code::Input, "{}:{}: '{}' is no node of the pattern; it binds {}", file_,
+      return fail(Code::Input, "{}:{}: '{}' is not a node of the pattern; it binds {}", file_,
                   base_node.line, name, base::join(names_, ", "));
     }
     rule_.base = static_cast<std::size_t>(found - names_.begin());
@@ -364,9 +364,10 @@ Status check_rule(const std::string& file, const Rule& rule) {
   for (std::size_t i = 0; i < rule.match.size(); ++i) {
     const PatternNode& node = rule.match[i];
     if (i > 0 && node.reads.empty() && node.feeds.empty()) {
-      return fail(Code::Input,
-                  "{}:{}: the node '{}' of {} hangs on no other; say what it reads or feeds", file,
-                  rule.line, node.name, rule.name);
+      return fail(
+          Code::Input,
+          "{}:{}: the node '{}' of {} is not connected to another; say what it reads or feeds",
+          file, rule.line, node.name, rule.name);
     }
     for (const std::string& slot : node.lacks) {
       const bool needed =

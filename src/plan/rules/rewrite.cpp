@@ -23,7 +23,7 @@ namespace {
 /// next.
 constexpr std::size_t kMaxSweeps = 64;
 
-/// Puts a tensor into a slot: in place of what stands there, else where the slots' names are in
+/// Puts a tensor into a slot: in place of what it held, else where the slots' names are in
 /// alphabetical order.
 void put_operand(ir::Node& node, const std::string& slot, ir::TensorId tensor) {
   if (const int at = find_input(node, slot); at >= 0) {

@@ -12,8 +12,8 @@
 
 namespace oplat::plan::rules {
 
-/// A node of a pattern. Every one but the first hangs on an earlier one, by an operand or by a
-/// result.
+/// A node of a pattern. Every one but the first is connected to an earlier one, by an operand or
+/// by a result.
 struct PatternNode {
   std::string name;
   std::vector<std::string> ops;

@@ -72,7 +72,7 @@ Result<std::string> replaced(std::string_view file, int line, const std::string&
     const std::string name = text.substr(at + 1, end - at - 1);
     const auto found = variables.find(name);
     if (found == variables.end())
-      return fail(Code::Input, "{}:{}: '${}' is no variable; 'for' of the rule names them", file,
+      return fail(Code::Input, "{}:{}: '${}' is not a variable; 'for' of the rule names them", file,
                   line, base::printable(name));
     made += found->second;
     at = end;

@@ -16,7 +16,7 @@ using Variables = std::map<std::string, std::string>;
 /// One set of values a variant, the last variable changing fastest; a list of maps gives the
 /// variants of each in turn. Without `node` one empty set.
 Result<std::vector<Variables>> variants_of(std::string_view file, const base::Yaml* node);
-/// The entry with "$name" replaced in names and texts. Code::Input where a name is no variable.
+/// The entry with "$name" replaced in names and texts. Code::Input if a name is not a variable.
 Result<base::Yaml> with_variables(std::string_view file, const base::Yaml& node,
                                   const Variables& variables);
 

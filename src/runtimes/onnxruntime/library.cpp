@@ -36,7 +36,7 @@ Result<fs::path> find_library() {
   if (const char* named = std::getenv("OPLAT_ONNXRUNTIME"); named != nullptr && *named != '\0') {
     std::error_code error;
     if (fs::is_regular_file(named, error)) return fs::path(named);
-    return fail(Code::Runtime, "onnxruntime: $OPLAT_ONNXRUNTIME names '{}', which is no file",
+    return fail(Code::Runtime, "onnxruntime: $OPLAT_ONNXRUNTIME names '{}', which is not a file",
                 named);
   }
   std::vector<fs::path> roots;

@@ -72,7 +72,7 @@ Result<NpyArray> parse_npy(std::string_view data, const std::string& file) {
     if (begin == std::string::npos) continue;
     const auto dim = base::parse_int(std::string_view(part).substr(begin));
     if (!dim || *dim < 0 || __builtin_mul_overflow(count, *dim, &count))
-      return wrong("its shape is no list of sizes");
+      return wrong("its shape is not a list of sizes");
     array.dims.push_back(*dim);
   }
   const std::string_view body = data.substr(header_at + header_size);

@@ -17,7 +17,7 @@ struct NpyArray {
   std::string bytes;  ///< little-endian, C order
 };
 
-/// Code::Input naming `file` where it is no such array, is stored in Fortran order, or holds
+/// Code::Input naming `file` where it is not such an array, is stored in Fortran order, or holds
 /// objects.
 Result<NpyArray> parse_npy(std::string_view data, const std::string& file);
 

@@ -46,7 +46,7 @@ void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device,
   }
 }
 
-/// Kernels bear the names of `nodes`, beside which `put_in` stands.
+/// Kernels bear the names of `nodes`; `put_in` has an entry for each of those.
 void tell_put_in(const std::vector<ir::NodeTitle>& nodes,
                  const std::vector<std::optional<bool>>& put_in,
                  std::vector<plan::PlanKernel>& kernels) {

@@ -70,7 +70,7 @@ struct Event {
 Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
   const json document = json::parse(text, nullptr, false);
   if (!document.is_array())
-    return fail(Code::Runtime, "onnxruntime: its profile is no list of events");
+    return fail(Code::Runtime, "onnxruntime: its profile is not a list of events");
   constexpr std::string_view kSuffix = "_kernel_time";
   std::vector<Event> events;
   for (const json& event : document) {

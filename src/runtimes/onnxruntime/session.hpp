@@ -65,7 +65,7 @@ class Session {
   Result<bool> run_within(std::int64_t growth_bytes);
   /// The first output of the last run, which must be of 64-bit integers.
   Result<std::vector<std::int64_t>> first_output() const;
-  /// Values of the outputs called `names` after a run, of integers and bools; std::nullopt beside
+  /// Values of the outputs called `names` after a run, of integers and bools; std::nullopt for
   /// the name of another output or of none.
   Result<std::vector<std::optional<std::vector<std::int64_t>>>> integer_outputs(
       const std::vector<std::string>& wanted) const;

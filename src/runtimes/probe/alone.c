@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file Whether the core is this process's alone (docs/adr/0016): asked between calls, and by a timer within them. */
+/** @file Whether the core is this process's alone (docs/adr/0016): asked between calls, and by a
+ * timer within them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -15,9 +16,11 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* On a core of Zen 4, by itself: 8.9 us, one in a hundred above 1.1 times that; beside a busy thread 1.3 to 2 times. */
+/* On a core of Zen 4, by itself: 8.9 us, one in a hundred above 1.1 times that; with a busy
+ * thread 1.3 to 2 times. */
 enum { kFirstCalls = 100, kMostPercent = 115, kPeriodNs = 2000000 };
-/* To find what an interruption costs beside its look: runs of some milliseconds with and without. */
+/* To find what an interruption costs besides its look: runs of some milliseconds with and without.
+ */
 enum { kTrials = 8, kTrialSteps = 2000000, kTrialPeriodNs = 300000 };
 
 /* Rounds of a look between calls, and of one within a call. */
@@ -25,8 +28,11 @@ enum { kIssueRounds = 16384, kIssueRoundsWithin = 8192 };
 
 static int64_t least_ns; /* of kIssueRounds */
 
-/* Whether a look that took `ns` found the core shared, by the least time of looks of so many rounds. */
-static int is_shared(int64_t ns, int rounds) { return 100 * ns * kIssueRounds > kMostPercent * least_ns * rounds; }
+/* Whether a look that took `ns` found the core shared, by the least time of looks of so many
+ * rounds. */
+static int is_shared(int64_t ns, int rounds) {
+  return 100 * ns * kIssueRounds > kMostPercent * least_ns * rounds;
+}
 
 int32_t oplat_probe_alone(void) {
   int64_t last_ns = 0;
@@ -41,10 +47,11 @@ int32_t oplat_probe_alone(void) {
 }
 
 static timer_t timer;
-static pid_t watched;  /* thread; 0: no timer yet */
+static pid_t watched; /* thread; 0: no timer yet */
 static int watching;
 static volatile struct oplat_probe_watch seen;
-static double interruption_ns; /* beyond the look itself: a virtual machine leaves and enters for it, some 20 us */
+static double interruption_ns; /* beyond the look itself: a virtual machine leaves and enters for
+                                  it, some 20 us */
 
 static void look(int signal_number) {
   (void)signal_number;
@@ -84,7 +91,8 @@ static int set_period(long ns) {
 
 static void begin_looking(void) { seen.looks = seen.shared = seen.own_ns = 0; }
 
-/* The least of several trials, each beside one without looks: whatever else disturbs them makes them longer. */
+/* The least of several trials, each next to one without looks: whatever else disturbs them makes
+ * them longer. */
 static void price_interruption(void) {
   int64_t plain_ns = 0;
   double least = -1;

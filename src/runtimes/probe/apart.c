@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file Whether the cores of a kernel on several threads are its alone, different ones and near each other (docs/adr/0021). */
+/** @file Whether the cores of a kernel on several threads are its alone, different ones and near
+ * each other (docs/adr/0021). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +14,8 @@
 enum { kMostThreads = 64, kLooks = 4, kLookRounds = 16384, kMostWaitNs = 20000000 };
 /* The least of so many batches of round trips. */
 enum { kBatches = 8, kTrips = 40 };
-/* Shared: 1.3 to 2 times the least time of a look. Far: on an EPYC 85 to 145 ns within one last-level cache, 400 between two. */
+/* Shared: 1.3 to 2 times the least time of a look. Far: on an EPYC 85 to 145 ns within one
+ * last-level cache, 400 between two. */
 static const double kMostOfLook = 1.15;
 static const double kMostOfTrip = 2.5;
 
@@ -28,7 +30,8 @@ struct gathering {
 struct place {
   struct gathering* gathering;
   double issue_ns;
-  _Alignas(128) atomic_int ball; /* on lines of its own. Odd: thrown by the caller, even: thrown back */
+  _Alignas(128)
+      atomic_int ball; /* on lines of its own. Odd: thrown by the caller, even: thrown back */
 };
 
 static double least_look(void) {
@@ -94,7 +97,8 @@ static long number_of(int cpu, const char* name, long otherwise) {
   return number;
 }
 
-/* The hardware threads of one core have its first one in common; a CPU of which the system tells nothing is its own. */
+/* The hardware threads of one core have its first one in common; a CPU of which the system says
+ * nothing is its own. */
 static long first_of_core(int cpu) { return number_of(cpu, "topology/thread_siblings_list", cpu); }
 
 /* What the system says of a CPU's speed, in units of its own; 0 where it says nothing. */
@@ -128,12 +132,14 @@ static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   return count;
 }
 
-static int judge(const double* looks, int32_t count, double handoff_ns, struct oplat_probe_cores* best) {
+static int judge(const double* looks, int32_t count, double handoff_ns,
+                 struct oplat_probe_cores* best) {
   double longest = looks[0];
   for (int32_t i = 0; i < count; ++i) {
     if (looks[i] > longest) longest = looks[i];
     if (looks[i] <= 0 || (best->issue_ns > 0 && looks[i] >= best->issue_ns)) continue;
-    /* So much better than before: the cores were shared until now, maybe by one another, and nearer than two can be. */
+    /* So much better than before: the cores were shared until now, maybe by one another, and nearer
+     * than two can be. */
     if (best->issue_ns > kMostOfLook * looks[i]) best->handoff_ns = 0;
     best->issue_ns = looks[i];
   }
@@ -163,9 +169,12 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   cpu_set_t before;
   const int here = sched_getcpu();
   if (best == NULL || threads < 2 || threads > kMostThreads || here < 0) return 1;
-  if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0) return 1;
-  /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the neighbours do. */
-  if (cores_among(&usable, here, cpus, threads + 1) != threads || !are_alike(cpus, threads)) return 1;
+  if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0)
+    return 1;
+  /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the
+   * neighbours do. */
+  if (cores_among(&usable, here, cpus, threads + 1) != threads || !are_alike(cpus, threads))
+    return 1;
   struct gathering all = {.threads = threads};
   struct place places[kMostThreads];
   pthread_t made[kMostThreads];
@@ -178,9 +187,10 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   }
   const int made_all = count == threads - 1;
   const int64_t begin = oplat_probe_now_ns();
-  while (made_all && atomic_load(&all.arrived) < threads - 1 && oplat_probe_now_ns() - begin < kMostWaitNs) {
+  while (made_all && atomic_load(&all.arrived) < threads - 1 &&
+         oplat_probe_now_ns() - begin < kMostWaitNs) {
   }
-  int apart = !made_all; /* a look that cannot be had is held against nobody */
+  int apart = !made_all; /* a look that is not available is held against nobody */
   if (made_all && atomic_load(&all.arrived) == threads - 1) {
     double handoff_ns = 0;
     (void)look_with_the_others(&all, &looks[threads - 1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** @file The work that the references time. Compiled with fixed options: its time must depend on the machine alone. */
+/** @file The work that the references time. Compiled with fixed options: its time must depend on
+ * the machine alone. */
 #include "runtimes/probe/probe_internal.h"
 
 enum { kFloats = 2048, kPasses = 140 };
@@ -8,20 +9,22 @@ static float lane[kFloats];
 static volatile float compute_sink;
 static volatile uint64_t stream_sink;
 
-/* x -> a x + b has its fixed point at 1, so that values neither grow nor become denormal, whatever the number of
- * passes. Eight steps per element make it arithmetic rather than load and store. */
-#define OPLAT_COMPUTE_BODY                                   \
-  for (int pass = 0; pass < kPasses; ++pass) {               \
-    for (int i = 0; i < kFloats; ++i) {                      \
-      float x = lane[i];                                     \
-      for (int step = 0; step < 8; ++step) x = x * a + b;    \
-      lane[i] = x;                                           \
-    }                                                        \
-  }                                                          \
+/* x -> a x + b has its fixed point at 1, so that values neither grow nor become denormal, whatever
+ * the number of passes. Eight steps per element make it arithmetic rather than load and store. */
+#define OPLAT_COMPUTE_BODY                                \
+  for (int pass = 0; pass < kPasses; ++pass) {            \
+    for (int i = 0; i < kFloats; ++i) {                   \
+      float x = lane[i];                                  \
+      for (int step = 0; step < 8; ++step) x = x * a + b; \
+      lane[i] = x;                                        \
+    }                                                     \
+  }                                                       \
   compute_sink = lane[kFloats / 2]
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2,fma"), noinline)) static void compute_avx2(float a, float b) { OPLAT_COMPUTE_BODY; }
+__attribute__((target("avx2,fma"), noinline)) static void compute_avx2(float a, float b) {
+  OPLAT_COMPUTE_BODY;
+}
 #endif
 __attribute__((noinline)) static void compute_plain(float a, float b) { OPLAT_COMPUTE_BODY; }
 

@@ -10,13 +10,14 @@
 
 #include "runtimes/probe.h"
 
-/* Extensions that decide which kernels a runtime picks; the names are those of /proc/cpuinfo. Sorted bytewise. */
+/* Extensions that decide which kernels a runtime picks; the names are those of /proc/cpuinfo.
+ * Sorted bytewise. */
 static const char* const kExtensions[] = {
-    "amx_bf16", "amx_fp16",  "amx_int8",   "amx_tile",    "asimd",       "asimddp",     "asimdhp", "avx",
-    "avx2",     "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx512bw", "avx512cd",    "avx512dq", "avx512f",
-    "avx512vl", "avx_vnni",  "bf16",       "f16c",        "fma",         "fphp",        "i8mm",    "neon",
-    "sme",      "sme2",      "sse4_1",     "sse4_2",      "ssse3",       "sve",         "sve2",    "svebf16",
-    "svei8mm",  "vfpv4",
+    "amx_bf16", "amx_fp16", "amx_int8",    "amx_tile",    "asimd",       "asimddp",  "asimdhp",
+    "avx",      "avx2",     "avx512_bf16", "avx512_fp16", "avx512_vnni", "avx512bw", "avx512cd",
+    "avx512dq", "avx512f",  "avx512vl",    "avx_vnni",    "bf16",        "f16c",     "fma",
+    "fphp",     "i8mm",     "neon",        "sme",         "sme2",        "sse4_1",   "sse4_2",
+    "ssse3",    "sve",      "sve2",        "svebf16",     "svei8mm",     "vfpv4",
 };
 
 /* The first line of a small file without its end; 0 where there is none. */
@@ -91,7 +92,8 @@ static void list_extensions(const char* words, struct oplat_probe_machine* out) 
   size_t used = 0;
   for (size_t i = 0; i < sizeof kExtensions / sizeof kExtensions[0]; ++i) {
     if (!holds_word(words, kExtensions[i])) continue;
-    const int wrote = snprintf(out->isa + used, sizeof out->isa - used, "%s%s", used == 0 ? "" : " ", kExtensions[i]);
+    const int wrote = snprintf(out->isa + used, sizeof out->isa - used, "%s%s",
+                               used == 0 ? "" : " ", kExtensions[i]);
     if (wrote < 0 || (size_t)wrote >= sizeof out->isa - used) break;
     used += (size_t)wrote;
   }
@@ -128,6 +130,7 @@ int oplat_probe_read_machine(struct oplat_probe_machine* out) {
   const long page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0) out->memory_bytes = (int64_t)pages * (int64_t)page;
   struct utsname name;
-  if (uname(&name) == 0) snprintf(out->architecture, sizeof out->architecture, "%.*s", 31, name.machine);
+  if (uname(&name) == 0)
+    snprintf(out->architecture, sizeof out->architecture, "%.*s", 31, name.machine);
   return 0;
 }

@@ -20,7 +20,8 @@
 #include <xmmintrin.h>
 #endif
 
-/* Four passes over 8 MiB take about 0.3 ms: long beside a clock call, short beside a block. */
+/* Four passes over 8 MiB take about 0.3 ms: long compared with a clock call, short compared with a
+ * block. */
 enum { kMostRepeats = 1001, kMemoryPasses = 4 };
 static const int64_t kPageBytes = 4096;
 static const int64_t kMostReferenceBytes = (int64_t)64 << 20;
@@ -53,11 +54,13 @@ static int64_t memory_bytes(void) {
   return pages > 0 && page > 0 ? (int64_t)pages * (int64_t)page : 0;
 }
 
-/* Every page gets words of its own: untouched pages would all be the one zero page, equal ones might be merged. */
+/* Every page gets words of its own: untouched pages would all be the one zero page, equal ones
+ * might be merged. */
 static int reserve(struct buffer* buffer, int64_t bytes) {
   if (buffer->bytes >= bytes) return 0;
   const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  void* memory = mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return ENOMEM;
   release(buffer);
   buffer->data = memory;
@@ -105,7 +108,8 @@ int oplat_probe_reference_memory(int32_t repeats, double* median_ns) {
   const size_t words = (size_t)reference_buffer.bytes / sizeof(uint64_t);
   for (int32_t i = 0; i < repeats; ++i) {
     const int64_t begin = oplat_probe_now_ns();
-    for (int pass = 0; pass < kMemoryPasses; ++pass) oplat_probe_kernel_stream(reference_buffer.data, words);
+    for (int pass = 0; pass < kMemoryPasses; ++pass)
+      oplat_probe_kernel_stream(reference_buffer.data, words);
     times[i] = oplat_probe_now_ns() - begin;
   }
   *median_ns = median(times, repeats);
@@ -136,7 +140,9 @@ static int scrub_on(size_t words, int32_t threads) {
   cpu_set_t allowed;
   const int here = sched_getcpu();
   if (threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < threads - 1 && count < kMostScrubThreads && error == 0; ++cpu) {
+    for (int cpu = 0;
+         cpu < CPU_SETSIZE && count < threads - 1 && count < kMostScrubThreads && error == 0;
+         ++cpu) {
       if (!CPU_ISSET((size_t)cpu, &allowed) || cpu == here) continue;
       shares[count].words = words;
       shares[count].cpu = cpu;
@@ -171,19 +177,22 @@ static int read_cpu_line(int64_t* steal_ticks, int64_t* busy_ns) {
   if (file == NULL) return 0;
   enum { kUser, kNice, kSystem, kIdle, kWait, kInterrupt, kSoftInterrupt, kSteal, kFields };
   long long field[kFields] = {0};
-  const int found = fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &field[kUser], &field[kNice],
-                           &field[kSystem], &field[kIdle], &field[kWait], &field[kInterrupt], &field[kSoftInterrupt],
-                           &field[kSteal]);
+  const int found = fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &field[kUser],
+                           &field[kNice], &field[kSystem], &field[kIdle], &field[kWait],
+                           &field[kInterrupt], &field[kSoftInterrupt], &field[kSteal]);
   fclose(file);
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
   if (found != kFields || ticks_per_second <= 0) return 0;
   *steal_ticks = field[kSteal];
-  const int64_t busy = field[kUser] + field[kNice] + field[kSystem] + field[kInterrupt] + field[kSoftInterrupt];
+  const int64_t busy =
+      field[kUser] + field[kNice] + field[kSystem] + field[kInterrupt] + field[kSoftInterrupt];
   *busy_ns = busy * (1000000000 / ticks_per_second);
   return 1;
 }
 
-static int64_t ns_of(struct timeval time) { return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_usec * 1000; }
+static int64_t ns_of(struct timeval time) {
+  return (int64_t)time.tv_sec * 1000000000 + (int64_t)time.tv_usec * 1000;
+}
 
 int oplat_probe_read_counters(struct oplat_probe_counters* out) {
   struct rusage usage;

@@ -16,7 +16,7 @@
 namespace oplat::runtimes::qnnpack {
 namespace {
 
-/// Of blocks and of their sizes; a block's size stands in front of it.
+/// Of blocks and of their sizes; a block's size lies in front of it.
 constexpr std::size_t kAlignment = 64;
 
 class Pool final : public at::Allocator {

@@ -19,7 +19,7 @@ struct Net {
   plan::Footprint footprint;
   std::int64_t batch = 1;
 };
-/// Code::Input where the file is no Caffe2 net or leaves shapes open.
+/// Code::Input where the file is not a Caffe2 net or leaves shapes open.
 Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shapes);
 
 /// The specs of all nodes in order, or why there is a node that has none.

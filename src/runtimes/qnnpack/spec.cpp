@@ -30,7 +30,7 @@ Refusal failed(const ir::Key& key, std::string_view what) {
   return table::Failed{fmt::format("{}: {}", base::printable(key.op), what)};
 }
 
-/// One integer; nothing where it is absent, of another type or beyond all reason.
+/// One integer; std::nullopt if it is missing, of another type or beyond all reason.
 std::optional<std::int64_t> number(const ir::Value* value, std::int64_t low) {
   const std::int64_t* found = value == nullptr ? nullptr : value->integer();
   if (found == nullptr || *found < low || *found > kMaxAttribute) return std::nullopt;
@@ -74,7 +74,7 @@ class SpecReader {
   Refusal window(Spec& spec);
   Refusal result_is(const Spec& spec, const Dims& dims) const;
   Refusal inputs_are(const Spec& spec, std::size_t count, bool quantised, std::size_t rank) const;
-  /// Whether an integer attribute is absent or says `value`.
+  /// Whether an integer attribute is missing or says `value`.
   [[nodiscard]] bool stated_as(std::string_view name, std::int64_t value) const {
     const ir::Value* found = key_.attribute(name);
     return found == nullptr || number(found, 0) == value;
@@ -110,7 +110,7 @@ Refusal SpecReader::tensors(Spec& spec) {
   std::vector<std::size_t> position(key_.operands.size());  // of an operand among the inputs
   for (std::size_t i = 0; i < key_.operands.size(); ++i) {
     const ir::TensorEntry* tensor = key_.operand(i);
-    if (tensor == nullptr) return failed(key_, "an operand is absent");
+    if (tensor == nullptr) return failed(key_, "an operand is missing");
     if (tensor->constant) {
       constants_.push_back(tensor);
       continue;

@@ -33,7 +33,7 @@ enum class Kind {
   FloatRelu,  ///< not of Caffe2: the kernel that computes next to nothing (plan::kDispatchKey)
 };
 
-/// A tensor that is no constant, dimensions in the order of the key.
+/// A tensor that is not a constant, dimensions in the order of the key.
 struct Activation {
   bool quantised = true;  ///< unsigned bytes; otherwise float32
   bool nhwc = true;       ///< of four dimensions: channels last
@@ -54,7 +54,7 @@ struct Window {
 struct Spec {
   Kind kind = Kind::Relu;
   bool relu = false;               ///< of Conv, Fc, Sum: clamped at zero
-  std::vector<Activation> inputs;  ///< operands that are no constants, in order
+  std::vector<Activation> inputs;  ///< operands that are not constants, in order
   std::vector<std::size_t>
       source;  ///< per input: the first one that is the same tensor, itself unless "&i"
   Activation result;

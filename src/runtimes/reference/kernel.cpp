@@ -46,7 +46,7 @@ class Reader {
     if (const std::int64_t* found = value->integer()) return static_cast<float>(*found);
     return complain(name), otherwise;
   }
-  /// `count` integers of at least `low`, or `otherwise` where the attribute is absent.
+  /// `count` integers of at least `low`, or `otherwise` if the attribute is missing.
   Dims integers(std::string_view name, std::size_t count, std::int64_t low, Dims otherwise) {
     const ir::Value* value = key_.attribute(name);
     if (value == nullptr) return otherwise;
@@ -61,7 +61,7 @@ class Reader {
     }
     return found;
   }
-  /// Words that mean the same as an absent attribute.
+  /// Words that mean the same as a missing attribute.
   void only(std::string_view name, std::string_view word) {
     const ir::Value* value = key_.attribute(name);
     if (value == nullptr) return;

@@ -200,7 +200,7 @@ void matmul(const Dims& a_dims, const Dims& b_dims, Floats a, Floats b, FloatsOu
   const auto y_size = static_cast<std::size_t>(shape.m * shape.n);
   const auto matrices = static_cast<std::size_t>(product(outer, outer.size()));
   const auto place = [&](const Dims& dims, std::size_t matrix) {
-    // The matrix of an operand that stands at this place of the broadcast outer dimensions.
+    // The matrix of an operand at this place of the broadcast outer dimensions.
     std::size_t at = 0;
     std::size_t stride = 1;
     for (std::size_t i = 0; i < outer.size(); ++i) {

@@ -218,8 +218,8 @@ class ReplayWorker final : public Worker {
     return measure::Opened{handle, 0, std::move(topology)};
   }
 
-  /// What a call cost beside the kernels, as the campaign of the row measured it; 0 where none did:
-  /// a slope over copies, which is what rows are made of, does not see it.
+  /// What a call cost besides the kernels, as the campaign of the row measured it; 0 where none
+  /// did: a slope over copies, which is what rows are made of, does not see it.
   Result<double> empty_call_ns(std::optional<table::CampaignId> id) {
     if (!campaigns_) {
       OPLAT_TRY(stored, table_.campaigns());

@@ -78,7 +78,7 @@ TEST(Load, InputThatIsNoTensor) {
   const auto inputs = loaded->inputs();
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().code, Code::Input);
-  EXPECT_THAT(inputs.error().message, HasSubstr("'x' is no tensor"));
+  EXPECT_THAT(inputs.error().message, HasSubstr("'x' is not a tensor"));
 }
 
 TEST(Load, NodeNamesAreUniqueOverBodies) {

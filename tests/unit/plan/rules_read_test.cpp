@@ -149,17 +149,15 @@ TEST(RuleFile, ExpressionsSayWhatIsWrongWithThem) {
     return error_of("  - name: c\n    match: [{node: a, op: relu}]\n    where: [\"" + condition +
                     "\"]\n    keep: a\n");
   };
-  EXPECT_THAT(
-      message("dim(b.X, 0) == 1"),
-      HasSubstr(
-          "test.yaml:11: in 'dim(b.X, 0) == 1': 'b' is no node of the pattern; its nodes are a"));
+  EXPECT_THAT(message("dim(b.X, 0) == 1"), HasSubstr("test.yaml:11: in 'dim(b.X, 0) == 1': 'b' is "
+                                                     "not a node of the pattern; its nodes are a"));
   EXPECT_THAT(message("dims(a.X) == 1"),
               HasSubstr("there is no function 'dims'; there are attr, "));
   EXPECT_THAT(message("rank(a.X"), HasSubstr("expected ',' or ')' at letter 9, found the end"));
   EXPECT_THAT(message("rank(a.X) ="), HasSubstr("expected its end at letter 11, found '='"));
   EXPECT_THAT(message("dim(a.X) == 1"), HasSubstr("'dim' needs 2 arguments"));
   EXPECT_THAT(message("rank(a.X, 1) == 1"), HasSubstr("'rank' takes no more than 1 arguments"));
-  EXPECT_THAT(message("1.2.3 == 1"), HasSubstr("'1.2.3' is no number"));
+  EXPECT_THAT(message("1.2.3 == 1"), HasSubstr("'1.2.3' is not a number"));
   EXPECT_THAT(message(std::string(100, '(') + "1"), HasSubstr("nested more than 16 deep"));
   EXPECT_THAT(message(std::string(500, '1')), HasSubstr("more than 400 letters"));
 }
@@ -170,7 +168,7 @@ TEST(RuleFile, WhatCannotMatchOrEndIsRefused) {
               HasSubstr("r repeats, and applies to its own result for ever"));
   EXPECT_THAT(
       error_of("  - name: r\n    match: [{node: a, op: relu}, {node: b, op: relu}]\n    keep: a\n"),
-      HasSubstr("the node 'b' of r hangs on no other; say what it reads or feeds"));
+      HasSubstr("the node 'b' of r is not connected to another; say what it reads or feeds"));
   EXPECT_THAT(
       error_of("  - name: r\n    match: [{node: a, op: relu, has: X, lacks: X}]\n    keep: a\n"),
       HasSubstr("is to have 'X' and to lack it: it cannot match"));
@@ -184,7 +182,7 @@ TEST(RuleFile, WhatCannotMatchOrEndIsRefused) {
 
 TEST(RuleFile, ReplacementsUseWhatThePatternBinds) {
   EXPECT_THAT(error_of("  - {name: r, match: [{node: a, op: relu}], keep: b}\n"),
-              HasSubstr("'b' is no node of the pattern; it binds a"));
+              HasSubstr("'b' is not a node of the pattern; it binds a"));
   EXPECT_THAT(error_of("  - {name: r, match: [{node: a, op: relu}], keep: a, in: {X: c.X}}\n"),
               HasSubstr("'c.X' is a slot of 'c', which the pattern does not bind; it binds a"));
   EXPECT_THAT(error_of("  - {name: r, match: [{node: a, op: relu, reads: {X: b.Out}}, {node: b, "
@@ -200,7 +198,7 @@ TEST(RuleFile, ReplacementsUseWhatThePatternBinds) {
   EXPECT_THAT(error_of("  - {name: r, match: [{node: a, op: relu}]}\n"),
               HasSubstr("needs just one of 'keep', 'make' and 'remove'"));
   EXPECT_THAT(error_of("  - {name: r, match: [{node: a, op: $op}], keep: a}\n"),
-              HasSubstr("'$op' is no variable"));
+              HasSubstr("'$op' is not a variable"));
   EXPECT_THAT(
       error_of("  - {name: r, for: {}, match: [{node: a, op: relu}], keep: a, optoin: fast}\n"),
       HasSubstr("do you mean option?"));
