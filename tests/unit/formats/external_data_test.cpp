@@ -129,6 +129,50 @@ TEST_F(ExternalData, LiesInTheModelsFolder) {
   expect_refused({2}, {"", "", ""}, "not a file name");
 }
 
+TEST_F(ExternalData, MayBeALinkWhereTheModelIsOne) {
+  // As caches of model hubs lay models out.
+  namespace fs = std::filesystem;
+  fs::create_directories(path("cache/blobs"));
+  fs::create_directories(path("cache/snapshots/abc"));
+  fs::copy_file(path("net.data"), path("cache/blobs/1"));
+  wire::Model model = small_model();
+  add_external(model, "e", {2}, {"net.data", "8", "8"});
+  std::ofstream(path("cache/blobs/2"), std::ios::binary) << model.SerializeAsString();
+  const fs::path link = path("cache/snapshots/abc/net.onnx");
+  fs::create_symlink("../../blobs/2", link);
+  const auto loaded = [&](const std::string& data) -> Result<Model> {
+    fs::remove(path("cache/snapshots/abc/net.data"));
+    fs::create_symlink(data, path("cache/snapshots/abc/net.data"));
+    OPLAT_TRY(source, base::Source::open(link));
+    return Model::load(source);
+  };
+  const auto beneath = loaded("../../blobs/1");
+  EXPECT_TRUE(beneath) << beneath.error().message;
+  const auto elsewhere = loaded("../../../net.data");
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, Code::Input);
+  EXPECT_THAT(elsewhere.error().message, HasSubstr("net.data"));
+}
+
+TEST_F(ExternalData, AboveTwoGiBStaysInItsFile) {
+  constexpr std::int64_t kBytes = std::int64_t{3} << 30;
+  std::ofstream(path("large.data"), std::ios::binary) << "";
+  std::filesystem::resize_file(path("large.data"), kBytes);  // a hole, which takes no space
+  wire::Model model = small_model();
+  add_external(model, "e", {kBytes / 4}, {"large.data", "", ""});
+  std::ofstream(path("net.onnx"), std::ios::binary) << model.SerializeAsString();
+  const auto source = base::Source::open(path("net.onnx"));
+  ASSERT_TRUE(source);
+  const auto loaded = Model::load(*source);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->data_bytes(), kBytes);
+  EXPECT_EQ(std::filesystem::path(loaded->data_folder()),
+            std::filesystem::canonical(folder_->path()));
+  const auto bytes = loaded->bytes();
+  ASSERT_TRUE(bytes);
+  EXPECT_LT(bytes->size(), 10'000U);
+}
+
 TEST_F(ExternalData, OfManyTensorsMayShareButNotMultiply) {
   wire::Model tied = small_model();
   for (const char* name : {"a", "e"}) add_external(tied, name, {8}, {});

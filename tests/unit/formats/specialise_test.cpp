@@ -69,6 +69,13 @@ TEST(Shape, FillsWhatIsOpen) {
             "a[2,3,5]");
 }
 
+TEST(Shape, MayHaveASizeOf0) {
+  // The cache of a decoder's first step.
+  const wire::Model model = model_with({{"k", {"1", "8", "4"}}, {"past", {"1", "past", "4"}}});
+  EXPECT_EQ(specialised(model, {.shapes = {{"past", {1, 0, 4}}}, .batch = {}}),
+            "k[1,8,4] past[1,0,4]");
+}
+
 TEST(Shape, AgreesWithWhatIsFixedOrIsRefused) {
   const wire::Model model = model_with({{"a", {"1", "3"}}});
   EXPECT_EQ(specialised(model, {.shapes = {{"a", {1, 3}}}, .batch = {}}), "a[1,3]");

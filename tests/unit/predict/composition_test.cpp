@@ -105,6 +105,22 @@ TEST_F(CompositionTest, LoopsThatDataEndMakeTheIntervalWider) {
   EXPECT_GT(unsure.warnings.size(), sure.warnings.size());
 }
 
+TEST_F(CompositionTest, WhatWorksOnASequenceCostsADispatchAndSaysSo) {
+  const std::string split = "SplitToSequence/11{axis=0,keepdims=1}(f32[4,64],i64c[]=1)->(any[*])";
+  row(plan::kDispatchKey.data(), 200);
+  row(test::kCopy1000, 3000);
+  small_.empty_call(device_, setting_, 900);
+  const Prediction p = must(ask(plan({{"n0", split, 1}, {"n1", test::kCopy1000, 1}})));
+  ASSERT_TRUE(p.latency_ns);
+  EXPECT_EQ(p.kernels[0].source, Source::Physics);
+  EXPECT_GE(*p.kernels[0].latency_ns, 200);
+  EXPECT_LT(*p.kernels[0].latency_ns, 2000);
+  EXPECT_THAT(p.kernels[0].why, HasSubstr("sequence"));
+  ASSERT_FALSE(p.warnings.empty());
+  EXPECT_THAT(p.warnings.back(), HasSubstr("SplitToSequence: works on sequences"));
+  EXPECT_GT(p.interval->high / *p.latency_ns, 1.2);
+}
+
 TEST_F(CompositionTest, CoverageSharesSumToOne) {
   row(test::kCopy250, 1000);
   row(test::kCopy1000, 3000);
