@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a command of bench ends when it cannot go on."""
+import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from lib.oplat import Failed
+from lib.oplat import PINNED_PYTHON, Failed
+
+
+def require_onnx():
+    """Starts the command anew with the pinned Python where this one lacks the onnx package."""
+    if importlib.util.find_spec("onnx") is not None and importlib.util.find_spec("onnxruntime") is not None:
+        return
+    if not PINNED_PYTHON.exists() or Path(sys.prefix).resolve() == PINNED_PYTHON.parents[1].resolve():
+        sys.exit(f"bench/{Path(sys.argv[0]).name}: the Python package onnx is missing; scripts/setup installs it in .venv")
+    os.execv(PINNED_PYTHON, [str(PINNED_PYTHON), *sys.argv])
 
 
 def run_command(run, *arguments):

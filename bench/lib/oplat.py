@@ -10,6 +10,7 @@ from lib.store import write_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 PINNED_PYTHON = ROOT / ".venv" / "bin" / "python"
+RESULTS = ROOT / "docs" / "results"  # where pages are written
 RUNTIME = "onnxruntime"
 SAVE_SECONDS = 20
 STOP_SECONDS = 30
