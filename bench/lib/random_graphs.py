@@ -482,7 +482,7 @@ class Builder:
 
     def build(self):
         x = self.start()
-        for _ in range(self.random.randint(1, 5)):
+        for _ in range(self.random.randint(1, 4)):
             # Mostly the last value, now and then an earlier one: what is left behind becomes an output, or is used by nobody.
             x = self.grow(self.random.choice(self.values) if self.chance(0.25) else x)
         if self.chance(0.4):  # a view whose result is an output
