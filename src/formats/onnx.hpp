@@ -94,6 +94,8 @@ struct KernelModelOptions {
   bool force_fan = false;        ///< never chain
   bool consume_results = false;  ///< every copy's results are read (by Shape), so that a plan of
                                  ///< the model shows them used
+  /// The last copy's results are outputs of the graph; else a Shape of the first of them is.
+  bool results_as_outputs = false;
   std::uint64_t seed = 1;
 };
 

@@ -48,7 +48,7 @@ KernelBlockOutcome as_outcome(BlockRefusal refusal) {
 using Handled = std::variant<OpenHandle, BlockRefusal>;
 
 Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& request,
-                            std::int64_t copies) {
+                            std::int64_t copies, bool results_as_outputs = false) {
   OpenRequest open;
   open.key = request.key;
   open.setting = request.setting;
@@ -56,6 +56,7 @@ Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& requ
   open.topology = copies == 1 ? Topology::Single : Topology::Auto;
   open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
+  open.results_as_outputs = results_as_outputs;
   OPLAT_TRY(outcome, runner.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome))
     return Handled(OpenHandle(runner, std::move(*opened)));
@@ -287,8 +288,9 @@ Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& ke
   request.key = key;
   request.setting = setting;
   EmptyCall empty;
-  OPLAT_TRY(first, open_copies(runner, request, 1));
-  OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies));
+  // A node that reads the kernel's result would be taken for a part of every model's call.
+  OPLAT_TRY(first, open_copies(runner, request, 1, true));
+  OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies, true));
   const auto* one = std::get_if<OpenHandle>(&first);
   const auto* many = std::get_if<OpenHandle>(&second);
   if (one == nullptr || many == nullptr) return empty;

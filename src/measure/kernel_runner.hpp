@@ -34,6 +34,10 @@ struct OpenRequest {
   Topology topology = Topology::Auto;
   bool distinct_weights =
       false;  ///< each copy holds weight bytes of its own, so that they can be cold
+  /// The kernel's results leave the graph as a model's do. Else a worker may let a small node read
+  /// them, which costs the same for 1 and for k copies: a slope does not see it, an empty call
+  /// does.
+  bool results_as_outputs = false;
   std::uint64_t seed = 1;
 };
 

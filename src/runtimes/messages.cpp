@@ -297,6 +297,7 @@ Json encode(const OpenRequest& request) {
                {"topology", topology_name(request.topology)},
                {"distinct_weights", request.distinct_weights},
                {"seed", request.seed}};
+  if (request.results_as_outputs) json["results_as_outputs"] = true;
   if (!request.key.empty()) json["key"] = request.key;
   if (!request.model.empty()) json["model"] = request.model;
   return json;
@@ -319,6 +320,7 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.integer("copies", request.copies, Need::Optional, 1, kMaxCopies);
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
+  fields.boolean("results_as_outputs", request.results_as_outputs, Need::Optional);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
   const auto* known = std::find_if(kTopologies.begin(), kTopologies.end(),
                                    [&](const auto& entry) { return entry.second == topology; });

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "device/runtime_fixture.hpp"
+#include "plan/records.hpp"
 
 namespace oplat::device_test {
 namespace {
@@ -144,6 +145,19 @@ TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
   // is compared.
   EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()),
             4 * *std::min_element(ns[0].begin(), ns[0].end()));
+}
+
+TEST_F(OnnxRuntime, AnEmptyCallIsOpenedWithItsResultAsOutput) {
+  OpenRequest request;
+  request.key = plan::kDispatchKey;
+  request.setting = setting_;
+  request.results_as_outputs = true;
+  for (const std::int64_t copies : {1, 64}) {
+    request.copies = copies;
+    const auto opened = worker_->open(request);
+    ASSERT_TRUE(opened && std::holds_alternative<measure::Opened>(*opened));
+    EXPECT_EQ(std::get<measure::Opened>(*opened).topology, copies == 1 ? "single" : "fan");
+  }
 }
 
 /// Threads of this process's children that may run on one CPU alone.

@@ -544,9 +544,9 @@ class KernelWriter {
     return forest ? add_forest(node, *forest, options_.seed) : Status();
   }
 
-  /// Results of kernels are never outputs of the graph, which a runtime allocates in another way: a
+  /// Results of kernels are not outputs of the graph, which a runtime allocates in another way: a
   /// Shape of the last copy's result is. It costs the same in a model of 1 and of k copies, so the
-  /// slope does not see it.
+  /// slope does not see it. The call of a model has no such node: to time it, results are outputs.
   Status add_tail() {
     if (copied_) return add_outputs();
     bool any = false;
@@ -555,13 +555,18 @@ class KernelWriter {
       for (std::size_t r = 0; r < key_.results.size(); ++r) {
         const ir::TensorEntry* result = key_.result(r);
         if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
-        if (any && !options_.consume_results) break;
+        if (any && !options_.consume_results && !options_.results_as_outputs) break;
         // A chained result is read by the next copy; a second reader would keep it from being
         // overwritten.
         if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
         if (result == nullptr || !result->shape.ranked)
           return fail(Code::Missing, "result {} has an unknown rank", r);
         std::string read = indexed("y", r, copy);
+        if (options_.results_as_outputs) {
+          OPLAT_CHECK(add_output(*result, r, read));
+          any = true;
+          continue;
+        }
         if (is_small_type(result->dtype)) {
           wire::Node& wide = *graph().add_node();
           wide.set_op_type("Cast");
@@ -600,12 +605,16 @@ class KernelWriter {
   Status add_outputs() {
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return fail(Code::Missing, "the key has no result that is copied");
-    OPLAT_TRY(dims, known_dims(*result, "result", 0));
-    for (std::int64_t copy = 0; copy < options_.copies; ++copy) {
-      wire::ValueInfo& info = *graph().add_output();
-      info.set_name(indexed("y", 0, copy));
-      set_type(info, onnx_type_of(result->dtype), dims);
-    }
+    for (std::int64_t copy = 0; copy < options_.copies; ++copy)
+      OPLAT_CHECK(add_output(*result, 0, indexed("y", 0, copy)));
+    return {};
+  }
+
+  Status add_output(const ir::TensorEntry& result, std::size_t index, const std::string& name) {
+    OPLAT_TRY(dims, known_dims(result, "result", index));
+    wire::ValueInfo& info = *graph().add_output();
+    info.set_name(name);
+    set_type(info, onnx_type_of(result.dtype), dims);
     return {};
   }
 

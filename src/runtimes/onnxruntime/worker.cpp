@@ -285,6 +285,7 @@ class OnnxRuntimeWorker final : public Worker {
     wanted.copies = request.copies;
     wanted.distinct_weights = request.distinct_weights;
     wanted.force_fan = request.topology == measure::Topology::Fan;
+    wanted.results_as_outputs = request.results_as_outputs;
     wanted.seed = request.seed;
     auto kernel = onnx::write_kernel_model(key, wanted);
     // Not the runtime lacks something, but the key.
@@ -298,7 +299,9 @@ class OnnxRuntimeWorker final : public Worker {
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened == nullptr) return outcome;
     // A view that is copied is itself the output; bodies that are made up give results of theirs.
-    if (key.tag(ir::kCopiedTag) != nullptr || onnx::has_made_up_bodies(key)) return outcome;
+    if (key.tag(ir::kCopiedTag) != nullptr || onnx::has_made_up_bodies(key) ||
+        request.results_as_outputs)
+      return outcome;
     // The output of a kernel model is the shape of its last copy's result.
     OPLAT_TRY(shape, sessions_.at(opened->handle)->first_output());
     const auto wrong = wrong_result(key, shape);

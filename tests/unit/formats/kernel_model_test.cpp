@@ -145,6 +145,17 @@ TEST(KernelModel, ResultsOfEveryCopyAreReadOnRequest) {
   EXPECT_EQ(chain->count("Shape"), 1);
 }
 
+TEST(KernelModel, ResultsOfTheLastCopyLeaveTheGraphOnRequest) {
+  WRITE(one, kMatMul, {.results_as_outputs = true});
+  EXPECT_EQ(one->count("Shape"), 0);
+  EXPECT_EQ(one->wire.graph().node_size(), 1);
+  ASSERT_EQ(one->wire.graph().output_size(), 1);
+  EXPECT_EQ(one->wire.graph().output(0).name(), one->node(0).output(0));
+  WRITE(chain, kMatMul, {.copies = 3, .results_as_outputs = true});
+  ASSERT_EQ(chain->wire.graph().output_size(), 1);
+  EXPECT_EQ(chain->wire.graph().output(0).name(), chain->node(2).output(0));
+}
+
 TEST(KernelModel, WeightsAreSharedOrDistinct) {
   WRITE(shared, kMatMul, {.copies = 3});
   EXPECT_EQ(shared->wire.graph().initializer_size(), 1);

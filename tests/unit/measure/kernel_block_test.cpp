@@ -213,6 +213,16 @@ TEST(EmptyCall, IsTheCallWithoutItsKernel) {
   EXPECT_FALSE(none->ns.has_value());
 }
 
+TEST(EmptyCall, HoldsNothingThatReadsTheResult) {
+  SimulatedWorld world;
+  world.kernels["tiny"] = {.hot_ns = 50};
+  world.tail_ns = 300;
+  SimulatedRunner runner(world);
+  const auto empty = measure_empty_call(runner, "tiny", {});
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_NEAR(*empty->ns, 1000, 1e-6);
+}
+
 TEST(ModelBlock, IsTheMedianCallWithTheFirstApart) {
   SimulatedWorld world;
   world.kernels["net.onnx"] = {.hot_ns = 7e6};

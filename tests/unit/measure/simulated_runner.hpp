@@ -44,6 +44,7 @@ struct SimulatedBlock {
 struct SimulatedWorld {
   std::map<std::string, SimulatedKernel> kernels;  ///< by key or model path
   double call_ns = 1000;
+  double tail_ns = 0;            ///< of what reads a kernel's result unless it is an output
   double call_noise = 0.0;       ///< sd of the logarithm, call by call
   double autocorrelation = 0.0;  ///< of that noise
   double block_noise =
@@ -84,7 +85,8 @@ class SimulatedRunner final : public KernelRunner {
     if (request.copies > kernel->second.skipped_above_copies)
       return OpenOutcome(table::Skipped{"needs 99 GiB"});
     const Handle handle = ++last_handle_;
-    open_[handle] = {name, request.copies, request.distinct_weights};
+    open_[handle] = {name, request.copies, request.distinct_weights,
+                     request.key.empty() || request.results_as_outputs ? 0 : world_->tail_ns};
     ++world_->open_handles;
     return OpenOutcome(Opened{handle, 1, request.copies == 1 ? "single" : "chain"});
   }
@@ -120,6 +122,7 @@ class SimulatedRunner final : public KernelRunner {
     std::string name;
     std::int64_t count = 1;
     bool distinct = false;
+    double tail_ns = 0;
   };
 
   BlockOutcome die(const char* reason) {
@@ -130,10 +133,11 @@ class SimulatedRunner final : public KernelRunner {
   double true_ns(const Copies& copies, bool scrubbed) const {
     const SimulatedKernel& kernel = world_->kernels.at(copies.name);
     const auto count = static_cast<double>(copies.count);
-    if (!scrubbed) return world_->call_ns + count * kernel.hot_ns;
+    const double call_ns = world_->call_ns + copies.tail_ns;
+    if (!scrubbed) return call_ns + count * kernel.hot_ns;
     // One copy's weights, or one weight shared by all copies, are cold once.
     const double cold_copies = copies.distinct ? count : 1;
-    return world_->call_ns + kernel.first_copy_ns + cold_copies * kernel.cold_ns +
+    return call_ns + kernel.first_copy_ns + cold_copies * kernel.cold_ns +
            (count - cold_copies) * kernel.hot_ns;
   }
 

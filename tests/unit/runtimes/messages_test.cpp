@@ -166,6 +166,7 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     request.copies = any_integer(1, 512);
     request.topology = static_cast<measure::Topology>(any_integer(0, 4));
     request.distinct_weights = any_bool();
+    request.results_as_outputs = any_bool();
     request.seed = generator();
     const auto back = decode_open_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -178,6 +179,7 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     EXPECT_EQ(back->copies, request.copies);
     EXPECT_EQ(back->topology, request.topology);
     EXPECT_EQ(back->distinct_weights, request.distinct_weights);
+    EXPECT_EQ(back->results_as_outputs, request.results_as_outputs);
     EXPECT_EQ(back->seed, request.seed);
   });
 }
@@ -303,6 +305,7 @@ TEST(MessagesTest, WrongTypesAndRangesAreNamed) {
       {"seed", -1},
       {"seed", "1"},
       {"distinct_weights", 1},
+      {"results_as_outputs", 1},
       {"setting", "x"},
       {"setting", {{"threads", 0}}},
       {"setting", {{"options", {{"a", 1}}}}},
