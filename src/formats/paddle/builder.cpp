@@ -203,11 +203,21 @@ class Builder {
     for (const ir::NamedValue& attribute : op.attributes) {
       if (is_telling(op.type, attribute)) node.attributes.push_back(attribute);
     }
+    if (keeps_former_shape(op)) node.attributes.emplace_back("XShape", ir::Value("true"));
     OPLAT_CHECK(add_results(i, op, results, why, own, node));
     node.name =
         node.outputs.empty() ? fmt::format("{}_{}", op.type, i) : tensor(node.outputs.front()).name;
     graph_.nodes.push_back(std::move(node));
     return {};
+  }
+
+  /// Whether the program has the result XShape. Nobody reads it, so the graph does not hold it,
+  /// but optimisers look for it (data/fusion/paddle-lite.yaml).
+  static bool keeps_former_shape(const Operator& op) {
+    if (op.type != "reshape2" && op.type != "transpose2") return false;
+    return std::any_of(op.outputs.begin(), op.outputs.end(), [](const Argument& argument) {
+      return argument.slot == "XShape" && !argument.variables.empty();
+    });
   }
 
   static std::string first_result(const Operator& op) {

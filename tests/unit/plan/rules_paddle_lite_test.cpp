@@ -144,21 +144,59 @@ TEST(PaddleLiteRules, ATransposedMatrixIsNoFullyConnectedLayer) {
   EXPECT_THAT(fused(net), ElementsAre("flatten_contiguous_range", "matmul_v2", "elementwise_add"));
 }
 
-PaddleNet shuffle(const ir::Value& axis) {
+/// `former_shapes`: what of split, swap and join has the result XShape.
+PaddleNet shuffle(const ir::Value& axis, const std::vector<bool>& former_shapes) {
   PaddleNet net = image({1, 8, 4, 4});
   net.op("reshape2", {{"X", "x"}}, {{"Out", "a"}}, {{"shape", ints({0, 2, 4, 4, 4})}});
   net.op("transpose2", {{"X", "a"}}, {{"Out", "b"}}, {{"axis", axis}});
   net.op("reshape2", {{"X", "b"}}, {{"Out", "y"}}, {{"shape", ints({0, 8, 4, 4})}});
+  for (std::size_t i = 0; i < former_shapes.size(); ++i) {
+    if (former_shapes[i]) net.graph.nodes[i].attributes.emplace_back("XShape", ir::Value("true"));
+  }
   net.activation("y", {1, 8, 4, 4});
   net.output("y");
   return net;
 }
 
 TEST(PaddleLiteRules, ChannelsAreShuffledByOneOperator) {
-  EXPECT_THAT(rule_keys(shuffle(ints({0, 2, 1, 3, 4}))),
+  const ir::Value swapped = ints({0, 2, 1, 3, 4});
+  EXPECT_THAT(rule_keys(shuffle(swapped, {true, true, true})),
               ElementsAre("paddle_lite:shuffle_channel{group=2}(f32[1,8,4,4])->(f32[1,8,4,4])"));
-  EXPECT_THAT(fused(shuffle(ints({0, 1, 2, 3, 4}))),
+  EXPECT_THAT(fused(shuffle(ints({0, 1, 2, 3, 4}), {true, true, true})),
               ElementsAre("reshape2", "transpose2", "reshape2"));
+}
+
+// As Paddle 2.6.2 exports a ShuffleNet: 2.12 does not fuse, the time of 2.10 did.
+TEST(PaddleLiteRules, ChannelsOfALaterExportAreShuffledByThreeOperators) {
+  const ir::Value swapped = ints({0, 2, 1, 3, 4});
+  for (const std::vector<bool>& former_shapes :
+       {std::vector<bool>{true, false, true}, {false, true, true}, {true, true, false}, {}}) {
+    EXPECT_THAT(fused(shuffle(swapped, former_shapes)),
+                ElementsAre("reshape2", "transpose2", "reshape2"));
+    EXPECT_THAT(fused(shuffle(swapped, former_shapes), "paddle-lite@2.10"),
+                ElementsAre("shuffle_channel"));
+  }
+}
+
+TEST(PaddleLiteRules, SoftmaxTakesTransposesWithFormerShapes) {
+  for (const bool former_shapes : {true, false}) {
+    PaddleNet net = image({1, 8, 4, 4});
+    net.op("transpose2", {{"X", "x"}}, {{"Out", "a"}}, {{"axis", ints({0, 2, 3, 1})}});
+    net.op("softmax", {{"X", "a"}}, {{"Out", "b"}}, {{"axis", ir::Value(-1)}});
+    net.op("transpose2", {{"X", "b"}}, {{"Out", "y"}}, {{"axis", ints({0, 3, 1, 2})}});
+    net.activation("a", {1, 4, 4, 8});
+    net.activation("b", {1, 4, 4, 8});
+    net.activation("y", {1, 8, 4, 4});
+    net.output("y");
+    if (former_shapes) {
+      for (const std::size_t i : {0U, 2U})
+        net.graph.nodes[i].attributes.emplace_back("XShape", ir::Value("true"));
+      EXPECT_THAT(fused(net), ElementsAre("softmax"));
+    } else {
+      EXPECT_THAT(fused(net), ElementsAre("transpose2", "softmax", "transpose2"));
+      EXPECT_THAT(fused(net, "paddle-lite@2.10"), ElementsAre("softmax"));
+    }
+  }
 }
 
 /// first -> second convolution, both linear.

@@ -2,6 +2,7 @@
 /// Rules against what the optimisers themselves left of networks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/text.hpp"
@@ -66,6 +67,27 @@ TEST_P(PaddleLiteReference, IsWhatIsLeftOfAProgramInJson) {
 INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference,
                          ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
                          [](const auto& one) { return std::string(one.param); });
+
+/// How often each of the operators of a channel shuffle is left of a ShuffleNet as it is exported.
+std::vector<std::int64_t> shuffles_left(const fs::path& model, std::string_view rules) {
+  const auto graph = graph_of(model);
+  if (!graph) return {};
+  const auto fused = fuse(*graph, *built_in_rules(rules, compat::rule_sets()));
+  if (!fused) return {};
+  std::vector<std::int64_t> counts;
+  for (const std::string_view op : {"reshape2", "transpose2", "shuffle_channel"})
+    counts.push_back(std::count_if(fused->nodes.begin(), fused->nodes.end(),
+                                   [&](const ir::Node& node) { return node.op == op; }));
+  return counts;
+}
+
+TEST(PaddleLiteShuffleNet, IsShuffledByThreeOperatorsFrom212) {
+  const fs::path model = exported("shufflenet_v2_x0_25", "shufflenet_v2_x0_25.pdmodel");
+  if (!fs::exists(model))
+    GTEST_SKIP() << "no " << model.string() << "; make it with scripts/paddle_nets";
+  EXPECT_EQ(shuffles_left(model, "paddle-lite@2.12"), (std::vector<std::int64_t>{32, 16, 0}));
+  EXPECT_EQ(shuffles_left(model, "paddle-lite@2.10"), (std::vector<std::int64_t>{0, 0, 16}));
+}
 
 }  // namespace
 }  // namespace oplat::plan

@@ -67,6 +67,7 @@ TEST_F(PaddleExports, BothFormsSayTheSame) {
       for (std::size_t j = 0; j < a.outputs.size(); ++j)
         EXPECT_EQ(shape(*desc, a.outputs[j]), shape(*pir, b.outputs[j]));
       for (const ir::NamedValue& attribute : a.attributes) {
+        if (attribute.first == "XShape") continue;  // PIR does not have that result
         const auto same = std::find_if(
             b.attributes.begin(), b.attributes.end(),
             [&](const ir::NamedValue& other) { return other.first == attribute.first; });
