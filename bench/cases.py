@@ -196,10 +196,11 @@ def run(options):
     facts = store.section("run")
     facts.setdefault("load_before", text.load())
     facts["budget"] = options.budget
-    progress = Progress(len(cases), sum(case.name in lines.of for case in cases))
+    done = verdicts.finished(lines.of)
+    progress = Progress(len(cases), sum(case.name in done for case in cases))
     start = time.monotonic()
     for number, case in enumerate(cases):
-        if case.name in lines.of:
+        if case.name in done:
             continue
         outcome = try_case(oplat, case, folder, number, options.budget)
         lines.add(dataclasses.asdict(outcome))

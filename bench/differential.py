@@ -126,7 +126,8 @@ def run(options):
     store = Store(folder / "run.json")
     facts = store.section(f"seed {options.seed}")
     facts.setdefault("load_before", text.load())
-    todo = [path for path in paths if path.name not in lines.of]
+    done = verdicts.finished(lines.of)
+    todo = [path for path in paths if path.name not in done]
     progress = Progress(len(paths), len(paths) - len(todo))
     seconds = 60 * options.minutes * MEASURING_SHARE / options.count
     for at in range(0, len(todo), AT_A_TIME):

@@ -114,6 +114,11 @@ def measured(oplat, outcomes, models, table, options=()):
         outcome.under_load = any(warning.startswith(f"{model.name} was measured on a busy machine") for warning in document["warnings"])
 
 
+def finished(lines):
+    """Names of the stored outcomes that need not be tried again: what a busy machine left open is."""
+    return {name for name, line in lines.items() if Outcome(**line).verdict != OPEN}
+
+
 def interval_text(outcome):
     return "-" if outcome.interval_ns is None else f"{text.duration(outcome.interval_ns[0])} to {text.duration(outcome.interval_ns[1])}"
 
