@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan_source.hpp"
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -42,6 +43,17 @@ Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::
   return plan_with(session, model, inputs, selection.setting);
 }
 
+/// The format of the table's newest plan that answers this question as an earlier oplat put it: its
+/// keys are others than those made now. std::nullopt if there is none.
+Result<std::optional<int>> earlier_format(const table::Table& table,
+                                          const std::function<std::string(int)>& identity) {
+  for (int format = plan::kPlanFormat - 1; format >= 1; --format) {
+    OPLAT_TRY(stored, table.find_plan(identity(format)));
+    if (stored) return std::optional(format);
+  }
+  return std::optional<int>();
+}
+
 Result<table::Plan> plan_for(const table::Table& table, predict::Selection& selection,
                              const std::string& model, const ModelInputs& inputs,
                              const PlanSource& source, const predict::RowFilter& rows,
@@ -51,19 +63,34 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   OPLAT_TRY(hash, model_hash(table, model));
   OPLAT_TRY(shapes, plan::resolve_shapes(model, inputs.shapes));
   OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
+  const auto identity = [&](int format) {
+    return plan::identity(hash, shapes, selection.setting, selection.device.isa, data, format);
+  };
+  std::string lack = "holds no plan of this model";
   if (source.from != PlanFrom::Runtime) {
-    OPLAT_TRY(stored, table.find_plan(plan::identity(hash, shapes, selection.setting,
-                                                     selection.device.isa, data)));
+    OPLAT_TRY(stored, table.find_plan(identity(plan::kPlanFormat)));
     if (stored) {
       stored->source = "cached";
       return *stored;
     }
+    OPLAT_TRY(earlier, earlier_format(table, identity));
+    if (earlier)
+      lack = fmt::format(
+          "holds a plan of this model that an earlier oplat made (format {}, now {}), whose keys "
+          "are not used any more",
+          *earlier, plan::kPlanFormat);
     if (source.from == PlanFrom::Cached) {
       return fail(Code::Missing,
-                  "{}: the table holds no plan of this model for {}; profile it on the device, or "
-                  "use --plan runtime to ask the installed runtime",
-                  model, table::describe(selection.setting));
+                  "{}: the table {} for {}; profile it {}on the device, or use --plan runtime to "
+                  "ask the installed runtime",
+                  model, earlier ? lack + "," : lack, table::describe(selection.setting),
+                  earlier ? "again " : "");
     }
+    if (earlier)
+      events.warn(
+          fmt::format("{}: the table {}; kernels that it lacks now are measured by oplat "
+                      "profile",
+                      base::printable(model, 400), lack));
   }
   const bool has_worker = check_runtime_name(selection.setting.runtime).has_value();
   if (source.from == PlanFrom::Auto && !has_worker &&
@@ -72,9 +99,8 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   }
   auto plan = ask_runtime(selection, model, inputs, source.program, events);
   if (!plan && plan.error().code == Code::Runtime) {
-    return fail(Code::Runtime,
-                "{}: the table holds no plan of this model, and the runtime could not make one: {}",
-                model, plan.error().message);
+    return fail(Code::Runtime, "{}: the table {}, and the runtime could not make one: {}", model,
+                lack, plan.error().message);
   }
   return plan;
 }

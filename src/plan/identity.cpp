@@ -45,10 +45,10 @@ Result<std::map<std::string, std::string>> resolve_inputs(
 
 std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
                      const Setting& setting, std::string_view isa,
-                     const std::map<std::string, std::string>& inputs) {
+                     const std::map<std::string, std::string>& inputs, int format) {
   // One field a line; names and values of options hold no line breaks (the worker's own legal
   // values).
-  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", kPlanFormat,
+  std::string text = fmt::format("oplat.plan/{}\n{}\n{}\n{}\n{}\n{}\n{}\nthreads={}\n", format,
                                  model_hash, isa, setting.runtime, setting.version, setting.build,
                                  setting.precision, setting.threads);
   for (const auto& [name, value] : setting.options)

@@ -14,8 +14,9 @@ namespace oplat::plan {
 
 /// Counts up when the same model and setting would give other kernels or key texts than before,
 /// which voids every cached plan: not where few models change and those of older tables go on
-/// answering as they did (docs/adr/0026).
-inline constexpr int kPlanFormat = 1;
+/// answering as they did (docs/adr/0026). 2: views that copy, values that lengths and axes had in
+/// the run, and initialisers that are graph inputs are in the keys.
+inline constexpr int kPlanFormat = 2;
 
 /// Hash of the model file's bytes and of those of the files that it refers to.
 Result<std::string> model_hash(const std::filesystem::path& path);
@@ -30,9 +31,11 @@ Result<std::map<std::string, std::string>> resolve_inputs(
     const std::map<std::string, std::string>& inputs);
 
 /// Plan::identity: hash of model, shapes and inputs (both resolved), setting, ISA and plan format.
-/// `isa` is Device::isa.
+/// `isa` is Device::isa. An earlier `format` gives what earlier plans of the same question are
+/// called.
 std::string identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
                      const Setting& setting, std::string_view isa,
-                     const std::map<std::string, std::string>& inputs = {});
+                     const std::map<std::string, std::string>& inputs = {},
+                     int format = kPlanFormat);
 
 }  // namespace oplat::plan

@@ -12,9 +12,11 @@ namespace oplat::app {
 namespace {
 
 using test::must;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class PredictTest : public ::testing::Test {
  protected:
@@ -37,7 +39,7 @@ TEST_F(PredictTest, AddsUpThePlanThatTheTableHolds) {
 TEST_F(PredictTest, WarningsAreInThePrediction) {
   const PredictResult result = must(predict(
       {.model = made_.model(), .table = made_.path(), .rows = {.build = "another"}}, events_));
-  EXPECT_THAT(result.prediction.warnings, ::testing::Contains(HasSubstr("another")));
+  EXPECT_THAT(result.prediction.warnings, Contains(HasSubstr("another")));
   EXPECT_THAT(events_.warnings, IsEmpty());
 }
 
@@ -68,6 +70,30 @@ TEST_F(PredictTest, WithoutAPlanTheWaysToGetOneAreNamed) {
   EXPECT_EQ(none.error().code, Code::Missing);
   EXPECT_THAT(none.error().message, HasSubstr("without_plan.onnx"));
   EXPECT_THAT(none.error().message, HasSubstr("profile it on the device"));
+}
+
+TEST_F(PredictTest, APlanOfAnEarlierFormatIsNotUsedAndNamed) {
+  made_.put_plan(made_.without_plan(), {{"a", test::kCopy250, 1}}, plan::kPlanFormat - 1);
+  PredictRequest request{
+      .model = made_.without_plan(), .table = made_.path(), .plan = {PlanFrom::Cached}};
+  const auto cached = predict(request, events_);
+  ASSERT_FALSE(cached);
+  EXPECT_EQ(cached.error().code, Code::Missing);
+  EXPECT_THAT(cached.error().message,
+              HasSubstr("that an earlier oplat made (format 1, now 2), whose keys are not used"));
+  EXPECT_THAT(cached.error().message, HasSubstr("profile it again on the device"));
+  request.plan.from = PlanFrom::Auto;
+  request.plan.program = "/nonexistent/oplat";
+  const auto automatic = predict(request, events_);
+  ASSERT_FALSE(automatic);
+  EXPECT_EQ(automatic.error().code, Code::Runtime);
+  EXPECT_THAT(automatic.error().message, HasSubstr("an earlier oplat made (format 1, now 2)"));
+  EXPECT_THAT(automatic.error().message, HasSubstr("the runtime could not make one: "));
+  // With one of today's, the other is of no interest.
+  made_.put_plan(made_.without_plan(), {{"a", test::kCopy1000, 1}});
+  const PredictResult today = must(predict(request, events_));
+  EXPECT_DOUBLE_EQ(today.prediction.latency_ns.value_or(0), 3000);
+  EXPECT_THAT(today.prediction.warnings, Not(Contains(HasSubstr("an earlier oplat"))));
 }
 
 struct WrongRequest {

@@ -46,10 +46,12 @@ class PredictedTable {
     std::ofstream(path, std::ios::binary) << model.SerializeAsString();
     return path;
   }
-  void put_plan(const std::string& model, std::vector<table::PlanKernel> kernels) {
+  void put_plan(const std::string& model, std::vector<table::PlanKernel> kernels,
+                int format = plan::kPlanFormat) {
     table::Plan plan;
     plan.model = std::filesystem::path(model).filename().string();
-    plan.identity = plan::identity(test::must(plan::model_hash(model)), {}, test::setting_of(), "");
+    plan.identity =
+        plan::identity(test::must(plan::model_hash(model)), {}, test::setting_of(), "", {}, format);
     plan.kernels = std::move(kernels);
     test::must(small_.table().put_plan(plan));
   }
