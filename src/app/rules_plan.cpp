@@ -2,20 +2,36 @@
 /// A model file through its reader and fusion rules.
 #include "app/rules_plan.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/text.hpp"
 #include "compat/registry.hpp"
+#include "formats/batch.hpp"
+#include "formats/onnx.hpp"
 #include "plan/identity.hpp"
 
 namespace oplat::app {
 namespace {
 
-std::int64_t batch_of(const ir::Graph& graph, const formats::ShapeOptions& shapes) {
+/// As a runtime's plan says it: the batch that was asked for or that the model names, else what its
+/// inputs have in common.
+std::int64_t batch_of(const formats::FormatReader& reader, const base::Source& source,
+                      const ir::Graph& graph, const formats::ShapeOptions& shapes) {
   if (shapes.batch) return *shapes.batch;
-  if (graph.inputs.empty() || graph.inputs[0] == ir::kNoTensor) return 1;
-  const ir::Shape& shape = graph.tensors.at(static_cast<std::size_t>(graph.inputs[0])).shape;
-  return shape.dims.empty() ? 1 : shape.dims[0].value_or(1);
+  if (reader.name() == "onnx") {
+    auto model = formats::onnx::Model::load_structure(source);
+    if (model && model->specialise(shapes) && model->named_batch()) return *model->named_batch();
+  }
+  std::vector<formats::FedInput> fed;
+  for (const ir::TensorId id : graph.inputs) {
+    if (id == ir::kNoTensor) continue;
+    const ir::TensorInfo& input = graph.tensors.at(static_cast<std::size_t>(id));
+    if (input.constant) continue;
+    formats::FedInput& one = fed.emplace_back(formats::FedInput{input.name, {}});
+    for (const ir::Dim& dim : input.shape.dims) one.dims.push_back(dim.value_or(1));
+  }
+  return std::max<std::int64_t>(1, formats::leading_dimension(graph, fed));
 }
 
 }  // namespace
@@ -53,7 +69,7 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
   OPLAT_TRY(resolved, reader->resolve(source, shapes));
   OPLAT_TRY(graph, reader->read(source, shapes));
   OPLAT_TRY(hash, plan::model_hash(path));
-  model.batch = batch_of(graph, shapes);
+  model.batch = batch_of(*reader, source, graph, shapes);
   model.hash = std::move(hash);
   model.graph = std::move(graph);
   model.shapes = std::move(resolved);

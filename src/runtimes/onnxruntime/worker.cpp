@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "formats/batch.hpp"
 #include "formats/onnx.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/key.hpp"
@@ -89,34 +90,6 @@ bool computes_nothing(const ir::Graph& graph, const std::vector<InputData>& inpu
          });
 }
 
-/// Of an input that a recurrent operator reads, time comes first unless it says otherwise.
-bool time_comes_first(const ir::Graph& graph, const std::string& input) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const ir::Node& node) {
-    const bool recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
-    if (!recurrent || node.inputs.empty() || node.inputs[0] == ir::kNoTensor) return false;
-    const bool reads = graph.tensors[static_cast<std::size_t>(node.inputs[0])].name == input;
-    return reads && std::none_of(node.attributes.begin(), node.attributes.end(), [](const auto& a) {
-             return a.first == "layout" && a.second.integer() != nullptr &&
-                    *a.second.integer() == 1;
-           });
-  });
-}
-
-/// Where no dimension is called a batch: the one with which all inputs of two dimensions or more
-/// begin (an empty one aside), else 1.
-std::int64_t leading_dimension(const ir::Graph& graph, const std::vector<InputData>& inputs) {
-  std::optional<std::int64_t> batch;
-  for (const InputData& input : inputs) {
-    if (input.dims.empty() || is_empty(input)) continue;
-    if (input.dims.size() < 2 && inputs.size() > 1) continue;
-    const bool second = input.dims.size() > 1 && time_comes_first(graph, input.name);
-    const std::int64_t found = input.dims[second ? 1 : 0];
-    if (batch.value_or(found) != found) return 1;
-    batch = found;
-  }
-  return batch.value_or(1);
-}
-
 /// Decisive inputs with their values. The runtime is asked for shapes of inner tensors where the
 /// file's do not bound them.
 std::vector<formats::DecisiveInput> decisive_of(const Api& api, const onnx::Model& model,
@@ -171,7 +144,9 @@ Result<ReadyModel> ready_model(const Api& api, const std::string& path,
   const std::vector<formats::DecisiveInput> decisive =
       decisive_of(api, model, infos, graph, inputs);
   OPLAT_TRY(data, model_inputs(infos, decisive, inputs, seed));
-  const std::int64_t batch = model.named_batch().value_or(leading_dimension(graph, data));
+  std::vector<formats::FedInput> fed;
+  for (const InputData& input : data) fed.push_back({input.name, input.dims});
+  const std::int64_t batch = model.named_batch().value_or(formats::leading_dimension(graph, fed));
   if (batch < 1 || computes_nothing(graph, data)) {
     const std::size_t first = first_empty(data);
     if (first < data.size())

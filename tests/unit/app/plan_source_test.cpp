@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "app/model_inputs.hpp"
+#include "app/rules_plan.hpp"
 #include "unit/estimate/small_table.hpp"
+#include "unit/formats/models.hpp"
 
 namespace oplat::app {
 namespace {
@@ -35,6 +37,33 @@ TEST(ModelInputs, OnlyPlansWithLengthsConditionsOrBodiesMayDependOnValues) {
   EXPECT_TRUE(depends({{"n0", "If/16{}(bool[])->(f32[4])", 1}}));
   EXPECT_TRUE(depends({{"n0_1_0", "Relu/14{}(f32[4])->(f32[4])", 1}})) << "of a body";
   EXPECT_TRUE(depends({})) << "what would run is left out";
+}
+
+/// The batch of a plan by rules, of a model with a float input of each of these shapes.
+std::int64_t rules_batch(const std::vector<formats::onnx::testing::Names>& inputs,
+                         const formats::ShapeOptions& shapes = {}) {
+  using namespace formats::onnx::testing;
+  formats::onnx::wire::Model model = empty_model();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    add_input(model, fmt::format("x{}", i), inputs[i]);
+    add_node(*model.mutable_graph(), "Relu", {fmt::format("x{}", i)}, {fmt::format("y{}", i)});
+    add_output(model, fmt::format("y{}", i), inputs[i]);
+  }
+  const auto folder = test::must(base::TemporaryFolder::create("oplat-rules"));
+  const std::string path = (folder.path() / "net.onnx").string();
+  test::must(base::write_file(path, model.SerializeAsString()));
+  return test::must(read_rules_model(path, shapes)).batch;
+}
+
+TEST(RulesPlan, TheBatchIsTheOneSaidOrNamedOrShared) {
+  EXPECT_EQ(rules_batch({{"4", "3", "8", "8"}}), 4);
+  EXPECT_EQ(rules_batch({{"200", "batch", "40"}}, {.shapes = {{"x0", {200, 3, 40}}}, .batch = {}}),
+            3)
+      << "time comes first, and the model names the batch";
+  EXPECT_EQ(rules_batch({{"200", "batch", "40"}}, {.shapes = {}, .batch = 5}), 5);
+  EXPECT_EQ(rules_batch({{"4", "8"}, {"4", "3"}, {"7"}}), 4) << "a list of numbers has no batch";
+  EXPECT_EQ(rules_batch({{"4", "8"}, {"16", "3"}}), 1) << "inputs that share no dimension";
+  EXPECT_EQ(rules_batch({{"0", "8"}, {"4", "3"}}), 4) << "an empty input is not the batch";
 }
 
 TEST(PlanSource, OfAnUnknownWordTheErrorListsTheOthers) {

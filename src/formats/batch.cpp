@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Where no dimension is called a batch, what all inputs share is taken for one.
+#include "formats/batch.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace oplat::formats {
+namespace {
+
+bool is_empty_input(const FedInput& input) {
+  return std::find(input.dims.begin(), input.dims.end(), 0) != input.dims.end();
+}
+
+/// Of an input that a recurrent operator reads, time comes first unless it says otherwise.
+bool time_comes_first(const ir::Graph& graph, const std::string& input) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const ir::Node& node) {
+    const bool recurrent = node.op == "LSTM" || node.op == "GRU" || node.op == "RNN";
+    if (!recurrent || node.inputs.empty() || node.inputs[0] == ir::kNoTensor) return false;
+    const bool reads = graph.tensors[static_cast<std::size_t>(node.inputs[0])].name == input;
+    return reads && std::none_of(node.attributes.begin(), node.attributes.end(), [](const auto& a) {
+             return a.first == "layout" && a.second.integer() != nullptr &&
+                    *a.second.integer() == 1;
+           });
+  });
+}
+
+}  // namespace
+
+std::int64_t leading_dimension(const ir::Graph& graph, std::span<const FedInput> inputs) {
+  std::optional<std::int64_t> batch;
+  for (const FedInput& input : inputs) {
+    if (input.dims.empty() || is_empty_input(input)) continue;
+    if (input.dims.size() < 2 && inputs.size() > 1) continue;
+    const bool second = input.dims.size() > 1 && time_comes_first(graph, input.name);
+    const std::int64_t found = input.dims[second ? 1 : 0];
+    if (batch.value_or(found) != found) return 1;
+    batch = found;
+  }
+  return batch.value_or(1);
+}
+
+}  // namespace oplat::formats
