@@ -47,6 +47,11 @@ bool trains(const Key& key) {
          integer_attribute(key, "training_mode").value_or(0) != 0;
 }
 
+/// Operators of ONNX's first versions that ONNX does not define any more and that ONNX Runtime
+/// still executes, in models of operator sets below 10.
+constexpr std::array<std::string_view, 7> kLegacy = {
+    "Affine", "Crop", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"};
+
 /// The domain whose definitions hold: ONNX's own has two spellings, and ONNX Runtime's
 /// channels-last domain holds ONNX's operators under ONNX's versions.
 std::string_view defining_domain(std::string_view domain) {
@@ -80,6 +85,10 @@ std::optional<std::int64_t> since_version(std::string_view domain, std::string_v
   // ONNX Runtime's own domains have only ever had version 1; an operator newer than our list is not
   // an exception.
   if (!since && domain.starts_with("com.microsoft") && opset_version >= 1) since = 1;
+  constexpr std::int64_t kEndOfLegacy = 10;
+  const bool legacy = defining_domain(domain).empty() && opset_version < kEndOfLegacy &&
+                      std::find(kLegacy.begin(), kLegacy.end(), op) != kLegacy.end();
+  if (!since && legacy && opset_version >= 1) since = 1;
   return since;
 }
 

@@ -34,7 +34,8 @@ std::string indexed(std::string_view stem, std::size_t i, std::int64_t copy) {
 Result<std::vector<std::int64_t>> known_dims(const ir::TensorEntry& entry, std::string_view which,
                                              std::size_t i) {
   std::vector<std::int64_t> dims;
-  if (!entry.shape.ranked) return fail(Code::Missing, "{} {} has an unknown rank", which, i);
+  if (!entry.shape.ranked)
+    return fail(Code::Missing, "{} {} is not a tensor, or one of unknown rank", which, i);
   for (const ir::Dim& dim : entry.shape.dims) {
     if (!dim) return fail(Code::Missing, "{} {} has an unknown dimension", which, i);
     dims.push_back(*dim);
@@ -294,6 +295,7 @@ class KernelWriter {
       return fail(Code::Usage, "{} copies of a kernel", options_.copies);
     set_header();
     OPLAT_CHECK(add_operands());
+    if (reads_optional_) wrap_operand();
     choose_wiring();
     if (const auto forest = ir::forest_of(key_)) {
       const std::int64_t most = kMaxForestEntries / options_.copies;
@@ -438,6 +440,25 @@ class KernelWriter {
     return {};
   }
 
+  /// A key says of an optional value what is in it. Before version 18 its readers take no tensor,
+  /// so one Optional node in front of all copies makes it what they read.
+  void wrap_operand() {
+    wire::Node& node = *graph().add_node();
+    node.set_op_type("Optional");
+    node.set_name("optional");
+    node.add_input(operand_names_[0]);
+    operand_names_[0] = "optional0";
+    node.add_output(operand_names_[0]);
+  }
+  bool gives_optional() const { return key_.domain.empty() && key_.op == "Optional"; }
+  static bool takes_optional_only(const ir::Key& key) {
+    constexpr std::int64_t kReadsTensors = 18;
+    return key.domain.empty() && !key.operands.empty() &&
+           std::holds_alternative<ir::TensorEntry>(key.operands[0]) &&
+           (key.op == "OptionalGetElement" || key.op == "OptionalHasElement") &&
+           key.since.value_or(1) < kReadsTensors;
+  }
+
   /// Small integer constants decide shapes (Reshape, Slice); only those that the catalogue calls
   /// irrelevant may be made up.
   bool lacks_value(std::size_t i, const ir::TensorEntry& entry, std::int64_t count) const {
@@ -490,6 +511,7 @@ class KernelWriter {
   std::optional<std::size_t> find_chain_operand() const {
     if (options_.force_fan || key_.results.empty() || copied_ || bodies_) return std::nullopt;
     if (key_.op == "Cast") return std::nullopt;  // the runtime joins casts that follow each other
+    if (reads_optional_ || gives_optional()) return std::nullopt;
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return std::nullopt;
@@ -560,7 +582,9 @@ class KernelWriter {
         // overwritten.
         if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
         if (result == nullptr || !result->shape.ranked)
-          return fail(Code::Missing, "result {} has an unknown rank", r);
+          return fail(Code::Missing, "result {} is not a tensor, or one of unknown rank", r);
+        if (result->dtype == ir::Dtype::Any)
+          return fail(Code::Missing, "result {} is of an element type that keys do not name", r);
         std::string read = indexed("y", r, copy);
         if (options_.results_as_outputs) {
           OPLAT_CHECK(add_output(*result, r, read));
@@ -578,7 +602,7 @@ class KernelWriter {
           to.set_name("to"), to.set_type(2), to.set_i(onnx_type_of(ir::Dtype::F32));
         }
         // What is in an optional value has a shape, the value itself has none.
-        if (key_.domain.empty() && key_.op == "Optional") {
+        if (gives_optional()) {
           wire::Node& inside = *graph().add_node();
           inside.set_op_type("OptionalGetElement");
           inside.set_name(fmt::format("inside{}_{}", copy, r));
@@ -622,6 +646,7 @@ class KernelWriter {
   const KernelModelOptions& options_;
   const bool bodies_ = has_made_up_bodies(key_);
   const bool copied_ = key_.tag(ir::kCopiedTag) != nullptr;
+  const bool reads_optional_ = takes_optional_only(key_);
   wire::Model model_;
   KernelModel out_;
   std::vector<std::string> operand_names_;

@@ -15,24 +15,27 @@ using nlohmann::json;
 
 std::optional<ir::Dtype> dtype_of(const std::string& name) {
   using ir::Dtype;
-  static const std::unordered_map<std::string, Dtype> kNames = {{"float", Dtype::F32},
-                                                                {"double", Dtype::F64},
-                                                                {"float16", Dtype::F16},
-                                                                {"bfloat16", Dtype::BF16},
-                                                                {"int64", Dtype::I64},
-                                                                {"int32", Dtype::I32},
-                                                                {"int16", Dtype::I16},
-                                                                {"int8", Dtype::I8},
-                                                                {"uint64", Dtype::U64},
-                                                                {"uint32", Dtype::U32},
-                                                                {"uint16", Dtype::U16},
-                                                                {"uint8", Dtype::U8},
-                                                                {"bool", Dtype::Bool},
-                                                                {"string", Dtype::String},
-                                                                {"Int4x2", Dtype::I4},
-                                                                {"UInt4x2", Dtype::U4},
-                                                                {"Float8E4M3FN", Dtype::F8E4M3FN},
-                                                                {"Float8E5M2", Dtype::F8E5M2}};
+  static const std::unordered_map<std::string, Dtype> kNames = {
+      {"float", Dtype::F32},
+      {"double", Dtype::F64},
+      {"float16", Dtype::F16},
+      {"bfloat16", Dtype::BF16},
+      {"int64", Dtype::I64},
+      {"int32", Dtype::I32},
+      {"int16", Dtype::I16},
+      {"int8", Dtype::I8},
+      {"uint64", Dtype::U64},
+      {"uint32", Dtype::U32},
+      {"uint16", Dtype::U16},
+      {"uint8", Dtype::U8},
+      {"bool", Dtype::Bool},
+      {"string", Dtype::String},
+      {"Int4x2", Dtype::I4},
+      {"UInt4x2", Dtype::U4},
+      {"Float8E4M3FN", Dtype::F8E4M3FN},
+      {"Float8E4M3FNUZ", Dtype::F8E4M3FNUZ},
+      {"Float8E5M2", Dtype::F8E5M2},
+      {"Float8E5M2FNUZ", Dtype::F8E5M2FNUZ}};
   const auto at = kNames.find(name);
   if (at == kNames.end()) return std::nullopt;
   return at->second;

@@ -281,10 +281,14 @@ TEST(KernelModel, WhatTheKeyDoesNotSayIsMissing) {
   expect_refused("Relu/14{}(f32[?,3])->(f32[?,3])", Code::Missing,
                  "operand 0 has an unknown dimension");
   expect_refused("Add/14{}(f32[3],f32[*])->(f32[3])", Code::Missing,
-                 "operand 1 has an unknown rank");
+                 "operand 1 is not a tensor, or one of unknown rank");
   expect_refused("Foo{a=?}(f32[3])->(f32[3])", Code::Missing, "attribute a");
   expect_refused("Foo{a=[1,?]}(f32[3])->(f32[3])", Code::Missing, "attribute a");
   expect_refused("Relu/14{}(f32[3])->(-)", Code::Missing, "no result");
+  expect_refused("SequenceConstruct/11{}(f32[3])->(any[*])", Code::Missing,
+                 "result 0 is not a tensor");
+  expect_refused("Cast/24{to=26}(f32[3])->(any[3])", Code::Missing,
+                 "result 0 is of an element type that keys do not name");
   expect_refused(R"(Foo{t="tensor:f32c[2]"}(f32[3])->(f32[3]))", Code::Refused, "attribute t");
   expect_refused(R"(Foo{t="hash:i64[2000]=00112233"}(f32[3])->(f32[3]))", Code::Refused,
                  "attribute t of Foo is too long for a key (hash:i64[2000])");
@@ -539,6 +543,21 @@ TEST(KernelModel, IfsHaveTwoBranchesThatGiveTheLeast) {
     EXPECT_EQ(body->tensors[static_cast<std::size_t>(body->outputs[0])].shape,
               ir::Shape::of({1, 1}));
   }
+}
+
+// The key of an optional value says what is in it.
+TEST(KernelModel, OptionalValuesAreMadeAndReadAsSuch) {
+  WRITE(made, "Optional/15{}(f32[4,8])->(f32[4,8])", {.copies = 3});
+  EXPECT_EQ(made->model.wiring, Wiring::Fan) << "an optional value is no tensor";
+  EXPECT_EQ(made->count("OptionalGetElement"), 1) << "the tail reads what is in the last one";
+  WRITE(read, "OptionalGetElement/15{}(f32[4,8])->(f32[4,8])", {.copies = 3});
+  EXPECT_EQ(read->model.wiring, Wiring::Fan);
+  EXPECT_EQ(read->count("Optional"), 1);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read->inputs_of(1 + i), read->outputs_of(0));
+  WRITE(has, "OptionalHasElement/15{}(f32[4,8])->(bool[])");
+  EXPECT_EQ(has->count("Optional"), 1);
+  WRITE(tensor, "OptionalGetElement/18{}(f32[4,8])->(f32[4,8])");
+  EXPECT_EQ(tensor->count("Optional"), 0) << "since version 18 it reads tensors, too";
 }
 
 TEST(KernelModel, CastsAreNotChained) {

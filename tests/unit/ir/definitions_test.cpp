@@ -24,6 +24,9 @@ TEST(Definitions, VersionThatDefinedAnOperator) {
   EXPECT_EQ(since_version("com.microsoft", "AnOperatorOfNextYear", 1), 1);
   EXPECT_EQ(since_version("com.ms.internal.nhwc", "Conv", 17), 11);
   EXPECT_EQ(since_version("torch", "module", 1), std::nullopt);
+  EXPECT_EQ(since_version("", "ImageScaler", 9), 1) << "the runtime still executes it";
+  EXPECT_EQ(since_version("", "ImageScaler", 10), std::nullopt);
+  EXPECT_EQ(since_version("com.microsoft", "Crop", 1), 1);
 }
 
 std::string defaults(std::string_view domain, std::string_view op, std::int64_t since) {
