@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "ir/onnx_domain.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
 
@@ -21,13 +22,6 @@ constexpr std::int64_t kMaxPrintedElements = 64;
 /// Attributes of any operator that no kernel reads: left over from ONNX's first versions, or for
 /// people.
 constexpr std::array<std::string_view, 2> kInertEverywhere = {"consumed_inputs", "doc_string"};
-
-/// Domains whose attributes are ONNX attributes. Keys of foreign systems are kept as their source
-/// wrote them.
-bool is_onnx_family(std::string_view domain) {
-  return domain.empty() || domain.starts_with("ai.onnx") || domain.starts_with("com.microsoft") ||
-         domain.starts_with("com.ms.");
-}
 
 /// ONNX stores floats in 32 bits; as doubles, 0.01F would print as 0.009999999776482582. Keys hold
 /// the double that the shortest text of the 32-bit number reads back to, which gives the same
@@ -118,6 +112,13 @@ void canonicalise_operands(Key& key, const OperatorInfo* info) {
   }
 }
 
+/// A Cast to the type that its operand has, over which it may write: the runtime compares the two
+/// addresses and does nothing.
+bool casts_nothing(const Key& key) {
+  return key.domain.empty() && key.op == "Cast" && key.results.size() == 1 &&
+         std::holds_alternative<AliasEntry>(key.results[0]);
+}
+
 }  // namespace
 
 Catalogue::Catalogue(std::span<const KeyDomain* const> domains)
@@ -189,7 +190,8 @@ void canonicalise(Key& key) {
 
 bool is_view(const Key& key, const Catalogue& catalogue) {
   const OperatorInfo* info = catalogue.find(key.domain, key.op);
-  return info != nullptr && info->view && key.tag(kCopiedTag) == nullptr;
+  if (info == nullptr || key.tag(kCopiedTag) != nullptr) return false;
+  return info->view || casts_nothing(key);
 }
 
 }  // namespace oplat::ir

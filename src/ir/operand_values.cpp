@@ -17,6 +17,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "ir/axis.hpp"
 #include "ir/operators/arguments.hpp"
 
 namespace oplat::ir {
@@ -103,16 +104,9 @@ std::int64_t attribute(const Key& key, std::string_view name, std::int64_t other
   return ops::integer(key, name).value_or(otherwise);
 }
 
-/// A non-negative axis; nullopt out of range.
-std::optional<std::size_t> axis_in(std::int64_t axis, std::size_t rank) {
-  if (axis < 0) axis += static_cast<std::int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
-  return static_cast<std::size_t>(axis);
-}
-
 std::optional<std::int64_t> size_along(const TensorEntry* tensor, std::int64_t axis) {
   if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
-  const auto at = axis_in(axis, tensor->shape.dims.size());
+  const auto at = axis_index(axis, tensor->shape.dims.size());
   return at ? tensor->shape.dims[*at] : std::nullopt;
 }
 
@@ -310,7 +304,7 @@ std::optional<Dims> axes_of(const Key& key, std::size_t operand, std::size_t cou
     Dims axes;
     for (const double value : *given) {
       const auto rank = data ? data->size() : std::size_t{64};
-      const auto axis = axis_in(static_cast<std::int64_t>(value), rank);
+      const auto axis = axis_index(static_cast<std::int64_t>(value), rank);
       if (!axis) return std::nullopt;
       axes.push_back(static_cast<std::int64_t>(*axis));
     }
@@ -402,7 +396,7 @@ std::vector<std::size_t> resized_axes(const Key& key, std::size_t rank) {
   std::vector<std::size_t> axes;
   if (const auto listed_axes = ops::integers(key, "axes"); listed_axes && !listed_axes->empty()) {
     for (const std::int64_t axis : *listed_axes)
-      if (const auto at = axis_in(axis, rank)) axes.push_back(*at);
+      if (const auto at = axis_index(axis, rank)) axes.push_back(*at);
   } else {
     axes.resize(rank);
     std::iota(axes.begin(), axes.end(), std::size_t{0});
@@ -683,7 +677,7 @@ Fill compress_condition(const Key& key, std::size_t operand) {
   OperandFill fill;
   if (result && !result->empty()) {
     const auto at = axis != nullptr && axis->integer() != nullptr && data
-                        ? axis_in(*axis->integer(), result->size())
+                        ? axis_index(*axis->integer(), result->size())
                         : std::optional<std::size_t>(0);
     if (!at) return std::nullopt;
     fill.nonzero = (*result)[*at];

@@ -9,6 +9,7 @@
 #include "ir/parameters.hpp"
 #include "ir/work.hpp"
 #include "plan/liveness.hpp"
+#include "plan/loops.hpp"
 #include "plan/plan.hpp"
 
 namespace oplat::plan {
@@ -232,24 +233,6 @@ const ir::TensorInfo* tensor_at(const ir::Graph& graph, const std::vector<ir::Te
   return &graph.tensors[static_cast<std::size_t>(list[i])];
 }
 
-/// Whether a Loop's body computes the condition, instead of handing on the one that it gets.
-bool computes_condition(const ir::Graph& body) {
-  if (body.outputs.empty()) return false;
-  ir::TensorId condition = body.outputs[0];
-  for (int hop = 0; hop < 8; ++hop) {
-    const auto from = std::find_if(body.nodes.begin(), body.nodes.end(), [&](const ir::Node& node) {
-      return !node.outputs.empty() && node.outputs[0] == condition;
-    });
-    if (from == body.nodes.end()) break;
-    if (from->op == "Constant") return false;
-    if (from->op != "Identity" || from->inputs.empty()) return true;
-    condition = from->inputs[0];
-  }
-  if (condition == ir::kNoTensor) return false;
-  const bool handed_on = body.inputs.size() > 1 && condition == body.inputs[1];
-  return !handed_on && !body.tensors[static_cast<std::size_t>(condition)].constant;
-}
-
 /// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
 /// condition is not a constant, or the body computes the condition.
 bool data_ends_loop(const Place& place) {
@@ -264,12 +247,7 @@ bool data_ends_loop(const Place& place) {
 /// Steps of a Loop of whose body nothing ran: its constant count, or what its scan outputs hold.
 std::int64_t steps_without_kernels(const Place& place, const NodeRun& run) {
   const ir::Node& loop = *place.node;
-  const ir::TensorInfo* count = tensor_at(*place.graph, loop.inputs, 0);
-  if (count != nullptr && count->small_value && !computes_condition(*loop.bodies.front().second)) {
-    const ir::List* list = count->small_value->list();
-    if (list != nullptr && list->size() == 1 && list->front().integer() != nullptr)
-      return std::max<std::int64_t>(0, *list->front().integer());
-  }
+  if (const auto steps = constant_steps(*place.graph, loop)) return *steps;
   const std::size_t states = loop.inputs.size() > 2 ? loop.inputs.size() - 2 : 0;
   const bool seen = run.outputs.size() == loop.outputs.size() && loop.outputs.size() > states;
   if (!seen || run.outputs.back().shape.dims.empty()) return 0;

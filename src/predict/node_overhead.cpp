@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "ir/key.hpp"
+#include "ir/onnx_domain.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -27,17 +28,13 @@ constexpr double kCopiedBytesPerNs = 4;
 constexpr double kMapEntryNs = 60;
 constexpr std::array<std::string_view, 3> kMapOperators = {"CastMap", "DictVectorizer", "ZipMap"};
 
-bool is_onnx(std::string_view domain) {
-  return domain.empty() || domain == "ai.onnx.ml" || domain.starts_with("com.microsoft");
-}
-
 }  // namespace
 
 std::optional<estimate::Estimate> node_overhead(std::string_view text,
                                                 const estimate::Estimate& dispatch) {
   if (text.find_first_of("?*") == std::string_view::npos) return std::nullopt;
   const auto key = ir::parse(text);
-  if (!key || !is_onnx(key->domain) || !ir::has_unknown(*key)) return std::nullopt;
+  if (!key || !ir::is_onnx_family(key->domain) || !ir::has_unknown(*key)) return std::nullopt;
   const bool maps =
       std::find(kMapOperators.begin(), kMapOperators.end(), key->op) != kMapOperators.end();
   bool opaque = false;

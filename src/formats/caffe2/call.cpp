@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "ir/axis.hpp"
 #include "ir/operators/arguments.hpp"
 
 namespace oplat::formats::caffe2::shapes {
@@ -123,12 +124,11 @@ void Call::set(std::string_view name, Value value) {
 }
 
 Result<std::size_t> Call::axis(std::int64_t axis, std::size_t count, bool past_end) const {
-  const auto rank = static_cast<std::int64_t>(count);
-  const std::int64_t at = axis < 0 ? axis + rank : axis;
-  if (at < 0 || at > rank || (at == rank && !past_end)) {
+  if (past_end && axis == static_cast<std::int64_t>(count)) return count;
+  const auto at = ir::axis_index(axis, count);
+  if (!at)
     return fail(Code::Input, "{}: axis {} is out of range for {} dimensions", op(), axis, count);
-  }
-  return static_cast<std::size_t>(at);
+  return *at;
 }
 
 Result<bool> Call::take_channels_last() {

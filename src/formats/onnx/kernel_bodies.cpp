@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "formats/onnx/types.hpp"
+#include "ir/axis.hpp"
 
 namespace oplat::formats::onnx {
 namespace {
@@ -36,10 +37,9 @@ Result<BodyTensor> known(const ir::TensorEntry* entry, std::string_view which, s
 /// One step's part of a tensor that is stacked along `axis`.
 Result<BodyTensor> slice_of(BodyTensor whole, std::int64_t axis, std::string_view which,
                             std::size_t i) {
-  const auto rank = static_cast<std::int64_t>(whole.dims.size());
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) return fail(Code::Missing, "{} {} has no such axis", which, i);
-  whole.dims.erase(whole.dims.begin() + axis);
+  const auto at = ir::axis_index(axis, whole.dims.size());
+  if (!at) return fail(Code::Missing, "{} {} has no such axis", which, i);
+  whole.dims.erase(whole.dims.begin() + static_cast<std::ptrdiff_t>(*at));
   return whole;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/axis.hpp"
+
 namespace oplat::ir::ops {
 
 std::optional<double> extent(const Shape& shape) {
@@ -28,9 +30,8 @@ std::optional<double> elements(const TensorEntry* tensor) {
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index) {
   const auto size = rank(tensor);
   if (!size) return std::nullopt;
-  const auto at = index < 0 ? static_cast<std::int64_t>(*size) + index : std::int64_t{index};
-  if (at < 0 || at >= static_cast<std::int64_t>(*size)) return std::nullopt;
-  return tensor->shape.dims[static_cast<std::size_t>(at)];
+  const auto at = axis_index(index, *size);
+  return at ? tensor->shape.dims[*at] : std::nullopt;
 }
 
 std::optional<std::size_t> rank(const TensorEntry* tensor) {

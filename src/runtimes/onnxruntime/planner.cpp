@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "ir/movement.hpp"
 #include "ir/operand_values.hpp"
+#include "plan/loops.hpp"
 #include "plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
 #include "runtimes/onnxruntime/profile_events.hpp"
@@ -58,6 +59,17 @@ void tell_put_in(const std::vector<ir::NodeTitle>& nodes,
   }
 }
 
+/// The inputs of a model, and what a run that fails may owe to them: the end of its message.
+struct RunInputs {
+  const std::vector<InputData>& data;
+  std::string_view made_up;
+};
+
+Status with_made_up(Status status, const RunInputs& inputs) {
+  if (!status) status.error().message += inputs.made_up;
+  return status;
+}
+
 /// An operand whose values its node's key records.
 struct RecordedOperand {
   std::string node;
@@ -86,9 +98,8 @@ std::vector<RecordedOperand> recorded_operands(const ir::Graph& graph,
 }
 
 /// The values of inner tensors in a run of their own.
-Status read_inner_values(const Api& api, formats::onnx::Model& optimized,
-                         const std::vector<InputData>& inputs, SessionOptions options,
-                         std::vector<RecordedOperand>& recorded) {
+Status read_inner_values(const Api& api, formats::onnx::Model& optimized, const RunInputs& inputs,
+                         SessionOptions options, std::vector<RecordedOperand>& recorded) {
   std::vector<std::string> inner;
   for (const RecordedOperand& one : recorded)
     if (!one.values) inner.push_back(one.tensor);
@@ -98,8 +109,8 @@ Status read_inner_values(const Api& api, formats::onnx::Model& optimized,
   optimized.also_output(inner);
   OPLAT_TRY(bytes, optimized.bytes());
   OPLAT_TRY(session, create(api, bytes, options));
-  OPLAT_CHECK(session->bind(inputs));
-  OPLAT_CHECK(session->run());
+  OPLAT_CHECK(session->bind(inputs.data));
+  OPLAT_CHECK(with_made_up(session->run(), inputs));
   OPLAT_TRY(values, session->integer_outputs(inner));
   std::size_t next = 0;
   for (RecordedOperand& one : recorded)
@@ -110,13 +121,13 @@ Status read_inner_values(const Api& api, formats::onnx::Model& optimized,
 /// Lengths and axes that no shape shows, as a run of the model sees them: tags of its nodes. Those
 /// inside of bodies, of which each trip has its own, are not recorded: ir::value_caveat() says so.
 Status record_values(const Api& api, formats::onnx::Model& optimized, const ir::Graph& graph,
-                     const std::vector<InputData>& inputs, const SessionOptions& options,
+                     const RunInputs& inputs, const SessionOptions& options,
                      std::vector<plan::NodeRun>& runs) {
   constexpr std::int64_t kMaxConstant = std::int64_t{1} << 24;
   std::vector<RecordedOperand> recorded = recorded_operands(graph, runs);
   for (RecordedOperand& one : recorded) {
     one.values = optimized.constant_integers(one.tensor, kMaxConstant);
-    for (const InputData& input : inputs)
+    for (const InputData& input : inputs.data)
       if (!one.values && input.name == one.tensor)
         one.values = integers_in(input.bytes, input.dtype);
   }
@@ -154,22 +165,8 @@ Error too_many_executions(const std::string& model, const std::string& how) {
 /// Executions within loops whose count is a constant of the model, as far as that says.
 Status check_loops(const ir::Graph& graph, const std::string& model) {
   for (const ir::Node& node : graph.nodes) {
-    std::int64_t steps = 1;
-    if (node.op == "Loop" && !node.inputs.empty() && node.inputs[0] != ir::kNoTensor) {
-      const auto& count = graph.tensors[static_cast<std::size_t>(node.inputs[0])];
-      const ir::List* list = count.small_value ? count.small_value->list() : nullptr;
-      const bool one = list != nullptr && list->size() == 1 && list->front().integer() != nullptr;
-      // A body that computes its condition may end long before.
-      const ir::Graph& body = *node.bodies.front().second;
-      const bool handed_on =
-          body.inputs.size() > 1 && !body.outputs.empty() && body.outputs[0] == body.inputs[1];
-      const bool only_counted =
-          handed_on || std::all_of(body.nodes.begin(), body.nodes.end(), [&](const ir::Node& n) {
-            return n.outputs.empty() || body.outputs.empty() || n.outputs[0] != body.outputs[0] ||
-                   n.op == "Identity";
-          });
-      if (one && count.constant && only_counted) steps = *list->front().integer();
-    }
+    const std::int64_t steps =
+        node.op == "Loop" ? plan::constant_steps(graph, node).value_or(1) : 1;
     for (const auto& [attribute, body] : node.bodies) {
       const auto nodes = static_cast<std::int64_t>(std::max<std::size_t>(1, body->nodes.size()));
       if (steps > kMaxExecutions / nodes)
@@ -184,18 +181,18 @@ Status check_loops(const ir::Graph& graph, const std::string& model) {
 /// The text of the profile of one run. A run that fills the memory with something else than its
 /// profile is run once more without a bound.
 Result<std::string> profile_run(const Api& api, const formats::onnx::Model& model, bool bounded,
-                                const std::vector<InputData>& inputs,
-                                const SessionOptions& options) {
+                                const RunInputs& inputs, const SessionOptions& options) {
   OPLAT_TRY(bytes, model.bytes());
   OPLAT_TRY(session, create(api, bytes, options));
-  OPLAT_CHECK(session->bind(inputs));
+  OPLAT_CHECK(session->bind(inputs.data));
   bool was_ended = false;
   if (bounded) {
-    OPLAT_TRY(ended,
-              session->run_within(kMaxProfileMemory + 4 * static_cast<std::int64_t>(bytes.size())));
-    was_ended = ended;
+    auto ended =
+        session->run_within(kMaxProfileMemory + 4 * static_cast<std::int64_t>(bytes.size()));
+    if (!ended) OPLAT_CHECK(with_made_up(fail(std::move(ended).error()), inputs));
+    was_ended = *ended;
   } else {
-    OPLAT_CHECK(session->run());
+    OPLAT_CHECK(with_made_up(session->run(), inputs));
   }
   OPLAT_TRY(file, session->end_profiling());
   if (was_ended) {
@@ -234,9 +231,8 @@ Result<formats::onnx::Model> load_written(const std::string& path,
 /// Runs the optimised model under the profiler. A runtime may rewrite it once more while it loads
 /// it, into nodes with names that it makes up: then what it wrote is named and run instead, until
 /// all that runs is known.
-Result<Executed> execute(const Api& api, formats::onnx::Model& optimized,
-                         const std::vector<InputData>& inputs, const SessionOptions& options,
-                         const std::filesystem::path& folder) {
+Result<Executed> execute(const Api& api, formats::onnx::Model& optimized, const RunInputs& inputs,
+                         const SessionOptions& options, const std::filesystem::path& folder) {
   constexpr int kMaxRewrites = 4;
   SessionOptions profiled = options;
   // Pre-packing takes weights out of the profiler's shapes; the level is 0 because the
@@ -288,7 +284,9 @@ Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& 
 }
 
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
-                             const std::vector<InputData>& inputs, const SessionOptions& options) {
+                             const std::vector<InputData>& data, std::string_view made_up,
+                             const SessionOptions& options) {
+  const RunInputs inputs{data, made_up};
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-plan"));
   const std::string optimized_path = (folder.path() / "optimized.onnx").string();
   {

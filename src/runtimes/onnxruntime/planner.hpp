@@ -2,6 +2,9 @@
 /// The runtime's own plan of a model: what it executes after all its optimisations.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "formats/onnx.hpp"
 #include "plan/records.hpp"
 #include "runtimes/onnxruntime/inputs.hpp"
@@ -14,8 +17,10 @@ Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& 
 
 /// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it
 /// once under the profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a
-/// Plan.
+/// Plan. `made_up` ends the message of a run that fails, not that of a model which the runtime does
+/// not load at all.
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
-                             const std::vector<InputData>& inputs, const SessionOptions& options);
+                             const std::vector<InputData>& data, std::string_view made_up,
+                             const SessionOptions& options);
 
 }  // namespace oplat::runtimes::onnxruntime

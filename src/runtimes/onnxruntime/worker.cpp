@@ -200,13 +200,9 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(ready, ready_model(api_, request.model, shapes, request.inputs, kPlanSeed));
     if (auto skipped = too_large(ready.model.data_bytes()))
       return fail(Code::Refused, "{}: {}", request.model, skipped->reason);
-    auto made = make_plan(api_, ready.model, ready.inputs, options);
-    if (!made) {
-      Error error = std::move(made).error();
-      if (error.code == Code::Runtime) error.message += ready.made_up;
-      // Whatever the runtime says of a model, the message names the file.
-      return fail_in(request.model, std::move(error));
-    }
+    auto made = make_plan(api_, ready.model, ready.inputs, ready.made_up, options);
+    // Whatever the runtime says of a model, the message names the file.
+    if (!made) return fail_in(request.model, std::move(made).error());
     table::Plan& plan = *made;
     OPLAT_TRY(hash, plan::model_hash(request.model));
     OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
@@ -242,11 +238,8 @@ class OnnxRuntimeWorker final : public Worker {
                                  request.inputs, request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     options.data_folder = ready.model.data_folder();
-    auto outcome =
-        open_session(bytes, options, std::move(ready.inputs), "single", ready.model.data_bytes());
-    if (!outcome) return outcome;
-    if (auto* failed = std::get_if<table::Failed>(&*outcome)) failed->reason += ready.made_up;
-    return outcome;
+    return open_session(bytes, options, std::move(ready.inputs), "single", ready.model.data_bytes(),
+                        ready.made_up);
   }
 
   Result<measure::OpenOutcome> open_kernel(const measure::OpenRequest& request) {
@@ -287,7 +280,8 @@ class OnnxRuntimeWorker final : public Worker {
 
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options,
                                             std::vector<InputData> inputs, const char* topology,
-                                            std::int64_t data_bytes = 0) {
+                                            std::int64_t data_bytes = 0,
+                                            std::string_view made_up = {}) {
     const auto size = static_cast<std::int64_t>(bytes.size()) + data_bytes;
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
@@ -303,7 +297,7 @@ class OnnxRuntimeWorker final : public Worker {
     // The first run allocates and may fail where the data does not suit the kernel: better here
     // than inside a block.
     if (auto status = (*session)->run(); !status)
-      return measure::OpenOutcome(table::Failed{status.error().message});
+      return measure::OpenOutcome(table::Failed{status.error().message + std::string(made_up)});
     const measure::Handle handle = next_handle_++;
     sessions_.emplace(handle, std::move(*session));
     return measure::OpenOutcome(measure::Opened{handle, size, topology});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "ir/axis.hpp"
 #include "ir/dtype.hpp"
 
 namespace oplat::runtimes::reference {
@@ -274,22 +275,20 @@ Planned plan_clip(const ir::Key& key) {
 
 Planned plan_softmax(const ir::Key& key) {
   const Dims dims = operand_dims(key, 0);
-  const auto rank = static_cast<std::int64_t>(dims.size());
   // Before version 13 everything from the axis on was one dimension.
   const bool flattens = key.since.value_or(13) < 13;
   Reader reader(key);
-  std::int64_t axis = reader.integer("axis", flattens ? 1 : -1);
+  const auto axis = ir::axis_index(reader.integer("axis", flattens ? 1 : -1), dims.size());
   if (!reader.complaint().empty()) return table::Unsupported{reader.complaint()};
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) return misshapen(key);
+  if (!axis) return misshapen(key);
   std::int64_t outer = 1;
   std::int64_t size = 1;
   std::int64_t inner = 1;
-  for (std::int64_t i = 0; i < rank; ++i) {
-    const std::int64_t dim = dims[static_cast<std::size_t>(i)];
-    if (i < axis) {
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const std::int64_t dim = dims[i];
+    if (i < *axis) {
       outer *= dim;
-    } else if (i == axis || flattens) {
+    } else if (i == *axis || flattens) {
       size *= dim;
     } else {
       inner *= dim;

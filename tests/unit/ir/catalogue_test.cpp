@@ -144,6 +144,15 @@ TEST(Catalogue, ViewsThatAreCopiedAreNoViews) {
   EXPECT_FALSE(view("Relu/14{}(f32[2])->(&0)"));
 }
 
+TEST(Catalogue, ACastToItsOwnTypeInPlaceDoesNothing) {
+  const auto view = [](std::string_view text) {
+    return is_view(*parse(text), compat::catalogue());
+  };
+  EXPECT_TRUE(view("Cast/21{saturate=1,to=1}(f32[3,4])->(&0)"));
+  EXPECT_FALSE(view("Cast/21{saturate=1,to=1}(f32[3,4])->(f32[3,4])")) << "a copy";
+  EXPECT_FALSE(view("Cast/21{saturate=1,to=10}(f32[3,4])->(f16[3,4])"));
+}
+
 TEST(Catalogue, OperandsThatKernelsWriteOver) {
   const auto overwritable = [](std::string_view domain, std::string_view op) {
     return compat::catalogue().find(domain, op)->overwritable;

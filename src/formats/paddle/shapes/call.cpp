@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "ir/axis.hpp"
 
 namespace oplat::formats::paddle {
 
@@ -133,11 +134,10 @@ Result<std::optional<Numbers>> Call::numbers(std::string_view list, std::string_
 }
 
 Result<std::size_t> Call::axis(std::int64_t axis, std::size_t rank, bool past_end) const {
-  const auto count = static_cast<std::int64_t>(rank) + (past_end ? 1 : 0);
-  const std::int64_t at = axis < 0 ? axis + count : axis;
-  if (at < 0 || at >= count)
+  const auto at = ir::axis_index(axis, rank + (past_end ? 1 : 0));
+  if (!at)
     return fail(Code::Input, "{}: axis {} is out of range for {} dimensions", op(), axis, rank);
-  return static_cast<std::size_t>(at);
+  return *at;
 }
 
 void Call::give(std::string_view slot, Numbers dims, std::optional<Numbers> values) {
