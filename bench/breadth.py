@@ -40,7 +40,6 @@ from lib.worker import Lost, Worker  # noqa: E402
 
 CALL_SECONDS = 150
 MODELS_PER_CAMPAIGN = 40
-ROW_SECONDS = 0.6  # three to four blocks
 PLAN_SECONDS = 0.1
 SAY_SECONDS = 10
 REFUSALS = {2, 3, 5, 6}  # what a plan may end with
@@ -94,7 +93,7 @@ class Breadth:
     def __init__(self, arguments):
         self.oplat = str(Path(arguments.oplat).resolve())
         self.builder = str(Path(arguments.kernel_models).resolve())
-        self.jobs, self.seed = arguments.jobs, arguments.seed
+        self.jobs, self.seed, self.row_seconds = arguments.jobs, arguments.seed, arguments.row_seconds
         self.folder = Path(arguments.folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.table = self.folder / "breadth.oplat"
@@ -109,9 +108,9 @@ class Breadth:
     def left(self):
         return self.end - time.monotonic()
 
-    def call(self, *arguments, seconds=CALL_SECONDS):
-        """(exit code, standard output, standard error); the code is "hang" where it took too long."""
-        if self.left() <= 0:
+    def call(self, *arguments, seconds=CALL_SECONDS, late=False):
+        """(exit code, standard output, standard error); the code is "hang" where it took too long. `late`: also after the end of this run."""
+        if self.left() <= 0 and not late:
             raise Out
         with subprocess.Popen([self.oplat, *map(str, arguments)], text=True, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               errors="replace", start_new_session=True) as child:
@@ -271,7 +270,7 @@ class Breadth:
         for at in range(0, len(labels), MODELS_PER_CAMPAIGN):
             some = labels[at:at + MODELS_PER_CAMPAIGN]
             rows = len(some) + len({key for label in some for key in self.plans.of[label]["keys"]} - self.measured_keys())
-            budget = rows * ROW_SECONDS
+            budget = rows * self.row_seconds
             if self.left() < budget + 2 * PLAN_SECONDS * len(some):
                 raise Out
             say(f"round {number}: models {at + 1} to {at + len(some)} of {len(labels)}, {rows} rows in {budget:.0f} s; {self.left() / 60:.1f} min left; "
@@ -292,7 +291,15 @@ class Breadth:
             return table.execute(statement).fetchall()
 
     def compare(self, labels):
-        code, out, err = self.call("validate", *map(self.model, labels), "--table", self.table, "--runtime", RUNTIME, "--json", "--quiet")
+        measured = {Path(name).stem for name, in self.select("SELECT name FROM model_row WHERE outcome = 'timing'")}
+        for label in labels:
+            if label not in measured:
+                self.times.add(label, {"reason": "the whole model was not measured"})
+        labels = [label for label in labels if label in measured]
+        if not labels:
+            return
+        code, out, err = self.call("validate", *map(self.model, labels), "--table", self.table, "--runtime", RUNTIME, "--json", "--quiet",
+                                   late=True, seconds=CALL_SECONDS * 2)
         if not out.startswith("{"):
             if len(labels) == 1:
                 self.times.add(labels[0], {"reason": err.strip()[-300:], "exit": code})
@@ -325,8 +332,10 @@ class Breadth:
 
     def forget(self):
         """Makes room for another try of what was refused, or not built again with the same key."""
-        bad = {label for label, plan in self.plans.of.items() if plan["exit"] != 0 and plan["runtime"] not in NOT_EXECUTED}
-        for steps, names in ((self.plans, bad), (self.rebuilt, {key for key, each in self.rebuilt.of.items() if each["outcome"] != SAME})):
+        keys = {key for key, each in self.rebuilt.of.items() if each["outcome"] != SAME}
+        bad = {label for label, plan in self.plans.of.items() if keys.intersection(plan.get("keys", ())) or
+               plan["exit"] != 0 and plan["runtime"] not in NOT_EXECUTED}
+        for steps, names in ((self.plans, bad), (self.rebuilt, keys)):
             kept = {name: result for name, result in steps.of.items() if name not in names}
             write_atomically(steps.path, "".join(json.dumps([name, result]) + "\n" for name, result in kept.items()))
             steps.of = kept
@@ -342,6 +351,7 @@ def main():
     parser.add_argument("--cases", type=int, default=6, help="test models an operator, when the models are made (default %(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="programs at the same time, of the part plan (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of models whose times are compared (default %(default)s)")
+    parser.add_argument("--row-seconds", type=float, default=0.5, help="of a kernel or whole model in the part times: two to four blocks (default %(default)s)")
     parser.add_argument("--retry", action="store_true", help="try again what was refused or not built again with the same key")
     parser.add_argument("--page", default="docs/reference/support.md", help="page to write (default %(default)s)")
     arguments = parser.parse_args()

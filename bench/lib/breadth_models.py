@@ -144,10 +144,14 @@ def make_models(folder, cases_per_operator):
         return json.loads(listing.read_text())
     for name in ("models", "data"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    made, met = [], Counter()
+    made, met, seen = [], Counter(), set()
     candidates = [*((operator, label, model, {}) for operator, label, model in operator_models()), *tested_models(cases_per_operator)]
     for operator, label, model, data in candidates:
-        (folder / "models" / f"{label}.onnx").write_bytes(model.SerializeToString())
+        content = model.SerializeToString()
+        if content in seen:
+            continue
+        seen.add(content)
+        (folder / "models" / f"{label}.onnx").write_bytes(content)
         numpy.savez(folder / "data" / f"{label}.npz", **{f"input_{name}": value for name, value in data.items() if value.dtype.kind in "fiubc"})
         made.append([met[operator], operator, label, since_version(model)])
         met[operator] += 1
