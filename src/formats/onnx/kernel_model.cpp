@@ -586,6 +586,15 @@ class KernelWriter {
         if (result->dtype == ir::Dtype::Any)
           return fail(Code::Missing, "result {} is of an element type that keys do not name", r);
         std::string read = indexed("y", r, copy);
+        // What is in an optional value has a shape, the value itself has none.
+        if (gives_optional()) {
+          wire::Node& inside = *graph().add_node();
+          inside.set_op_type("OptionalGetElement");
+          inside.set_name(fmt::format("inside{}_{}", copy, r));
+          inside.add_input(read);
+          read = fmt::format("inside{}_{}", copy, r);
+          inside.add_output(read);
+        }
         if (options_.results_as_outputs) {
           OPLAT_CHECK(add_output(*result, r, read));
           any = true;
@@ -600,15 +609,6 @@ class KernelWriter {
           wide.add_output(read);
           wire::Attribute& to = *wide.add_attribute();
           to.set_name("to"), to.set_type(2), to.set_i(onnx_type_of(ir::Dtype::F32));
-        }
-        // What is in an optional value has a shape, the value itself has none.
-        if (gives_optional()) {
-          wire::Node& inside = *graph().add_node();
-          inside.set_op_type("OptionalGetElement");
-          inside.set_name(fmt::format("inside{}_{}", copy, r));
-          inside.add_input(read);
-          read = fmt::format("inside{}_{}", copy, r);
-          inside.add_output(read);
         }
         wire::Node& node = *graph().add_node();
         node.set_op_type("Shape");

@@ -550,6 +550,9 @@ TEST(KernelModel, OptionalValuesAreMadeAndReadAsSuch) {
   WRITE(made, "Optional/15{}(f32[4,8])->(f32[4,8])", {.copies = 3});
   EXPECT_EQ(made->model.wiring, Wiring::Fan) << "an optional value is no tensor";
   EXPECT_EQ(made->count("OptionalGetElement"), 1) << "the tail reads what is in the last one";
+  WRITE(output, "Optional/15{}(f32[4,8])->(f32[4,8])", {.results_as_outputs = true});
+  EXPECT_EQ(output->node(1).op_type(), "OptionalGetElement") << "an output has the key's type";
+  EXPECT_EQ(output->wire.graph().output(0).name(), output->node(1).output(0));
   WRITE(read, "OptionalGetElement/15{}(f32[4,8])->(f32[4,8])", {.copies = 3});
   EXPECT_EQ(read->model.wiring, Wiring::Fan);
   EXPECT_EQ(read->count("Optional"), 1);
