@@ -129,10 +129,12 @@ def tested_models(cases_per_operator):
                 yield operator, f"{chosen[0].name}_{name}", *other
 
 
-def since_version(model):
-    """Since which operator set the definition of the model's last node holds."""
+def since_version(operator, model):
+    """Since which operator set the definition of the operator holds; 1 if the model's last node is another one."""
     from onnx import defs
     node = model.graph.node[-1]
+    if operator_name(node.domain, node.op_type) != operator:
+        return 1
     opset = next((each.version for each in model.opset_import if each.domain == node.domain), 1)
     return defs.get_schema(node.op_type, opset, node.domain).since_version if defs.has(node.op_type, opset, node.domain) else 1
 
@@ -153,7 +155,7 @@ def make_models(folder, cases_per_operator):
         seen.add(content)
         (folder / "models" / f"{label}.onnx").write_bytes(content)
         numpy.savez(folder / "data" / f"{label}.npz", **{f"input_{name}": value for name, value in data.items() if value.dtype.kind in "fiubc"})
-        made.append([met[operator], operator, label, since_version(model)])
+        made.append([met[operator], operator, label, since_version(operator, model)])
         met[operator] += 1
     # One model of every operator first: a run that is cut short has seen all of them.
     made = [each[1:] for each in sorted(made, key=lambda each: each[0])]

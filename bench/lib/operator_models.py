@@ -248,6 +248,26 @@ def graph_models():
         yield (f"{domain}:{op}" if domain else op), f"graph_{op}", model
 
 
+def blocked_models():
+    """(operator, label, model) of operators in ONNX Runtime's blocked layout, which it makes of others that follow a convolution."""
+    random = numpy.random.default_rng(2)
+    window = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    for op, made, attributes, scales in (("MaxPool", "MaxPool", window, None), ("AveragePool", "AveragePool", window, None),
+                                         ("GlobalMaxPool", "GlobalMaxPool", {}, None), ("GlobalAveragePool", "GlobalAveragePool", {}, None),
+                                         ("Resize", "Upsample", {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+                                          [1.0, 1.0, 2.0, 2.0])):
+        weights = [numpy_helper.from_array(random.uniform(0.01, 0.1, (16, 16, 1, 1)).astype(numpy.float32), name) for name in ("w0", "w1")]
+        operands = ["a"]
+        if scales:
+            weights.append(numpy_helper.from_array(numpy.array(scales, numpy.float32), "scales"))
+            operands += ["", "scales"]
+        nodes = [helper.make_node("Conv", ["x", "w0"], ["a"]), helper.make_node(op, operands, ["b"], **attributes), helper.make_node("Conv", ["b", "w1"], ["y"])]
+        graph = helper.make_graph(nodes, op, [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16, 16, 16])],
+                                  [helper.make_empty_tensor_value_info("y")], weights)
+        yield f"com.microsoft.nchwc:{made}", f"blocked_{op}", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
 def models():
     yield from recipe_models()
     yield from graph_models()
+    yield from blocked_models()
