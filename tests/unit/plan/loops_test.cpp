@@ -74,6 +74,18 @@ TEST(Loops, ConstantCountIsTheNumberOfSteps) {
   EXPECT_EQ(constant_steps(negative, negative.nodes[0]), 0);
 }
 
+TEST(Loops, ConditionThatIsAlwaysFalseEndsTheLoopAfterOneStep) {
+  ir::Graph body = body_start();
+  const ir::TensorId never = add_node(body, "Constant", {});
+  body.tensors[static_cast<std::size_t>(never)].small_value = ir::Value(ir::List{ir::Value(0)});
+  body.outputs = {never};
+  const ir::Graph once = loop_of(body, true, {ir::Value(1000)});
+  EXPECT_EQ(constant_steps(once, once.nodes[0]), 1);
+  body.tensors[static_cast<std::size_t>(never)].small_value = ir::Value(ir::List{ir::Value(1)});
+  const ir::Graph all = loop_of(body, true, {ir::Value(1000)});
+  EXPECT_EQ(constant_steps(all, all.nodes[0]), 1000);
+}
+
 TEST(Loops, NoStepsAreKnownOfAnOpenCountOrAComputedCondition) {
   ir::Graph body = body_start();
   body.outputs = {body.inputs[1]};
