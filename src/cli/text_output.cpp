@@ -30,11 +30,4 @@ Status refuse_to_replace(const std::string& file, const std::string& input) {
               base::printable(file, 400));
 }
 
-Status make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(Code::Write, "{}: cannot create the folder: {}", folder, error.message());
-  return {};
-}
-
 }  // namespace oplat::cli

@@ -14,7 +14,5 @@ Status put_text(const std::string& file, std::string_view text);
 /// Code::Usage if `file`, which an option --out names, is the very file that the command reads:
 /// what is there would be lost. Neither need be there yet.
 Status refuse_to_replace(const std::string& file, const std::string& input);
-/// Makes the folder and those above it.
-Status make_folder(const std::string& folder);
 
 }  // namespace oplat::cli

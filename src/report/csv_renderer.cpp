@@ -33,6 +33,8 @@ class Writer {
     }
   }
 
+  void operator()(const ForeignReport& foreign) { write_csv(foreign->sheet(), out_); }
+
   void operator()(const Comparison& comparison) {
     line({"name", "latency_ns", "interval_lo_ns", "interval_hi_ns"});
     for (const auto& model : comparison.models) {

@@ -17,5 +17,6 @@ void write_csv(const CheckReport& check, std::ostream& out);
 void write_csv(const ProfileReport& profile, std::ostream& out);
 void write_csv(const RuntimeList& list, std::ostream& out);
 void write_csv(const RuleList& list, std::ostream& out);
+void write_csv(const Sheet& sheet, std::ostream& out);
 
 }  // namespace oplat::report

@@ -20,7 +20,8 @@ inline constexpr std::string_view kFormsWithPage[] = {"text", "json", "csv", "ht
 template <class Document>
 constexpr Forms forms() {
   if constexpr (std::is_same_v<Document, PredictionReport> ||
-                std::is_same_v<Document, predict::Validation>)
+                std::is_same_v<Document, predict::Validation> ||
+                std::is_same_v<Document, ForeignReport>)
     return kFormsWithPage;
   return kCommonForms;
 }

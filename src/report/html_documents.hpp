@@ -10,5 +10,6 @@ namespace oplat::report {
 
 void write_page(const PredictionReport& report, const Options& options, std::ostream& out);
 void write_page(const predict::Validation& validation, std::ostream& out);
+void write_page(const Sheet& sheet, std::ostream& out);
 
 }  // namespace oplat::report

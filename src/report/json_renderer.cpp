@@ -259,6 +259,7 @@ Json document(const RowListing& listing) {
 Json document(const Verification& verification) { return verification_document(verification); }
 Json document(const FitReport& fit) { return fit_document(fit); }
 Json document(const AccuracyReport& accuracy) { return accuracy_document(accuracy); }
+Json document(const ForeignReport& foreign) { return foreign->json(); }
 Json document(const RulesPlan& made) { return document(made.plan); }
 template <class Document>
 requires requires(const Document& other) { json_document(other); }

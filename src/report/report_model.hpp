@@ -17,6 +17,7 @@
 #include "report/accuracy_report.hpp"
 #include "report/check_report.hpp"
 #include "report/fit_report.hpp"
+#include "report/foreign_document.hpp"
 #include "report/lists.hpp"
 #include "report/profile_report.hpp"
 #include "report/verification.hpp"
@@ -98,13 +99,15 @@ struct Options {
   bool colour = false;  ///< text: escape sequences for a terminal
   /// oplat has a worker of the rows' runtime, so that `oplat profile` is of use
   bool measures_here = true;
+  /// text: instead of oplat's own, for a command that prints what another program prints
+  std::optional<std::string> text = std::nullopt;
 };
 
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
   std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan,
                RulesPlan, EstimateListing, TableInfo, RowListing, Verification, FitReport,
-               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList>
+               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList, ForeignReport>
       subject;
   Options options;
 };

@@ -27,6 +27,7 @@ class TextWriter {
   void operator()(const predict::Validation& validation) {
     print_validation(validation, options_, out_);
   }
+  void operator()(const ForeignReport& foreign) { out_ << foreign->text(); }
   void operator()(const FitReport& fit) { print_fit(fit, out_); }
   void operator()(const AccuracyReport& accuracy) { print_accuracy(accuracy, out_); }
   void operator()(const Verification& verification) {
@@ -129,7 +130,10 @@ class TextWriter {
 class Text final : public Renderer {
   std::string_view do_name() const override { return "text"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
-    std::visit(TextWriter(model.options, out), model.subject);
+    if (model.options.text)
+      out << *model.options.text;
+    else
+      std::visit(TextWriter(model.options, out), model.subject);
     return {};
   }
 };

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat tinynas convs STRUCTURE
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
-#include "cli/text_output.hpp"
 #include "cli/tinynas/commands.hpp"
-#include "compat/tinynas/op_profiler.hpp"
+#include "compat/tinynas/conv_document.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -18,47 +16,20 @@ struct TinynasConvsFlags {
   std::string structure;
   std::int64_t resolution = 224;
   std::string rules = "corrected";
-  bool json = false;
+  FormOptions form;
 };
 
-void print_json_document(const TinynasConvsFlags& flags,
-                         const std::vector<tinynas::NamedConv>& convs) {
-  nlohmann::ordered_json document;
-  document["schema"] = "oplat.tinynas.convs/1";
-  document["structure"] = flags.structure;
-  document["resolution"] = flags.resolution;
-  document["rules"] = flags.rules;
-  document["convs"] = nlohmann::ordered_json::array();
-  for (const tinynas::NamedConv& one : convs) {
-    const compat::tinynas::ConvTuple& conv = one.conv;
-    nlohmann::ordered_json entry;
-    entry["name"] = one.name;
-    entry["tuple"] = {compat::tinynas::name(conv.type),
-                      conv.stride,
-                      conv.fused ? 1 : 0,
-                      conv.kernel,
-                      conv.batch,
-                      conv.in_c,
-                      conv.in_h,
-                      conv.out_c};
-    entry["group"] = conv.group;
-    document["convs"].push_back(std::move(entry));
-  }
-  print_json(document);
-}
-
 Result<int> run_tinynas_convs(const TinynasConvsFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {flags.structure}));
   OPLAT_TRY(source, base::Source::open(flags.structure));
   OPLAT_TRY(structure, tinynas::read_structure(source));
-  OPLAT_TRY(convs,
-            tinynas::convolutions(structure, flags.resolution, *tinynas::parse_rules(flags.rules)));
-  if (flags.json) {
-    print_json_document(flags, convs);
-    return kDone;
-  }
-  std::string text;
-  for (const tinynas::NamedConv& one : convs) text += tinynas::tuple_text(one.conv) + "\n";
-  OPLAT_CHECK(put_text("", text));
+  const tinynas::Rules rules = *tinynas::parse_rules(flags.rules);
+  OPLAT_TRY(convs, tinynas::convolutions(structure, flags.resolution, rules));
+  OPLAT_CHECK(print_report(
+      flags.form,
+      report::ReportModel{std::make_shared<const tinynas::ConvListDocument>(
+                              flags.structure, flags.resolution, rules, std::move(convs)),
+                          {}}));
   return kDone;
 }
 
@@ -81,7 +52,7 @@ void add_tinynas_convs(const Command& group) {
           "how to count: original (as op_profiler does) or corrected (what the network executes)")
       .one_of({"original", "corrected"})
       .capture_default_str();
-  command.add_flag("--json", flags->json, "print JSON, with the place of each convolution");
+  add_form<report::ForeignReport>(command, flags->form);
   command.footer(
       R"(
 Prints one convolution a line, with tabs between the fields: Conv_type Stride ElmtFused Kernel Batch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat tinynas keys SAMPLES
 #include <memory>
-#include <unordered_set>
 
 #include "app/session.hpp"
 #include "cli/events_terminal.hpp"
@@ -49,25 +48,11 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
     OPLAT_TRY(own, block_of_this_machine(flags.verbosity));
     block = own;
   }
-  std::string text;
-  std::unordered_set<std::string> seen;
-  std::size_t left_out = 0;
-  for (const tinynas::ListedConv& one : samples) {
-    const auto key = compat::tinynas::executed_key_of(one.conv, block);
-    if (!key && !flags.skip_others) {
-      return fail(Code::Missing, "{}:{}: {}; use --skip-others to leave such samples out",
-                  flags.samples, one.line, key.error().message);
-    }
-    if (!key) {
-      ++left_out;
-    } else if (const std::string line = ir::print(*key); seen.insert(line).second) {
-      text += line + "\n";
-    }
-  }
-  OPLAT_CHECK(put_text(flags.out, text));
+  OPLAT_TRY(keys, compat::tinynas::executed_keys(samples, flags.samples, block, flags.skip_others));
+  OPLAT_CHECK(put_text(flags.out, keys.text));
   if (!flags.verbosity.quiet) {
-    fmt::print(stderr, "oplat: {} keys of {} samples{}\n", seen.size(), samples.size(),
-               left_out > 0 ? fmt::format(", {} left out", left_out) : "");
+    fmt::print(stderr, "oplat: {} keys of {} samples{}\n", keys.count, samples.size(),
+               keys.left_out > 0 ? fmt::format(", {} left out", keys.left_out) : "");
   }
   return kDone;
 }

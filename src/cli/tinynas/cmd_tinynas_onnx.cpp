@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/folders.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/text_output.hpp"
@@ -28,7 +29,7 @@ Result<int> run_tinynas_onnx(const TinynasOnnxFlags& flags) {
   const std::string stem = std::filesystem::path(flags.structure).stem().string();
   for (const std::int64_t batch : without_repeats(flags.batches)) {
     OPLAT_TRY(bytes, tinynas::structure_model(structure, flags.resolution, batch));
-    OPLAT_CHECK(make_folder(flags.folder));
+    OPLAT_CHECK(base::make_folder(flags.folder));
     const std::string file = (folder / fmt::format("{}_bs{}.onnx", stem, batch)).string();
     OPLAT_CHECK(base::write_file(file, bytes));
     OPLAT_CHECK(put_text("", file + "\n"));

@@ -3,6 +3,7 @@
 #include "compat/tinynas/executed_conv.hpp"
 
 #include <array>
+#include <unordered_set>
 
 namespace oplat::compat::tinynas {
 
@@ -142,6 +143,26 @@ std::optional<ConvTuple> executed_conv_tuple_of(const Key& key) {
   }
   if (conv.kernel % 2 == 0 || plain(key) != kernel_of(conv)) return std::nullopt;
   return conv;
+}
+
+Result<ExecutedKeys> executed_keys(std::span<const ListedConv> samples, const std::string& list,
+                                   std::int64_t block, bool skip_others) {
+  ExecutedKeys keys;
+  std::unordered_set<std::string> seen;
+  for (const ListedConv& one : samples) {
+    const auto key = executed_key_of(one.conv, block);
+    if (!key && !skip_others) {
+      return fail(Code::Missing, "{}:{}: {}; use --skip-others to leave such samples out", list,
+                  one.line, key.error().message);
+    }
+    if (!key) {
+      ++keys.left_out;
+    } else if (const std::string line = print(*key); seen.insert(line).second) {
+      keys.text += line + "\n";
+    }
+  }
+  keys.count = seen.size();
+  return keys;
 }
 
 }  // namespace oplat::compat::tinynas

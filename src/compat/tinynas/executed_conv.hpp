@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "base/result.hpp"
 #include "compat/tinynas/conv_tuple.hpp"
+#include "compat/tinynas/op_profiler.hpp"
 
 namespace oplat::compat::tinynas {
 
@@ -22,5 +25,16 @@ Result<ir::Key> executed_key_of(const ConvTuple& conv, std::int64_t block);
 /// Back again, of whatever block; Relu and no activation are the same tuple, since a library has no
 /// column for it. Nothing for a kernel that no tuple says.
 std::optional<ConvTuple> executed_conv_tuple_of(const ir::Key& key);
+
+/// The kernels of a list.
+struct ExecutedKeys {
+  std::string text;          ///< each key once, a line each, in order of first appearance
+  std::size_t count = 0;     ///< of lines
+  std::size_t left_out = 0;  ///< samples that another kernel executes
+};
+/// `list`: the path of the samples, for messages. Code::Missing names the first sample that another
+/// kernel executes, unless `skip_others`.
+Result<ExecutedKeys> executed_keys(std::span<const ListedConv> samples, const std::string& list,
+                                   std::int64_t block, bool skip_others);
 
 }  // namespace oplat::compat::tinynas

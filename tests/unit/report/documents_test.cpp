@@ -119,5 +119,31 @@ TEST(RulesPlanDocument, CsvHasFurtherColumns) {
   EXPECT_EQ(rendered("text", made), rendered("text", made.plan));
 }
 
+/// A document of another system, with a cell that each form has to quote.
+class OddDocument final : public ForeignDocument {
+ public:
+  [[nodiscard]] std::string text() const override { return "odd: 1 ms\n"; }
+  [[nodiscard]] nlohmann::ordered_json json() const override { return {{"schema", "odd/1"}}; }
+  [[nodiscard]] Sheet sheet() const override {
+    return {"Odd <things>",
+            {{"file", "a&b"}, {"none", ""}},
+            {{"name"}, {"latency_ms", true}},
+            {{"<b>, c", "1.5"}, {"d", ""}}};
+  }
+};
+
+TEST(ForeignDocument, HasEveryForm) {
+  const auto odd = [] { return ForeignReport(std::make_shared<const OddDocument>()); };
+  EXPECT_EQ(rendered("text", odd()), "odd: 1 ms\n");
+  EXPECT_EQ(json::parse(rendered("json", odd()))["schema"], "odd/1");
+  EXPECT_EQ(rendered("csv", odd()), "name,latency_ms\n\"<b>, c\",1.5\nd,\n");
+  const std::string page = rendered("html", odd());
+  EXPECT_THAT(page, HasSubstr("<h1>Odd &lt;things&gt;</h1>"));
+  EXPECT_THAT(page, HasSubstr("<dt>file</dt><dd>a&amp;b</dd>"));
+  EXPECT_THAT(page, Not(HasSubstr("<dt>none</dt>")));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;, c"));
+  EXPECT_THAT(page, Not(HasSubstr("<b>, c")));
+}
+
 }  // namespace
 }  // namespace oplat::report

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,13 +11,13 @@
 
 #include "base/interval.hpp"
 #include "base/result.hpp"
-#include "cli/tinynas/conv_library.hpp"
+#include "compat/tinynas/original/predictor.hpp"
 #include "compat/tinynas/questions.hpp"
 #include "estimate/learned.hpp"
 #include "predict/row_selection.hpp"
 #include "table/table.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 
 /// Times are ms of the whole batch.
 struct ConvAnswer {
@@ -31,23 +32,23 @@ struct ConvAnswer {
 };
 
 /// One answer a question, in their order.
-using Answerer =
-    std::function<Result<std::vector<ConvAnswer>>(std::span<const compat::tinynas::ConvQuestion>)>;
+using Answerer = std::function<Result<std::vector<ConvAnswer>>(std::span<const ConvQuestion>)>;
 
 /// The original's method on a library. Code::Input if no row of it can be used.
-Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows);
+Result<Answerer> original_answers(std::span<const LibraryTime> rows);
 /// The rows of a table's selection that are convolutions of libraries, in the order in which they
 /// were added.
-Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table& table,
-                                                              const predict::Selection& selection);
+Result<std::vector<LibraryTime>> table_times(const table::Table& table,
+                                             const predict::Selection& selection);
 
-/// The chain on a table's rows; keeps the table, and the folder around it where there is one. Half
-/// the probability beyond `level` lies on either side of an interval.
-Result<Answerer> best_answers(app::CachedTable table, predict::Selection selection, double level,
+/// The chain on a table's rows; keeps the table. Half the probability beyond `level` lies on either
+/// side of an interval.
+Result<Answerer> best_answers(std::shared_ptr<const table::Table> table,
+                              predict::Selection selection, double level,
                               estimate::Profile profile);
 
 /// Of the convolutions of a sum, whose errors are correlated. std::nullopt if one is missing or has
 /// no spread.
 std::optional<base::Interval> total_interval(std::span<const ConvAnswer> answers, double level);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::tinynas

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Program and parameters side by side.
-#include "cli/paddleslim/paddle_model.hpp"
+#include "compat/paddleslim/model_files.hpp"
 
 #include <filesystem>
 #include <system_error>
 
-#include "app/model_inputs.hpp"
-
-namespace oplat::cli {
+namespace oplat::compat::paddleslim {
 namespace {
 
 namespace fs = std::filesystem;
@@ -48,9 +46,7 @@ Error PaddleModel::as_named(Error error) const {
 }
 
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params) {
-  OPLAT_CHECK(app::check_model_file(model));
   if (params.empty()) return PaddleModel{std::nullopt, model, model, params};
-  OPLAT_CHECK(app::check_model_file(params));
   if (stands_beside(model, params)) return PaddleModel{std::nullopt, model, model, params};
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-model"));
   const fs::path name = fs::path(model).extension().empty()
@@ -62,4 +58,4 @@ Result<PaddleModel> open_paddle_model(const std::string& model, const std::strin
   return PaddleModel{std::move(folder), program.string(), model, params};
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::paddleslim

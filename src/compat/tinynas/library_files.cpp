@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finding and reading libraries, and the cache of their tables.
-#include "cli/tinynas/conv_library.hpp"
+/// Finding and reading libraries.
+#include "compat/tinynas/library_files.hpp"
 
 #include <algorithm>
 #include <system_error>
 
+#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "compat/tinynas/codec.hpp"
 #include "compat/tinynas/library.hpp"
+#include "table/table.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,32 +63,11 @@ Result<fs::path> file_in_folder(const fs::path& folder, const std::string& devic
   return folder / name;
 }
 
-/// What decides the table's content. A newer oplat leaves tables of an older schema alone and makes
-/// older fits anew.
-std::string table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate) {
-  base::Hasher hasher;
-  hasher.add(library.precision);
-  hasher.add(skip_bad_rows ? "\nskip\n" : "\n\n");
-  if (!calibrate) hasher.add("not calibrated\n");
-  hasher.add(library.bytes);
-  return fmt::format("tinynas-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
-}
-
-Result<app::ForeignImport> read_import(const LibraryFile& library, bool skip_bad_rows) {
-  const std::string name = library.path.filename().string();
-  const table::TableCodec& codec = compat::tinynas::library_codec();
-  OPLAT_TRY(setting, codec.setting(name, library.precision));
-  OPLAT_TRY(read,
-            codec.read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
-  return app::ForeignImport{
-      setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
-}
-
 }  // namespace
 
 Result<std::string> library_precision(const std::string& word) {
   if (word.empty()) return std::string();
-  const table::TableCodec& codec = compat::tinynas::library_codec();
+  const table::TableCodec& codec = library_codec();
   OPLAT_TRY(setting, codec.setting(kFileName, word));
   return setting.precision;
 }
@@ -109,7 +90,7 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
     OPLAT_TRY(file, file_in_folder(path, device, library.precision, warnings));
     library.path = file;
   } else {
-    const table::TableCodec& codec = compat::tinynas::library_codec();
+    const table::TableCodec& codec = library_codec();
     OPLAT_TRY(setting, codec.setting(library.path.filename().string(), precision));
     library.precision = setting.precision;
   }
@@ -118,26 +99,32 @@ Result<LibraryFile> open_library(const std::string& path, const std::string& dev
   return library;
 }
 
-Result<std::vector<compat::tinynas::LibraryTime>> library_times(const LibraryFile& library,
-                                                                bool skip_bad_rows,
-                                                                app::Events& events) {
-  OPLAT_TRY(read, compat::tinynas::read_tinynas_library(library.bytes, library.path.string(),
-                                                        skip_bad_rows));
-  app::warn_of_skipped(library.path, read.skipped, read.notes, events);
-  std::vector<compat::tinynas::LibraryTime> times;
-  times.reserve(read.rows.size());
-  for (const compat::tinynas::LibraryRow& row : read.rows)
-    times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});
+Result<LibraryTimes> library_times(const LibraryFile& library, bool skip_bad_rows) {
+  OPLAT_TRY(read, read_tinynas_library(library.bytes, library.path.string(), skip_bad_rows));
+  LibraryTimes times{{}, read.skipped, std::move(read.notes)};
+  times.times.reserve(read.rows.size());
+  for (const LibraryRow& row : read.rows)
+    times.times.push_back({row.conv, row.ns ? *row.ns / 1e6 : -1});
   return times;
 }
 
-Result<app::CachedTable> library_table(const LibraryFile& library, bool skip_bad_rows,
-                                       const app::CacheOptions& options, app::Events& events) {
-  return app::open_cached_table(
-      {library.path, table_name(library, skip_bad_rows, options.calibrate),
-       base::hash128(library.bytes), [&] { return read_import(library, skip_bad_rows); },
-       skip_bad_rows},
-      options, events);
+Result<LibraryRows> library_rows(const LibraryFile& library, bool skip_bad_rows) {
+  const std::string name = library.path.filename().string();
+  const table::TableCodec& codec = library_codec();
+  OPLAT_TRY(setting, codec.setting(name, library.precision));
+  OPLAT_TRY(read,
+            codec.read(library.bytes, {library.path.string(), setting.precision, skip_bad_rows}));
+  return LibraryRows{
+      setting, {std::string(kFormat), name, base::hash128(library.bytes)}, std::move(read)};
 }
 
-}  // namespace oplat::cli
+std::string library_table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate) {
+  base::Hasher hasher;
+  hasher.add(library.precision);
+  hasher.add(skip_bad_rows ? "\nskip\n" : "\n\n");
+  if (!calibrate) hasher.add("not calibrated\n");
+  hasher.add(library.bytes);
+  return fmt::format("tinynas-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
+}
+
+}  // namespace oplat::compat::tinynas

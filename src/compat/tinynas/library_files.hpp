@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// TinyNAS libraries for `oplat tinynas predict`: which file, its rows, and its rows as a table.
+/// TinyNAS libraries for `oplat tinynas predict`: which file, its times, and its rows for a table.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cached_table.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "compat/tinynas/original/predictor.hpp"
-#include "table/table.hpp"
+#include "table/codec.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 
 /// A library file with its bytes.
 struct LibraryFile {
@@ -37,13 +36,25 @@ std::string library_file_name(std::string_view precision);
 Result<LibraryFile> open_library(const std::string& path, const std::string& device,
                                  const std::string& precision, std::vector<std::string>& warnings);
 
-/// In the file's order.
-Result<std::vector<compat::tinynas::LibraryTime>> library_times(const LibraryFile& library,
-                                                                bool skip_bad_rows,
-                                                                app::Events& events);
+/// The times of a library in the file's order, and what was left out of it.
+struct LibraryTimes {
+  std::vector<LibraryTime> times;
+  std::size_t skipped = 0;
+  std::vector<std::string> notes;  ///< why, for the first few
+};
+/// Code::Input names the first malformed row unless `skip_bad_rows`.
+Result<LibraryTimes> library_times(const LibraryFile& library, bool skip_bad_rows);
 
-/// The library's rows as a table that is kept; see app::open_cached_table.
-Result<app::CachedTable> library_table(const LibraryFile& library, bool skip_bad_rows,
-                                       const app::CacheOptions& options, app::Events& events);
+/// The rows of a library as a table takes them.
+struct LibraryRows {
+  table::Setting setting;
+  table::ForeignOrigin origin;
+  table::ForeignRead read;
+};
+/// Code::Input names the first malformed row unless `skip_bad_rows`.
+Result<LibraryRows> library_rows(const LibraryFile& library, bool skip_bad_rows);
+/// A file name for a table of these rows and their fit: another one for whatever decides what the
+/// table holds. A newer oplat leaves tables of an older schema alone.
+std::string library_table_name(const LibraryFile& library, bool skip_bad_rows, bool calibrate);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::tinynas

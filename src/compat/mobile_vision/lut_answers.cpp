@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Look-ups by the original's rule, and estimates.
-#include "cli/lut/lut_answers.hpp"
+#include "compat/mobile_vision/lut_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,16 +9,15 @@
 #include "base/text.hpp"
 #include "compat/mobile_vision/codec.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
 constexpr double kNsPerUs = 1e3;
 constexpr std::string_view kConv = "Int8Conv";
 constexpr std::string_view kConvRelu = "Int8ConvRelu";
 
-double value_of(const std::vector<compat::mobile_vision::LutTime>& times, LutMode mode) {
-  const auto less = [](const compat::mobile_vision::LutTime& a,
-                       const compat::mobile_vision::LutTime& b) { return a.us < b.us; };
+double value_of(const std::vector<LutTime>& times, LutMode mode) {
+  const auto less = [](const LutTime& a, const LutTime& b) { return a.us < b.us; };
   switch (mode) {
     case LutMode::Min:
       return std::min_element(times.begin(), times.end(), less)->us;
@@ -30,7 +29,7 @@ double value_of(const std::vector<compat::mobile_vision::LutTime>& times, LutMod
       break;
   }
   double sum = 0;
-  for (const compat::mobile_vision::LutTime& time : times) sum += time.us;
+  for (const LutTime& time : times) sum += time.us;
   return sum / static_cast<double>(times.size());
 }
 
@@ -80,12 +79,11 @@ std::optional<LutMode> parse_lut_mode(std::string_view word) {
   return std::nullopt;
 }
 
-LutLookup lookup_in_file(std::shared_ptr<const compat::mobile_vision::LutFile> file,
-                         std::shared_ptr<const compat::mobile_vision::LutIndex> index,
+LutLookup lookup_in_file(std::shared_ptr<const LutFile> file, std::shared_ptr<const LutIndex> index,
                          std::string device) {
-  return [file = std::move(file), index = std::move(index), device = std::move(device)](
-             const formats::caffe2::LutQuery& query) -> Result<compat::mobile_vision::LutFound> {
-    compat::mobile_vision::LutFound found;
+  return [file = std::move(file), index = std::move(index),
+          device = std::move(device)](const formats::caffe2::LutQuery& query) -> Result<LutFound> {
+    LutFound found;
     // Contradictions were told when the file was read.
     for (const std::uint32_t at : index->find(query, device))
       found.times.push_back(file->lut.records[at].p50);
@@ -95,43 +93,37 @@ LutLookup lookup_in_file(std::shared_ptr<const compat::mobile_vision::LutFile> f
 
 LutLookup lookup_in_table(std::shared_ptr<const table::Table> table,
                           const predict::Selection& selection) {
-  const auto rows = std::make_shared<compat::mobile_vision::LutRows>(*table, selection.device_id,
-                                                                     selection.setting_ids);
+  const auto rows = std::make_shared<LutRows>(*table, selection.device_id, selection.setting_ids);
   return [table = std::move(table), rows](const formats::caffe2::LutQuery& query) {
     return rows->find(query);
   };
 }
 
-Result<app::CachedTable> lut_table(const compat::mobile_vision::LutFile& file,
-                                   const std::string& device, const app::CacheOptions& options,
-                                   app::Events& events) {
-  const base::Hash128 hash = base::hash128(file.bytes);
-  base::Hasher hasher;
-  hasher.add(device);
-  hasher.add(options.calibrate ? "\n" : "\nnot calibrated\n");
-  hasher.add(file.bytes);
-  const auto read = [&]() -> Result<app::ForeignImport> {
-    const table::TableCodec& codec = compat::mobile_vision::lut_codec();
-    OPLAT_TRY(setting, codec.setting(file.path.filename().string(), ""));
-    OPLAT_TRY(rows, codec.read(file.bytes, {file.path.string(), setting.precision, true}));
-    std::erase_if(rows.file.rows,
-                  [&](const table::ForeignRow& row) { return row.device != device; });
-    for (table::ForeignRow& row : rows.file.rows) row.device.clear();
-    if (rows.file.rows.empty()) {
-      return fail(Code::Refused,
-                  "{}: has no record of device {}; choose a device that it holds with --device",
-                  file.path.string(), base::printable(device));
-    }
-    return app::ForeignImport{
-        setting, {"lut", file.path.filename().string(), hash}, std::move(rows)};
-  };
-  const std::string name =
-      fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
-  return app::open_cached_table({file.path, name, hash, read}, options, events);
+Result<LutImport> lut_import(const LutFile& file, const std::string& device) {
+  const table::TableCodec& codec = lut_codec();
+  OPLAT_TRY(setting, codec.setting(file.path.filename().string(), ""));
+  OPLAT_TRY(rows, codec.read(file.bytes, {file.path.string(), setting.precision, true}));
+  std::erase_if(rows.file.rows, [&](const table::ForeignRow& row) { return row.device != device; });
+  for (table::ForeignRow& row : rows.file.rows) row.device.clear();
+  if (rows.file.rows.empty()) {
+    return fail(Code::Refused,
+                "{}: has no record of device {}; choose a device that it holds with --device",
+                file.path.string(), base::printable(device));
+  }
+  return LutImport{
+      setting, {"lut", file.path.filename().string(), base::hash128(file.bytes)}, std::move(rows)};
 }
 
-Result<LutPrediction> look_up(const compat::mobile_vision::LutNet& net, const LutLookup& lookup,
-                              LutMode mode, std::vector<std::string>& warnings) {
+std::string lut_table_name(const LutFile& file, const std::string& device, bool calibrate) {
+  base::Hasher hasher;
+  hasher.add(device);
+  hasher.add(calibrate ? "\n" : "\nnot calibrated\n");
+  hasher.add(file.bytes);
+  return fmt::format("lut-{}-{}.oplat", table::Table::schema_version(), hasher.finish().hex());
+}
+
+Result<LutPrediction> look_up(const LutNet& net, const LutLookup& lookup, LutMode mode,
+                              std::vector<std::string>& warnings) {
   LutPrediction prediction;
   prediction.path = net.path;
   std::set<std::string> told;
@@ -150,9 +142,8 @@ Result<LutPrediction> look_up(const compat::mobile_vision::LutNet& net, const Lu
     if (!found.times.empty()) {
       answer.us = value_of(found.times, mode);
       answer.whole =
-          mode != LutMode::Mean &&
-          std::all_of(found.times.begin(), found.times.end(),
-                      [](const compat::mobile_vision::LutTime& time) { return time.whole; });
+          mode != LutMode::Mean && std::all_of(found.times.begin(), found.times.end(),
+                                               [](const LutTime& time) { return time.whole; });
       answer.source = "table";
       answer.sd_log = estimate::kFewBlocksSd;
       answer.group = "measured";
@@ -200,4 +191,4 @@ Status estimate_missing(LutPrediction& prediction, const predict::Predictor& pre
   return {};
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Text, document and the error at the end.
-#include "cli/lut/lut_report.hpp"
+/// The forms of the document, and the error at the end.
+#include "compat/mobile_vision/lut_document.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::mobile_vision {
 namespace {
 
 using nlohmann::ordered_json;
@@ -24,28 +24,25 @@ std::string between(const base::Interval& interval, double level) {
 std::string answer_text(const LutAnswer& answer, double level) {
   if (!answer.us) return "No match found in the database!\n";
   std::string text = fmt::format("op type {} with input {}\n", answer.query.op_type,
-                                 compat::mobile_vision::python_lists(answer.query.input_shapes));
+                                 python_lists(answer.query.input_shapes));
   if (answer.times.empty()) {
     const double shown = base::parse_double(fmt::format("{:.4g}", *answer.us)).value_or(*answer.us);
-    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n",
-                              compat::mobile_vision::python_number(shown), answer.source,
+    return text + fmt::format("run_time: [{}] (estimated: {}; {})\n", python_number(shown),
+                              answer.source,
                               answer.interval ? between(*answer.interval, level) : "no interval");
   }
   std::string times;
-  for (const compat::mobile_vision::LutTime& time : answer.times) {
-    times +=
-        (times.empty() ? "" : ", ") + compat::mobile_vision::python_number(time.us, time.whole);
+  for (const LutTime& time : answer.times) {
+    times += (times.empty() ? "" : ", ") + python_number(time.us, time.whole);
   }
   return text + fmt::format("run_time: [{}]\n", times);
 }
 
 std::string total_text(const LutPrediction& prediction, double level) {
-  const double total = prediction.estimated > 0
-                           ? compat::mobile_vision::lut_time_of_ns(prediction.total_us * 1e3).us
-                           : prediction.total_us;
-  std::string text =
-      fmt::format("The network run-time latency is {}",
-                  compat::mobile_vision::python_number(total, prediction.total_whole));
+  const double total =
+      prediction.estimated > 0 ? lut_time_of_ns(prediction.total_us * 1e3).us : prediction.total_us;
+  std::string text = fmt::format("The network run-time latency is {}",
+                                 python_number(total, prediction.total_whole));
   if (prediction.estimated > 0) {
     text += fmt::format(" ({} of {} operators estimated{})", prediction.estimated,
                         prediction.answers.size(),
@@ -69,7 +66,7 @@ ordered_json operator_document(const LutAnswer& answer) {
   entry["input_shapes"] = answer.query.input_shapes;
   entry["input_dtypes"] = answer.query.input_dtypes;
   entry["runtime_us"] = ordered_json::array();
-  for (const compat::mobile_vision::LutTime& time : answer.times)
+  for (const LutTime& time : answer.times)
     entry["runtime_us"].push_back(json_number(time.us, time.whole));
   entry["latency_us"] = answer.us ? json_number(*answer.us, answer.whole) : ordered_json(nullptr);
   entry["interval_us"] = json_interval(answer.interval);
@@ -77,8 +74,6 @@ ordered_json operator_document(const LutAnswer& answer) {
   if (!answer.why.empty()) entry["why"] = answer.why;
   return entry;
 }
-
-}  // namespace
 
 std::string lut_text(const LutPrediction& prediction, double level) {
   std::string text;
@@ -88,7 +83,7 @@ std::string lut_text(const LutPrediction& prediction, double level) {
   return text + total_text(prediction, level);
 }
 
-ordered_json lut_document(const LutPrediction& prediction) {
+ordered_json lut_json(const LutPrediction& prediction) {
   ordered_json document;
   document["model"] = prediction.path;
   document["all_found"] = prediction.found == prediction.answers.size();
@@ -106,15 +101,70 @@ ordered_json lut_document(const LutPrediction& prediction) {
   return document;
 }
 
-Status require_answers(std::span<const LutPrediction> predictions) {
+std::string lut_number(std::optional<double> value, bool whole) {
+  return value ? python_number(*value, whole) : std::string();
+}
+
+}  // namespace
+
+std::string LutDocument::text() const {
+  std::string text;
+  for (const LutPrediction& prediction : predictions_) text += lut_text(prediction, asked_.level);
+  return text;
+}
+
+ordered_json LutDocument::json() const {
+  ordered_json document;
+  document["schema"] = "oplat.lut/1";
+  document["device"] = asked_.device;
+  document[asked_.of_table ? "table" : "lut"] = asked_.rows;
+  document["mode"] = asked_.mode;
+  document["estimate"] = asked_.estimate;
+  document["level"] = asked_.level;
+  document["models"] = ordered_json::array();
+  for (const LutPrediction& prediction : predictions_)
+    document["models"].push_back(lut_json(prediction));
+  return document;
+}
+
+report::Sheet LutDocument::sheet() const {
+  report::Sheet sheet;
+  sheet.title = "Operators of a look-up table";
+  sheet.facts = {{"device", asked_.device},
+                 {asked_.of_table ? "table" : "look-up table", asked_.rows},
+                 {"mode", asked_.mode}};
+  for (const LutPrediction& prediction : predictions_) {
+    sheet.facts.emplace_back(
+        prediction.path,
+        fmt::format("{} us; {} of {} operators found, {} estimated",
+                    python_number(prediction.total_us, prediction.total_whole), prediction.found,
+                    prediction.answers.size(), prediction.estimated));
+  }
+  sheet.columns = {{"model"},         {"op_type"},          {"input_shapes"},
+                   {"records", true}, {"latency_us", true}, {"low_us", true},
+                   {"high_us", true}, {"source"},           {"why"}};
+  for (const LutPrediction& prediction : predictions_) {
+    for (const LutAnswer& answer : prediction.answers) {
+      std::optional<double> low, high;
+      if (answer.interval) low = answer.interval->low, high = answer.interval->high;
+      sheet.rows.push_back(
+          {prediction.path, answer.query.op_type, python_lists(answer.query.input_shapes),
+           std::to_string(answer.times.size()), lut_number(answer.us, answer.whole),
+           lut_number(low, false), lut_number(high, false), answer.source, answer.why});
+    }
+  }
+  return sheet;
+}
+
+Status LutDocument::require_answers() const {
   std::size_t asked = 0;
   base::TruncatedList missing(kMaxNamedOperators);
-  for (const LutPrediction& prediction : predictions) {
+  for (const LutPrediction& prediction : predictions_) {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const LutAnswer& answer = prediction.answers[i];
       if (answer.us) continue;
-      std::string query = compat::mobile_vision::lut_question_line(answer.query, "");
+      std::string query = lut_question_line(answer.query, "");
       query.erase(query.rfind(", \"device\""));
       missing.add(fmt::format("{}: operator {}: {}}}: {}", prediction.path, i + 1, query,
                               base::printable(answer.why, 300)));
@@ -125,4 +175,4 @@ Status require_answers(std::span<const LutPrediction> predictions) {
               missing.text());
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::mobile_vision

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Text of predictions from PaddleSlim's tables.
-#include "cli/paddleslim/paddle_report.hpp"
+#include "compat/paddleslim/prediction_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,12 +11,12 @@
 #include "base/units.hpp"
 #include "compat/paddleslim/key.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::paddleslim {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kShownNsPerMs = 1e6;
 constexpr std::size_t kMaxListed = 1000;
-constexpr std::size_t kMaxText = 400;
+constexpr std::size_t kMaxShown = 400;
 
 /// Calls of one run of a text, in order of first appearance.
 struct Calls {
@@ -77,7 +77,7 @@ std::string coverage_text(const predict::Prediction& prediction) {
     std::vector<std::string> types;
     for (const Calls& calls : calls_of(views, type_of)) types.push_back(calls.text);
     text += fmt::format(", {} views without rows count as free ({})", count_of(views),
-                        base::printable(base::join(types, ", "), kMaxText));
+                        base::printable(base::join(types, ", "), kMaxShown));
   }
   return text + "\n";
 }
@@ -100,10 +100,10 @@ std::string operators_text(const predict::Prediction& prediction) {
   std::string text = "\n";
   for (const auto& kernel : prediction.kernels) {
     const std::string ms =
-        kernel.latency_ns ? base::float_text(*kernel.latency_ns / kNsPerMs) : "-";
+        kernel.latency_ns ? base::float_text(*kernel.latency_ns / kShownNsPerMs) : "-";
     text += fmt::format("{}\t{}x\t{} ms\t{}\t{}\n",
-                        base::printable(paddle_text(kernel.key), kMaxText), kernel.count, ms,
-                        estimate::name(kernel.source), base::printable(kernel.why, kMaxText));
+                        base::printable(paddle_text(kernel.key), kMaxShown), kernel.count, ms,
+                        estimate::name(kernel.source), base::printable(kernel.why, kMaxShown));
   }
   return text;
 }
@@ -112,14 +112,14 @@ std::string operators_text(const predict::Prediction& prediction) {
 
 std::string paddle_text(const std::string& key) {
   const auto parsed = ir::parse(key);
-  return parsed ? compat::paddleslim::paddle_text_of(*parsed).value_or(key) : key;
+  return parsed ? paddle_text_of(*parsed).value_or(key) : key;
 }
 
-std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
+std::string prediction_text(const predict::Prediction& prediction, bool per_op) {
   std::string text;
   if (prediction.latency_ns) {
     text += fmt::format("predicted latency = {}ms\n",
-                        base::float_text(*prediction.latency_ns / kNsPerMs));
+                        base::float_text(*prediction.latency_ns / kShownNsPerMs));
   } else {
     text += fmt::format("no latency: the table lacks {} keys\n", prediction.missing.size());
   }
@@ -128,9 +128,9 @@ std::string paddle_report(const predict::Prediction& prediction, bool per_op) {
                         base::duration_text(prediction.interval->low),
                         base::duration_text(prediction.interval->high));
   }
-  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxText),
+  text += fmt::format("{}, batch {}, on {}, {}, {}\n", base::printable(prediction.model, kMaxShown),
                       prediction.batch, base::printable(prediction.device.name),
-                      base::printable(table::describe(prediction.setting), kMaxText),
+                      base::printable(table::describe(prediction.setting), kMaxShown),
                       base::printable(prediction.plan_source));
   for (const predict::Mismatch& one : prediction.mismatch) {
     text += fmt::format("mismatch: {}: asked for {}, the table has {}\n", one.field,
@@ -148,7 +148,7 @@ Status require_keys(const predict::Prediction& prediction, bool estimated) {
       calls_of(missing, [](const auto& kernel) { return paddle_text(kernel.key); });
   std::string lines;
   for (std::size_t i = 0; i < std::min(calls.size(), kMaxListed); ++i) {
-    lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMaxText));
+    lines += fmt::format("\n  {}x {}", calls[i].count, base::printable(calls[i].text, kMaxShown));
   }
   if (calls.size() > kMaxListed) lines += fmt::format("\n  and {} more", calls.size() - kMaxListed);
   return fail(
@@ -158,4 +158,4 @@ Status require_keys(const predict::Prediction& prediction, bool estimated) {
       lines);
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::paddleslim

@@ -8,7 +8,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::paddleslim {
 
 /// Both files where readers look for them: the parameters next to the program and under its name.
 struct PaddleModel {
@@ -20,8 +20,8 @@ struct PaddleModel {
   [[nodiscard]] Error as_named(Error error) const;
 };
 
-/// `params` empty: what lies next to the model, if anything. Code::Input if either cannot be
-/// read.
+/// `params` empty: what lies next to the model, if anything. Both files must be there. Code::Write
+/// if neither a link nor a copy could be made.
 Result<PaddleModel> open_paddle_model(const std::string& model, const std::string& params);
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::paddleslim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Answers and their intervals.
-#include "cli/tinynas/conv_answers.hpp"
+#include "compat/tinynas/conv_answers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,15 +10,15 @@
 #include "base/interval.hpp"
 #include "predict/prediction.hpp"
 
-namespace oplat::cli {
+namespace oplat::compat::tinynas {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kConvNsPerMs = 1e6;
 constexpr std::string_view kKeyHead = "tinynas:Conv";
 
 /// A chain with all that it looks into.
 struct Best {
-  app::CachedTable table;
+  std::shared_ptr<const table::Table> table;
   predict::Selection selection;
   ir::Dtype dtype;
   double quantile = 0;
@@ -30,11 +30,11 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
   answer.source = estimate::name(kernel.source);
   answer.why = kernel.why;
   if (!kernel.latency_ns || !kernel.sd_log) return answer;
-  answer.ms = *kernel.latency_ns / kNsPerMs;
+  answer.ms = *kernel.latency_ns / kConvNsPerMs;
   answer.sd_log = *kernel.sd_log;
   for (const predict::Mismatch& one : best.selection.mismatch)
     answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
-  if (kernel.floor_ns) answer.floor_ms = *kernel.floor_ns / kNsPerMs;
+  if (kernel.floor_ns) answer.floor_ms = *kernel.floor_ns / kConvNsPerMs;
   answer.interval = estimate::bounds_around(*answer.ms, answer.sd_log, best.quantile,
                                             answer.floor_ms.value_or(0));
   answer.group = kernel.group;
@@ -43,14 +43,13 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
 
 }  // namespace
 
-Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> rows) {
-  OPLAT_TRY(made, compat::tinynas::OriginalPredictor::create(rows));
-  const auto original = std::make_shared<compat::tinynas::OriginalPredictor>(std::move(made));
-  return [original](std::span<const compat::tinynas::ConvQuestion> questions)
-             -> Result<std::vector<ConvAnswer>> {
+Result<Answerer> original_answers(std::span<const LibraryTime> rows) {
+  OPLAT_TRY(made, OriginalPredictor::create(rows));
+  const auto original = std::make_shared<OriginalPredictor>(std::move(made));
+  return [original](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
     std::vector<ConvAnswer> answers;
     answers.reserve(questions.size());
-    for (const compat::tinynas::ConvQuestion& question : questions) {
+    for (const ConvQuestion& question : questions) {
       ConvAnswer& answer = answers.emplace_back();
       const auto ms = original->predict(question.conv);
       if (!ms && ms.error().code != Code::Missing) return fail(ms.error());
@@ -64,17 +63,17 @@ Result<Answerer> original_answers(std::span<const compat::tinynas::LibraryTime> 
   };
 }
 
-Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table& table,
-                                                              const predict::Selection& selection) {
-  std::vector<compat::tinynas::LibraryTime> times;
+Result<std::vector<LibraryTime>> table_times(const table::Table& table,
+                                             const predict::Selection& selection) {
+  std::vector<LibraryTime> times;
   const table::RowFilter timed{selection.device_id, selection.setting_ids, true};
   OPLAT_CHECK(table.each_row(timed, [&](const table::StoredRow& stored) {
     if (!stored.row.key.starts_with(kKeyHead)) return true;
     const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
     if (timing == nullptr) return true;
     const auto key = ir::parse(stored.row.key);
-    const auto conv = key ? compat::tinynas::conv_tuple_of(*key) : std::nullopt;
-    if (conv && conv->group == 1) times.push_back({*conv, timing->median_ns / kNsPerMs});
+    const auto conv = key ? conv_tuple_of(*key) : std::nullopt;
+    if (conv && conv->group == 1) times.push_back({*conv, timing->median_ns / kConvNsPerMs});
     return true;
   }));
   if (times.empty())
@@ -85,27 +84,26 @@ Result<std::vector<compat::tinynas::LibraryTime>> table_times(const table::Table
   return times;
 }
 
-Result<Answerer> best_answers(app::CachedTable table, predict::Selection selection, double level,
+Result<Answerer> best_answers(std::shared_ptr<const table::Table> table,
+                              predict::Selection selection, double level,
                               estimate::Profile profile) {
   const auto best = std::make_shared<Best>(
       Best{std::move(table), std::move(selection), ir::Dtype{}, 0, std::nullopt});
-  const auto dtype = compat::tinynas::dtype_of_precision(best->selection.setting.precision);
+  const auto dtype = dtype_of_precision(best->selection.setting.precision);
   if (!dtype)
     return fail(Code::Refused,
                 "{}: rows of precision {} do not come from a library; choose others with "
                 "--precision, or import a library with oplat import --format tinynas",
-                best->table.table.path().string(), best->selection.setting.precision);
+                best->table->path().string(), best->selection.setting.precision);
   best->dtype = *dtype;
   best->quantile = predict::interval_quantile(level, {});
-  OPLAT_TRY(predictor, predict::Predictor::create(best->table.table, best->selection, profile));
+  OPLAT_TRY(predictor, predict::Predictor::create(*best->table, best->selection, profile));
   best->predictor = std::move(predictor);
-  return [best](std::span<const compat::tinynas::ConvQuestion> questions)
-             -> Result<std::vector<ConvAnswer>> {
+  return [best](std::span<const ConvQuestion> questions) -> Result<std::vector<ConvAnswer>> {
     std::vector<table::PlanKernel> kernels;
     kernels.reserve(questions.size());
-    for (const compat::tinynas::ConvQuestion& question : questions)
-      kernels.push_back(
-          {question.name, compat::tinynas::key_text_of(question.conv, best->dtype), 1});
+    for (const ConvQuestion& question : questions)
+      kernels.push_back({question.name, key_text_of(question.conv, best->dtype), 1});
     OPLAT_TRY(estimates, best->predictor->estimate(kernels, std::nullopt,
                                                    predict::MissingPolicy::Error, true));
     std::vector<ConvAnswer> answers;
@@ -133,4 +131,4 @@ std::optional<base::Interval> total_interval(std::span<const ConvAnswer> answers
                                  predict::interval_quantile(level, {}), floor);
 }
 
-}  // namespace oplat::cli
+}  // namespace oplat::compat::tinynas
