@@ -545,7 +545,8 @@ Fill mel_part(const Key& key, std::size_t operand) {
       return each(16000);
     case 3:
       return each(0);
-    default:
+    default:  // the highest frequency that the rate samples
+      if (const auto rate = said(key, 2); rate && rate->size() == 1) return each((*rate)[0] / 2);
       return each(8000);
   }
 }

@@ -25,7 +25,7 @@ struct BodyTensor {
 
 Result<BodyTensor> known(const ir::TensorEntry* entry, std::string_view which, std::size_t i) {
   if (entry == nullptr || !entry->shape.ranked)
-    return fail(Code::Missing, "{} {} has an unknown rank", which, i);
+    return fail(Code::Missing, "{} {} is not a tensor, or one of unknown rank", which, i);
   BodyTensor tensor{entry->dtype, {}};
   for (const ir::Dim& dim : entry->shape.dims) {
     if (!dim) return fail(Code::Missing, "{} {} has an unknown dimension", which, i);

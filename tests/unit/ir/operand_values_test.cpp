@@ -52,6 +52,13 @@ TEST(OperandValues, SizesFollowFromTheResult) {
             Numbers({2, 1, 6, 7}));
 }
 
+TEST(OperandValues, FrequenciesAreThoseThatTheRateSamples) {
+  const std::string start = "MelWeightMatrix/17{output_datatype=1}(i64[],i64c[]=16,";
+  EXPECT_EQ(values_in(start + "i64c[]=8192,f32[],f32[])->(f32[9,8])", 4), Numbers({4096}));
+  EXPECT_EQ(values_in(start + "i64[],f32[],f32[])->(f32[9,8])", 4), Numbers({8000}));
+  EXPECT_EQ(values_in(start + "i64[],f32[],f32[])->(f32[9,8])", 2), Numbers({16000}));
+}
+
 TEST(OperandValues, ScalesGiveTheSizeWhenRoundedDown) {
   for (const int out : {1, 7, 13, 21, 64, 100, 333}) {
     const std::string key =
