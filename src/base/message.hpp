@@ -13,7 +13,12 @@ namespace oplat::base {
 /// spaces follow, which is how messages list things. So no name can begin a line of its own.
 std::string printable_message(std::string_view text);
 
-/// The same of an error.
+/// A text of many lines, such as a report: as above, but every line end and tab stays. Names in it
+/// are printable already; this holds whatever was forgotten. `colours`: the two sequences for bold
+/// and red and the one that ends them stay too.
+std::string printable_lines(std::string_view text, bool colours = false);
+
+/// printable_message() of an error.
 Error printable_error(Error error);
 
 }  // namespace oplat::base

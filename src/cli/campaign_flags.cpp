@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/print.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -82,10 +83,9 @@ void print_budget_end(const measure::Summary& summary, std::string_view way_on) 
   const std::int64_t left = summary.kernels.left + summary.models.left;
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
-  fmt::print(stderr,
-             "oplat: the budget ended with {} {} unmeasured and {} with fewer blocks than the "
-             "minimum; {}\n",
-             left, summary.kernels.total > 0 ? "rows" : "models", few, way_on);
+  print_message(fmt::format(
+      "the budget ended with {} {} unmeasured and {} with fewer blocks than the minimum; {}", left,
+      summary.kernels.total > 0 ? "rows" : "models", few, way_on));
 }
 
 std::string command_line() {

@@ -15,6 +15,7 @@
 #include "base/message.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/print.hpp"
 
 namespace {
 
@@ -60,6 +61,13 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+/// CLI11's message about a wrong command line, which quotes it.
+std::string usage_message(const CLI::App* app, const CLI::Error& error) {
+  const CLI::Error printable(error.get_name(), base::printable_message(error.what()),
+                             error.get_exit_code());
+  return CLI::FailureMessage::simple(app, printable);
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "oplat predicts how long a neural network takes on a device. It measures the device's "
@@ -71,6 +79,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", cli::version_line());
   app.formatter(std::make_shared<HelpFormatter>());
+  app.failure_message(usage_message);
   cli::Action action;
   const cli::Command root(&app, &action);
   root.footer(
@@ -123,19 +132,18 @@ Environment:
     return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
   }
   if (const auto wrong = cli::empty_item(app, argc, argv)) {
-    fmt::print(stderr, "oplat: {}\n", *wrong);
+    cli::print_message(*wrong);
     return cli::kUsage;
   }
   const Result<int> result = action();
   if (result) {
     if (std::fflush(stdout) != 0) {
-      fmt::print(stderr, "oplat: cannot write to standard output\n");
+      cli::print_message("cannot write to standard output");
       return cli::kWrite;
     }
     return *result;
   }
-  if (!result.error().message.empty())
-    fmt::print(stderr, "oplat: {}\n", base::printable_message(result.error().message));
+  if (!result.error().message.empty()) cli::print_message(result.error().message);
   return cli::exit_code(result.error().code);
 }
 
@@ -154,7 +162,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "oplat: cannot write: %s\n", error.what());
     return cli::kWrite;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "oplat: internal error: %s\n", error.what());
+    std::fprintf(stderr, "oplat: internal error: %s\n",
+                 base::printable_message(error.what()).c_str());
   }
   return cli::kInternal;
 }

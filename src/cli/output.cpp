@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "cli/print.hpp"
 #include "report/renderer.hpp"
 
 namespace oplat::cli {
@@ -37,7 +38,7 @@ void print_json(const nlohmann::ordered_json& document) {
 
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity) {
   if (verbosity.quiet) return;
-  for (const std::string& warning : warnings) fmt::print(stderr, "oplat: warning: {}\n", warning);
+  for (const std::string& warning : warnings) print_message("warning: " + warning);
 }
 
 }  // namespace oplat::cli

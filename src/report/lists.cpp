@@ -25,15 +25,17 @@ void print_document(const RuntimeList& list, std::ostream& out) {
     };
     out << fmt::format("{:<12} {}\n", runtime.name, runtime.description);
     if (!runtime.available) {
-      line(fmt::format("not available: {}", runtime.why));
+      line(fmt::format("not available: {}", base::printable(runtime.why, 1000)));
       continue;
     }
     if (!runtime.version.empty())
-      line(fmt::format("version {}, build {}", runtime.version, runtime.build));
+      line(fmt::format("version {}, build {}", base::printable(runtime.version),
+                       base::printable(runtime.build, 200)));
     for (const auto& [name, option] : runtime.options)
-      line(fmt::format("--option {}={} (default {})", name, base::join(option.values, "|"),
-                       option.default_value));
-    if (!runtime.why.empty()) line(runtime.why);
+      line(fmt::format("--option {}={} (default {})", base::printable(name),
+                       base::printable(base::join(option.values, "|"), 400),
+                       base::printable(option.default_value)));
+    if (!runtime.why.empty()) line(base::printable(runtime.why, 1000));
   }
 }
 
@@ -66,8 +68,8 @@ void write_csv(const RuntimeList& list, std::ostream& out) {
 
 void print_document(const RuleList& list, std::ostream& out) {
   for (const RuleList::RuleSet& set : list.rules)
-    out << fmt::format("{:<24} models: {}; rows: {}; {} passes\n", set.name, set.reads, set.runtime,
-                       set.passes);
+    out << fmt::format("{:<24} models: {}; rows: {}; {} passes\n", base::printable(set.name),
+                       base::printable(set.reads), base::printable(set.runtime), set.passes);
 }
 
 Json json_document(const RuleList& list) {

@@ -2,6 +2,7 @@
 /// The document of `oplat profile` in each form.
 #include <ostream>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/csv.hpp"
 #include "report/documents.hpp"
@@ -45,9 +46,11 @@ void print_document(const ProfileReport& profile, std::ostream& out) {
                                  : fmt::format(" ({} of it waiting for distinct cores)",
                                                base::clock_text(s.waited_seconds));
   out << fmt::format("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
-                     s.processes, s.passes, base::clock_text(s.seconds), waited, profile.table);
+                     s.processes, s.passes, base::clock_text(s.seconds), waited,
+                     base::printable(profile.table, 400));
   for (const measure::Refusal& refusal : s.refusals)
-    out << fmt::format("{}: {}\n  {}\n", refusal.outcome, refusal.reason, refusal.key);
+    out << fmt::format("{}: {}\n  {}\n", refusal.outcome, base::printable(refusal.reason, 1000),
+                       base::printable(refusal.key, 1 << 16));
 }
 
 Json json_document(const ProfileReport& profile) {

@@ -6,6 +6,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text_table.hpp"
@@ -38,7 +39,8 @@ void print_notes(const std::vector<predict::Mismatch>& mismatch,
     out << paint.alarm(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                                    name_text(one.asked), name_text(one.used)))
         << "\n";
-  for (const auto& warning : warnings) out << "warning: " << warning << "\n";
+  for (const auto& warning : warnings)
+    out << "warning: " << base::printable_message(warning) << "\n";
 }
 
 std::string rate_text(const std::optional<double>& rate) {

@@ -2,7 +2,9 @@
 /// Reports for people; those about plans and tables are here, the longer ones in
 /// text_prediction.cpp.
 #include <ostream>
+#include <sstream>
 
+#include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/documents.hpp"
@@ -90,8 +92,9 @@ class TextWriter {
   void operator()(const Document& other) { print_document(other, out_); }
 
   void operator()(const TableInfo& info) {
-    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n", info.path,
-                        info.schema_version, info.campaigns, info.plans, info.models);
+    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n",
+                        base::printable(info.path, 400), info.schema_version, info.campaigns,
+                        info.plans, info.models);
     TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
     for (const auto& line : info.populations)
       table.add({base::printable(line.device.name),
@@ -130,10 +133,12 @@ class TextWriter {
 class Text final : public Renderer {
   std::string_view do_name() const override { return "text"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
+    std::ostringstream text;
     if (model.options.text)
-      out << *model.options.text;
+      text << *model.options.text;
     else
-      std::visit(TextWriter(model.options, out), model.subject);
+      std::visit(TextWriter(model.options, text), model.subject);
+    out << base::printable_lines(text.view(), model.options.colour);
     return {};
   }
 };

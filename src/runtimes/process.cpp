@@ -22,6 +22,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/message.hpp"
 #include "base/text.hpp"
 
 namespace oplat::runtimes {
@@ -323,6 +324,7 @@ std::string Process::finish() {
   }
   pid_ = -1;
   drain_errors();
+  show_errors("", true);
   if (WIFSIGNALED(status)) return signal_text(WTERMSIG(status));
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
@@ -336,14 +338,26 @@ void Process::drain_errors() {
     if (read < 0) return;
     if (read == 0) {
       ::close(std::exchange(errors_, -1));  // at its end it would always be ready to read
+      show_errors("", true);
       return;
     }
-    if (show_errors_) [[maybe_unused]]
-      const auto written = ::write(2, piece.data(), static_cast<std::size_t>(read));
+    show_errors(std::string_view(piece.data(), static_cast<std::size_t>(read)), false);
     error_tail_.append(piece.data(), static_cast<std::size_t>(read));
     if (error_tail_.size() > kErrorTailBytes)
       error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
   }
+}
+
+void Process::show_errors(std::string_view piece, bool last) {
+  if (!show_errors_) return;
+  // A piece may end inside a character: what follows the last line end waits for the next one.
+  unshown_errors_ += piece;
+  std::size_t end = unshown_errors_.rfind('\n') + 1;
+  if (last || unshown_errors_.size() > kErrorTailBytes) end = unshown_errors_.size();
+  // Runtimes quote names of the model.
+  const std::string shown = base::printable_lines(unshown_errors_.substr(0, end));
+  unshown_errors_.erase(0, end);
+  [[maybe_unused]] const auto written = ::write(2, shown.data(), shown.size());
 }
 
 std::string Process::last_words() const {

@@ -68,6 +68,8 @@ class Process {
 
  private:
   explicit Process(base::TemporaryFolder temporary) : temporary_(std::move(temporary)) {}
+  /// To our own standard error, made printable, if that is asked for.
+  void show_errors(std::string_view piece, bool last);
 
   base::TemporaryFolder temporary_;
   pid_t pid_ = -1;
@@ -75,6 +77,7 @@ class Process {
   int output_ = -1;
   int errors_ = -1;
   bool show_errors_ = false;
+  std::string unshown_errors_;
   std::string error_tail_;
 };
 

@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/print.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -38,8 +39,8 @@ Result<int> run_compare(const CompareFlags& flags) {
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{comparison, {}}));
   for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
   for (const predict::Mismatch& one : result.mismatch) {
-    fmt::print(stderr, "oplat: mismatch: {}: asked for {}, rows have {}\n", one.field,
-               base::printable(one.asked), base::printable(one.used));
+    print_message(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
+                              base::printable(one.asked), base::printable(one.used)));
   }
   return kDone;
 }

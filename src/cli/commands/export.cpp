@@ -3,10 +3,12 @@
 #include <memory>
 
 #include "app/export_table.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "compat/registry.hpp"
 
@@ -22,7 +24,7 @@ Result<int> run_export(const ExportFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.request.file, flags.request.table));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::export_table(flags.request, events));
-  fmt::print("{}: {} rows\n", flags.request.file, result.rows);
+  print_text(fmt::format("{}: {} rows\n", base::printable(flags.request.file, 400), result.rows));
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::cli {
@@ -23,16 +24,17 @@ Result<int> run_import(const ImportFlags& flags) {
   OPLAT_TRY(result, app::import_table(flags.request, events));
   const std::string where = fmt::format("{} on device {}", table::describe(result.setting),
                                         base::printable(base::join(result.devices, ", "), 400));
-  const std::string& table = flags.request.table;
+  const std::string table = base::printable(flags.request.table, 400);
   if (result.outcome == table::ImportOutcome::Unchanged) {
-    fmt::print("{}: already holds these rows of {}; nothing was changed\n", table, where);
+    print_text(
+        fmt::format("{}: already holds these rows of {}; nothing was changed\n", table, where));
     return kDone;
   }
-  fmt::print("{}: {} rows, {} with a time and {} failed, of {}{}\n", table, result.rows,
-             result.timed, result.rows - result.timed, where,
-             result.outcome == table::ImportOutcome::Replaced
-                 ? "; they replace earlier rows of this file"
-                 : "");
+  print_text(fmt::format("{}: {} rows, {} with a time and {} failed, of {}{}\n", table, result.rows,
+                         result.timed, result.rows - result.timed, where,
+                         result.outcome == table::ImportOutcome::Replaced
+                             ? "; they replace earlier rows of this file"
+                             : ""));
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/print.hpp"
 #include "cli/requests.hpp"
 
 namespace oplat::cli {
@@ -41,7 +42,7 @@ Result<int> run_measure(const MeasureFlags& flags) {
   events.finish();
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.measurement, {}}));
   for (const auto& refusal : result.summary.refusals)
-    fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+    print_message(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
   print_budget_end(result.summary, flags.table.empty()
                                        ? "set a larger budget, or --table to keep what is measured"
                                        : "run the same command to resume");

@@ -6,6 +6,7 @@
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/families.hpp"
 #include "compat/mobile_vision/lut.hpp"
@@ -36,8 +37,9 @@ Result<int> run_search_expand(const SearchExpandFlags& flags) {
   }
   OPLAT_CHECK(put_text(flags.out, text));
   if (!flags.verbosity.quiet) {
-    fmt::print(stderr, "oplat: {} keys: {} layers at {} resolution{}\n", expanded.keys.size(),
-               expanded.layers, expanded.resolutions, expanded.resolutions == 1 ? "" : "s");
+    print_message(fmt::format("{} keys: {} layers at {} resolution{}", expanded.keys.size(),
+                              expanded.layers, expanded.resolutions,
+                              expanded.resolutions == 1 ? "" : "s"));
   }
   return kDone;
 }

@@ -13,6 +13,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "search/write.hpp"
 
@@ -74,12 +75,11 @@ void print_summary(const search::SpaceLatencies& latencies) {
       least += low.value_or(0);
       most += high.value_or(0);
     }
-    fmt::print(stderr,
-               "oplat: {} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, "
-               "slowest {}{}\n",
-               latencies.space.name, timed.expansion.resolution, timed.cells.size(), blocks,
-               timed.kernels.size(), base::duration_text(least), base::duration_text(most),
-               without > 0 ? fmt::format(" ({} blocks have no time)", without) : "");
+    print_message(fmt::format(
+        "{} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}{}",
+        latencies.space.name, timed.expansion.resolution, timed.cells.size(), blocks,
+        timed.kernels.size(), base::duration_text(least), base::duration_text(most),
+        without > 0 ? fmt::format(" ({} blocks have no time)", without) : ""));
   }
 }
 

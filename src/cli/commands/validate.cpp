@@ -9,6 +9,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
+#include "cli/print.hpp"
 #include "cli/requests.hpp"
 
 namespace oplat::cli {
@@ -42,7 +43,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_TRY(result, app::validate(request, events));
   events.finish();
   for (const auto& refusal : result.refusals)
-    fmt::print(stderr, "oplat: {}: {}: {}\n", refusal.key, refusal.outcome, refusal.reason);
+    print_message(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
   const predict::Validation& validation = result.validation;
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{validation, {}}));

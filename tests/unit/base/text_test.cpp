@@ -154,6 +154,14 @@ TEST(Text, NoNameBeginsALineOfAMessage) {
             "\\x00\\x0d\\x1b]0;title\\x07");
 }
 
+TEST(Text, LinesOfAReportStay) {
+  EXPECT_EQ(printable_lines("a\tb\nc\n"), "a\tb\nc\n");
+  EXPECT_EQ(printable_lines("a\r\x1b[2J\x7f\n\xc2\x9b"), "a\\x0d\\x1b[2J\\x7f\n\\u{9b}");
+  EXPECT_EQ(printable_lines("\x1b[1mx\x1b[0m"), "\\x1b[1mx\\x1b[0m");
+  EXPECT_EQ(printable_lines("\x1b[1mx\x1b[0m\x1b[2J", true), "\x1b[1mx\x1b[0m\\x1b[2J");
+  EXPECT_EQ(printable_lines("zażółć 模型\n"), "zażółć 模型\n");
+}
+
 TEST(Text, ErrorsBecomePrintable) {
   const Error made = printable_error(fail(Code::Input, "{}: bad", "\x1b[2J\n\xff").value());
   EXPECT_EQ(made.code, Code::Input);
