@@ -178,33 +178,33 @@ Status check_loops(const ir::Graph& graph, const std::string& model) {
   return {};
 }
 
-/// The text of the profile of one run. A run that fills the memory with something else than its
-/// profile is run once more without a bound.
+/// The text of the profile of one run. Memory may fill with something else than the profile, such
+/// as large results: what is ended with a small profile is run again with twice the bound, and
+/// after some such runs without one.
 Result<std::string> profile_run(const Api& api, const formats::onnx::Model& model, bool bounded,
                                 const RunInputs& inputs, const SessionOptions& options) {
+  constexpr int kMaxBoundedRuns = 4;
   OPLAT_TRY(bytes, model.bytes());
-  OPLAT_TRY(session, create(api, bytes, options));
-  OPLAT_CHECK(session->bind(inputs.data));
-  bool was_ended = false;
-  if (bounded) {
-    auto ended =
-        session->run_within(kMaxProfileMemory + 4 * static_cast<std::int64_t>(bytes.size()));
-    if (!ended) OPLAT_CHECK(with_made_up(fail(std::move(ended).error()), inputs));
-    was_ended = *ended;
-  } else {
-    OPLAT_CHECK(with_made_up(session->run(), inputs));
-  }
-  OPLAT_TRY(file, session->end_profiling());
-  if (was_ended) {
+  std::int64_t growth = kMaxProfileMemory + 4 * static_cast<std::int64_t>(bytes.size());
+  for (int bounded_runs = bounded ? 0 : kMaxBoundedRuns;; ++bounded_runs, growth *= 2) {
+    OPLAT_TRY(session, create(api, bytes, options));
+    OPLAT_CHECK(session->bind(inputs.data));
+    bool was_ended = false;
+    if (bounded_runs < kMaxBoundedRuns) {
+      auto ended = session->run_within(growth);
+      if (!ended) OPLAT_CHECK(with_made_up(fail(std::move(ended).error()), inputs));
+      was_ended = *ended;
+    } else {
+      OPLAT_CHECK(with_made_up(session->run(), inputs));
+    }
+    OPLAT_TRY(file, session->end_profiling());
+    if (!was_ended) return base::read_file(file);
     std::error_code unknown;
     const std::uintmax_t size = std::filesystem::file_size(file, unknown);
     if (!unknown && size >= kMinProfileFile)
       return tl::unexpected<Error>(too_many_executions(
           model.name(), "its loops go on for more executions than can be recorded"));
-    session.reset();
-    return profile_run(api, model, false, inputs, options);
   }
-  return base::read_file(file);
 }
 
 /// What one run of the optimised model executes, by the names of `graph`.
