@@ -47,15 +47,15 @@ def may_capture(text):
 
 
 def flags_by_folder(build):
-    """The flags of each layer's sources, by the folder of src that they are in."""
+    """The flags of each layer's sources, by the folder of src that they are in, and of those of fuzz."""
     flags = {}
     for entry in json.loads((Path(build) / "compile_commands.json").read_text()):
-        layer = re.search(r"/oplat_(\w+)\.dir/", entry["command"])
+        layer = re.search(r"/(?:oplat_(\w+)|(fuzz)_replay)\.dir/", entry["command"])
         if layer is None or not entry["file"].endswith((".cpp", ".cxx")):
             continue
         words = shlex.split(entry["command"])
         kept = words[next(i for i, word in enumerate(words) if "++" in Path(word).name) + 1:words.index("-o")]
-        flags.setdefault(layer[1], [word for word in kept if not LEFT_OUT.match(word)])
+        flags.setdefault(layer[1] or layer[2], [word for word in kept if not LEFT_OUT.match(word)])
     return flags
 
 
@@ -68,8 +68,11 @@ def main():
     flags = flags_by_folder(build)
     wrong = 0
     checked = []
-    for path in sorted((sources / "src").rglob("*.cpp")):
-        layer = path.relative_to(sources / "src").parts[0]
+    if "fuzz" not in flags:
+        print("the build knows no fuzz targets")
+        return 1
+    for path in sorted([*(sources / "src").rglob("*.cpp"), *(sources / "fuzz").glob("*.cpp")]):
+        layer = "fuzz" if path.parent.name == "fuzz" else path.relative_to(sources / "src").parts[0]
         if layer not in flags or not may_capture(path.read_text()):
             continue
         checked.append(path.name)

@@ -128,7 +128,8 @@ Result<std::string> Table::device_name(DeviceId device) const {
   for (auto& [id, record] : all) {
     if (id == device) return std::move(record.name);
   }
-  return fail(Code::Internal, "{}: has no device {}", impl_->path.string(), device);
+  // Lines of a hostile file may refer to what it does not hold.
+  return impl_->database->corrupt("it refers to device {}, which it does not hold", device);
 }
 
 Result<std::optional<SettingId>> Table::find_setting(const Setting& setting) const {
