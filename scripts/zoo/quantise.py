@@ -20,8 +20,16 @@ class RandomData(CalibrationDataReader):
         return next(self._feeds, None)
 
 
-def static(base, path, seed, only=None):
-    """Quantises every operator that can be, or with `only` the kinds named there, joined by "+"."""
+def static(base, path, seed, only=None, stock=None):
+    """Quantises every operator that can be, or with `only` the kinds named there, joined by "+".
+
+    With `stock`, QDQ or QOperator, it does what quantize_static does when nobody sets anything: the network as it was
+    exported, one scale a tensor.
+    """
+    if stock:
+        session = onnxruntime.InferenceSession(base, providers=["CPUExecutionProvider"])
+        quantize_static(base, path, RandomData(session, seed), quant_format=QuantFormat[stock])
+        return
     folded = path + ".folded"  # normalisation folded into convolutions, shapes inferred: what the quantiser asks for
     quant_pre_process(base, folded, skip_symbolic_shape=True)
     try:

@@ -114,6 +114,7 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     }
     table::Plan plan = std::move(*asked);
     warn_of_made_up_inputs(path, inputs, events);
+    warn_of_value_caveats(path, plan, events);
     measure::ModelTarget target;
     target.path = path;
     target.name = plan.model;

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "formats/made_up_inputs.hpp"
 #include "ir/operand_values.hpp"
+#include "predict/prediction.hpp"
 
 namespace oplat::app {
 
@@ -35,6 +36,13 @@ void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, 
   const auto source = base::Source::open(path);
   if (!source) return;
   for (const std::string& text : formats::made_up_texts(*source, inputs.shapes, inputs.data))
+    events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
+}
+
+void warn_of_value_caveats(const std::string& path, const table::Plan& plan, Events& events) {
+  std::vector<std::string_view> keys;
+  for (const table::PlanKernel& kernel : plan.kernels) keys.push_back(kernel.key);
+  for (const std::string& text : predict::value_caveat_texts(keys))
     events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
 }
 

@@ -26,6 +26,9 @@ Status check_model_file(const std::string& path);
 /// which it is, what it was made up as, and the flag that sets it.
 void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events);
 
+/// Warns of each operator of the plan whose time depends on values that no key says.
+void warn_of_value_caveats(const std::string& path, const table::Plan& plan, Events& events);
+
 /// Whether values of inputs may decide how much of the plan is executed: a kernel reads lengths,
 /// sizes or conditions that are not constant, or belongs to a body. If not, the model's file need
 /// not be read for the warning above, which a prediction from a stored plan would wait for.

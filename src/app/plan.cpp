@@ -9,7 +9,10 @@ Result<table::Plan> runtime_plan(const RuntimePlanRequest& request, Events& even
   OPLAT_CHECK(check_model_file(request.model));
   OPLAT_TRY(session, start_session(request.runtime, events));
   auto plan = plan_with(session, request.model, request.inputs);
-  if (plan) warn_of_made_up_inputs(request.model, request.inputs, events);
+  if (plan) {
+    warn_of_made_up_inputs(request.model, request.inputs, events);
+    warn_of_value_caveats(request.model, *plan, events);
+  }
   return plan;
 }
 

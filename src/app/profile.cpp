@@ -3,6 +3,8 @@
 #include "app/profile.hpp"
 
 #include <cstdint>
+#include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/files.hpp"
@@ -18,6 +20,41 @@ constexpr std::uint64_t kMaxKeysFileBytes = std::uint64_t{1} << 30;
 void keep_first_of_equals(std::vector<std::string>& keys) {
   std::unordered_set<std::string> seen;
   std::erase_if(keys, [&](const std::string& key) { return !seen.insert(key).second; });
+}
+
+/// What the runtime's profile of a model says against the rows of its kernels. A worker that gives
+/// no profile says nothing.
+Result<std::vector<measure::UnlikeKernel>> unlike_in_model(Session& session,
+                                                           const PlannedModel& model,
+                                                           const ModelInputs& inputs,
+                                                           table::Table& table, Events& events) {
+  std::vector<measure::UnlikeKernel> none;
+  if (events.cancelled()) return none;
+  events.progress({.done = 0, .total = 0, .eta_s = {}, .what = "comparing", .item = model.path});
+  const auto times = session.worker->node_times(plan_request(model.path, inputs, session.setting));
+  if (!times) {
+    // Another worker than oplat's own need not know the question.
+    if (times.error().code != Code::Usage)
+      events.note(fmt::format("{}: its kernels were not compared with the runtime's profile: {}",
+                              base::printable(model.path, 400), times.error().message));
+    return none;
+  }
+  std::unordered_map<std::string_view, std::vector<const table::PlanKernel*>> kernels_of;
+  for (const table::PlanKernel& kernel : model.plan.kernels)
+    kernels_of[kernel.name].push_back(&kernel);
+  std::vector<measure::KernelInModel> seen;
+  for (const runtimes::NodeTime& time : *times) {
+    const auto at = kernels_of.find(time.node);
+    // A node that runs as several kernels has a time for all of them together.
+    if (at == kernels_of.end() || at->second.size() != 1) continue;
+    const table::PlanKernel& kernel = *at->second.front();
+    seen.push_back({kernel.name, kernel.key, kernel.count, time.ns});
+  }
+  OPLAT_TRY(device, table.find_device(session.device.name));
+  OPLAT_TRY(setting, table.find_setting(session.setting));
+  if (!device || !setting) return none;
+  return measure::flag_unlike_kernels(table, *device, *setting, compat::catalogue(),
+                                      model.plan.model, seen);
 }
 
 }  // namespace
@@ -63,7 +100,14 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   for (std::string& key : measure::keys_of(plans)) keys.push_back(std::move(key));
   keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, request.campaign, table, events));
-  return ProfileResult{request.table, std::move(summary)};
+  ProfileResult result{request.table, std::move(summary)};
+  if (result.summary.interrupted) return result;
+  for (const PlannedModel& model : planned) {
+    OPLAT_TRY(unlike, unlike_in_model(session, model, request.inputs, table, events));
+    result.unlike.insert(result.unlike.end(), std::make_move_iterator(unlike.begin()),
+                         std::make_move_iterator(unlike.end()));
+  }
+  return result;
 }
 
 }  // namespace oplat::app

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/campaign.hpp"
+#include "measure/in_model.hpp"
 
 namespace oplat::app {
 
@@ -22,6 +23,8 @@ struct ProfileRequest {
 struct ProfileResult {
   std::string table;  ///< path
   measure::Summary summary;
+  /// Kernels that take another time inside these models than their rows say.
+  std::vector<measure::UnlikeKernel> unlike = {};
   /// Whether there were kernels to measure, none was left to do, and none has a
   /// time.
   [[nodiscard]] bool every_kernel_failed() const {
@@ -32,7 +35,8 @@ struct ProfileResult {
 
 /// Checks, in this order, that there is something to measure, the runtime's
 /// name, model files, the keys file; starts the runtime; opens the table;
-/// measures. An error before the first block leaves no new table behind, except
+/// measures; then compares the kernels that matter with the runtime's profile
+/// of the whole models. An error before the first block leaves no new table behind, except
 /// for one about the table's own device. Refusals of kernels are rows; what was
 /// measured before an error is kept.
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events);

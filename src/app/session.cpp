@@ -187,15 +187,20 @@ Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
       base::join(changed, "; "));
 }
 
-Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
-                              const table::Setting& setting) {
+runtimes::PlanRequest plan_request(const std::string& path, const ModelInputs& inputs,
+                                   const table::Setting& setting) {
   runtimes::PlanRequest request;
   request.model = path;
   request.shapes = inputs.shapes.shapes;
   request.batch = inputs.shapes.batch;
   request.inputs = inputs.data;
   request.setting = setting;
-  OPLAT_TRY(plan, session.worker->plan(request));
+  return request;
+}
+
+Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
+                              const table::Setting& setting) {
+  OPLAT_TRY(plan, session.worker->plan(plan_request(path, inputs, setting)));
   if (!plan.identity.empty()) return plan;
   OPLAT_TRY(hash, plan::model_hash(path));
   OPLAT_TRY(shapes, plan::resolve_shapes(path, inputs.shapes));

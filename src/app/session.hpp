@@ -66,6 +66,10 @@ Result<Session> start_session(const RuntimeRequest& request, Events& events);
 Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
     const Session& session, const runtimes::WorkerOptions& options);
 
+/// What the worker is asked about a whole model.
+runtimes::PlanRequest plan_request(const std::string& path, const ModelInputs& inputs,
+                                   const table::Setting& setting);
+
 /// The runtime's plan of the model at `path`. If the worker leaves the plan's
 /// identity empty, which those in other languages do, it is made here.
 Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs);

@@ -21,6 +21,7 @@ void TerminalEvents::progress(const app::Progress& progress) {
 }
 
 void TerminalEvents::warn(std::string_view text) {
+  warnings_.emplace_back(text);
   bar_.note(fmt::format("oplat: warning: {}", base::printable_message(text)));
 }
 

@@ -3,7 +3,9 @@
 /// Ctrl-C.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/events.hpp"
 #include "cli/options.hpp"
@@ -30,9 +32,12 @@ class TerminalEvents final : public app::Events {
   /// Wipes the bar; call it before results are printed. Later progress draws it
   /// anew.
   void finish() { bar_.finish(); }
+  /// All that was warned of, for documents that hold it; with --quiet too.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   ProgressBar bar_;
+  std::vector<std::string> warnings_;
   bool handlers_installed_ = false;
 };
 

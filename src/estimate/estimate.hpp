@@ -41,6 +41,9 @@ struct Estimate {
   std::optional<double> floor_ns =
       std::nullopt;  ///< no interval reaches below: what the device needs at least, where the
                      ///< spread alone does not know
+  /// What the kernel took inside a model that its row does not explain (table/in_model.hpp): the
+  /// spread reaches as far.
+  std::optional<base::Interval> in_model_ns = std::nullopt;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -22,6 +22,7 @@
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
 #include "ir/work.hpp"
+#include "table/in_model.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -42,6 +43,7 @@ struct Usable {
   double sd_log = 0;
   bool says_little = false;  ///< of its spread: too few blocks for so small a one
   bool under_load = false;
+  std::optional<base::Interval> in_model_ns = std::nullopt;
 };
 
 /// How unsure the row's median is: its confidence interval, where the row has one. The spread of
@@ -61,6 +63,7 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0)
     return std::nullopt;
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false, false};
+  row.in_model_ns = table::in_model_ns(stored.row.method);
   row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
@@ -117,6 +120,28 @@ Estimate from_stateless(const std::vector<Usable>& rows) {
   return answer;
 }
 
+std::optional<base::Interval> all_in_model(const std::vector<Usable>& rows) {
+  std::optional<base::Interval> all;
+  for (const Usable& row : rows) {
+    if (!row.in_model_ns) continue;
+    if (!all) all = row.in_model_ns;
+    all->low = std::min(all->low, row.in_model_ns->low);
+    all->high = std::max(all->high, row.in_model_ns->high);
+  }
+  return all;
+}
+
+/// Spreads the answer so far that its 90 % interval holds what was seen inside a model.
+void reach(const base::Interval& in_model_ns, Estimate& answer) {
+  constexpr double kQuantile = 1.6448536269514722;  // of the normal distribution, two-sided 90 %
+  constexpr double kMinNs = 1;
+  const double up = in_model_ns.high / answer.median_ns;
+  const double down = answer.median_ns / std::max(in_model_ns.low, kMinNs);
+  const double sd = std::log(std::max({1.0, up, down})) / kQuantile;
+  answer.in_model_ns = in_model_ns;
+  answer.sd_log = std::min(std::hypot(answer.sd_log, sd), kMaxSd);
+}
+
 /// What the rows of one key come to, kept since a search asks for the same kernels again and again.
 struct Known {
   bool found = false;                 ///< a row with a time is there
@@ -128,6 +153,7 @@ struct Known {
       floor;  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
   bool under_load = false;
   bool other_build = false;
+  std::optional<base::Interval> in_model_ns;  ///< all that rows of the kernel say
   std::string difference;   ///< of the row's key from the asked one; see ir::KeyAlias
   bool open_batch = false;  ///< likewise
 };
@@ -186,6 +212,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   Estimate answer = known.stateless ? *known.stateless
                                     : from_states(known, curve, query.reuse_bytes, query.explain);
   answer.under_load = known.under_load;
+  if (known.in_model_ns) reach(*known.in_model_ns, answer);
   if (known.open_batch) {
     answer.sd_log = std::hypot(answer.sd_log, kOpenBatchSd);
     answer.tier = kOpenBatchTier;
@@ -199,6 +226,10 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   answer.why += known.floor;
   if (known.under_load) answer.why += ", measured on a busy machine";
   if (known.other_build) answer.why += ", of another build";
+  if (known.in_model_ns)
+    answer.why += fmt::format(", but {} to {} inside a profiled model",
+                              base::duration_text(known.in_model_ns->low),
+                              base::duration_text(known.in_model_ns->high));
   return answer;
 }
 
@@ -280,6 +311,7 @@ class Exact final : public Estimator {
       known.under_load =
           std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
       known.other_build = setting != rows_.settings.front();
+      known.in_model_ns = all_in_model(rows);
       for (const Usable& row : rows) {
         if (!row.reuse_bytes) continue;
         known.states.push_back(row);

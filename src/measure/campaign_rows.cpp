@@ -9,13 +9,15 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "ir/key.hpp"
+#include "table/in_model.hpp"
 
 namespace oplat::measure {
 namespace {
 
 /// Flags that say something the blocks do not: kept from campaign to campaign.
 bool is_lasting(const std::string& flag) {
-  return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown";
+  return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown" ||
+         table::is_in_model_flag(flag);
 }
 
 /// Processes are counted on from the last one; no campaign comes near this.

@@ -40,6 +40,21 @@ KernelTimes times_of(const Prediction& prediction) {
   return times;
 }
 
+/// What the model would take if every kernel took what it was seen to take inside a model: the
+/// interval holds that, whatever its level.
+base::Interval reached_by(const Prediction& prediction, double total_ns) {
+  base::Interval reached{total_ns, total_ns};
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    if (!kernel.in_model_ns || !kernel.latency_ns) continue;
+    const double each =
+        prediction.composition.scale_of(kernel.key) * static_cast<double>(kernel.count);
+    reached.low -= each * std::max(0.0, *kernel.latency_ns - kernel.in_model_ns->low);
+    reached.high += each * std::max(0.0, kernel.in_model_ns->high - *kernel.latency_ns);
+  }
+  reached.low = std::max(0.0, reached.low);
+  return reached;
+}
+
 }  // namespace
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
@@ -163,6 +178,9 @@ Status compose(Prediction& prediction) {
   prediction.sd_log = spread;
   OPLAT_TRY(bounds, interval(total, spread, prediction.level,
                              {composition.calibration_models, composition.scores}, times.floor_ns));
+  const base::Interval reached = reached_by(prediction, total);
+  bounds.low = std::min(bounds.low, reached.low);
+  bounds.high = std::max(bounds.high, reached.high);
   if (!std::isfinite(bounds.high))
     return fail(Code::Input, "{}: its interval is not finite at a spread of {}", prediction.model,
                 spread);

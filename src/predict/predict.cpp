@@ -12,6 +12,7 @@
 #include "base/interval.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
+#include "base/units.hpp"
 #include "estimate/chain.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/operand_values.hpp"
@@ -112,18 +113,36 @@ void say_node_overhead(Prediction& prediction) {
 
 /// Times that depend on values which no key says are one warning an operator.
 void say_value_caveats(Prediction& prediction) {
-  std::map<std::string, std::size_t> said;  // with the number of distinct kernels
-  std::unordered_set<std::string_view> seen;
+  std::vector<std::string_view> keys;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (kernel.latency_ns) keys.push_back(kernel.key);
+  for (const std::string& text : value_caveat_texts(keys))
+    prediction.warnings.push_back(text + "; its interval is wider");
+}
+
+/// Rows that a profiled model contradicts.
+void say_unlike_in_model(Prediction& prediction) {
+  const KernelPrediction* worst = nullptr;
+  double most_ns = 0;
+  std::set<std::string_view> unlike;
   for (const KernelPrediction& kernel : prediction.kernels) {
-    if (!kernel.latency_ns || !seen.insert(kernel.key).second) continue;
-    if (const auto caveat = ir::value_caveat(kernel.key))
-      ++said[fmt::format("{}: {}", estimate::operator_of(kernel.key), caveat->reason)];
+    if (!kernel.in_model_ns || !kernel.latency_ns) continue;
+    unlike.insert(kernel.key);
+    const double off_ns =
+        static_cast<double>(kernel.count) * std::max(kernel.in_model_ns->high - *kernel.latency_ns,
+                                                     *kernel.latency_ns - kernel.in_model_ns->low);
+    if (worst != nullptr && off_ns <= most_ns) continue;
+    worst = &kernel;
+    most_ns = off_ns;
   }
-  for (const auto& [text, kernels] : said) {
-    prediction.warnings.push_back(
-        fmt::format("{}{}; its interval is wider", text,
-                    kernels > 1 ? fmt::format(" ({} distinct kernels)", kernels) : ""));
-  }
+  if (worst == nullptr) return;
+  prediction.warnings.push_back(fmt::format(
+      "unlike_in_model: {} of its distinct kernels took another time inside a profiled model than "
+      "by {} ({}: {} by itself, {} to {} inside); the interval reaches as far",
+      unlike.size(), unlike.size() > 1 ? "themselves" : "itself",
+      base::printable(estimate::operator_of(worst->key), 80),
+      base::duration_text(*worst->latency_ns), base::duration_text(worst->in_model_ns->low),
+      base::duration_text(worst->in_model_ns->high)));
 }
 
 /// Whether the data that a model is fed decide what the kernel's bodies run.
@@ -168,6 +187,20 @@ bool any_open(const std::vector<std::optional<estimate::Estimate>>& answers) {
 }
 
 }  // namespace
+
+std::vector<std::string> value_caveat_texts(std::span<const std::string_view> keys) {
+  std::map<std::string, std::size_t> said;  // with the number of distinct kernels
+  std::unordered_set<std::string_view> seen;
+  for (const std::string_view key : keys) {
+    if (!seen.insert(key).second) continue;
+    if (const auto caveat = ir::value_caveat(key))
+      ++said[fmt::format("{}: {}", estimate::operator_of(key), caveat->reason)];
+  }
+  std::vector<std::string> texts;
+  for (const auto& [text, kernels] : said)
+    texts.push_back(text + (kernels > 1 ? fmt::format(" ({} distinct kernels)", kernels) : ""));
+  return texts;
+}
 
 Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   if (text == "error") return MissingPolicy::Error;
@@ -371,6 +404,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       }
       // Another setting may need less.
       if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
+      one.in_model_ns = answer->in_model_ns;
     } else {
       OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
       one.why = why + hint;
@@ -415,6 +449,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   say_open_batch(prediction);
   say_node_overhead(prediction);
   say_value_caveats(prediction);
+  say_unlike_in_model(prediction);
   say_control_flow(prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;

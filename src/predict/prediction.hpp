@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,8 +55,9 @@ struct KernelPrediction {
   /// See Estimate; or estimated, and more than a third of the rows that teach estimates were
   /// measured so.
   bool under_load = false;
-  std::optional<double> floor_ns = std::nullopt;  ///< of one execution; see Estimate
-  std::optional<bool> put_in = std::nullopt;      ///< see plan::PlanKernel
+  std::optional<double> floor_ns = std::nullopt;             ///< of one execution; see Estimate
+  std::optional<bool> put_in = std::nullopt;                 ///< see plan::PlanKernel
+  std::optional<base::Interval> in_model_ns = std::nullopt;  ///< of one execution; see Estimate
 };
 
 struct Composition;
@@ -128,6 +130,10 @@ struct Prediction {
   std::string plan_source;
   std::string plan_hash;
 };
+
+/// One text for each operator of these kernels whose times depend on values that keys do not say:
+/// "NonZero: how many elements it finds is not known (2 distinct kernels)".
+std::vector<std::string> value_caveat_texts(std::span<const std::string_view> keys);
 
 /// Estimates of single kernels at one footprint, as predict() makes them. `reuse_bytes` missing:
 /// hot.

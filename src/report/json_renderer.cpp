@@ -265,14 +265,22 @@ template <class Document>
 requires requires(const Document& other) { json_document(other); }
 Json document(const Document& other) { return json_document(other); }
 
+/// Whether the command's warnings are part of the document; the others hold warnings of their own.
+bool leaves_warnings_to_others(const ReportModel& model) {
+  return std::holds_alternative<table::Plan>(model.subject) ||
+         std::holds_alternative<RulesPlan>(model.subject) ||
+         std::holds_alternative<Measurement>(model.subject) ||
+         std::holds_alternative<ProfileReport>(model.subject);
+}
+
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
     // Names come from untrusted files and need not be UTF-8: replaced, so that the document stays
     // JSON.
-    out << std::visit([](const auto& subject) { return document(subject); }, model.subject)
-               .dump(2, ' ', false, Json::error_handler_t::replace)
-        << "\n";
+    Json made = std::visit([](const auto& subject) { return document(subject); }, model.subject);
+    if (leaves_warnings_to_others(model)) made["warnings"] = model.warnings;
+    out << made.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     return {};
   }
 };

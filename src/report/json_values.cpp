@@ -63,7 +63,8 @@ Json json_of(const std::vector<predict::KernelPrediction>& kernels) {
                     {"latency_ns", number(kernel.latency_ns)},
                     {"sd_log", number(kernel.sd_log)},
                     {"source", estimate::name(kernel.source)},
-                    {"why", kernel.why}});
+                    {"why", kernel.why},
+                    {"in_model_ns", json_of(kernel.in_model_ns)}});
   return list;
 }
 

@@ -29,6 +29,31 @@ Json counts_json(const measure::Counts& c) {
           {"skipped", c.skipped}, {"left", c.left}};
 }
 
+/// "1.02 ms", or "1.02 to 1.05 ms" in two texts where the ends differ in them.
+std::string either_text(const base::Interval& ns) {
+  const std::string low = base::duration_text(ns.low);
+  const std::string high = base::duration_text(ns.high);
+  return low == high ? low : low + " to " + high;
+}
+
+std::string unlike_text(const measure::UnlikeKernel& kernel) {
+  return fmt::format(
+      "unlike_in_model: {}: {} takes {} inside the model ({:.0f} % of it) and {} {}",
+      base::printable(kernel.model, 400), base::printable(kernel.name, 200),
+      either_text(kernel.in_model_ns), 100 * kernel.share, either_text(kernel.by_itself_ns),
+      kernel.has_row ? "by itself; predictions reach as far" : "is taken for it, as for any view");
+}
+
+Json unlike_json(const measure::UnlikeKernel& kernel) {
+  return {{"model", kernel.model},
+          {"name", kernel.name},
+          {"key", kernel.key},
+          {"share", kernel.share},
+          {"in_model_ns", {kernel.in_model_ns.low, kernel.in_model_ns.high}},
+          {"by_itself_ns", {kernel.by_itself_ns.low, kernel.by_itself_ns.high}},
+          {"has_row", kernel.has_row}};
+}
+
 std::string counts_line(std::string_view subject, const measure::Counts& c) {
   return csv_line({std::string(subject), csv_number(c.total), csv_number(c.precise),
                    csv_number(c.wide), csv_number(c.few), csv_number(c.failed),
@@ -51,6 +76,8 @@ void print_document(const ProfileReport& profile, std::ostream& out) {
   for (const measure::Refusal& refusal : s.refusals)
     out << fmt::format("{}: {}\n  {}\n", refusal.outcome, base::printable(refusal.reason, 1000),
                        base::printable(refusal.key, 1 << 16));
+  for (const measure::UnlikeKernel& kernel : profile.unlike)
+    out << fmt::format("{}\n  {}\n", unlike_text(kernel), base::printable(kernel.key, 1 << 16));
 }
 
 Json json_document(const ProfileReport& profile) {
@@ -59,6 +86,8 @@ Json json_document(const ProfileReport& profile) {
   for (const measure::Refusal& refusal : s.refusals)
     refusals.push_back(
         {{"key", refusal.key}, {"outcome", refusal.outcome}, {"reason", refusal.reason}});
+  Json unlike = Json::array();
+  for (const measure::UnlikeKernel& kernel : profile.unlike) unlike.push_back(unlike_json(kernel));
   return {{"schema", "oplat.profile/1"},
           {"table", profile.table},
           {"rows", counts_json(s.kernels)},
@@ -71,7 +100,8 @@ Json json_document(const ProfileReport& profile) {
           {"waited_seconds", s.waited_seconds},
           {"budget_ended", s.budget_ended},
           {"interrupted", s.interrupted},
-          {"refusals", std::move(refusals)}};
+          {"refusals", std::move(refusals)},
+          {"unlike_in_model", std::move(unlike)}};
 }
 
 void write_csv(const ProfileReport& profile, std::ostream& out) {

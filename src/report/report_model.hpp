@@ -110,6 +110,8 @@ struct ReportModel {
                AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList, ForeignReport>
       subject;
   Options options;
+  /// JSON of plans, campaigns and measurements, whose other forms leave them to standard error.
+  std::vector<std::string> warnings = {};
 };
 
 /// One distinct kernel of a model, all its executions together.

@@ -250,6 +250,36 @@ Result<table::Plan> decode_plan(const Json& json) {
   return finish(fields, std::move(plan));
 }
 
+Json encode(const NodeTimes& times) {
+  Json nodes = Json::array();
+  for (const NodeTime& time : times)
+    nodes.push_back({{"node", time.node}, {"ns", {time.ns.low, time.ns.high}}});
+  return {{"nodes", std::move(nodes)}};
+}
+
+Result<NodeTimes> decode_node_times(const Json& json) {
+  NodeTimes times;
+  Fields fields(json, "times");
+  const Json* nodes = fields.find("nodes", Need::Optional);
+  if (nodes == nullptr || !fields.is_list("nodes", *nodes, kMaxKernels))
+    return finish(fields, std::move(times));
+  for (const Json& entry : *nodes) {
+    Fields inner(entry, "nodes");
+    NodeTime time;
+    inner.text("node", time.node, Need::Required, 65'536);
+    const Json* ns = inner.find("ns", Need::Required);
+    if (ns != nullptr && inner.is_list("ns", *ns, 2)) {
+      if (ns->size() != 2) inner.complain("ns", "expected two numbers");
+      if (!inner.error()) inner.take_number("ns", (*ns)[0], time.ns.low);
+      if (!inner.error()) inner.take_number("ns", (*ns)[1], time.ns.high);
+      if (time.ns.low > time.ns.high) inner.complain("ns", "begins above its end");
+    }
+    if (inner.error()) return fail(*inner.error());
+    times.push_back(std::move(time));
+  }
+  return finish(fields, std::move(times));
+}
+
 Json encode(const PutRequest& request) {
   return {{"folder", request.folder}, {"name", request.name},
           {"hash", request.hash},     {"offset", request.offset},

@@ -27,6 +27,7 @@ inline constexpr std::size_t kMaxPieceBytes = std::size_t{8} << 20;
 Json encode(const Hello& hello);
 Json encode(const PlanRequest& request);
 Json encode(const table::Plan& plan);
+Json encode(const NodeTimes& times);
 Json encode(const PutRequest& request);
 Json encode(const PutOutcome& outcome);
 Json encode(const measure::OpenRequest& request);
@@ -38,6 +39,7 @@ Result<Hello> decode_hello(const Json& json);
 Result<PlanRequest> decode_plan_request(const Json& json);
 /// Every key must parse.
 Result<table::Plan> decode_plan(const Json& json);
+Result<NodeTimes> decode_node_times(const Json& json);
 Result<PutRequest> decode_put_request(const Json& json);
 Result<PutOutcome> decode_put_outcome(const Json& json);
 Result<measure::OpenRequest> decode_open_request(const Json& json);

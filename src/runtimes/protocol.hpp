@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interval.hpp"
 #include "base/result.hpp"
 #include "measure/kernel_runner.hpp"
 #include "table/records.hpp"
@@ -71,6 +72,13 @@ struct PlanRequest {
   table::Setting setting;
 };
 
+/// What one execution of a node takes inside the whole model, by the runtime's own profile.
+struct NodeTime {
+  std::string node;   ///< PlanKernel::name
+  base::Interval ns;  ///< as surely as the profiler tells, which adds to every node
+};
+using NodeTimes = std::vector<NodeTime>;
+
 /// The worker's side: one class per runtime, driven by serve(). Errors of plan() and open() whose
 /// code is Runtime or Internal reach the client as such; Input and Usage keep their code too.
 class Worker {
@@ -78,6 +86,12 @@ class Worker {
   virtual ~Worker() = default;
   virtual Result<Hello> hello() = 0;
   virtual Result<table::Plan> plan(const PlanRequest& request) = 0;
+  /// Runs the model of a plan under the runtime's profiler. Nodes that it does not tell apart, and
+  /// those with bodies, are left out: all of them in a runtime without a profiler.
+  virtual Result<NodeTimes> node_times(const PlanRequest& request) {
+    static_cast<void>(request);
+    return NodeTimes();
+  }
   virtual Result<measure::OpenOutcome> open(const measure::OpenRequest& request) = 0;
   /// Calls handle once and returns its time in ns; the block loop around it is shared by all C++
   /// workers.

@@ -66,6 +66,8 @@ Answer dispatch(Worker& worker, const Request& request) {
   }
   if (method == "plan")
     return answer(decode_plan_request(params), [&](const auto& r) { return worker.plan(r); });
+  if (method == "times")
+    return answer(decode_plan_request(params), [&](const auto& r) { return worker.node_times(r); });
   if (method == "open")
     return answer(decode_open_request(params), [&](const auto& r) { return worker.open(r); });
   if (method == "block")

@@ -100,6 +100,7 @@ struct WorkerClient::Impl {
   Result<PutOutcome> put(const PutRequest& piece);
   template <class Request>
   Result<Request> with_the_workers_paths(Request request);
+  Result<Json> ask_of_model(const char* method, const PlanRequest& request);
 };
 
 Result<PutOutcome> WorkerClient::Impl::put(const PutRequest& piece) {
@@ -355,21 +356,36 @@ Status WorkerClient::restart() {
   return impl_->begin();
 }
 
-Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
-  if (dead()) return fail(impl_->dead_error());
-  OPLAT_TRY(theirs, impl_->with_the_workers_paths(request));
-  auto answer = impl_->exchange("plan", encode(theirs), impl_->options.request_deadline);
+/// Asks about a whole model, which nothing else can answer if the worker is lost meanwhile.
+Result<Json> WorkerClient::Impl::ask_of_model(const char* method, const PlanRequest& request) {
+  OPLAT_TRY(theirs, with_the_workers_paths(request));
+  auto answer = exchange(method, encode(theirs), options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) {
     error->message = in_our_paths(std::move(error->message), request, theirs);
     return fail(std::move(*error));
   }
   if (auto* lost = std::get_if<Lost>(&answer))
-    return fail(Code::Runtime, "plan of {}: {}", request.model, lost->reason);
-  auto plan = decode_plan(std::get<Json>(answer));
+    return fail(Code::Runtime, "{} of {}: {}", method, request.model, lost->reason);
+  return std::get<Json>(std::move(answer));
+}
+
+Result<table::Plan> WorkerClient::plan(const PlanRequest& request) {
+  if (dead()) return fail(impl_->dead_error());
+  OPLAT_TRY(answer, impl_->ask_of_model("plan", request));
+  auto plan = decode_plan(answer);
   if (plan) return plan;
   const auto lost = impl_->lose("worker sent rubbish: " + plan.error().message);
   return fail(Code::Runtime, "plan of {}: {}", request.model, lost.reason);
+}
+
+Result<NodeTimes> WorkerClient::node_times(const PlanRequest& request) {
+  if (dead()) return fail(impl_->dead_error());
+  OPLAT_TRY(answer, impl_->ask_of_model("times", request));
+  auto times = decode_node_times(answer);
+  if (times) return times;
+  const auto lost = impl_->lose("worker sent rubbish: " + times.error().message);
+  return fail(Code::Runtime, "times of {}: {}", request.model, lost.reason);
 }
 
 Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& request) {

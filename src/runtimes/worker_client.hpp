@@ -45,6 +45,8 @@ class WorkerClient final : public measure::KernelRunner {
 
   [[nodiscard]] const Hello& hello() const;
   Result<table::Plan> plan(const PlanRequest& request);
+  /// Worker::node_times(). A worker that does not know the method gives Code::Usage.
+  Result<NodeTimes> node_times(const PlanRequest& request);
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override;
   Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override;
   Status close(measure::Handle handle) override;

@@ -40,9 +40,12 @@ Result<int> run_measure(const MeasureFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::measure_models(request, events));
   events.finish();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.measurement, {}}));
+  std::vector<std::string> warnings = events.warnings();
   for (const auto& refusal : result.summary.refusals)
-    print_message(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
+    warnings.push_back(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
+  const std::size_t said = events.warnings().size();
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.measurement, {}, warnings}));
+  for (std::size_t i = said; i < warnings.size(); ++i) print_message(warnings[i]);
   print_budget_end(result.summary, flags.table.empty()
                                        ? "set a larger budget, or --table to keep what is measured"
                                        : "run the same command to resume");

@@ -69,7 +69,7 @@ Result<int> run_plan(const PlanFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(plan, app::runtime_plan(request, events));
   events.finish();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{plan, {}}));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{plan, {}, events.warnings()}));
   return kDone;
 }
 

@@ -44,7 +44,10 @@ Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_TRY(result, app::profile(request, events));
   events.finish();
   OPLAT_CHECK(print_report(
-      flags.form, report::ReportModel{report::ProfileReport{result.table, result.summary}, {}}));
+      flags.form,
+      report::ReportModel{report::ProfileReport{result.table, result.summary, result.unlike},
+                          {},
+                          events.warnings()}));
   if (result.summary.interrupted)
     return fail(Code::Interrupted,
                 "stopped; what was measured is kept; run the same command to resume");

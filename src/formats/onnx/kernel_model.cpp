@@ -556,6 +556,7 @@ class KernelWriter {
           r >= key_.results.size() || std::holds_alternative<ir::AbsentEntry>(key_.results[r]);
       node.add_output(unused && ir::is_optional_result(key_, r) ? std::string()
                                                                 : indexed("y", r, copy));
+      if (!unused) say_type(r, node.output(static_cast<int>(r)));
     }
     const auto forest = ir::forest_of(key_);
     for (const ir::NamedValue& attribute : key_.attributes) {
@@ -564,6 +565,19 @@ class KernelWriter {
     }
     if (bodies_) return add_bodies(node, key_, fmt::format("b{}_", copy), options_.consume_results);
     return forest ? add_forest(node, *forest, options_.seed) : Status();
+  }
+
+  /// The type that the key gives a result: a runtime that infers another one refuses the model.
+  void say_type(std::size_t r, const std::string& name) {
+    const ir::TensorEntry* result = key_.result(r);
+    // Outputs say their types themselves, results of bodies are as the bodies are made, and what an
+    // Optional gives is not a tensor.
+    if (copied_ || options_.results_as_outputs || bodies_ || gives_optional() ||
+        result == nullptr || !result->shape.ranked || result->dtype == ir::Dtype::Any)
+      return;
+    wire::ValueInfo& info = *graph().add_value_info();
+    info.set_name(name);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx_type_of(result->dtype));
   }
 
   /// Results of kernels are not outputs of the graph, which a runtime allocates in another way: a

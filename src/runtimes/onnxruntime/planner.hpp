@@ -9,6 +9,7 @@
 #include "plan/records.hpp"
 #include "runtimes/onnxruntime/inputs.hpp"
 #include "runtimes/onnxruntime/session.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes::onnxruntime {
 
@@ -22,5 +23,12 @@ Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& 
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
                              const std::vector<InputData>& data, std::string_view made_up,
                              const SessionOptions& options);
+
+/// What one execution of the nodes of make_plan() takes inside the model: from the fastest of some
+/// profiled runs to their lower quartile. The profiler's own work, which is timed on a kernel of
+/// next to none, is taken off as far as it is known. Nodes with bodies are left out, and all nodes
+/// if there are too many executions to record.
+Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
+                             const std::vector<InputData>& inputs, const SessionOptions& options);
 
 }  // namespace oplat::runtimes::onnxruntime

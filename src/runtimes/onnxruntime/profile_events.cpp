@@ -68,19 +68,28 @@ struct Event {
   plan::NodeRun run;
 };
 
-}  // namespace
-
-Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
+/// Calls `visit(node, event)` for each execution of a node.
+template <class Visit>
+Status each_execution(const std::string& text, const Visit& visit) {
   const json document = json::parse(text, nullptr, false);
   if (!document.is_array())
     return fail(Code::Runtime, "onnxruntime: its profile is not a list of events");
   constexpr std::string_view kSuffix = "_kernel_time";
-  std::vector<Event> events;
   for (const json& event : document) {
     if (!event.is_object() || event.value("cat", "") != "Node") continue;
     std::string name = event.value("name", "");
     if (!name.ends_with(kSuffix)) continue;
     name.resize(name.size() - kSuffix.size());
+    visit(std::move(name), event);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
+  std::vector<Event> events;
+  OPLAT_CHECK(each_execution(text, [&](std::string name, const json& event) {
     const json args = event.value("args", json::object());
     events.push_back({event.value("ts", std::int64_t{0}),
                       {std::move(name),
@@ -88,7 +97,7 @@ Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
                        tensors_of(args, "output_type_shape"),
                        {},
                        events.size() + 1}});
-  }
+  }));
   // Events are written when a node ends, so a control node comes behind its body; order by
   // beginning.
   std::stable_sort(events.begin(), events.end(),
@@ -96,6 +105,15 @@ Result<std::vector<plan::NodeRun>> parse_profile(const std::string& text) {
   std::vector<plan::NodeRun> runs;
   for (Event& event : events) runs.push_back(std::move(event.run));
   return runs;
+}
+
+Result<std::vector<NodeDuration>> parse_durations(const std::string& text) {
+  std::vector<NodeDuration> durations;
+  OPLAT_CHECK(each_execution(text, [&](std::string name, const json& event) {
+    const auto us = event.value("dur", std::int64_t{0});
+    durations.push_back({std::move(name), static_cast<double>(std::max<std::int64_t>(0, us))});
+  }));
+  return durations;
 }
 
 }  // namespace oplat::runtimes::onnxruntime

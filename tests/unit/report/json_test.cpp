@@ -49,8 +49,9 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   ASSERT_EQ(doc["kernels"].size(), 3U);
   EXPECT_EQ(names(doc["kernels"][0]),
             (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why",
-                                   "flops", "bytes", "gflops_per_s", "gbytes_per_s", "bound",
-                                   "bound_share", "uncertainty_share", "movement", "by_runtime"}));
+                                   "in_model_ns", "flops", "bytes", "gflops_per_s", "gbytes_per_s",
+                                   "bound", "bound_share", "uncertainty_share", "movement",
+                                   "by_runtime"}));
   EXPECT_EQ(doc["kernels"][0]["name"], "conv, \"first\"");
   EXPECT_EQ(doc["kernels"][0]["source"], "measured");
   EXPECT_EQ(doc["device"]["name"], "desk");
@@ -198,6 +199,10 @@ TEST(OtherJson, PlanEstimatesAndTable) {
   plan.kernels = {{"n1", test::kCopy250, 2}, {"n2", "Cast/13{to=10}(f32[1])->(f16[1])", 1, true}};
   const json p = json::parse(rendered("json", plan));
   EXPECT_EQ(p["schema"], "oplat.plan/1");
+  EXPECT_EQ(p["warnings"], json::array());
+  std::ostringstream warned;
+  ASSERT_TRUE(render("json", {plan, {}, {"input 'n' was made up as 1"}}, warned));
+  EXPECT_EQ(json::parse(warned.str())["warnings"], json::array({"input 'n' was made up as 1"}));
   EXPECT_EQ(p["kernels"],
             (json::array(
                 {{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}, {"by_runtime", nullptr}},

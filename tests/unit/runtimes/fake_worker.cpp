@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A worker whose first argument says how it misbehaves. All but the mode "good" write their
+/// A worker whose first argument says how it misbehaves. All but "good" and "unlike" write their
 /// messages by hand, so that the client is not tested against its own encoder.
 #include <fcntl.h>
 #include <unistd.h>
@@ -66,6 +66,47 @@ class GoodWorker final : public runtimes::Worker {
 
  private:
   bool shares_files_;
+  std::map<measure::Handle, double> open_;
+  measure::Handle next_ = 0;
+};
+
+/// Kernels take 10 us by themselves, in a model three times as long or, without a profiler, nobody
+/// knows how long. Answers without waiting.
+class UnlikeWorker final : public runtimes::Worker {
+ public:
+  explicit UnlikeWorker(bool has_profiler) : has_profiler_(has_profiler) {}
+  Result<runtimes::Hello> hello() override {
+    runtimes::Hello hello;
+    hello.runtime = "fake";
+    hello.version = "1.2.3";
+    hello.precisions = {"model"};
+    hello.device.name = "bench";
+    return hello;
+  }
+  Result<table::Plan> plan(const runtimes::PlanRequest& request) override {
+    table::Plan plan;
+    plan.model = std::filesystem::path(request.model).filename().string();
+    plan.kernels = {{"n0", "Relu/14{}(f32[1,8])->(f32[1,8])", 2}};
+    return plan;
+  }
+  Result<runtimes::NodeTimes> node_times(const runtimes::PlanRequest& /*request*/) override {
+    if (!has_profiler_) return runtimes::NodeTimes();
+    return runtimes::NodeTimes{{"n0", {29'000, 31'000}}, {"of another plan", {1, 2}}};
+  }
+  Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
+    const double one_ns = request.key.empty() ? 60'000 : 10'000;
+    open_[next_] = one_ns * static_cast<double>(request.copies);
+    return measure::Opened{next_++, 64, "fan"};
+  }
+  Result<double> run(measure::Handle handle) override { return open_[handle]; }
+  Status close(measure::Handle handle) override {
+    open_.erase(handle);
+    return {};
+  }
+  [[nodiscard]] bool virtual_time() const override { return true; }
+
+ private:
+  bool has_profiler_;
   std::map<measure::Handle, double> open_;
   measure::Handle next_ = 0;
 };
@@ -215,6 +256,10 @@ int main(int argc, char** argv) {
   if (mode == "refuses") {
     return runtimes::serve_failure(Error{Code::Refused, "fake 7 is too old, install fake 8"},
                                    runtimes::claim_protocol_descriptor());
+  }
+  if (mode == "unlike" || mode == "alike") {
+    UnlikeWorker worker(mode == "unlike");
+    return runtimes::serve(worker, runtimes::claim_protocol_descriptor());
   }
   if (mode == "good" || mode == "elsewhere") {
     GoodWorker worker(mode == "good");
