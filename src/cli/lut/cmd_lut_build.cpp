@@ -7,6 +7,7 @@
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
+#include "cli/print.hpp"
 #include "cli/requests.hpp"
 #include "cli/text_output.hpp"
 
@@ -33,8 +34,8 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::lut_build(request, events));
   events.finish();
-  fmt::print("{}: {} records, p0 to p100 over the blocks of each; table {}\n", request.out,
-             result.records, result.table.string());
+  print_text(fmt::format("{}: {} records, p0 to p100 over the blocks of each; table {}\n",
+                         request.out, result.records, result.table.string()));
   if (result.missing == 0) return kDone;
   return fail(Code::Missing, "{} of {} operators have no record:{}", result.missing,
               result.operators, result.reasons);

@@ -7,6 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "compat/mobile_vision/lut_edit.hpp"
 
@@ -78,7 +79,8 @@ Result<int> run_add(const AddFlags& flags) {
     return fail(Code::Usage, "no record; give one as JSON, or - to read lines from standard input");
   OPLAT_TRY(edited, compat::mobile_vision::add_records(flags.file, lines));
   print_warnings(edited.warnings, flags.verbosity);
-  fmt::print("{}: {} added, {} records in all\n", flags.file, lines.size(), edited.records);
+  print_text(
+      fmt::format("{}: {} added, {} records in all\n", flags.file, lines.size(), edited.records));
   return kDone;
 }
 
@@ -92,8 +94,8 @@ struct MergeFlags {
 Result<int> run_merge(const MergeFlags& flags) {
   OPLAT_TRY(edited, compat::mobile_vision::merge_luts(flags.files, flags.out, flags.skip_bad_rows));
   print_warnings(edited.warnings, flags.verbosity);
-  fmt::print("{}: {} records of {} files, {} duplicates left out\n", flags.out, edited.records,
-             flags.files.size(), edited.duplicates);
+  print_text(fmt::format("{}: {} records of {} files, {} duplicates left out\n", flags.out,
+                         edited.records, flags.files.size(), edited.duplicates));
   return kDone;
 }
 

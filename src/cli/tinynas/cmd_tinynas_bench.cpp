@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/exit_code.hpp"
+#include "cli/print.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/bench_folder.hpp"
 
@@ -17,10 +18,9 @@ struct TinynasBenchFlags {
 Result<int> run_tinynas_bench(const TinynasBenchFlags& flags) {
   OPLAT_TRY(models, compat::tinynas::write_bench(flags.request));
   if (!flags.quiet) {
-    fmt::print(
-        stderr,
-        "oplat: {} models in {}; copy the folder to the machine with the GPU and run: sh run.sh\n",
-        models.count, models.folder.string());
+    print_message(fmt::format(
+        "{} models in {}; copy the folder to the machine with the GPU and run: sh run.sh",
+        models.count, models.folder.string()));
   }
   return kDone;
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/op_profiler.hpp"
@@ -39,11 +40,11 @@ Result<int> run_tinynas_collect(const TinynasCollectFlags& flags) {
   OPLAT_CHECK(put_text(flags.out, log.library));
   if (!flags.quiet) {
     for (const std::string& bad : log.bad)
-      fmt::print(stderr, "oplat: warning: {}: left out: {}\n", flags.log, bad);
-    for (const std::string& note : log.notes)
-      fmt::print(stderr, "oplat: {}: {}\n", flags.log, note);
-    fmt::print(stderr, "oplat: {} samples, {} of them failed (-1){}\n", log.samples, log.failed,
-               log.repeated > 0 ? fmt::format(", {} measured again", log.repeated) : "");
+      print_message(fmt::format("warning: {}: left out: {}", flags.log, bad));
+    for (const std::string& note : log.notes) print_message(fmt::format("{}: {}", flags.log, note));
+    print_message(
+        fmt::format("{} samples, {} of them failed (-1){}", log.samples, log.failed,
+                    log.repeated > 0 ? fmt::format(", {} measured again", log.repeated) : ""));
   }
   return kDone;
 }

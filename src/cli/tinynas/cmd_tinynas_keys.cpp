@@ -5,6 +5,7 @@
 #include "app/session.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/executed_conv.hpp"
@@ -51,8 +52,9 @@ Result<int> run_tinynas_keys(const TinynasKeysFlags& flags) {
   OPLAT_TRY(keys, compat::tinynas::executed_keys(samples, flags.samples, block, flags.skip_others));
   OPLAT_CHECK(put_text(flags.out, keys.text));
   if (!flags.verbosity.quiet) {
-    fmt::print(stderr, "oplat: {} keys of {} samples{}\n", keys.count, samples.size(),
-               keys.left_out > 0 ? fmt::format(", {} left out", keys.left_out) : "");
+    print_message(
+        fmt::format("{} keys of {} samples{}", keys.count, samples.size(),
+                    keys.left_out > 0 ? fmt::format(", {} left out", keys.left_out) : ""));
   }
   return kDone;
 }

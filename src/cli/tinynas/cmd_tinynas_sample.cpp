@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/exit_code.hpp"
+#include "cli/print.hpp"
 #include "cli/text_output.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/op_profiler.hpp"
@@ -36,13 +37,13 @@ Result<int> run_tinynas_sample(const TinynasSampleFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(file, flags.config));
   OPLAT_CHECK(put_text(file, text));
   if (!flags.quiet) {
-    fmt::print(stderr, "oplat: {} samples{}\n", samples->size(),
-               file.empty() ? "" : fmt::format(" in {}", file));
+    print_message(fmt::format("{} samples{}", samples->size(),
+                              file.empty() ? "" : fmt::format(" in {}", file)));
     if (samples->empty()) {
-      fmt::print(stderr,
-                 "oplat: warning: no combination satisfies the rules; use --channel-multiple 1 to "
-                 "drop the rule about multiples of {}\n",
-                 flags.channel_multiple);
+      print_message(
+          fmt::format("warning: no combination satisfies the rules; use --channel-multiple 1 to "
+                      "drop the rule about multiples of {}",
+                      flags.channel_multiple));
     }
   }
   return kDone;
