@@ -93,6 +93,7 @@ table::Timing measure_by_campaign(std::optional<int> cpu) {
   const auto folder = must(base::TemporaryFolder::create("oplat-harness"));
   auto table = must(table::Table::open(folder.path() / "harness.oplat", table::Mode::Create));
   measure::CampaignRequest request;
+  request.catalogue = &ir::Catalogue::own();
   request.device.name = "this machine";
   request.setting.runtime = "fixed";
   request.setting.version = "1";

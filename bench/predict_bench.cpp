@@ -67,7 +67,7 @@ class SmallTable {
 void predict_100_kernels_again(benchmark::State& state) {
   const SmallTable small;
   const auto table = small.open();
-  const auto selection = must(predict::select_rows(table, {}));
+  const auto selection = must(predict::select_rows(table, {}, ir::Catalogue::own()));
   const auto predictor = must(predict::Predictor::create(table, selection));
   predict::Options options;
   options.explain = state.range(0) != 0;
@@ -85,7 +85,7 @@ void predict_100_kernels_first(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     const auto table = small.open();
-    const auto selection = must(predict::select_rows(table, {}));
+    const auto selection = must(predict::select_rows(table, {}, ir::Catalogue::own()));
     state.ResumeTiming();
     benchmark::DoNotOptimize(must(predict::predict(table, selection, small.plan, {})));
   }
@@ -106,7 +106,7 @@ void open_select_and_predict(benchmark::State& state) {
   question.threads = 1;
   for (auto _ : state) {
     const auto table = must(table::Table::open(path, table::Mode::Read));
-    const auto selection = must(predict::select_rows(table, question));
+    const auto selection = must(predict::select_rows(table, question, ir::Catalogue::own()));
     const auto plan = must(table.find_plan(plans.front().identity));
     benchmark::DoNotOptimize(must(predict::predict(table, selection, *plan, {})));
   }
@@ -127,7 +127,8 @@ void select_rows(benchmark::State& state) {
   const auto table = must(table::Table::open(path, table::Mode::Read));
   predict::RowFilter question;
   question.threads = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(must(predict::select_rows(table, question)));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(must(predict::select_rows(table, question, ir::Catalogue::own())));
 }
 BENCHMARK(select_rows)->Unit(benchmark::kMillisecond);
 

@@ -140,7 +140,7 @@ inline void ask_rows(const table::Table& table) {
       checked.push_back({stored.row.key, timing->median_ns});
     kernels.push_back({"n", stored.row.key, 1});
   }
-  (void)estimate::check_rows(checked, {.catalogue = &compat::catalogue()});
+  (void)estimate::check_rows(checked, compat::catalogue());
   const auto selection = predict::select_rows(table, {}, compat::catalogue());
   if (!holds(selection)) return;
   table::Plan plan{"net.onnx", "plan-1", "runtime", 1, 4096, 512, std::move(kernels)};

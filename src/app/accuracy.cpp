@@ -36,7 +36,6 @@ Result<estimate::Split> parse_hold_out(const std::string& text) {
 
 Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) {
   estimate::AccuracyRequest asked;
-  asked.catalogue = &compat::catalogue();
   OPLAT_TRY(split, parse_hold_out(request.split));
   asked.split = std::move(split);
   asked.exclude_suspects = request.learn.exclude_suspects;
@@ -53,7 +52,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
                                               std::nullopt, selection.catalogue}));
   asked.learn = learn_request(request.learn);
   asked.learn.progress = learning_progress(events, nullptr);
-  auto measured = estimate::measure_accuracy(samples, asked);
+  auto measured = estimate::measure_accuracy(samples, asked, compat::catalogue());
   if (!measured) return fail_in(request.table, measured.error());
   const std::size_t grouped = asked.split.groups.size();
   if (static_cast<std::size_t>(measured->asked) < grouped) {

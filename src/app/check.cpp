@@ -44,9 +44,7 @@ Result<CheckResult> check(const CheckRequest& request, Events& events) {
   for (const std::string& warning : selection.warnings) events.warn(warning);
   std::vector<estimate::CheckedRow> checked;
   for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});
-  estimate::SanityRequest limits = request.limits;
-  limits.catalogue = selection.catalogue;
-  estimate::Sanity sanity = estimate::check_rows(checked, limits);
+  estimate::Sanity sanity = estimate::check_rows(checked, *selection.catalogue, request.limits);
   CheckResult result;
   result.device = std::move(selection.device);
   result.setting = std::move(selection.setting);

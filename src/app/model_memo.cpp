@@ -45,7 +45,7 @@ Status remember_model(table::Table& table, const std::string& path) {
   OPLAT_TRY(reader, formats::reader_for(source));
   OPLAT_TRY(siblings, reader->siblings(source));
   if (!siblings.empty()) return {};
-  OPLAT_TRY(hash, plan::model_hash(path));
+  OPLAT_TRY(hash, plan::model_hash(source));
   return table.remember_model_hash(stamp.absolute, stamp.size, stamp.mtime_ns, hash);
 }
 

@@ -68,7 +68,7 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
   OPLAT_TRY(reader, formats::reader_for(source));
   OPLAT_TRY(resolved, reader->resolve(source, shapes));
   OPLAT_TRY(graph, reader->read(source, shapes));
-  OPLAT_TRY(hash, plan::model_hash(path));
+  OPLAT_TRY(hash, plan::model_hash(source));
   model.batch = batch_of(*reader, source, graph, shapes);
   model.hash = std::move(hash);
   model.graph = std::move(graph);

@@ -78,11 +78,12 @@ std::function<bool(int, int)> part_of(const std::function<bool(int, int)>& whole
 /// Fits without a fold's rows and asks for them.
 class Asker {
  public:
-  Asker(std::span<const DescribedRow> rows, const AccuracyRequest& request)
-      : rows_(rows), request_(request) {}
+  Asker(std::span<const DescribedRow> rows, const AccuracyRequest& request,
+        const ir::Catalogue& catalogue)
+      : rows_(rows), request_(request), catalogue_(catalogue) {}
 
   Status ask(std::size_t fold, Accuracy& accuracy) {
-    OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn, *request_.catalogue));
+    OPLAT_TRY(roles, roles_of(rows_, request_.split, fold, request_.learn, catalogue_));
     std::vector<ir::Description> known;
     std::vector<double> log_ns;
     std::vector<ir::Description> questions;
@@ -132,6 +133,7 @@ class Asker {
 
   std::span<const DescribedRow> rows_;
   const AccuracyRequest& request_;
+  const ir::Catalogue& catalogue_;
   std::vector<Answered> answers_;
   std::vector<NetworkRow> network_rows_;
   double asking_seconds_ = 0;
@@ -139,15 +141,16 @@ class Asker {
 
 }  // namespace
 
-Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request) {
+Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request,
+                                  const ir::Catalogue& catalogue) {
   Accuracy accuracy;
-  const TrainingSet taught = training_set(samples, request.exclude_suspects, *request.catalogue);
+  const TrainingSet taught = training_set(samples, request.exclude_suspects, catalogue);
   accuracy.set_aside = static_cast<std::int64_t>(taught.excluded);
   std::vector<DescribedRow> rows;
   std::set<std::string> operators;
   for (std::size_t i = 0; i < taught.samples.size(); ++i) {
     const Sample& sample = taught.samples[i];
-    auto description = description_of(sample, *request.catalogue);
+    auto description = description_of(sample, catalogue);
     if (!description) continue;
     std::string own(operator_of(sample.key));
     operators.insert(own);
@@ -162,7 +165,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
     return fail(Code::Usage, "no row with known sizes has the operator '{}'; available: {}",
                 base::printable(wanted), fmt::join(operators, ", "));
   }
-  Asker asker(rows, request);
+  Asker asker(rows, request, catalogue);
   for (std::size_t fold = 0; fold < request.split.folds; ++fold)
     OPLAT_CHECK(asker.ask(fold, accuracy));
   if (accuracy.asked == 0)

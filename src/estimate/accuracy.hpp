@@ -69,7 +69,6 @@ struct NetworkLine {
 
 struct AccuracyRequest {
   Split split;
-  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the call alone
   /// Rows of these operators alone ("domain:op") are learned from and asked for; empty: of
   /// all.
   std::vector<std::string> operators;
@@ -96,7 +95,8 @@ struct Accuracy {
   std::vector<NetworkLine> networks;
 };
 
-/// Fits without the rows of the split and asks for them.
-Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request);
+/// Fits without the rows of the split and asks for them. `catalogue`: of the rows' keys.
+Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const AccuracyRequest& request,
+                                  const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

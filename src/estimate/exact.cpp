@@ -9,6 +9,7 @@
 #include "estimate/exact.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <mutex>
 #include <unordered_map>
@@ -247,7 +248,7 @@ constexpr std::size_t kLookupsBeforeReading = 500;
 /// What was looked up is kept.
 class Exact final : public Estimator {
  public:
-  explicit Exact(RowSource rows) : rows_(std::move(rows)) {}
+  explicit Exact(RowSource rows) : rows_(std::move(rows)) { assert(rows_.catalogue != nullptr); }
 
  private:
   std::string_view do_name() const override { return "exact"; }
@@ -372,7 +373,7 @@ class Exact final : public Estimator {
       checked.reserve(samples.size());
       for (const Sample& sample : samples) checked.push_back({sample.key, std::exp(sample.log_ns)});
       suspects_.emplace();
-      for (const SuspectRow& suspect : check_rows(checked, {.catalogue = rows_.catalogue}).suspects)
+      for (const SuspectRow& suspect : check_rows(checked, *rows_.catalogue).suspects)
         suspects_->emplace(checked[suspect.row].key);
     }
     return suspects_->contains(std::string(key));

@@ -23,8 +23,8 @@ struct RowSource {
   table::DeviceId device = 0;
   std::vector<table::SettingId>
       settings;  ///< in order of preference: the asked build, then other builds of the version
-  std::optional<ReuseCurve> curve;  ///< nothing: the rows' own states are the ends
-  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< must outlive the estimator
+  std::optional<ReuseCurve> curve;           ///< nothing: the rows' own states are the ends
+  const ir::Catalogue* catalogue = nullptr;  ///< required; must outlive the estimator
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at

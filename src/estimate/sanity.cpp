@@ -118,9 +118,10 @@ std::optional<double> best_rate(std::vector<double> rates, double margin) {
 
 class Checker {
  public:
-  Checker(std::span<const CheckedRow> rows, const SanityRequest& request)
+  Checker(std::span<const CheckedRow> rows, const ir::Catalogue& catalogue,
+          const SanityRequest& request)
       : rows_(rows), request_(request) {
-    for (const CheckedRow& row : rows) facts_.push_back(facts_of(row, *request.catalogue));
+    for (const CheckedRow& row : rows) facts_.push_back(facts_of(row, catalogue));
     faults_.resize(rows.size());
   }
 
@@ -293,8 +294,9 @@ std::string_view name(Fault fault) {
   return "";
 }
 
-Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request) {
-  return Checker(rows, request).run();
+Sanity check_rows(std::span<const CheckedRow> rows, const ir::Catalogue& catalogue,
+                  const SanityRequest& request) {
+  return Checker(rows, catalogue, request).run();
 }
 
 std::optional<std::string> key_with_batch_one(std::string_view key) {
@@ -312,7 +314,7 @@ std::vector<Sample> stand_ins(std::span<const Sample> samples, const ir::Catalog
   }
   if (candidates.empty()) return {};
   std::vector<bool> suspect(samples.size(), false);
-  for (const SuspectRow& row : check_rows(checked(samples), {.catalogue = &catalogue}).suspects)
+  for (const SuspectRow& row : check_rows(checked(samples), catalogue).suspects)
     suspect[row.row] = true;
   std::unordered_map<std::string_view, bool> own;
   for (const Sample& sample : samples) own.emplace(sample.key, true);
@@ -341,7 +343,7 @@ TrainingSet training_set(std::span<const Sample> rows, bool exclude_suspects,
   TrainingSet out;
   std::vector<bool> suspect(rows.size(), false);
   if (exclude_suspects) {
-    for (const SuspectRow& row : check_rows(checked(rows), {.catalogue = &catalogue}).suspects)
+    for (const SuspectRow& row : check_rows(checked(rows), catalogue).suspects)
       suspect[row.row] = true;
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -41,8 +41,7 @@ struct SanityRequest {
   /// the machine's, where it is known: nothing is faster
   std::optional<double> peak_flops_per_ns = std::nullopt;
   std::optional<double> peak_bytes_per_ns = std::nullopt;
-  double max_ratio = 2;                                    ///< between rows that should agree
-  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the call alone
+  double max_ratio = 2;  ///< between rows that should agree
 };
 
 struct Sanity {
@@ -60,7 +59,8 @@ struct Sanity {
 /// Operations are counted as the cheapest algorithm known does them: Winograd's F(6x6, 3x3) for
 /// windows of stride 1. A leading dimension that is unknown counts as 1, the least that it can be.
 /// Bounds are derived from rows of known sizes alone, and bound all rows.
-Sanity check_rows(std::span<const CheckedRow> rows, const SanityRequest& request = {});
+Sanity check_rows(std::span<const CheckedRow> rows, const ir::Catalogue& catalogue,
+                  const SanityRequest& request = {});
 
 /// The key with 1 for a batch that is unknown ("?" as the leading dimension of every operand and
 /// result that is not constant). std::nullopt if nothing is unknown, or more than that.

@@ -37,9 +37,9 @@ struct ModelTarget {
 };
 
 struct CampaignRequest {
-  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< of the keys; outlives the campaign
-  table::Device device;                                    ///< as the worker describes it
-  table::Setting setting;  ///< complete: version and build as the worker says
+  const ir::Catalogue* catalogue = nullptr;  ///< of the keys; required; outlives the campaign
+  table::Device device;                      ///< as the worker describes it
+  table::Setting setting;                    ///< complete: version and build as the worker says
   std::vector<std::string> keys;
   std::vector<ModelTarget> models;
   std::uint64_t seed = 1;                ///< of the order of every pass, inputs and weights

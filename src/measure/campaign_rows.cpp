@@ -3,6 +3,7 @@
 #include "measure/campaign_rows.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 #include <unordered_set>
 
@@ -169,6 +170,7 @@ void decide_demand(CampaignRow& evicted, const CampaignRow& hot) {
 
 Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Table& table,
                                table::DeviceId device, table::SettingId setting) {
+  assert(request.catalogue != nullptr);
   CampaignRows rows;
   std::unordered_set<std::string> seen;
   for (const std::string& text : request.keys) {

@@ -39,7 +39,7 @@ struct VerifyRow {
 Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::DeviceId device,
                                            std::span<const table::SettingId> settings,
                                            std::size_t most, std::uint64_t seed,
-                                           const ir::Catalogue& catalogue = ir::Catalogue::own());
+                                           const ir::Catalogue& catalogue);
 
 /// A row with what became of it now.
 struct RowCheck {

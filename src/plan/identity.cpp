@@ -8,6 +8,10 @@ namespace oplat::plan {
 
 Result<std::string> model_hash(const std::filesystem::path& path) {
   OPLAT_TRY(source, base::Source::open(path));
+  return model_hash(source);
+}
+
+Result<std::string> model_hash(const base::Source& source) {
   OPLAT_TRY(reader, formats::reader_for(source));
   OPLAT_TRY(siblings, reader->siblings(source));
   base::Hasher hasher;
@@ -25,6 +29,12 @@ Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path,
                                              const formats::ShapeOptions& options) {
   if (options.shapes.empty() && !options.batch) return options;
   OPLAT_TRY(source, base::Source::open(path));
+  return resolve_shapes(source, options);
+}
+
+Result<formats::ShapeOptions> resolve_shapes(const base::Source& source,
+                                             const formats::ShapeOptions& options) {
+  if (options.shapes.empty() && !options.batch) return options;
   OPLAT_TRY(reader, formats::reader_for(source));
   return reader->resolve(source, options);
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "formats/format_reader.hpp"
 #include "plan/records.hpp"
@@ -18,10 +19,16 @@ namespace oplat::plan {
 /// the run, and initialisers that are graph inputs are in the keys.
 inline constexpr int kPlanFormat = 2;
 
-/// Hash of the model file's bytes and of those of the files that it refers to.
+/// Hash of the model file's bytes and of those of the files that it refers to. Who also parses the
+/// file hashes the bytes that were parsed: between two readings it may have been replaced, and a
+/// plan of the one content must not be stored under the hash of the other.
+Result<std::string> model_hash(const base::Source& source);
+/// The same of a file that is not open.
 Result<std::string> model_hash(const std::filesystem::path& path);
 
 /// FormatReader::resolve of a file; costs nothing if no option is given.
+Result<formats::ShapeOptions> resolve_shapes(const base::Source& source,
+                                             const formats::ShapeOptions& options);
 Result<formats::ShapeOptions> resolve_shapes(const std::filesystem::path& path,
                                              const formats::ShapeOptions& options);
 

@@ -54,7 +54,7 @@ struct Ceilings {
 
 /// Rows whose key does not parse or whose sizes are unknown are passed over.
 Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
-                     const ir::Catalogue& catalogue = ir::Catalogue::own());
+                     const ir::Catalogue& catalogue);
 
 /// Rows that find_ceilings() reads besides those of the prediction's own kernels: a report must not
 /// wait for a large table.

@@ -93,6 +93,6 @@ struct Diagnosis {
   Ceilings ceilings;
 };
 Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
-                   const ir::Catalogue& catalogue = ir::Catalogue::own());
+                   const ir::Catalogue& catalogue);
 
 }  // namespace oplat::predict

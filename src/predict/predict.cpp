@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Plan -> estimates -> composition.
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <map>
 #include <set>
@@ -313,6 +314,7 @@ Predictor::~Predictor() = default;
 
 Result<Predictor> Predictor::create(const table::Table& table, Selection selection,
                                     std::optional<estimate::Profile> profile) {
+  assert(selection.catalogue != nullptr);
   auto impl = std::make_unique<Impl>();
   impl->table = &table;
   impl->profile = profile;

@@ -53,7 +53,7 @@ struct Selection {
   table::Setting setting;  ///< of setting_ids.front()
   std::vector<Mismatch> mismatch;
   std::vector<std::string> warnings;
-  const ir::Catalogue* catalogue = &ir::Catalogue::own();  ///< must outlive whoever predicts by it
+  const ir::Catalogue* catalogue = nullptr;  ///< never null of select_rows(), see there
   /// of the table for this device and setting; nothing: none, or not of these rows
   std::optional<CompositionFit> fit;
 };
@@ -67,6 +67,6 @@ bool matches(const RowFilter& filter, const table::Device& device, const table::
 /// `catalogue`: of the rows' keys; whoever predicts from the selection uses it, so it must outlive
 /// them. Programs hand over compat::catalogue().
 Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
-                              const ir::Catalogue& catalogue = ir::Catalogue::own());
+                              const ir::Catalogue& catalogue);
 
 }  // namespace oplat::predict

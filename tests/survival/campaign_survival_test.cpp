@@ -37,6 +37,7 @@ class CampaignSurvival : public testing::Test {
 
   measure::Summary profile(std::vector<std::string> keys) {
     measure::CampaignRequest request;
+    request.catalogue = &ir::Catalogue::own();
     request.device.name = "bench";
     request.setting.runtime = "misbehaving";
     request.setting.version = "1";

@@ -3,6 +3,7 @@
 #include "estimate/learned.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <mutex>
 
@@ -213,6 +214,7 @@ Result<FitAge> age_of_fit(std::string_view blob) {
 }
 
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
+  assert(rows.catalogue != nullptr);
   OPLAT_TRY(samples, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;

@@ -130,11 +130,11 @@ std::string made_up_inputs(const std::vector<onnx::InputInfo>& infos,
       more > 0 ? fmt::format(" and {} more", more) : "", first);
 }
 
-Result<ReadyModel> ready_model(const Api& api, const std::string& path,
+Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
                                const formats::ShapeOptions& shapes,
                                const std::map<std::string, std::string>& inputs,
                                std::uint64_t seed) {
-  OPLAT_TRY(source, base::Source::open(path));
+  const std::string& path = source.name();
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "onnx")
     return fail(Code::Input, "{}: a {} model; onnxruntime runs ONNX models", path, reader->name());
@@ -198,15 +198,18 @@ class OnnxRuntimeWorker final : public Worker {
   Result<table::Plan> plan(const PlanRequest& request) override {
     OPLAT_TRY(options, session_options(request.setting));
     const formats::ShapeOptions shapes{request.shapes, request.batch};
-    OPLAT_TRY(ready, ready_model(api_, request.model, shapes, request.inputs, kPlanSeed));
+    OPLAT_TRY(opened, base::Source::open(request.model));
+    auto source = std::optional(std::move(opened));
+    OPLAT_TRY(ready, ready_model(api_, *source, shapes, request.inputs, kPlanSeed));
+    OPLAT_TRY(hash, plan::model_hash(*source));
+    OPLAT_TRY(resolved, plan::resolve_shapes(*source, shapes));
+    source.reset();  // its bytes are not kept while the model runs
     if (auto skipped = too_large(ready.model.data_bytes()))
       return fail(Code::Refused, "{}: {}", request.model, skipped->reason);
     auto made = make_plan(api_, ready.model, ready.inputs, ready.made_up, options);
     // Whatever the runtime says of a model, the message names the file.
     if (!made) return fail_in(request.model, std::move(made).error());
     table::Plan& plan = *made;
-    OPLAT_TRY(hash, plan::model_hash(request.model));
-    OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
     OPLAT_TRY(inputs, plan::resolve_inputs(request.inputs));
     plan.identity = plan::identity(hash, resolved, request.setting, this_device().isa, inputs);
     plan.model = std::filesystem::path(request.model).filename().string();
@@ -216,8 +219,9 @@ class OnnxRuntimeWorker final : public Worker {
 
   Result<NodeTimes> node_times(const PlanRequest& request) override {
     OPLAT_TRY(options, session_options(request.setting));
-    OPLAT_TRY(ready, ready_model(api_, request.model, {request.shapes, request.batch},
-                                 request.inputs, kPlanSeed));
+    OPLAT_TRY(source, base::Source::open(request.model));
+    OPLAT_TRY(ready, ready_model(api_, source, {request.shapes, request.batch}, request.inputs,
+                                 kPlanSeed));
     if (auto skipped = too_large(ready.model.data_bytes()))
       return fail(Code::Refused, "{}: {}", request.model, skipped->reason);
     auto times = time_nodes(api_, ready.model, ready.inputs, options);
@@ -246,8 +250,9 @@ class OnnxRuntimeWorker final : public Worker {
  private:
   Result<measure::OpenOutcome> open_model(const measure::OpenRequest& request) {
     OPLAT_TRY(options, session_options(request.setting));
-    OPLAT_TRY(ready, ready_model(api_, request.model, {request.shapes, request.batch},
-                                 request.inputs, request.seed));
+    OPLAT_TRY(source, base::Source::open(request.model));
+    OPLAT_TRY(ready, ready_model(api_, source, {request.shapes, request.batch}, request.inputs,
+                                 request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     options.data_folder = ready.model.data_folder();
     return open_session(bytes, options, std::move(ready.inputs), "single", ready.model.data_bytes(),

@@ -24,8 +24,8 @@ std::vector<plan::SeenTensor> seen(const ir::Graph& graph, const std::vector<ir:
 
 }  // namespace
 
-Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shapes) {
-  OPLAT_TRY(source, base::Source::open(path));
+Result<Net> read_net(const base::Source& source, const formats::ShapeOptions& shapes) {
+  const std::string& path = source.name();
   OPLAT_TRY(reader, formats::reader_for(source));
   if (reader->name() != "caffe2")
     return fail(Code::Input, "{}: a model of format {}; qnnpack runs Caffe2 nets", path,

@@ -20,7 +20,7 @@ struct Net {
   std::int64_t batch = 1;
 };
 /// Code::Input where the file is not a Caffe2 net or leaves shapes open.
-Result<Net> read_net(const std::string& path, const formats::ShapeOptions& shapes);
+Result<Net> read_net(const base::Source& source, const formats::ShapeOptions& shapes);
 
 /// The specs of all nodes in order, or why there is a node that has none.
 std::variant<std::vector<Spec>, table::Unsupported, table::Failed> specs_of(const Net& net);

@@ -76,9 +76,10 @@ class QnnpackWorker final : public Worker {
     OPLAT_CHECK(check_setting(request.setting));
     OPLAT_CHECK(check_inputs(request.inputs));
     const formats::ShapeOptions shapes{request.shapes, request.batch};
-    OPLAT_TRY(net, read_net(request.model, shapes));
-    OPLAT_TRY(hash, plan::model_hash(request.model));
-    OPLAT_TRY(resolved, plan::resolve_shapes(request.model, shapes));
+    OPLAT_TRY(source, base::Source::open(request.model));
+    OPLAT_TRY(net, read_net(source, shapes));
+    OPLAT_TRY(hash, plan::model_hash(source));
+    OPLAT_TRY(resolved, plan::resolve_shapes(source, shapes));
     table::Plan plan;
     plan.model = std::filesystem::path(request.model).filename().string();
     plan.identity = plan::identity(hash, resolved, request.setting, this_device().isa);
@@ -128,7 +129,8 @@ class QnnpackWorker final : public Worker {
 
   Result<OpenOutcome> open_model(const OpenRequest& request) {
     OPLAT_CHECK(check_inputs(request.inputs));
-    OPLAT_TRY(net, read_net(request.model, {request.shapes, request.batch}));
+    OPLAT_TRY(source, base::Source::open(request.model));
+    OPLAT_TRY(net, read_net(source, {request.shapes, request.batch}));
     auto read = specs_of(net);
     if (auto* unsupported = std::get_if<table::Unsupported>(&read))
       return OpenOutcome(std::move(*unsupported));

@@ -47,6 +47,8 @@ TEST_F(ApiTable, ListsRowsByFilter) {
   EXPECT_EQ(rows[2].reason, "no kernel for it");
   EXPECT_THAT(must(table.rows({.threads = 2, .with_time = true})), SizeIs(1));
   EXPECT_THAT(must(table.rows({.key = test::kCopy250})), SizeIs(2));
+  EXPECT_THAT(must(table.rows({.threads = 1, .key = test::kCopy250})), SizeIs(1));
+  EXPECT_THAT(must(table.rows({.key = "Copy"})), IsEmpty());
   EXPECT_THAT(must(table.rows({.device = "another"})), IsEmpty());
 }
 

@@ -253,7 +253,8 @@ TEST_F(ExactTest, AnotherBuildAnswersOnlyWhereTheFirstDoesNot) {
   row(test::kCopy250, std::nullopt, timing(1000));
   small_.row(device_, other, test::kCopy250, std::nullopt, timing(7000));
   small_.row(device_, other, test::kCopy1000, std::nullopt, timing(3000));
-  const auto exact = make_exact({&small_.table(), device_, {setting_, other}, std::nullopt});
+  const auto exact =
+      make_exact({&small_.table(), device_, {setting_, other}, std::nullopt, &compat::catalogue()});
   const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};
   std::optional<Estimate> answers[2];
   must(exact->estimate(queries, answers));

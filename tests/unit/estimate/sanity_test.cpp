@@ -42,11 +42,10 @@ class Rows {
     samples_.push_back({std::move(key), std::log(ns)});
     return samples_.size() - 1;
   }
-  [[nodiscard]] Sanity check(SanityRequest request = {}) const {
-    request.catalogue = &compat::catalogue();
+  [[nodiscard]] Sanity check(const SanityRequest& request = {}) const {
     std::vector<CheckedRow> rows;
     for (const Sample& sample : samples_) rows.push_back({sample.key, std::exp(sample.log_ns)});
-    return check_rows(rows, request);
+    return check_rows(rows, compat::catalogue(), request);
   }
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
 
@@ -211,11 +210,11 @@ TEST(Sanity, ABatchThatIsNotKnownIsOne) {
 TEST(Sanity, FewRowsSetNoBound) {
   const std::vector<std::string> keys = {conv(1, 8, 8, 4), swish(-1, 8, 4)};
   const std::vector<CheckedRow> rows = {{keys[0], 1e-3}, {keys[1], 1e-3}};
-  const Sanity sanity = check_rows(rows);
+  const Sanity sanity = check_rows(rows, compat::catalogue());
   EXPECT_FALSE(sanity.flops_per_ns);
   EXPECT_FALSE(sanity.bytes_per_ns);
   EXPECT_TRUE(sanity.suspects.empty());
-  EXPECT_TRUE(check_rows({}).suspects.empty());
+  EXPECT_TRUE(check_rows({}, compat::catalogue()).suspects.empty());
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct Bench {
       request.keys.push_back(dense_key(i));
     }
     world.kernels[request.empty_call_key].hot_ns = 20;
+    request.catalogue = &ir::Catalogue::own();
     request.device.name = "simulated";
     request.device.llc_bytes = 32 << 20;
     request.setting.runtime = "simulated";

@@ -78,7 +78,8 @@ struct VerifyBench : Bench {
     again.here = request.device;
   }
   std::vector<VerifyRow> choose(std::size_t most, std::uint64_t seed = 1) const {
-    auto rows = choose_rows(*table, 1, std::vector<table::SettingId>{1}, most, seed);
+    auto rows =
+        choose_rows(*table, 1, std::vector<table::SettingId>{1}, most, seed, ir::Catalogue::own());
     EXPECT_TRUE(rows.has_value());
     return *rows;
   }

@@ -60,7 +60,9 @@ Prediction prediction_of(std::vector<KernelPrediction> kernels, double reuse_byt
 }
 
 KernelDiagnosis diagnosis_of(const std::string& key, double ns, double reuse_bytes = 0) {
-  return diagnose(prediction_of({kernel_of(key, ns)}, reuse_bytes), round_ceilings()).kernels.at(0);
+  return diagnose(prediction_of({kernel_of(key, ns)}, reuse_bytes), round_ceilings(),
+                  ir::Catalogue::own())
+      .kernels.at(0);
 }
 
 TEST(Ceilings, ANodeTakesTheLowerQuartileOfTinyRows) {
@@ -68,15 +70,17 @@ TEST(Ceilings, ANodeTakesTheLowerQuartileOfTinyRows) {
   for (const double ns : {500.0, 300.0, 200.0, 400.0}) rows.push_back({copy_of(100), {}, ns});
   rows.push_back({copy_of(1000), {}, 1.0});  // 8000 bytes are not tiny
   rows.push_back({"MatMul/13{}(f32[1,100],f32[100,1])->(f32[1,1])", {}, 450});
-  EXPECT_EQ(ceilings_of(rows, {}).node_ns, 300);
-  EXPECT_FALSE(ceilings_of(std::vector<TimedKey>{{copy_of(1000), {}, 1.0}}, {}).node_ns);
+  EXPECT_EQ(ceilings_of(rows, {}, ir::Catalogue::own()).node_ns, 300);
+  EXPECT_FALSE(
+      ceilings_of(std::vector<TimedKey>{{copy_of(1000), {}, 1.0}}, {}, ir::Catalogue::own())
+          .node_ns);
 }
 
 TEST(Ceilings, TheLeastKernelsOwnRowsTellWhatANodeTakes) {
   const std::string least(plan::kDispatchKey);
   const std::vector<TimedKey> rows = {
       {copy_of(100), {}, 200}, {least, {}, 350}, {least, 128, 340}, {least, 1e8, 900}};
-  EXPECT_EQ(ceilings_of(rows, {}).node_ns, 350);
+  EXPECT_EQ(ceilings_of(rows, {}, ir::Catalogue::own()).node_ns, 350);
 }
 
 TEST(Ceilings, MemoryHasALevelWhereRowsStand) {
@@ -89,26 +93,28 @@ TEST(Ceilings, MemoryHasALevelWhereRowsStand) {
       {test::kMatMul, 24 * kMebibyte,
        100e3},  // 1 MiB of weights from memory, not what else it moves
   };
-  const auto levels = ceilings_of(rows, device_of(1 << 20, 8 << 20)).memory;
+  const auto levels = ceilings_of(rows, device_of(1 << 20, 8 << 20), ir::Catalogue::own()).memory;
   EXPECT_THAT(levels,
               ::testing::ElementsAre(MemoryLevel{kMebibyte, 50}, MemoryLevel{8 * kMebibyte, 20},
                                      MemoryLevel{std::nullopt, 10.48576}));
-  const Ceilings flat = ceilings_of(rows, {});
+  const Ceilings flat = ceilings_of(rows, {}, ir::Catalogue::own());
   ASSERT_EQ(flat.memory.size(), 1U);
   EXPECT_EQ(flat.bytes_per_ns(1e12), 50);
-  const Ceilings two = ceilings_of(std::span(rows).first(5), device_of(1 << 20, 8 << 20));
+  const Ceilings two =
+      ceilings_of(std::span(rows).first(5), device_of(1 << 20, 8 << 20), ir::Catalogue::own());
   EXPECT_EQ(two.bytes_per_ns(1e12), 20);  // beyond the last level with rows: its rate
 }
 
 TEST(Ceilings, WhatIsFurtherAwayIsNoFaster) {
   const std::vector<TimedKey> rows = {{copy_of(12500), {}, 20000}, {copy_of(250000), {}, 100e3}};
-  EXPECT_EQ(ceilings_of(rows, device_of(1 << 20, 8 << 20)).bytes_per_ns(1000), 20);
+  EXPECT_EQ(ceilings_of(rows, device_of(1 << 20, 8 << 20), ir::Catalogue::own()).bytes_per_ns(1000),
+            20);
 }
 
 TEST(Ceilings, OperationsByTheTypeOfTheWeights) {
   const std::vector<TimedKey> rows = {
       {kSquare, {}, 10000}, {"MatMulInteger/10{}(u8[1,512],i8c[512,512])->(i32[1,512])", {}, 1000}};
-  const auto rates = ceilings_of(rows, {}).flops_per_ns;
+  const auto rates = ceilings_of(rows, {}, ir::Catalogue::own()).flops_per_ns;
   ASSERT_EQ(rates.size(), 2U);
   EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::F32), 838.8608);
   EXPECT_DOUBLE_EQ(rates.at(ir::Dtype::I8), 524.288);
@@ -118,7 +124,7 @@ TEST(Ceilings, RowsOfHardlyAnyOperationsSayNothingOfArithmetic) {
   const std::vector<TimedKey> rows = {
       {"Relu/14{}(f32[100000])->(f32[100000])", {}, 10000},
       {"MatMul/13{}(f32[1,512],f32c[512,512])->(f32[1,512])", {}, 10000}};
-  const Ceilings ceilings = ceilings_of(rows, {});
+  const Ceilings ceilings = ceilings_of(rows, {}, ir::Catalogue::own());
   EXPECT_TRUE(ceilings.flops_per_ns.empty());
   EXPECT_EQ(ceilings.memory.size(), 1U);
 }
@@ -128,9 +134,9 @@ TEST(Ceilings, TwoRowsThatAreTooGoodDoNotCountAmongTwenty) {
   for (int i = 0; i < 19; ++i) rows.push_back({copy_of(12500), {}, 10000.0 + i});
   rows[3].median_ns = 1;
   rows[7].median_ns = 2;
-  EXPECT_EQ(ceilings_of(rows, {}).bytes_per_ns(0), 100e3);
+  EXPECT_EQ(ceilings_of(rows, {}, ir::Catalogue::own()).bytes_per_ns(0), 100e3);
   rows.push_back({copy_of(12500), {}, 20000.0});
-  EXPECT_EQ(ceilings_of(rows, {}).bytes_per_ns(0), 10);
+  EXPECT_EQ(ceilings_of(rows, {}, ir::Catalogue::own()).bytes_per_ns(0), 10);
 }
 
 TEST(Ceilings, RowsOfStrangersThatSayNothingArePassedOver) {
@@ -139,7 +145,7 @@ TEST(Ceilings, RowsOfStrangersThatSayNothingArePassedOver) {
                                       {copy_of(100), {}, std::nan("")},
                                       {copy_of(100), {}, 0},
                                       {"test:nothing{}()->()", {}, 100}};
-  const Ceilings ceilings = ceilings_of(rows, {});
+  const Ceilings ceilings = ceilings_of(rows, {}, ir::Catalogue::own());
   EXPECT_FALSE(ceilings.node_ns);
   EXPECT_THAT(ceilings.flops_per_ns, IsEmpty());
   EXPECT_FALSE(ceilings.bytes_per_ns(1));
@@ -159,7 +165,8 @@ class FindCeilings : public ::testing::Test {
     small_.row(device_, setting_, std::string(plan::kDispatchKey), {}, test::timing(321));
   }
   Ceilings find(std::int64_t most, const std::vector<KernelPrediction>& kernels = {}) {
-    const Selection selection = must(select_rows(small_.table(), {.device = "desk"}));
+    const Selection selection =
+        must(select_rows(small_.table(), {.device = "desk"}, ir::Catalogue::own()));
     return must(find_ceilings(small_.table(), selection, prediction_of(kernels), most));
   }
   SmallTable small_;
@@ -254,7 +261,7 @@ TEST(Diagnosis, NothingIsSaidOfWhatIsNotKnown) {
   missing.sd_log.reset();
   missing.source = Source::Missing;
   const auto of = [](const KernelPrediction& kernel, const Ceilings& ceilings) {
-    return diagnose(prediction_of({kernel}), ceilings).kernels.at(0);
+    return diagnose(prediction_of({kernel}), ceilings, ir::Catalogue::own()).kernels.at(0);
   };
   const KernelDiagnosis untimed = of(missing, round_ceilings());
   EXPECT_EQ(untimed.flops, 8388608);
@@ -281,7 +288,7 @@ TEST(Uncertainty, SharesAreTheTermsOfTheSpread) {
   const double rho = correlation("measured");
   const double both = rho * 0.14 * 0.14 + (1 - rho) * (0.06 * 0.06 + 0.08 * 0.08);
   const double variance = both + kCompositionSd * kCompositionSd;
-  const Uncertainty u = diagnose(p, {}).uncertainty.value();
+  const Uncertainty u = diagnose(p, {}, ir::Catalogue::own()).uncertainty.value();
   EXPECT_NEAR(u.kernels, both / variance, 1e-12);
   EXPECT_NEAR(u.composition, kCompositionSd * kCompositionSd / variance, 1e-12);
   EXPECT_EQ(u.mismatch, 0);
@@ -297,7 +304,7 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
   const auto setting = small.setting();
   small.row(device, setting, test::kCopy250, {}, test::timing(1000, 0.1));
   small.row(device, setting, test::kCopy1000, {}, test::timing(3000, 0.3));
-  Selection selection = must(select_rows(small.table(), {}));
+  Selection selection = must(select_rows(small.table(), {}, ir::Catalogue::own()));
   selection.fit.emplace();
   selection.fit->c0_ns = 500;
   selection.fit->scale = 1.5;
@@ -312,7 +319,7 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
               std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) +
                         kCompositionSd * kCompositionSd),
               1e-12);
-  const Uncertainty u = diagnose(p, {}).uncertainty.value();
+  const Uncertainty u = diagnose(p, {}, ir::Catalogue::own()).uncertainty.value();
   EXPECT_NEAR(u.composition, kCompositionSd * kCompositionSd / std::pow(*p.sd_log, 2), 1e-12);
   EXPECT_NEAR(u.kernels + u.composition, 1, 1e-12);
 }
@@ -330,11 +337,12 @@ TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
                   {"c", test::kCopy4000, 2},
                   {"d", test::kCopy250, 1},
                   {"v", test::kReshape, 1}};
-  const Selection selection =
-      must(select_rows(small.table(), {.threads = 2, .allow_setting_mismatch = true}));
+  const Selection selection = must(select_rows(
+      small.table(), {.threads = 2, .allow_setting_mismatch = true}, ir::Catalogue::own()));
   const Prediction p =
       must(predict(small.table(), selection, plan, {0.9, MissingPolicy::Roofline}));
-  const Diagnosis d = diagnose(p, must(find_ceilings(small.table(), selection, p)));
+  const Diagnosis d =
+      diagnose(p, must(find_ceilings(small.table(), selection, p)), ir::Catalogue::own());
   const Uncertainty u = d.uncertainty.value();
   EXPECT_NEAR(u.kernels + u.composition + u.mismatch, 1, 1e-12);
   // One part is known by itself, which fixes the whole: it must be the spread that the prediction
@@ -357,7 +365,7 @@ TEST(Uncertainty, RemedyDependsOnSourceAndPrecision) {
   guessed.source = Source::Physics;
   const Uncertainty u = diagnose(prediction_of({kernel_of(test::kCopy250, 1000, 0.03), guessed,
                                                 kernel_of(test::kCopy1000, 1000, 0.02)}),
-                                 {})
+                                 {}, ir::Catalogue::own())
                             .uncertainty.value();
   ASSERT_EQ(u.most.size(), 3U);
   EXPECT_EQ(u.most[0].remedy, Remedy::MoreBlocks);
@@ -369,8 +377,8 @@ TEST(Uncertainty, IsNothingWithoutALatency) {
   Prediction p = prediction_of({kernel_of(test::kCopy250, 1000)});
   p.latency_ns.reset();
   p.sd_log.reset();
-  EXPECT_FALSE(diagnose(p, {}).uncertainty);
-  EXPECT_FALSE(diagnose(prediction_of({}), {}).uncertainty);
+  EXPECT_FALSE(diagnose(p, {}, ir::Catalogue::own()).uncertainty);
+  EXPECT_FALSE(diagnose(prediction_of({}), {}, ir::Catalogue::own()).uncertainty);
 }
 
 TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
@@ -378,7 +386,7 @@ TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
   Prediction p = prediction_of({kernel_of(reorder, 1000, 0.02, 3), kernel_of(test::kCopy250, 5000),
                                 kernel_of("Cast/13{to=10}(f32[1])->(f16[1])", 500, 0.02, 2),
                                 kernel_of(reorder, 1000)});
-  const auto sums = diagnose(p, {}).movement;
+  const auto sums = diagnose(p, {}, ir::Catalogue::own()).movement;
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].movement, ir::Movement::Reorder);
   EXPECT_EQ(sums[0].put_in, true);
@@ -390,7 +398,7 @@ TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
   EXPECT_DOUBLE_EQ(sums[1].time_share.value(), 0.1);
   p.latency_ns.reset();  // kernels are missing: shares of what is known
   p.composition.c0_ns = 10000;
-  EXPECT_DOUBLE_EQ(diagnose(p, {}).movement[0].time_share.value(), 0.2);
+  EXPECT_DOUBLE_EQ(diagnose(p, {}, ir::Catalogue::own()).movement[0].time_share.value(), 0.2);
 }
 
 TEST(Movement, SumsAreApartByWhoseTheKernelsAre) {
@@ -399,7 +407,7 @@ TEST(Movement, SumsAreApartByWhoseTheKernelsAre) {
       {kernel_of(cast, 500), kernel_of(cast, 500, 0.02, 2), kernel_of(cast, 500, 0.02, 3)});
   p.kernels[0].put_in = true;
   p.kernels[1].put_in = false;
-  const Diagnosis diagnosis = diagnose(p, {});
+  const Diagnosis diagnosis = diagnose(p, {}, ir::Catalogue::own());
   ASSERT_EQ(diagnosis.movement.size(), 3U);
   EXPECT_EQ(diagnosis.movement[0].put_in, std::nullopt);
   EXPECT_EQ(diagnosis.movement[0].kernels, 3);

@@ -260,7 +260,7 @@ class FitTest : public ::testing::Test {
     must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
   }
   Result<FitResult> fit(FitRequest request = {}) {
-    OPLAT_TRY(selection, select_rows(small_.table(), {}));
+    OPLAT_TRY(selection, select_rows(small_.table(), {}, ir::Catalogue::own()));
     return fit_composition(small_.table(), selection, request);
   }
 
@@ -396,7 +396,7 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
   table::Plan plan;
   plan.model = "new.onnx";
   plan.kernels = {{"a", key(100), 30}};
-  auto selection = must(select_rows(small_.table(), {}));
+  auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   ASSERT_TRUE(selection.fit);
   Prediction prediction = must(predict(small_.table(), selection, plan, {}));
   EXPECT_TRUE(prediction.composition.fitted);
@@ -413,7 +413,7 @@ TEST_F(FitTest, PredictionsUseItUntilMoreIsMeasured) {
               1, 1e-12);
 
   small_.empty_call(device_, setting_, kC0);  // a further campaign
-  selection = must(select_rows(small_.table(), {}));
+  selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   EXPECT_FALSE(selection.fit);
   ASSERT_FALSE(selection.warnings.empty());
   EXPECT_THAT(selection.warnings.back(), HasSubstr("oplat fit"));
@@ -428,7 +428,8 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   const auto predicted = [&] {
     must(small_.table().put_fit(device_, setting_,
                                 {std::string(kCompositionFormat), 0, encode(must(fit()).fit)}));
-    return must(predict(small_.table(), must(select_rows(small_.table(), {})), plan, {}));
+    return must(predict(small_.table(), must(select_rows(small_.table(), {}, ir::Catalogue::own())),
+                        plan, {}));
   };
   for (int i = 0; i < 9; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i, 1, 0.002, i < 3);
   EXPECT_EQ(must(fit()).under_load, 3);
@@ -449,7 +450,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   table::Plan plan;
   plan.model = "old.onnx";
   plan.kernels = {{"a", key(100), 3}};
-  const auto selection = must(select_rows(small_.table(), {}));
+  const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   ASSERT_TRUE(selection.fit);
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns,
                    700 + 3 * (2 + kShort));
@@ -462,7 +463,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   plan.activation_bytes = 400;
   must(small_.table().put_fit(device_, setting_,
                               {std::string(kCompositionFormat), 0, encode(scaled)}));
-  const auto newer = must(select_rows(small_.table(), {}));
+  const auto newer = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns,
                    700 + 0.5 * 400 + 3 * 1.5 * kShort);
 }
@@ -473,7 +474,7 @@ TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {
   const table::SettingId other = small_.setting(test::setting_of(2));
   must(small_.table().put_fit(device_, other,
                               {std::string(kCompositionFormat), 0, encode(result.fit)}));
-  EXPECT_FALSE(must(select_rows(small_.table(), {.threads = 1})).fit);
+  EXPECT_FALSE(must(select_rows(small_.table(), {.threads = 1}, ir::Catalogue::own())).fit);
 }
 
 TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {

@@ -32,7 +32,7 @@ class RowSelectionTest : public ::testing::Test {
 };
 
 TEST_F(RowSelectionTest, AnEmptyTableIsRefusedWithTheWayOut) {
-  const auto none = select_rows(small_.table(), {});
+  const auto none = select_rows(small_.table(), {}, ir::Catalogue::own());
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::Refused);
   EXPECT_THAT(none.error().message, HasSubstr("oplat profile"));
@@ -40,7 +40,7 @@ TEST_F(RowSelectionTest, AnEmptyTableIsRefusedWithTheWayOut) {
 
 TEST_F(RowSelectionTest, OneValuePerFieldFillsTheFilter) {
   const auto id = add(setting_of(4));
-  const Selection selection = must(select_rows(small_.table(), {}));
+  const Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   EXPECT_EQ(selection.device.name, "desk");
   EXPECT_EQ(selection.setting, setting_of(4));
   EXPECT_THAT(selection.setting_ids, ElementsAre(id));
@@ -102,12 +102,12 @@ TEST_P(AmbiguityTest, SeveralValuesAreListedWithTheFlagThatChooses) {
   const Ambiguity& one = cases[GetParam()];
   add(one.a, one.device_a);
   add(one.b, one.device_b);
-  const auto open = select_rows(small_.table(), {});
+  const auto open = select_rows(small_.table(), {}, ir::Catalogue::own());
   ASSERT_FALSE(open);
   EXPECT_EQ(open.error().code, Code::Usage);
   EXPECT_THAT(open.error().message,
               HasSubstr(std::string(one.name) + " (choose with " + one.flag + ")"));
-  const Selection chosen = must(select_rows(small_.table(), one.a_is));
+  const Selection chosen = must(select_rows(small_.table(), one.a_is, ir::Catalogue::own()));
   EXPECT_EQ(chosen.setting, one.a);
   EXPECT_EQ(chosen.device.name, one.device_a);
   EXPECT_THAT(chosen.mismatch, IsEmpty());
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Fields, AmbiguityTest, ::testing::Range(0, 5));
 TEST_F(RowSelectionTest, OnlyFieldsThatDifferAreListed) {
   add(setting_of(1));
   add(setting_of(2));
-  const auto open = select_rows(small_.table(), {});
+  const auto open = select_rows(small_.table(), {}, ir::Catalogue::own());
   ASSERT_FALSE(open);
   EXPECT_THAT(open.error().message, Not(HasSubstr("--runtime")));
   EXPECT_THAT(open.error().message, Not(HasSubstr("--device")));
@@ -126,14 +126,17 @@ TEST_F(RowSelectionTest, OnlyFieldsThatDifferAreListed) {
 TEST_F(RowSelectionTest, AFieldMayFollowFromAnother) {
   add(setting_of(1, "replay", "1.0"));
   add(setting_of(4, "mnn", "3.0"));
-  EXPECT_EQ(must(select_rows(small_.table(), {.runtime = "mnn"})).setting.threads, 4);
+  EXPECT_EQ(
+      must(select_rows(small_.table(), {.runtime = "mnn"}, ir::Catalogue::own())).setting.threads,
+      4);
 }
 
 TEST_F(RowSelectionTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
   add(setting_of(1));
   add(setting_of(4));
   add(setting_of(3, "mnn"));
-  const auto none = select_rows(small_.table(), {.runtime = "replay", .threads = 3});
+  const auto none =
+      select_rows(small_.table(), {.runtime = "replay", .threads = 3}, ir::Catalogue::own());
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::Refused);
   EXPECT_THAT(none.error().message, HasSubstr("no row for threads 3"));
@@ -143,8 +146,8 @@ TEST_F(RowSelectionTest, NothingUnderTheSettingIsRefusedNamingTheNearest) {
 
 TEST_F(RowSelectionTest, AMismatchIsAnsweredWhenAllowedAndListed) {
   add(setting_of(4));
-  const Selection selection =
-      must(select_rows(small_.table(), {.threads = 2, .allow_setting_mismatch = true}));
+  const Selection selection = must(select_rows(
+      small_.table(), {.threads = 2, .allow_setting_mismatch = true}, ir::Catalogue::own()));
   EXPECT_EQ(selection.setting.threads, 4);
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "threads");
@@ -155,9 +158,10 @@ TEST_F(RowSelectionTest, AMismatchIsAnsweredWhenAllowedAndListed) {
 
 TEST_F(RowSelectionTest, AnotherVersionIsAMismatch) {
   add(setting_of(1, "replay", "1.0"));
-  EXPECT_EQ(select_rows(small_.table(), {.version = "1.1"}).error().code, Code::Refused);
-  const Selection selection =
-      must(select_rows(small_.table(), {.version = "1.1", .allow_setting_mismatch = true}));
+  EXPECT_EQ(select_rows(small_.table(), {.version = "1.1"}, ir::Catalogue::own()).error().code,
+            Code::Refused);
+  const Selection selection = must(select_rows(
+      small_.table(), {.version = "1.1", .allow_setting_mismatch = true}, ir::Catalogue::own()));
   ASSERT_EQ(selection.mismatch.size(), 1U);
   EXPECT_EQ(selection.mismatch[0].field, "version");
 }
@@ -165,15 +169,16 @@ TEST_F(RowSelectionTest, AnotherVersionIsAMismatch) {
 TEST_F(RowSelectionTest, AllowingAMismatchDoesNotChangeAnExactAnswer) {
   add(setting_of(1));
   add(setting_of(4));
-  const Selection selection =
-      must(select_rows(small_.table(), {.threads = 4, .allow_setting_mismatch = true}));
+  const Selection selection = must(select_rows(
+      small_.table(), {.threads = 4, .allow_setting_mismatch = true}, ir::Catalogue::own()));
   EXPECT_EQ(selection.setting.threads, 4);
   EXPECT_THAT(selection.mismatch, IsEmpty());
 }
 
 TEST_F(RowSelectionTest, AnotherBuildIsAWarning) {
   add(setting_of(1, "replay", "1.0", "b1"));
-  const Selection selection = must(select_rows(small_.table(), {.build = "b2"}));
+  const Selection selection =
+      must(select_rows(small_.table(), {.build = "b2"}, ir::Catalogue::own()));
   EXPECT_THAT(selection.mismatch, IsEmpty());
   EXPECT_THAT(
       selection.warnings,
@@ -183,10 +188,10 @@ TEST_F(RowSelectionTest, AnotherBuildIsAWarning) {
 TEST_F(RowSelectionTest, OfSeveralBuildsTheAskedOneComesFirst) {
   const auto b1 = add(setting_of(1, "replay", "1.0", "b1"));
   const auto b2 = add(setting_of(1, "replay", "1.0", "b2"));
-  const Selection first = must(select_rows(small_.table(), {.build = "b1"}));
+  const Selection first = must(select_rows(small_.table(), {.build = "b1"}, ir::Catalogue::own()));
   EXPECT_THAT(first.setting_ids, ElementsAre(b1, b2));
   EXPECT_THAT(first.warnings, ElementsAre(HasSubstr("2 builds")));
-  const Selection second = must(select_rows(small_.table(), {.build = "b2"}));
+  const Selection second = must(select_rows(small_.table(), {.build = "b2"}, ir::Catalogue::own()));
   EXPECT_THAT(second.setting_ids, ElementsAre(b2, b1));
 }
 
@@ -194,9 +199,13 @@ TEST_F(RowSelectionTest, OptionsAreComparedWhereAsked) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
-  EXPECT_THAT(must(select_rows(small_.table(), {.options = {{"spinning", "1"}}})).mismatch,
-              IsEmpty());
-  EXPECT_EQ(select_rows(small_.table(), {.options = {{"spinning", "0"}}}).error().code,
+  EXPECT_THAT(
+      must(select_rows(small_.table(), {.options = {{"spinning", "1"}}}, ir::Catalogue::own()))
+          .mismatch,
+      IsEmpty());
+  EXPECT_EQ(select_rows(small_.table(), {.options = {{"spinning", "0"}}}, ir::Catalogue::own())
+                .error()
+                .code,
             Code::Refused);
 }
 
@@ -204,10 +213,13 @@ TEST_F(RowSelectionTest, AnEmptyOptionAsksForRowsWithoutIt) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
   add(spinning);
-  EXPECT_THAT(select_rows(small_.table(), {.options = {{"spinning", ""}}}).error().message,
+  EXPECT_THAT(select_rows(small_.table(), {.options = {{"spinning", ""}}}, ir::Catalogue::own())
+                  .error()
+                  .message,
               HasSubstr("no row for option spinning (not set)"));
   add(setting_of());
-  const Selection selection = must(select_rows(small_.table(), {.options = {{"spinning", ""}}}));
+  const Selection selection =
+      must(select_rows(small_.table(), {.options = {{"spinning", ""}}}, ir::Catalogue::own()));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_THAT(selection.warnings, IsEmpty());
 }
@@ -218,7 +230,7 @@ TEST_F(RowSelectionTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarn
   add(spinning);
   add(setting_of());
   add(setting_of(), "desk", test::kCopy1000);
-  const Selection selection = must(select_rows(small_.table(), {}));
+  const Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   EXPECT_EQ(selection.setting, setting_of());
   EXPECT_EQ(selection.setting_ids.size(), 1U);
   EXPECT_THAT(selection.warnings,
@@ -230,8 +242,9 @@ TEST_F(RowSelectionTest, SettingsWithoutATimeAreNoChoice) {
   add(setting_of(1));
   small_.row(small_.device(), small_.setting(setting_of(8)), test::kCopy250, std::nullopt,
              table::Failed{"crash"});
-  EXPECT_EQ(must(select_rows(small_.table(), {})).setting.threads, 1);
-  EXPECT_EQ(must(select_rows(small_.table(), {.threads = 8})).setting.threads, 8);
+  EXPECT_EQ(must(select_rows(small_.table(), {}, ir::Catalogue::own())).setting.threads, 1);
+  EXPECT_EQ(must(select_rows(small_.table(), {.threads = 8}, ir::Catalogue::own())).setting.threads,
+            8);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ inline report::PredictionReport report_of(predict::Prediction p) {
   predict::Ceilings ceilings;
   ceilings.memory = {{std::nullopt, 0.001}};
   ceilings.rows = 7;
-  predict::Diagnosis diagnosis = predict::diagnose(p, ceilings);
+  predict::Diagnosis diagnosis = predict::diagnose(p, ceilings, ir::Catalogue::own());
   return {std::move(p), std::move(diagnosis)};
 }
 

@@ -45,7 +45,7 @@ class LatenciesTest : public ::testing::Test {
     }
   }
   SpaceLatencies time(const Options& options = {}) {
-    const auto selection = must(predict::select_rows(small_.table(), {}));
+    const auto selection = must(predict::select_rows(small_.table(), {}, ir::Catalogue::own()));
     const std::vector<std::int64_t> resolutions = {resolution_};
     return must(time_space(small_.table(), selection, space_, resolutions, options));
   }
@@ -99,8 +99,9 @@ TEST_F(LatenciesTest, ANetworkOfOneChoiceEachIsWhatPredictSaysOfIt) {
     for (const std::size_t kernel : timed.expansion.layers[layer].cells[0].kernels)
       plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
   }
-  const auto whole = must(
-      predict::predict(small_.table(), must(predict::select_rows(small_.table(), {})), plan, {}));
+  const auto whole = must(predict::predict(
+      small_.table(), must(predict::select_rows(small_.table(), {}, ir::Catalogue::own())), plan,
+      {}));
   ASSERT_TRUE(whole.latency_ns);
   EXPECT_NEAR(sum, *whole.latency_ns, 1e-6);
 }
@@ -133,8 +134,9 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
     plan.activation_bytes += bytes;
   }
   EXPECT_GT(plan.activation_bytes, 0);
-  const auto whole = must(
-      predict::predict(small_.table(), must(predict::select_rows(small_.table(), {})), plan, {}));
+  const auto whole = must(predict::predict(
+      small_.table(), must(predict::select_rows(small_.table(), {}, ir::Catalogue::own())), plan,
+      {}));
   EXPECT_NEAR(blocks, *whole.latency_ns, 1e-6);
 }
 
@@ -292,7 +294,8 @@ TEST_F(LatenciesTest, ResolutionsAndChannelsAreFurtherAxes) {
   for (std::size_t i = 0; i < keys.size(); ++i)
     small_.row(device_, setting_, keys[i], std::nullopt, test::timing(ns_of(i)));
   const SpaceLatencies all = must(time_space(
-      small_.table(), must(predict::select_rows(small_.table(), {})), space_, resolutions, {}));
+      small_.table(), must(predict::select_rows(small_.table(), {}, ir::Catalogue::own())), space_,
+      resolutions, {}));
   const ResolutionLatencies& large = all.resolutions[1];
   // The second layer of the stage at 16, its first choice, with 6 channels on either side.
   const Cell& cell = large.expansion.layers[3].cells[1];

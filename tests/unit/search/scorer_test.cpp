@@ -33,7 +33,9 @@ class ScorerTest : public ::testing::Test {
     return Scorer(must(time_space(small_.table(), selection(), space_, resolutions, options)), 0,
                   zero);
   }
-  predict::Selection selection() { return must(predict::select_rows(small_.table(), {})); }
+  predict::Selection selection() {
+    return must(predict::select_rows(small_.table(), {}, ir::Catalogue::own()));
+  }
 
   SearchSpace space_ = test::space_of(test::kSmallSpace);
   test::SmallTable small_;

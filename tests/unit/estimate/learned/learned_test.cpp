@@ -150,9 +150,8 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
     samples.push_back({row.key, row.log_ns});
   AccuracyRequest request;
   request.learn = quick();
-  request.catalogue = &compat::catalogue();
   request.split = must(parse_split("level:in_h=20"));
-  const Accuracy level = must(measure_accuracy(samples, request));
+  const Accuracy level = must(measure_accuracy(samples, request, compat::catalogue()));
   EXPECT_EQ(level.asked, 48);
   EXPECT_EQ(level.learned_from, 192);
   EXPECT_EQ(level.unanswered, 0);
@@ -161,12 +160,12 @@ TEST_F(LearnedTest, AccuracyAsksForTheRowsOfTheSplit) {
   EXPECT_EQ(level.lines.front().rows, 48);
   EXPECT_LT(level.lines.front().mape, 0.5);
   request.split = must(parse_split("level:in_h=20,out_c=64"));
-  const Accuracy pair = must(measure_accuracy(samples, request));
+  const Accuracy pair = must(measure_accuracy(samples, request, compat::catalogue()));
   EXPECT_EQ(pair.asked, 12) << "of both";
   EXPECT_EQ(pair.learned_from, 240 - 48 - 60 + 12) << "of neither";
   EXPECT_TRUE(pair.networks.empty()) << "nobody asked for them";
   request.split = must(parse_split("level:in_h=21"));
-  EXPECT_EQ(measure_accuracy(samples, request).error().code, Code::Refused)
+  EXPECT_EQ(measure_accuracy(samples, request, compat::catalogue()).error().code, Code::Refused)
       << "no row is of that level";
 }
 
@@ -179,7 +178,7 @@ TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
   AccuracyRequest request;
   request.learn = quick();
   request.learn.effort = 0.05;
-  const Accuracy random = must(measure_accuracy(samples, request));
+  const Accuracy random = must(measure_accuracy(samples, request, compat::catalogue()));
   EXPECT_EQ(random.asked % 2, 0) << "states of one kernel are held out together";
   EXPECT_EQ(random.unanswered, 0);
   EXPECT_LT(random.lines.front().mape, 0.4)
