@@ -18,7 +18,7 @@ from pathlib import Path
 SKIP = 77
 BINDING = re.compile(r"auto\s*&{0,2}\s*\[([\w, ]+)\]")
 LAMBDA = re.compile(r"\[([^\[\]]*)\]\s*(\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*(?:mutable\s*)?(?:->\s*[\w:<>]+\s*)?\{")
-LEFT_OUT = re.compile(r"-f(sanitize|no-sanitize|no-omit|PI|use-ld)|-Wno-subobject|--param|-g|ggc|-O")
+LEFT_OUT = re.compile(r"-f(sanitize|no-sanitize|no-omit|PI|use-ld)|-Wno-subobject|--param|-g|ggc|asan|-O")
 
 
 def end_of_scope(text, start):

@@ -110,9 +110,9 @@ TEST_F(ExternalData, StaysWithinItsFile) {
   expect_refused({2}, {"net.data", "28", "8"}, "beyond the file's end at 32");
   expect_refused({9}, {}, "beyond the file's end at 32");
   expect_refused({2}, {"net.data", "9223372036854775807", "8"}, "beyond the file's end");
-  expect_refused({2}, {"net.data", "-4", "8"}, "no number");
-  expect_refused({2}, {"net.data", "four", "8"}, "no number");
-  expect_refused({2}, {"net.data", "0", "99999999999999999999"}, "no number");
+  expect_refused({2}, {"net.data", "-4", "8"}, "is not a number");
+  expect_refused({2}, {"net.data", "four", "8"}, "is not a number");
+  expect_refused({2}, {"net.data", "0", "99999999999999999999"}, "is not a number");
 }
 
 TEST_F(ExternalData, AgreesWithItsDimensions) {
