@@ -74,4 +74,22 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   return result;
 }
 
+report::FitReport fit_report(const FitRequest& request, FitResult result) {
+  report::FitReport report;
+  report.table = request.table;
+  report.device = std::move(result.device);
+  report.setting = std::move(result.setting);
+  report.level = request.how.level;
+  report.max_half_width = request.how.max_half_width;
+  report.stored = result.stored;
+  if (result.composition)
+    report.composition = report::composition_report(*std::move(result.composition));
+  report.no_composition = std::move(result.no_composition);
+  if (const auto& learned = result.kernels)
+    report.learned = report::LearnedReport{learned->rows, learned->seconds,    learned->bytes,
+                                           learned->seed, learned->calibrated, learned->under_load};
+  report.no_learned = std::move(result.no_kernels);
+  return report;
+}
+
 }  // namespace oplat::app

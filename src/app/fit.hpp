@@ -12,6 +12,7 @@
 #include "app/learning.hpp"
 #include "base/result.hpp"
 #include "predict/fit.hpp"
+#include "report/fit_report.hpp"
 
 namespace oplat::app {
 
@@ -49,5 +50,8 @@ struct FitResult {
 /// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: nothing is
 /// stored.
 Result<FitResult> fit(const FitRequest& request, Events& events);
+
+/// What `oplat fit` says of them.
+report::FitReport fit_report(const FitRequest& request, FitResult result);
 
 }  // namespace oplat::app

@@ -88,8 +88,7 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
     }
     if (earlier)
       events.warn(
-          fmt::format("{}: the table {}; kernels that it lacks now are measured by oplat "
-                      "profile",
+          fmt::format("{}: the table {}; run oplat profile to measure the kernels that it lacks",
                       base::printable(model, 400), lack));
   }
   const bool has_worker = check_runtime_name(selection.setting.runtime).has_value();

@@ -2,6 +2,7 @@
 /// From models and keys to a campaign.
 #include "app/profile.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <unordered_map>
@@ -15,6 +16,8 @@
 namespace oplat::app {
 namespace {
 
+/// No further model is compared with its rows after this.
+constexpr std::chrono::seconds kComparingTime{60};
 constexpr std::uint64_t kMaxKeysFileBytes = std::uint64_t{1} << 30;
 
 void keep_first_of_equals(std::vector<std::string>& keys) {
@@ -30,13 +33,20 @@ Result<std::vector<measure::UnlikeKernel>> unlike_in_model(Session& session,
                                                            table::Table& table, Events& events) {
   std::vector<measure::UnlikeKernel> none;
   if (events.cancelled()) return none;
-  events.progress({.done = 0, .total = 0, .eta_s = {}, .what = "comparing", .item = model.path});
+  const std::string name = base::printable(model.path, 400);
+  // It planned the models, and may have ended with the last of them.
+  if (session.worker->dead()) OPLAT_CHECK(session.worker->restart());
   const auto times = session.worker->node_times(plan_request(model.path, inputs, session.setting));
   if (!times) {
     // Another worker than oplat's own need not know the question.
-    if (times.error().code != Code::Usage)
-      events.note(fmt::format("{}: its kernels were not compared with the runtime's profile: {}",
-                              base::printable(model.path, 400), times.error().message));
+    if (times.error().code != Code::Usage && times.error().code != Code::Interrupted)
+      events.warn(fmt::format("{}: its kernels were not compared with the runtime's profile: {}",
+                              name, times.error().message));
+    return none;
+  }
+  if (times->empty()) {
+    events.note(fmt::format(
+        "{}: the runtime gave no times of kernels inside the model to compare rows with", name));
     return none;
   }
   std::unordered_map<std::string_view, std::vector<const table::PlanKernel*>> kernels_of;
@@ -102,11 +112,31 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   OPLAT_TRY(summary, run_campaign(session, keys, planned, request.campaign, table, events));
   ProfileResult result{request.table, std::move(summary)};
   if (result.summary.interrupted) return result;
+  std::int64_t done = 0;
+  std::int64_t left_out = 0;
+  const auto start = std::chrono::steady_clock::now();
   for (const PlannedModel& model : planned) {
+    if (!model.has_kernels) continue;
+    // The budget is for measuring; what comes after it is short, or is said to be left out.
+    if (std::chrono::steady_clock::now() - start > kComparingTime) {
+      ++left_out;
+      continue;
+    }
+    events.progress({.done = done++,
+                     .total = static_cast<std::int64_t>(planned.size()),
+                     .eta_s = {},
+                     .what = "comparing",
+                     .item = model.path});
     OPLAT_TRY(unlike, unlike_in_model(session, model, request.inputs, table, events));
     result.unlike.insert(result.unlike.end(), std::make_move_iterator(unlike.begin()),
                          std::make_move_iterator(unlike.end()));
   }
+  if (left_out > 0 && !events.cancelled())
+    events.warn(fmt::format(
+        "the kernels of {} models were not compared with the runtime's profile, which took long; "
+        "profile the models again, a few at a time, to compare them",
+        left_out));
+  result.summary.interrupted = events.cancelled();
   return result;
 }
 

@@ -6,6 +6,8 @@
 
 #include "app/session.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "base/truncated_list.hpp"
 #include "compat/registry.hpp"
 #include "search/expansion.hpp"
 
@@ -32,6 +34,8 @@ Result<SearchExpandResult> search_expand(const SpaceSource& space, Events& event
 }
 
 namespace {
+
+constexpr std::size_t kMaxNamedKeys = 5;
 
 Result<search::SearchSpace> asked_space(const SearchLutRequest& request) {
   if (request.rows.runtime) OPLAT_CHECK(check_runtime_name(*request.rows.runtime));
@@ -63,6 +67,16 @@ Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Event
   OPLAT_TRY(space, asked_space(request));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   return time_asked(request, space, table);
+}
+
+Status require_times(const search::SpaceLatencies& latencies, const SearchLutRequest& request) {
+  if (latencies.missing.empty()) return {};
+  base::TruncatedList keys(kMaxNamedKeys);
+  for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
+  return fail(Code::Missing,
+              "{}: distinct kernels missing from {}: {}; measure them ('oplat search expand' lists "
+              "them), learn them with 'oplat fit', or use --missing roofline:{}",
+              request.space.file, request.table, keys.count(), keys.text());
 }
 
 }  // namespace oplat::app

@@ -49,5 +49,7 @@ Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Event
 /// The same by a table that is open; `request.table` is not looked at.
 Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request,
                                           const table::Table& table);
+/// Code::Missing where kernels have no estimate: which, and the way out.
+Status require_times(const search::SpaceLatencies& latencies, const SearchLutRequest& request);
 
 }  // namespace oplat::app

@@ -12,6 +12,7 @@
 #include "ir/onnx_domain.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
+#include "ir/view.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -186,6 +187,21 @@ void canonicalise(Key& key) {
     canonicalise_operands(key, info);
   }
   key.canonicalise();
+}
+
+bool may_name_view(std::string_view key, const Catalogue& catalogue) {
+  const std::string_view head = key.substr(0, key.find_first_of("/@{("));
+  const std::size_t colon = head.rfind(':');
+  const bool own = colon == std::string_view::npos;
+  const std::string_view op = own ? head : head.substr(colon + 1);
+  const OperatorInfo* info = catalogue.find(own ? std::string_view() : head.substr(0, colon), op);
+  return info != nullptr && (info->view || (own && op == "Cast"));
+}
+
+bool names_view(std::string_view key, const Catalogue& catalogue) {
+  if (!may_name_view(key, catalogue)) return false;
+  const auto parsed = parse(key);
+  return parsed && is_view(*parsed, catalogue);
 }
 
 bool is_view(const Key& key, const Catalogue& catalogue) {

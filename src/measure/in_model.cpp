@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "ir/key.hpp"
+#include "ir/view.hpp"
 #include "ir/work.hpp"
 #include "plan/records.hpp"
 #include "table/in_model.hpp"
@@ -24,6 +25,8 @@
 namespace oplat::measure {
 namespace {
 
+/// What a profiler that counts microseconds cannot tell from its own part (ADR 0043).
+constexpr double kUnresolvedNs = 5'000;
 constexpr double kMinShare = 0.05;
 constexpr double kFactor = 2;
 /// Of one core from memory, as measuring counts on (measure/states.cpp).
@@ -76,13 +79,14 @@ std::optional<base::Interval> range_of(std::span<const table::StoredRow> rows) {
   return range;
 }
 
-bool is_view(const std::string& text, const ir::Catalogue& catalogue) {
-  const auto key = ir::parse(text);
-  return key && ir::is_view(*key, catalogue);
-}
-
 base::Interval hull(const base::Interval& a, const base::Interval& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+/// The lower end of a recorded range. Where the profiler could not tell a short time from its own,
+/// the range begins near 0, and its end is anywhere below what the profiler resolves.
+base::Interval lower_end(const base::Interval& range) {
+  return {range.low, std::max(range.low, std::min(range.high, kUnresolvedNs))};
 }
 
 /// Flags all rows of the key, or clears them where `seen` is nothing and what was seen earlier is
@@ -95,7 +99,7 @@ Status update_flags(table::Table& table, std::span<const table::StoredRow> rows,
     const auto earlier = table::in_model_ns(stored.row.method);
     std::optional<base::Interval> now = seen;
     const bool still_unlike =
-        earlier && (!explains(by_itself_ns, {earlier->low, earlier->low}, bytes) ||
+        earlier && (!explains(by_itself_ns, lower_end(*earlier), bytes) ||
                     !explains(by_itself_ns, {earlier->high, earlier->high}, bytes));
     if (still_unlike) now = now ? hull(*now, *earlier) : *earlier;
     table::Row row = stored.row;
@@ -130,7 +134,7 @@ Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table
     OPLAT_TRY(rows, table.rows_of(key.first->key, device, setting));
     key.by_itself_ns = range_of(rows);
     key.has_row = key.by_itself_ns.has_value();
-    if (!key.has_row && is_view(key.first->key, catalogue)) key.by_itself_ns = dispatch_ns;
+    if (!key.has_row && ir::names_view(key.first->key, catalogue)) key.by_itself_ns = dispatch_ns;
     in_model += key.middle_ns();
     by_rows += key.rows_ns();
   }

@@ -38,7 +38,8 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
                                                 const CopyRule& rule = {});
 
-/// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope. `ns` is
+/// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope, of the
+/// fastest of several blocks. `ns` is
 /// std::nullopt if the runtime has no such kernel, or noise leaves no positive time.
 struct EmptyCall {
   std::optional<double> ns;

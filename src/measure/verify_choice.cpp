@@ -153,8 +153,7 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
   for (Candidate& candidate : found) {
     const Result<ir::Key> key = ir::parse(candidate.row.key);
     if (!key || ir::has_unknown(*key)) continue;
-    const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
-    if (info != nullptr && info->view) continue;
+    if (ir::is_view(*key, catalogue)) continue;
     const std::optional<std::string> state =
         state_name(candidate.row.reuse_bytes, ir::work(*key, catalogue), facts);
     if (!state) continue;

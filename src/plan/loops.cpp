@@ -52,6 +52,10 @@ std::optional<std::int64_t> constant_steps(const ir::Graph& graph, const ir::Nod
   const auto count = one_integer(operand);
   const ir::Graph& body = *loop.bodies.front().second;
   if (!operand.constant || !count || computes_condition(body)) return std::nullopt;
+  if (loop.inputs.size() > 1 && loop.inputs[1] != ir::kNoTensor) {
+    const ir::TensorInfo& first = graph.tensors[static_cast<std::size_t>(loop.inputs[1])];
+    if (first.constant && one_integer(first) == 0) return 0;
+  }
   const ir::TensorId condition = condition_origin(body);
   // A condition that is always false ends the loop after its first step.
   const bool ends = condition != ir::kNoTensor &&

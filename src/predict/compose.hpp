@@ -6,7 +6,7 @@
 
 namespace oplat::predict {
 
-/// Coefficients of the selection's fit. Without one c0 is the median empty call of the selection's
+/// Coefficients of the selection's fit. Without one c0 is the shortest empty call of the selection's
 /// campaigns and c1 is 0; notes in `warnings` where no campaign measured an empty call, and where
 /// the fit is of models of a busy machine.
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,

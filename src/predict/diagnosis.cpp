@@ -127,6 +127,8 @@ KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
 
 Remedy remedy_for(const KernelPrediction& kernel) {
   if (kernel.group == "node-overhead") return Remedy::Nothing;  // what no kernel is built for
+  // Its key lacks what decides the work: no number of blocks helps.
+  if (kernel.in_model_ns) return Remedy::Nothing;
   if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
   return kernel.sd_log.value_or(0) > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
 }

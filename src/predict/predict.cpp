@@ -15,8 +15,8 @@
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"
 #include "estimate/chain.hpp"
-#include "ir/catalogue.hpp"
 #include "ir/operand_values.hpp"
+#include "ir/view.hpp"
 #include "predict/compose.hpp"
 #include "predict/load.hpp"
 #include "predict/node_overhead.hpp"
@@ -31,23 +31,6 @@ namespace {
 constexpr std::size_t kMaxNamedKeys = 5;
 /// Of estimate::row_without_time(), by which KernelPrediction::why tells a kernel that was tried.
 constexpr std::string_view kNoTime = " holds no time: ";
-
-/// Whether the operator at the head of the key is a view; the rest of the key is not looked at.
-bool names_a_view(std::string_view key, const ir::Catalogue& catalogue) {
-  const std::string_view head = estimate::operator_of(key);
-  const std::size_t colon = head.rfind(':');
-  const bool own = colon == std::string_view::npos;
-  const ir::OperatorInfo* info = catalogue.find(own ? std::string_view() : head.substr(0, colon),
-                                                own ? head : head.substr(colon + 1));
-  return info != nullptr && info->view;
-}
-
-bool is_view(std::string_view key, const ir::Catalogue& catalogue) {
-  if (!names_a_view(key, catalogue))
-    return false;  // parsing every key would take half of a prediction
-  const auto parsed = ir::parse(key);
-  return parsed && ir::is_view(*parsed, catalogue);
-}
 
 struct KeyHash {
   std::size_t operator()(std::string_view key) const {
@@ -300,9 +283,9 @@ struct Predictor::Impl {
 
   /// Keys are parsed once: a search asks for the same kernels again and again.
   bool view_at(std::string_view key) const {
-    if (!names_a_view(key, *rows.catalogue)) return false;
+    if (!ir::may_name_view(key, *rows.catalogue)) return false;
     const auto [at, added] = views.try_emplace(std::string(key), false);
-    if (added) at->second = is_view(key, *rows.catalogue);
+    if (added) at->second = ir::names_view(key, *rows.catalogue);
     return at->second;
   }
 };

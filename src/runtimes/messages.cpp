@@ -326,8 +326,8 @@ Json encode(const OpenRequest& request) {
                {"copies", request.copies},
                {"topology", topology_name(request.topology)},
                {"distinct_weights", request.distinct_weights},
+               {"results_as_outputs", request.results_as_outputs},
                {"seed", request.seed}};
-  if (request.results_as_outputs) json["results_as_outputs"] = true;
   if (!request.key.empty()) json["key"] = request.key;
   if (!request.model.empty()) json["model"] = request.model;
   return json;

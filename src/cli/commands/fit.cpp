@@ -23,24 +23,6 @@ struct FitFlags {
   Verbosity verbosity;
 };
 
-report::FitReport report_of(const app::FitRequest& request, app::FitResult result) {
-  report::FitReport report;
-  report.table = request.table;
-  report.device = std::move(result.device);
-  report.setting = std::move(result.setting);
-  report.level = request.how.level;
-  report.max_half_width = request.how.max_half_width;
-  report.stored = result.stored;
-  if (result.composition)
-    report.composition = report::composition_report(*std::move(result.composition));
-  report.no_composition = std::move(result.no_composition);
-  if (const auto& learned = result.kernels)
-    report.learned = report::LearnedReport{learned->rows, learned->seconds,    learned->bytes,
-                                           learned->seed, learned->calibrated, learned->under_load};
-  report.no_learned = std::move(result.no_kernels);
-  return report;
-}
-
 Result<int> run_fit(const FitFlags& flags) {
   if (flags.only == "kernels" && !flags.groups_file.empty())
     return fail(Code::Usage,
@@ -57,8 +39,8 @@ Result<int> run_fit(const FitFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::fit(request, events));
   events.finish();
-  OPLAT_CHECK(
-      print_report(flags.form, report::ReportModel{report_of(request, std::move(result)), {}}));
+  OPLAT_CHECK(print_report(flags.form,
+                           report::ReportModel{app::fit_report(request, std::move(result)), {}}));
   return kDone;
 }
 

@@ -16,34 +16,23 @@ namespace oplat::cli {
 namespace {
 
 struct VerifyFlags {
-  std::string table;
-  std::string runtime;
-  std::vector<std::string> worker_arguments;
+  app::VerifyRequest request;
   std::optional<std::string> worker;
-  predict::RowFilter question = {.has_mismatch_flag = false};
   std::string budget = "60s";
-  std::size_t rows = 20;
-  std::uint64_t seed = 1;
   FormOptions form;
   Verbosity verbosity;
 };
 
 Result<int> run_verify(const VerifyFlags& flags) {
-  OPLAT_CHECK(check_out(flags.form, {flags.table}));
+  app::VerifyRequest request = flags.request;
+  OPLAT_CHECK(check_out(flags.form, {request.table}));
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
-  app::VerifyRequest request;
-  request.table = flags.table;
-  request.runtime = flags.runtime;
-  request.worker_arguments = flags.worker_arguments;
   if (flags.worker) {
     OPLAT_TRY(command, worker_words(*flags.worker));
     request.worker_command = std::move(command);
     request.remote = true;
   }
-  request.rows = flags.question;
   request.budget_s = budget_ns / 1e9;
-  request.max_rows = flags.rows;
-  request.seed = flags.seed;
   request.record = command_line();
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::verify(request, events));
@@ -58,7 +47,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
                     : "the budget ended before a row was measured; set a larger --budget");
   }
   if (result.verdict == measure::TableVerdict::Same) return kDone;
-  return fail(Code::GateNotMet, "{}: {}", flags.table, report.verdict);
+  return fail(Code::GateNotMet, "{}: {}", request.table, report.verdict);
 }
 
 }  // namespace
@@ -67,42 +56,39 @@ void add_verify(const Command& app) {
   const Command command = app.add_subcommand(
       "verify", "measure some rows of a table again, to check that it still holds on this machine");
   const auto flags = std::make_shared<VerifyFlags>();
-  command.add_option("T,--table", flags->table, "the latency table")
+  predict::RowFilter& rows = flags->request.rows;
+  command.add_option("T,--table", flags->request.table, "the latency table")
       .envname("OPLAT_TABLE")
       .required();
-  const Option runtime = command.add_option("--runtime", flags->runtime,
+  const Option runtime = command.add_option("--runtime", flags->request.runtime,
                                             "runtime that executes (default: that of the table)");
   add_worker_option(command, flags->worker, runtime);
-  command
-      .add_option("--threads", flags->question.threads, "use rows measured with this many threads")
+  command.add_option("--threads", rows.threads, "use rows measured with this many threads")
       .range(1, 4096);
-  command.add_option("--device", flags->question.device,
-                     "use rows of this device (default: this machine)");
-  command.add_option("--runtime-version", flags->question.version,
+  command.add_option("--device", rows.device, "use rows of this device (default: this machine)");
+  command.add_option("--runtime-version", rows.version,
                      "use rows of this version of the runtime (default: the installed one)");
-  command.add_option("--precision", flags->question.precision,
-                     "use rows computed in this precision");
-  add_option_filter(command, flags->question);
+  command.add_option("--precision", rows.precision, "use rows computed in this precision");
+  add_option_filter(command, rows);
   command.add_option("--budget", flags->budget, "stop after this time")
       .type_name("TIME")
       .capture_default_str();
-  command.add_option("--rows", flags->rows, "number of rows to measure again")
+  command.add_option("--rows", flags->request.max_rows, "number of rows to measure again")
       .range(5, 10'000)
       .capture_default_str();
   command
-      .add_option("--seed", flags->seed,
+      .add_option("--seed", flags->request.seed,
                   "random seed for choosing rows, their order, weights and inputs")
       .capture_default_str();
   command
-      .add_option("--worker-argument", flags->worker_arguments,
+      .add_option("--worker-argument", flags->request.worker_arguments,
                   "argument for the worker, such as the table of 'replay' (repeatable)")
       .repeatable();
   add_form<report::Verification>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(
       "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
-      "could be measured; 6 "
-      "another version of the runtime.");
+      "could be measured; 6 another version of the runtime.");
   command.runs([flags] { return run_verify(*flags); });
 }
 

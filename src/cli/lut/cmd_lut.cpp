@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat lut --model_path DIR[,DIR]: the job of runtime_lut's get_runtime.py.
+#include <array>
 #include <memory>
 
 #include "app/lut.hpp"
+#include "base/text.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
@@ -12,6 +14,10 @@
 
 namespace oplat::cli {
 namespace {
+
+/// The files of a net's folder.
+constexpr std::array kNetFiles = {"model.pb", "model.pbtxt", "model_init.pb", "model_init.pbtxt",
+                                  "model_def.svg"};
 
 struct LutFlags {
   app::LutRequest request;
@@ -26,14 +32,20 @@ Result<int> run_lut(const LutFlags& flags) {
   app::LutRequest request = flags.request;
   request.estimator = estimator_named(flags.estimator);
   OPLAT_CHECK(check_out(flags.form, {request.table}));
+  for (const std::string& model : request.models)
+    for (const std::string& folder : base::split(model, ','))
+      for (const char* name : kNetFiles) OPLAT_CHECK(check_out(flags.form, {folder + "/" + name}));
   TerminalEvents events(flags.verbosity);
   if (flags.queries) {
+    if (flags.form.form() != "text")
+      return fail(Code::Usage, "--queries prints JSON Lines; leave out the flag of another format");
     OPLAT_TRY(lines, app::lut_queries(request, events));
-    OPLAT_CHECK(put_text("", lines));
+    OPLAT_CHECK(put_text(flags.form.out, lines));
     return kDone;
   }
   OPLAT_TRY(document, app::lut_predict(request, events));
   events.finish();
+  OPLAT_CHECK(check_out(flags.form, {document->rows()}));
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{document, {}}));
   OPLAT_CHECK(document->require_answers());
   return kDone;

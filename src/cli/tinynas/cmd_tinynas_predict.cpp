@@ -34,6 +34,7 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(document, app::tinynas_predict(request, events));
   events.finish();
+  OPLAT_CHECK(check_out(flags.form, {document->rows()}));
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{document, {}}));
   if (const auto far = document->far_answers(); far && flags.form.form() == "text")
     print_warnings({&*far, 1}, flags.verbosity);

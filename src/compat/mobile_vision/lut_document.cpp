@@ -134,23 +134,41 @@ report::Sheet LutDocument::sheet() const {
                  {asked_.of_table ? "table" : "look-up table", asked_.rows},
                  {"mode", asked_.mode}};
   for (const LutPrediction& prediction : predictions_) {
+    const std::string sum = python_number(prediction.total_us, prediction.total_whole) + " us";
+    std::string total = prediction.missing() == 0
+                            ? sum
+                            : fmt::format("no total: {} operators have no time (the others: {})",
+                                          prediction.missing(), sum);
+    if (prediction.missing() == 0 && prediction.interval)
+      total += fmt::format(" ({:.4g} % between {:.4g} and {:.4g} us)", 100 * asked_.level,
+                           prediction.interval->low, prediction.interval->high);
     sheet.facts.emplace_back(
         prediction.path,
-        fmt::format("{} us; {} of {} operators found, {} estimated",
-                    python_number(prediction.total_us, prediction.total_whole), prediction.found,
+        fmt::format("{}; {} of {} operators found, {} estimated", total, prediction.found,
                     prediction.answers.size(), prediction.estimated));
   }
-  sheet.columns = {{"model"},         {"op_type"},          {"input_shapes"},
-                   {"records", true}, {"latency_us", true}, {"low_us", true},
-                   {"high_us", true}, {"source"},           {"why"}};
+  sheet.columns = {{"model"},
+                   {"op_type"},
+                   {"op_args"},
+                   {"input_shapes"},
+                   {"input_dtypes"},
+                   {"records", true},
+                   {"latency_us", true},
+                   {"low_us", true},
+                   {"high_us", true},
+                   {"source"},
+                   {"why"}};
   for (const LutPrediction& prediction : predictions_) {
     for (const LutAnswer& answer : prediction.answers) {
       std::optional<double> low, high;
       if (answer.interval) low = answer.interval->low, high = answer.interval->high;
-      sheet.rows.push_back(
-          {prediction.path, answer.query.op_type, python_lists(answer.query.input_shapes),
-           std::to_string(answer.times.size()), lut_number(answer.us, answer.whole),
-           lut_number(low, false), lut_number(high, false), answer.source, answer.why});
+      sheet.rows.push_back({prediction.path, answer.query.op_type,
+                            fmt::format("{}", fmt::join(answer.query.op_args, " ")),
+                            python_lists(answer.query.input_shapes),
+                            fmt::format("{}", fmt::join(answer.query.input_dtypes, " ")),
+                            std::to_string(answer.times.size()),
+                            lut_number(answer.us, answer.whole), lut_number(low, false),
+                            lut_number(high, false), answer.source, answer.why});
     }
   }
   return sheet;

@@ -34,6 +34,8 @@ class LutDocument final : public report::ForeignDocument {
 
   /// One a net.
   [[nodiscard]] const std::vector<LutPrediction>& predictions() const { return predictions_; }
+  /// Path of the rows that answered.
+  [[nodiscard]] const std::string& rows() const { return asked_.rows; }
   /// Code::Missing that names the operators without an answer; all found is not an error.
   [[nodiscard]] Status require_answers() const;
 

@@ -75,7 +75,12 @@ std::string ModuleDocument::text() const {
   const ModuleTotals totals = totals_of(lines_, answers_);
   text += fmt::format("{} operators: {:.0f} parameters, {:.0f} MACs", lines_.size(),
                       totals.parameters, totals.macs);
-  if (!request_.table.empty()) text += fmt::format(", {} us", base::float_text(totals.latency_us));
+  const auto missing =
+      std::count_if(answers_.begin(), answers_.end(), [](const auto& answer) { return !answer; });
+  if (!request_.table.empty()) {
+    text += missing == 0 ? fmt::format(", {} us", base::float_text(totals.latency_us))
+                         : fmt::format(", no latency: {} are not in the table", missing);
+  }
   return text + "\n";
 }
 
@@ -112,10 +117,14 @@ report::Sheet ModuleDocument::sheet() const {
   report::Sheet sheet;
   sheet.title = "Layers of PyTorch models";
   sheet.facts = {{"operators", request_.file}, {"table", request_.table}};
-  sheet.columns = {{"op"},           {"key"},
-                   {"output_shape"}, {"parameters", true},
-                   {"macs", true},   {"latency_us", true},
-                   {"entries", true}};
+  sheet.columns = {{"op"},
+                   {"key"},
+                   {"output_shape"},
+                   {"parameters", true},
+                   {"macs", true},
+                   {"latency_us", true},
+                   {"entries", true},
+                   {"mirrored_bias"}};
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const ModuleLine& line = lines_[i];
     const auto& answer = answers_[i];
@@ -123,7 +132,7 @@ report::Sheet ModuleDocument::sheet() const {
         {line.query.op, line.key, fmt::format("[{}]", fmt::join(line.facts.output_shape, ",")),
          std::to_string(line.facts.parameters), fmt::format("{:.0f}", line.facts.macs),
          answer ? base::float_text(answer->latency_us) : std::string(),
-         std::to_string(answer ? answer->lines : 0)});
+         std::to_string(answer ? answer->lines : 0), answer && answer->mirrored ? "1" : "0"});
   }
   return sheet;
 }

@@ -132,7 +132,11 @@ report::Sheet EvaluateDocument::sheet() const {
   sheet.title = "Operators of a text table";
   sheet.facts = {{"model", request_.model},
                  {"table", request_.table},
-                 {"latency", total ? ms_text(*total) + " ms" : std::string()}};
+                 {"latency", total ? ms_text(*total) + " ms" : "none: operators are missing"}};
+  std::string left_out;
+  for (const auto& [type, count] : questions_.passed_over)
+    left_out += fmt::format("{}{} {}", left_out.empty() ? "" : ", ", count, type);
+  sheet.facts.emplace_back("not counted by this rule", left_out);
   sheet.columns = {{"operator"}, {"count", true}, {"latency_ms", true}};
   for (const std::string& text : answers_.order) {
     const EvaluateAnswers::Answer& answer = answers_.of.at(text);

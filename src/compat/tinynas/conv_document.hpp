@@ -63,6 +63,8 @@ class ConvDocument final : public report::ForeignDocument {
 
   /// One a batch.
   [[nodiscard]] const std::vector<ConvPrediction>& predictions() const { return predictions_; }
+  /// Path of the rows that answered.
+  [[nodiscard]] const std::string& rows() const { return asked_.rows; }
   /// The lines of a list have no room for what an answer rests on: counts those that reach beyond
   /// the rows and says of the first how far. std::nullopt if none does, or of a structure.
   [[nodiscard]] std::optional<std::string> far_answers() const;

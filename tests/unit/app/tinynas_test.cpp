@@ -19,7 +19,7 @@ class TinynasTest : public ::testing::Test {
     std::string rows;
     for (int out_c = 16; out_c <= 64; out_c += 16) {
       for (int size = 8; size <= 32; size += 8)
-        rows += fmt::format("{{Regular,1,16,{0},{0},{1},1,1,0}} {2}\n", size, out_c,
+        rows += fmt::format("{{Regular,1,{1},{0},{0},{1},1,1,0}} {2}\n", size, out_c,
                             1e-6 * size * size * out_c);
     }
     write("conv_data.out", rows);
@@ -39,7 +39,7 @@ class TinynasTest : public ::testing::Test {
 };
 
 TEST_F(TinynasTest, AListedRowKeepsItsTimeByTheOriginalsMethod) {
-  write("tests.txt", "Regular 1 0 1 1 16 16 32\n");
+  write("tests.txt", "Regular 1 0 1 1 32 16 32\n");
   const auto document = must(tinynas_predict(request_, events_));
   ASSERT_EQ(document->predictions().size(), 1U);
   const auto& answer = document->predictions().front().answers.at(0);
@@ -76,7 +76,7 @@ TEST_F(TinynasTest, ARequestThatContradictsItselfIsRefused) {
 }
 
 TEST_F(TinynasTest, AMissingTableIsNamed) {
-  write("tests.txt", "Regular 1 0 1 1 16 16 32\n");
+  write("tests.txt", "Regular 1 0 1 1 32 16 32\n");
   request_.library.clear();
   request_.table = path("none.oplat");
   const auto made = tinynas_predict(request_, events_);

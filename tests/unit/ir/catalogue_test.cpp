@@ -6,6 +6,7 @@
 #include <set>
 
 #include "formats/caffe2/operators.hpp"
+#include "ir/view.hpp"
 #include "unit/compat/all_domains.hpp"
 #include "unit/ir/key_samples.hpp"
 
@@ -151,6 +152,14 @@ TEST(Catalogue, ACastToItsOwnTypeInPlaceDoesNothing) {
   EXPECT_TRUE(view("Cast/21{saturate=1,to=1}(f32[3,4])->(&0)"));
   EXPECT_FALSE(view("Cast/21{saturate=1,to=1}(f32[3,4])->(f32[3,4])")) << "a copy";
   EXPECT_FALSE(view("Cast/21{saturate=1,to=10}(f32[3,4])->(f16[3,4])"));
+  // By the text alone, as predictions ask.
+  const Catalogue& own = Catalogue::own();
+  EXPECT_TRUE(names_view("Cast/21{saturate=1,to=1}(f32[3,4])->(&0)", own));
+  EXPECT_FALSE(names_view("Cast/21{saturate=1,to=10}(f32[3,4])->(f16[3,4])", own));
+  EXPECT_TRUE(may_name_view("Cast/21{}(?)->(?)", own));
+  EXPECT_FALSE(may_name_view("Relu/14{}(f32[3])->(f32[3])", own));
+  EXPECT_FALSE(may_name_view("com.microsoft:Cast/1{}(f32[3])->(&0)", own));
+  EXPECT_FALSE(names_view("Cast", own)) << "no key";
 }
 
 TEST(Catalogue, OperandsThatKernelsWriteOver) {

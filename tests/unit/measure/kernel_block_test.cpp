@@ -223,6 +223,22 @@ TEST(EmptyCall, HoldsNothingThatReadsTheResult) {
   EXPECT_NEAR(*empty->ns, 1000, 1e-6);
 }
 
+TEST(EmptyCall, BlocksThatAreDisturbedDoNotCount) {
+  SimulatedWorld world;
+  world.kernels["tiny"] = {.hot_ns = 50};
+  int blocks = 0;
+  world.before_block = [&] {
+    // Two blocks of five find another program on the core, the first among them.
+    world.call_ns = blocks == 0 || blocks == 3 ? 2500 : 1000;
+    ++blocks;
+  };
+  SimulatedRunner runner(world);
+  const auto empty = measure_empty_call(runner, "tiny", {});
+  ASSERT_TRUE(empty.has_value());
+  EXPECT_EQ(blocks, 5);
+  EXPECT_NEAR(*empty->ns, 1000, 1e-6);
+}
+
 TEST(ModelBlock, IsTheMedianCallWithTheFirstApart) {
   SimulatedWorld world;
   world.kernels["net.onnx"] = {.hot_ns = 7e6};

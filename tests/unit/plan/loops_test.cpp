@@ -86,6 +86,17 @@ TEST(Loops, ConditionThatIsAlwaysFalseEndsTheLoopAfterOneStep) {
   EXPECT_EQ(constant_steps(all, all.nodes[0]), 1000);
 }
 
+TEST(Loops, FirstConditionThatIsFalseLeavesNoStep) {
+  ir::Graph body = body_start();
+  body.outputs = {body.inputs[1]};
+  ir::Graph never = loop_of(body, true, {ir::Value(7)});
+  never.nodes[0].inputs[1] = add_tensor(never, true, ir::Value(ir::List{ir::Value(0)}));
+  EXPECT_EQ(constant_steps(never, never.nodes[0]), 0);
+  ir::Graph always = loop_of(body, true, {ir::Value(7)});
+  always.nodes[0].inputs[1] = add_tensor(always, true, ir::Value(ir::List{ir::Value(1)}));
+  EXPECT_EQ(constant_steps(always, always.nodes[0]), 7);
+}
+
 TEST(Loops, NoStepsAreKnownOfAnOpenCountOrAComputedCondition) {
   ir::Graph body = body_start();
   body.outputs = {body.inputs[1]};

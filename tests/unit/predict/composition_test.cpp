@@ -87,6 +87,16 @@ TEST_F(CompositionTest, ViewsThatAForeignTableTimesAreMeasured) {
   EXPECT_EQ(p.latency_ns, 4000);
 }
 
+// A campaign measures no row of it, so a prediction must not miss one.
+TEST_F(CompositionTest, ACastToItsOwnTypeInPlaceCostsADispatch) {
+  row(plan::kDispatchKey.data(), 200);
+  row(test::kCopy1000, 3000);
+  const std::string cast = "Cast/21{saturate=1,to=1}(f32[3,4])->(&0)";
+  const Prediction p = must(ask(plan({{"a", test::kCopy1000, 1}, {"b", cast, 1}})));
+  EXPECT_EQ(p.kernels[1].source, Source::Free);
+  EXPECT_EQ(p.latency_ns, 3200);
+}
+
 TEST_F(CompositionTest, LoopsThatDataEndMakeTheIntervalWider) {
   const std::string counted = "Loop/16@steps=3{}(i64c[]=3,-,f32[2])->(f32[2])";
   const std::string ended = "Loop/16@ends=data@steps=3{}(i64[],-,f32[2])->(f32[2])";
