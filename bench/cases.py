@@ -138,6 +138,11 @@ def try_case(oplat, case, folder, number, budget):
     return outcome
 
 
+def plain(message, folder):
+    """A message without the paths of the machine at hand."""
+    return verdicts.short(message.replace(str(SHARED), "../shared/cases").replace(str(folder), "FOLDER"))
+
+
 def cell(case, outcome):
     if outcome is None:
         return "not tried", "-", "-"
@@ -146,7 +151,7 @@ def cell(case, outcome):
     return predicted, verdicts.interval_text(outcome), measured
 
 
-def page(cases, results, store, oplat):
+def page(cases, results, store, oplat, folder):
     families = read_tests()
     outcomes = [results[case.name] for case in cases if case.name in results]
     counts = Counter(outcome.verdict for outcome in outcomes)
@@ -170,9 +175,9 @@ def page(cases, results, store, oplat):
             error = "-" if outcome is None else text.signed_percent(outcome.error)
             rows.append([name, case.before, predicted, interval, measured, error, verdict])
             if outcome is not None and outcome.verdict in (verdicts.REFUSED, verdicts.BROKEN, verdicts.OPEN):
-                notes.append(f"- {name}: \"{verdicts.short(outcome.message.replace(str(SHARED), '../shared/cases'))}\"")
+                notes.append(f"- {name}: \"{plain(outcome.message, folder)}\"")
             elif outcome is not None and outcome.verdict == verdicts.WARNED:
-                notes.append(f"- {name}: \"{verdicts.short(outcome.warnings[0])}\"")
+                notes.append(f"- {name}: \"{plain(outcome.warnings[0], folder)}\"")
         lines += text.table(["model", "before", ">predicted", "interval", ">measured", ">error", "verdict"], rows)
         if notes:
             lines += ["", *notes]
@@ -216,7 +221,7 @@ def run(options):
     results = {name: Outcome(**line) for name, line in lines.of.items()}
     facts.setdefault("machine", "unknown machine")
     facts.setdefault("load_after", text.load())
-    write_atomically(options.out, page(cases, results, store, oplat))
+    write_atomically(options.out, page(cases, results, store, oplat, folder))
     print(f"wrote {options.out}")
     bad = [outcome for outcome in results.values() if outcome.verdict not in verdicts.GOOD]
     for outcome in bad:

@@ -137,7 +137,7 @@ void reach(const base::Interval& in_model_ns, Estimate& answer) {
   constexpr double kQuantile = 1.6448536269514722;  // of the normal distribution, two-sided 90 %
   constexpr double kMinNs = 1;
   const double up = in_model_ns.high / answer.median_ns;
-  // Below some microseconds a profiler tells nothing, and what was seen begins at 0. That far a
+  // Below some microseconds a profiler says nothing, and what was seen begins at 0. That far a
   // prediction reaches by itself (predict/compose.cpp); as a spread it would stretch the other end.
   const double down =
       answer.median_ns / std::max({in_model_ns.low, 0.5 * in_model_ns.high, kMinNs});

@@ -998,6 +998,12 @@ double pattern_sd(std::int64_t kept, std::int64_t all) {
 
 constexpr double kLengthSd = 0.7;  // half to twice the work
 constexpr double kWalkSd = 0.9;    // boxes and regions of any size, order of values
+constexpr double kTreeSd = 0.7;    // paths through trees, and whether a processor foresees them
+
+/// Kernels that walk decision trees, whose operands need no values of a special kind.
+bool walks_trees(std::string_view domain, std::string_view op) {
+  return domain == "ai.onnx.ml" && op.starts_with("TreeEnsemble");
+}
 
 std::optional<ValueCaveat> caveat_of(const Key& key, const OperandRule& rule) {
   const TensorEntry* entry = key.operand(rule.operand);
@@ -1099,6 +1105,8 @@ std::optional<ValueCaveat> value_caveat(const Key& key) {
     auto found = caveat_of(key, *rule);
     if (found && (!worst || found->sd_log > worst->sd_log)) worst = std::move(found);
   }
+  if (!worst && walks_trees(key.domain, key.op))
+    return ValueCaveat{kTreeSd, "its time depends on the values of operand 0"};
   return worst;
 }
 
@@ -1112,7 +1120,7 @@ std::optional<ValueCaveat> value_caveat(std::string_view text) {
   const bool any = std::any_of(rules.begin(), rules.end(), [](const OperandRule* rule) {
     return rule->role == Role::Data || rule->role == Role::Length;
   });
-  if (!any) return std::nullopt;
+  if (!any && !walks_trees(domain, head)) return std::nullopt;
   const auto key = parse(text);
   return key ? value_caveat(*key) : std::nullopt;
 }

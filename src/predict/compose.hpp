@@ -6,13 +6,13 @@
 
 namespace oplat::predict {
 
-/// Coefficients of the selection's fit. Without one c0 is the shortest empty call of the selection's
-/// campaigns and c1 is 0; notes in `warnings` where no campaign measured an empty call, and where
-/// the fit is of models of a busy machine.
+/// Coefficients of the selection's fit. Without one c0 is the shortest empty call of the
+/// selection's campaigns and c1 is 0; notes in `warnings` where no campaign measured an empty call,
+/// and where the fit is of models of a busy machine.
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 
-/// Median empty call of the selection's campaigns; std::nullopt if none was measured.
+/// Shortest empty call of the selection's campaigns; std::nullopt if none was measured.
 Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection);
 
 /// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,

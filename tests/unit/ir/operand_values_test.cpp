@@ -220,6 +220,8 @@ TEST(OperandValues, CaveatsNameWhatNoKeySays) {
       sd("RoiAlign/16{sampling_ratio=2}(f32[1,16,32,32],f32[20,4],i64[20])->(f32[20,16,7,7])"), 0);
   EXPECT_EQ(sd("NonZero/13{}(f32[2000])->(i64[1,9])"), 0);
   EXPECT_GT(sd("NonZero/13{}(f32[2000])->(i64[1,1000])"), 0.3);
+  EXPECT_GT(sd("ai.onnx.ml:TreeEnsembleRegressor/3{}(f32[1,30])->(f32[1,1])"), 0.5);
+  EXPECT_EQ(sd("ai.onnx.ml:Scaler/1{}(f32[1,30])->(f32[1,30])"), 0);
 }
 
 TEST(OperandValues, EveryRuleStandsAnyKey) {

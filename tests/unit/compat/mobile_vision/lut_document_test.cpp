@@ -65,8 +65,10 @@ TEST(LutDocument, AMissingOperatorIsNamedAndLeftOutOfTheSum) {
   const report::Sheet sheet = made.sheet();
   ASSERT_EQ(sheet.rows.size(), 2U);
   EXPECT_EQ(sheet.rows[0].size(), sheet.columns.size());
-  EXPECT_EQ(sheet.rows[0][3], "2") << "records";
-  EXPECT_EQ(sheet.rows[1][4], "");
+  EXPECT_EQ(sheet.rows[0][5], "2") << "records";
+  EXPECT_EQ(sheet.rows[1][6], "");
+  EXPECT_THAT(sheet.facts.back().second, HasSubstr("no total: 1 operators have no time"))
+      << "a sum that leaves one out is not the net's";
   const Status status = made.require_answers();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Code::Missing);
