@@ -36,6 +36,7 @@ LONG = "x" * (1 << 20)
 SHOWN = re.compile(rb"\\x1b|\\u\{9b\}|\\u\{202e\}|\\x7f|\\x07|\\x0d|\\u001b")
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 EXIT_CODES = {0, *range(2, 9)}  # 1 is a mistake of the program
+WORKER_EXIT_CODES = {*EXIT_CODES, 1}  # and of a worker: it cannot serve (worker-protocol.md)
 
 failures = []
 
@@ -65,7 +66,7 @@ def run(what, *arguments, folder, shows=True, env=None, json_document=False, lim
             wrong.append(f"{what}: standard output is not JSON: {error}")
     else:
         wrong += check_text(what, "standard output", done.stdout)
-    if done.returncode not in EXIT_CODES:
+    if done.returncode not in (WORKER_EXIT_CODES if arguments[0] == "worker" else EXIT_CODES):
         wrong.append(f"{what}: exit {done.returncode}: {done.stderr[-2000:]!r}")
     if len(done.stderr) > limit:
         wrong.append(f"{what}: {len(done.stderr)} bytes on standard error")
