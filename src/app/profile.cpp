@@ -34,9 +34,12 @@ Result<std::vector<measure::UnlikeKernel>> unlike_in_model(Session& session,
   std::vector<measure::UnlikeKernel> none;
   if (events.cancelled()) return none;
   const std::string name = base::printable(model.path, 400);
-  // It planned the models, and may have ended with the last of them.
-  if (session.worker->dead()) OPLAT_CHECK(session.worker->restart());
-  const auto times = session.worker->node_times(plan_request(model.path, inputs, session.setting));
+  // It planned the models, and may have ended since. The report of the rows, which are measured, is
+  // not lost where it does not start again.
+  const Status started = session.worker->dead() ? session.worker->restart() : Status();
+  const auto times =
+      started ? session.worker->node_times(plan_request(model.path, inputs, session.setting))
+              : fail(started.error());
   if (!times) {
     // Another worker than oplat's own need not know the question.
     if (times.error().code != Code::Usage && times.error().code != Code::Interrupted)

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "compat/tinynas/op_profiler.hpp"
+#include "report/csv.hpp"
 
 namespace oplat::compat::tinynas {
 namespace {
@@ -164,10 +165,6 @@ ordered_json conv_json(const ConvPrediction& prediction) {
   return document;
 }
 
-std::string cell_of(std::optional<double> value) {
-  return value ? base::float_text(*value) : std::string();
-}
-
 /// The columns of a convolution's fields, and its cells.
 constexpr std::string_view kConvColumns[] = {"type", "stride", "fused", "kernel", "batch",
                                              "in_c", "in_h",   "out_c", "group"};
@@ -277,7 +274,7 @@ report::Sheet ConvDocument::sheet() const {
       const ConvAnswer& answer = prediction.answers[i];
       std::vector<std::string> row = conv_cells(question.name, question.conv);
       for (const auto& ms : {answer.ms, lo(answer.interval), hi(answer.interval), question.real_ms})
-        row.push_back(cell_of(ms));
+        row.push_back(report::csv_number(ms));
       row.push_back(answer.source);
       row.push_back(answer.why);
       sheet.rows.push_back(std::move(row));
