@@ -14,16 +14,21 @@
 namespace oplat::report {
 namespace {
 
-constexpr std::string_view kStyle = R"css(
-:root{color-scheme:light dark;--page:#fff;--text:#1c2024;--dim:#5d6670;--line:#d9dee3;
+/// What a colour is called, in a light and in a dark scheme.
+constexpr std::string_view kLightColours = R"css(
+color-scheme:light dark;--page:#fff;--text:#1c2024;--dim:#5d6670;--line:#d9dee3;
 --panel:#f5f7f9;--accent:#0b66c3;--alarm:#b3261e;--alarm-panel:#fdeeed;
---s0:#0b66c3;--s1:#3aa0a8;--s2:#7a5bc7;--s3:#c8791d;--s4:#8a949e;--s5:#b3261e;--s6:#5c7d2f}
-@media (prefers-color-scheme:dark){:root{--page:#14171a;--text:#e6e9ec;--dim:#9aa4ae;
+--s0:#0b66c3;--s1:#3aa0a8;--s2:#7a5bc7;--s3:#c8791d;--s4:#8a949e;--s5:#b3261e;--s6:#5c7d2f)css";
+constexpr std::string_view kDarkColours = R"css(
+--page:#14171a;--text:#e6e9ec;--dim:#9aa4ae;
 --line:#343b42;--panel:#1d2226;--accent:#6db3ff;--alarm:#ff8a80;--alarm-panel:#3a1f1d;
---s0:#5aa7f7;--s1:#4fb9c0;--s2:#a48df0;--s3:#e0a050;--s4:#79838d;--s5:#ff8a80;--s6:#9dbb6a}}
+--s0:#5aa7f7;--s1:#4fb9c0;--s2:#a48df0;--s3:#e0a050;--s4:#79838d;--s5:#ff8a80;--s6:#9dbb6a)css";
+/// Of the element that holds everything.
+constexpr std::string_view kLooks = R"css(
+background:var(--page);color:var(--text);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif)css";
+constexpr std::string_view kRules = R"css(
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem 1rem 3rem;max-width:68rem;background:var(--page);
-color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 h1{font-size:1.15rem;margin:0;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:2.2rem 0 .6rem}
 p{margin:.4rem 0}
@@ -142,9 +147,20 @@ HtmlPage::HtmlPage(std::ostream& out, std::string_view title) : out_(out) {
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
           "'unsafe-inline'\">\n<title>"
-       << html_text(title) << "</title>\n<style>" << kStyle << "</style>\n</head>\n<body>\n";
+       << html_text(title) << "</title>\n<style>:root{" << kLightColours
+       << "}\n@media (prefers-color-scheme:dark){:root{" << kDarkColours << "}}\nbody{" << kLooks
+       << ";margin:0 auto;padding:1.5rem 1rem 3rem;max-width:68rem}" << kRules
+       << "</style>\n</head>\n<body>\n";
 }
 HtmlPage::~HtmlPage() { out_ << "</body>\n</html>\n"; }
+
+// Nested rules hold within the element alone.
+HtmlFragment::HtmlFragment(std::ostream& out) : out_(out) {
+  out_ << "<div class=\"oplat\">\n<style>.oplat{" << kLightColours << ";" << kLooks
+       << ";padding:.5rem 1rem;\n@media (prefers-color-scheme:dark){&{" << kDarkColours << "}}"
+       << kRules << "}</style>\n";
+}
+HtmlFragment::~HtmlFragment() { out_ << "</div>\n"; }
 
 void HtmlTable::print(std::ostream& out) const {
   out << "<table>\n<thead><tr>";

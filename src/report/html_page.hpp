@@ -34,6 +34,19 @@ class HtmlPage {
   std::ostream& out_;
 };
 
+/// Opens a part of somebody else's page, with a style that holds for nothing else there; closes it
+/// when it goes out of scope.
+class HtmlFragment {
+ public:
+  explicit HtmlFragment(std::ostream& out);
+  ~HtmlFragment();
+  HtmlFragment(const HtmlFragment&) = delete;
+  HtmlFragment& operator=(const HtmlFragment&) = delete;
+
+ private:
+  std::ostream& out_;
+};
+
 /// A cell: markup (made with html_text) and its class: "" for words, "n" for a number, "k" for a
 /// kernel's key.
 struct HtmlCell {

@@ -224,6 +224,17 @@ void print_all_kernels(const PredictionReport& report, bool open, std::ostream& 
 
 }  // namespace
 
+void write_page_part(const PredictionReport& report, const Options& options, std::ostream& out) {
+  const predict::Prediction& p = report.prediction;
+  const HtmlFragment fragment(out);
+  print_head(p, out);
+  print_cautions(out, p.mismatch, p.warnings);
+  print_missing(p, out);
+  print_sources(p, out);
+  print_costliest_on_page(report, out);
+  if (options.per_op) print_all_kernels(report, false, out);
+}
+
 void write_page(const PredictionReport& report, const Options& options, std::ostream& out) {
   const predict::Prediction& p = report.prediction;
   const HtmlPage page(

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/forms.hpp"
+#include "report/html_documents.hpp"
 #include "report/html_page.hpp"
 #include "unit/report/sample_reports.hpp"
 
@@ -90,6 +93,19 @@ TEST(Page, PredictionSaysLatencySourcesKernelsAndOrigin) {
   EXPECT_THAT(page, HasSubstr("<dt>device</dt><dd>desk</dd>"));
   EXPECT_THAT(page, HasSubstr("<details><summary>All 3 kernels in order of execution"));
   EXPECT_THAT(rendered("html", p, {.per_op = true}), HasSubstr("<details open>"));
+}
+
+TEST(PagePart, FitsIntoAnotherPage) {
+  std::ostringstream out;
+  write_page_part(test::report_of(test::sample_prediction()), {}, out);
+  const std::string part = out.str();
+  EXPECT_EQ(nesting_fault(part), "");
+  EXPECT_THAT(part, HasSubstr("Where the time comes from"));
+  EXPECT_THAT(part, HasSubstr("Costliest kernels"));
+  // No element or rule that would change the page around it.
+  for (const std::string_view whole : {"<html", "<body", "<title", ":root", "body{"})
+    EXPECT_THAT(part, Not(HasSubstr(whole)));
+  EXPECT_THAT(part, HasSubstr("<style>.oplat{"));
 }
 
 TEST(Page, LoadsAndRunsNothing) {
