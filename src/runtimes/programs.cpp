@@ -55,6 +55,8 @@ std::string interpreter_of(const RuntimeEntry& entry, const fs::path& folder) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (!error && fs::exists(here / name, error)) return (here / name).string();
+  if (const auto environment = at_or_above(folder, "pyvenv.cfg"))
+    return (environment->parent_path() / "bin" / "python").string();
   return "python3";
 }
 

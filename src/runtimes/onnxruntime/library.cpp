@@ -14,20 +14,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The library of the wheel in a virtual environment.
-std::optional<fs::path> in_environment(const fs::path& root) {
-  std::error_code error;
+/// The library of the wheel in these folders of packages.
+std::optional<fs::path> in_packages(const std::vector<fs::path>& packages) {
   std::vector<fs::path> found;
-  for (const auto& python : fs::directory_iterator(root / "lib", error)) {
-    const fs::path folder = python.path() / "site-packages/onnxruntime/capi";
-    std::error_code inner;
-    for (const auto& file : fs::directory_iterator(folder, inner)) {
+  for (const fs::path& folder : packages) {
+    std::error_code error;
+    for (const auto& file : fs::directory_iterator(folder / "onnxruntime/capi", error)) {
       if (file.path().filename().string().starts_with("libonnxruntime.so"))
         found.push_back(file.path());
     }
   }
   if (found.empty()) return std::nullopt;
   return *std::max_element(found.begin(), found.end());
+}
+
+/// The library of the wheel in a virtual environment.
+std::optional<fs::path> in_environment(const fs::path& root) {
+  std::vector<fs::path> packages;
+  std::error_code error;
+  for (const auto& python : fs::directory_iterator(root / "lib", error))
+    packages.push_back(python.path() / "site-packages");
+  return in_packages(packages);
+}
+
+/// The folder of packages that oplat's own wheel is in: PACKAGES/oplat/bin/oplat.
+std::optional<fs::path> own_packages(const fs::path& executable) {
+  const fs::path package = executable.parent_path().parent_path();
+  std::error_code error;
+  const bool is_package =
+      package.filename() == "oplat" && fs::exists(package / "_program.py", error);
+  return is_package ? std::optional(package.parent_path()) : std::nullopt;
 }
 
 }  // namespace
@@ -39,12 +55,15 @@ Result<fs::path> find_library() {
     return fail(Code::Runtime, "onnxruntime: $OPLAT_ONNXRUNTIME names '{}', which is not a file",
                 named);
   }
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (const auto packages = own_packages(executable)) {
+    if (auto found = in_packages({*packages})) return *found;
+  }
   std::vector<fs::path> roots;
   if (const char* environment = std::getenv("VIRTUAL_ENV");
       environment != nullptr && *environment != '\0')
     roots.emplace_back(environment);
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
   for (fs::path folder = executable.parent_path(); folder.has_relative_path();
        folder = folder.parent_path())
     roots.push_back(folder / ".venv");

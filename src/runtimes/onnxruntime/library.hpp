@@ -8,9 +8,9 @@
 
 namespace oplat::runtimes::onnxruntime {
 
-/// $OPLAT_ONNXRUNTIME (a file), else the wheel in $VIRTUAL_ENV, in a .venv of a folder above the
-/// executable or of the current folder, else what the system's loader finds. Code::Runtime with the
-/// command that installs it.
+/// $OPLAT_ONNXRUNTIME (a file), else the wheel next to oplat's own if that is how it was installed,
+/// in $VIRTUAL_ENV, in a .venv of a folder above the executable or of the current folder, else what
+/// the system's loader finds. Code::Runtime with the command that installs it.
 Result<std::filesystem::path> find_library();
 
 }  // namespace oplat::runtimes::onnxruntime
