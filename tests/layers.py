@@ -17,6 +17,7 @@ SEES["compat"] = COMMON + ["estimate", "predict", "search", "report"]
 SEES["app"] = COMMON + ["estimate", "predict", "search", "measure", "runtimes", "compat", "report"]
 SEES["api"] = SEES["app"] + ["app"]
 SEES["cli"] = SEES["app"] + ["app"]
+SEES["python"] = SEES["app"] + ["app", "api"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/')
 
 

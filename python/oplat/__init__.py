@@ -1,2 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of oplat that is Python: workers of runtimes that are driven from it."""
+"""oplat predicts how long a neural network takes on a device, from a table of operators measured once.
+
+    import oplat
+    table = oplat.Table("desk.oplat")
+    print(table.predict("net.onnx").ms)
+
+docs/guide/python.md shows the rest. Names are loaded when they are first used: the program `oplat`
+and its workers in Python import this package too, and some of them run where neither numpy nor the
+extension module is installed.
+"""
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oplat._core import (
+        Context as Context,
+        Device as Device,
+        Document as Document,
+        FitResult as FitResult,
+        Key as Key,
+        KernelTime as KernelTime,
+        MeasuredModel as MeasuredModel,
+        Measurement as Measurement,
+        Objective as Objective,
+        Plan as Plan,
+        PlanKernel as PlanKernel,
+        Prediction as Prediction,
+        ProfileResult as ProfileResult,
+        Progress as Progress,
+        Refusal as Refusal,
+        Rows as Rows,
+        Setting as Setting,
+        Table as Table,
+        Tensor as Tensor,
+        Timing as Timing,
+        ValidatedModel as ValidatedModel,
+        Validation as Validation,
+        measure as measure,
+        plan as plan,
+        profile as profile,
+        program as program,
+    )
+    from oplat.errors import (
+        Error as Error,
+        InputError as InputError,
+        InternalError as InternalError,
+        Interrupted as Interrupted,
+        MissingKernels as MissingKernels,
+        MissingPlan as MissingPlan,
+        PredictionWarning as PredictionWarning,
+        Refused as Refused,
+        RuntimeUnavailable as RuntimeUnavailable,
+        UsageError as UsageError,
+        WriteError as WriteError,
+    )
+
+    __commit__: str
+    __version__: str
+
+_ERRORS = ("Error", "InputError", "InternalError", "Interrupted", "MissingKernels", "MissingPlan",
+           "PredictionWarning", "Refused", "RuntimeUnavailable", "UsageError", "WriteError")
+_CORE = ("Context", "Device", "Document", "FitResult", "Key", "KernelTime", "MeasuredModel",
+         "Measurement", "Objective", "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress",
+         "Refusal", "Rows", "Setting", "Table", "Tensor", "Timing", "ValidatedModel", "Validation",
+         "__commit__", "__version__", "measure", "plan", "profile", "program")
+
+__all__ = sorted(name for name in (*_ERRORS, *_CORE) if not name.startswith("_"))
+
+
+def __getattr__(name: str) -> object:
+    if name in _ERRORS:
+        from oplat import errors as source
+    elif name in _CORE:
+        from oplat import _core as source  # type: ignore[no-redef]
+    else:
+        raise AttributeError(f"module 'oplat' has no attribute {name!r}")
+    value = getattr(source, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ERRORS, *_CORE})

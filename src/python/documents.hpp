@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Documents: results of use cases, which print as the command line prints them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/measure_models.hpp"
+#include "app/predict.hpp"
+#include "app/validate.hpp"
+#include "report/report_model.hpp"
+
+namespace oplat::python {
+
+/// What the report layer renders, and what was said while it was made.
+struct Document {
+  template <class Subject>
+  explicit Document(Subject subject) {
+    model.subject = std::move(subject);
+  }
+  report::ReportModel model;
+  std::vector<std::string> warnings;  ///< printable
+  std::vector<std::string> notes;     ///< printable
+  /// In one of the report's forms: "text", "json", "csv", "html".
+  [[nodiscard]] std::string rendered(std::string_view form) const;
+  template <class Subject>
+  [[nodiscard]] const Subject& as() const {
+    return std::get<Subject>(model.subject);
+  }
+};
+
+/// Of a model; complete, so it has a latency.
+struct Prediction : Document {
+  Prediction(app::PredictResult result, const std::vector<std::string>& of_table);
+  [[nodiscard]] const predict::Prediction& of() const {
+    return as<report::PredictionReport>().prediction;
+  }
+};
+
+struct Validation : Document {
+  explicit Validation(app::ValidateResult result);
+  std::vector<measure::Refusal> refusals;
+};
+
+struct FitResult : Document {
+  using Document::Document;
+};
+
+struct ProfileResult : Document {
+  using Document::Document;
+};
+
+struct Measurement : Document {
+  Measurement(report::Measurement measured, measure::Summary of_campaign)
+      : Document(std::move(measured)), summary(std::move(of_campaign)) {}
+  measure::Summary summary;
+};
+
+struct Plan : Document {
+  using Document::Document;
+};
+
+void bind_documents(nanobind::module_& module);
+
+}  // namespace oplat::python

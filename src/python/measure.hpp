@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// profile(), measure() and plan(), and what Table.validate() shares with them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/model_inputs.hpp"
+#include "app/session.hpp"
+
+namespace oplat::python {
+
+using Shapes = std::optional<std::map<std::string, std::vector<std::int64_t>>>;
+using Texts = std::optional<std::map<std::string, std::string>>;
+
+app::ModelInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> batch,
+                              const Texts& data);
+
+/// The program `oplat`: $OPLAT_PROGRAM, else bin/oplat next to this module, else as
+/// api::program() finds it.
+std::string program();
+
+/// Its worker is started by program(): this process is not oplat.
+app::RuntimeRequest runtime_request(const std::string& runtime, std::int64_t threads,
+                                    const std::string& precision, const Texts& options,
+                                    const std::string& device,
+                                    const std::vector<std::string>& worker_arguments);
+
+void bind_measure(nanobind::module_& module);
+
+}  // namespace oplat::python

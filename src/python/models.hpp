@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A model as Python gives it: the path of a file, the bytes of an ONNX model, or an object that
+/// gives them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+
+namespace oplat::python {
+
+/// A path, or anything that has one (`os.PathLike`).
+struct Path {
+  std::string text;
+};
+
+/// A model's file. Bytes are in a temporary one, which is removed with this.
+struct ModelFile {
+  std::string path;
+  std::string name;  ///< as results name it
+  std::optional<base::TemporaryFolder> folder;
+};
+
+/// `bytes`, an object with SerializeToString() (`onnx.ModelProto`), else a path. Throws TypeError
+/// for anything else, and WriteError if no temporary file can be made.
+ModelFile model_file(nanobind::handle model);
+/// The files of a list of models, or of a single one.
+std::vector<ModelFile> model_files(nanobind::handle models);
+
+}  // namespace oplat::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<oplat::python::Path> {
+  NB_TYPE_CASTER(oplat::python::Path, const_name("str | os.PathLike[str]"))
+  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+    PyObject* path = PyOS_FSPath(source.ptr());
+    if (path == nullptr) return PyErr_Clear(), false;
+    const object kept = steal(path);
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_Check(path) ? PyUnicode_AsUTF8AndSize(path, &size) : nullptr;
+    if (text == nullptr) return PyErr_Clear(), false;
+    value.text.assign(text, static_cast<std::size_t>(size));
+    return true;
+  }
+  static handle from_cpp(const oplat::python::Path& path, rv_policy, cleanup_list*) noexcept {
+    return PyUnicode_FromStringAndSize(path.text.data(), static_cast<Py_ssize_t>(path.text.size()));
+  }
+};
+
+}  // namespace nanobind::detail

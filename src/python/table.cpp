@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/table.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "api/values.hpp"
+#include "app/fit.hpp"
+#include "app/predict.hpp"
+#include "app/validate.hpp"
+#include "base/message.hpp"
+#include "base/text.hpp"
+#include "oplat/key.hpp"
+#include "predict/prediction.hpp"
+#include "python/columns.hpp"
+#include "python/documents.hpp"
+#include "python/errors.hpp"
+#include "python/events.hpp"
+#include "python/fork_gate.hpp"
+#include "python/measure.hpp"
+#include "python/models.hpp"
+
+namespace oplat::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+OpenTable::OpenTable(Table opened, std::vector<std::string> said)
+    : process(::getpid()), table(std::move(opened)), warnings(std::move(said)) {}
+
+TableHandle::TableHandle(std::string path, OpenOptions options)
+    : path_(std::move(path)), options_(std::move(options)), opened_(open()) {}
+
+TableHandle::~TableHandle() { forget(); }
+
+namespace {
+
+/// Keeps what is said while a table is opened.
+class KeptWarnings final : public oplat::Events {
+ public:
+  void warn(std::string_view text) override { texts.emplace_back(text); }
+  std::vector<std::string> texts;
+};
+
+}  // namespace
+
+std::shared_ptr<OpenTable> TableHandle::open() const {
+  check_forked_child();
+  KeptWarnings said;
+  auto table = [&] {
+    const nb::gil_scoped_release release;
+    const InsideLibrary inside(CallLength::Short);
+    return Table::open(path_, options_, &said);
+  }();
+  if (!table) raise(table.error());
+  return std::make_shared<OpenTable>(*std::move(table), std::move(said.texts));
+}
+
+void TableHandle::forget() {
+  // The parent's connection stays as it is: neither used nor closed.
+  if (opened_ && opened_->process != ::getpid())
+    static_cast<void>(new std::shared_ptr<OpenTable>(std::move(opened_)));
+  opened_.reset();
+}
+
+std::shared_ptr<OpenTable> TableHandle::opened() {
+  if (!opened_) throw nb::value_error("the table is closed");
+  if (opened_->process != ::getpid()) reopen();
+  return opened_;
+}
+
+void TableHandle::reopen() {
+  auto fresh = open();
+  forget();
+  opened_ = std::move(fresh);
+}
+
+void TableHandle::close() { forget(); }
+
+namespace {
+
+app::PredictRequest with_model(const app::PredictRequest& request, const ModelFile& model) {
+  app::PredictRequest asked = request;
+  asked.model = model.path;
+  return asked;
+}
+
+/// With the GIL. Throws MissingKernels if kernels have no time and the request does not allow that.
+Prediction predict_one(TableHandle& handle, const app::PredictRequest& request,
+                       const ModelFile& model, PythonEvents& events) {
+  const auto opened = handle.opened();
+  app::PredictResult result = events.run([&] {
+    const std::lock_guard lock(opened->mutex);
+    return app::predict(request, opened->table.impl().opened, events);
+  });
+  result.prediction.model = model.name;
+  if (const Status complete = predict::require_complete(result.prediction); !complete)
+    raise_missing(complete.error(), result.prediction.missing);
+  Prediction prediction(std::move(result), opened->warnings);
+  prediction.notes = std::exchange(events.notes, {});
+  return prediction;
+}
+
+Prediction predict_model(TableHandle& handle, nb::handle model,
+                         const app::PredictRequest& request) {
+  const ModelFile file = model_file(model);
+  PythonEvents events;
+  return predict_one(handle, with_model(request, file), file, events);
+}
+
+std::vector<Prediction> predict_models(TableHandle& handle, nb::handle models,
+                                       const app::PredictRequest& request) {
+  std::vector<Prediction> predictions;
+  PythonEvents events;
+  for (const nb::handle model : nb::iter(models)) {
+    const ModelFile file = model_file(model);
+    predictions.push_back(predict_one(handle, with_model(request, file), file, events));
+  }
+  return predictions;
+}
+
+/// A callable for search libraries: one number of a prediction.
+struct Objective {
+  nb::object table;
+  app::PredictRequest request;
+  std::string bound;
+};
+
+/// The number leaves nothing to read warnings from, so Python says them.
+void say_warnings(const Prediction& prediction) {
+  if (prediction.warnings.empty()) return;
+  const nb::object category = nb::module_::import_("oplat.errors").attr("PredictionWarning");
+  for (const std::string& text : prediction.warnings) {
+    const std::string said = fmt::format("{}: {}", base::printable(prediction.of().model), text);
+    if (PyErr_WarnEx(category.ptr(), said.c_str(), 1) != 0) throw nb::python_error();
+  }
+}
+
+double objective_value(const Objective& objective, nb::handle model) {
+  const Prediction prediction =
+      predict_model(nb::cast<TableHandle&>(objective.table), model, objective.request);
+  say_warnings(prediction);
+  const predict::Prediction& p = prediction.of();
+  if (objective.bound == "ms") return *p.latency_ns / api::kNsPerMs;
+  if (!p.interval) raise({Code::Internal, "a prediction without an interval"});
+  return (objective.bound == "lo" ? p.interval->low : p.interval->high) / api::kNsPerMs;
+}
+
+/// Defines a method whose further arguments say how to predict: `method(self, subject, request)`.
+template <class Class, class Method, class... Extra>
+void def_predicting(Class& bound, const char* name, Method method, const Extra&... extra) {
+  bound.def(
+      name,
+      [method](nb::handle self, nb::handle subject, std::optional<std::int64_t> threads,
+               const Shapes& shapes, std::optional<std::int64_t> batch, const Texts& inputs,
+               std::optional<std::string> device, std::optional<std::string> runtime,
+               std::optional<std::string> version, std::optional<std::string> precision,
+               const Texts& options, bool allow_setting_mismatch, const std::string& plan,
+               double level, const std::string& missing, const std::string& estimator) {
+        app::PredictRequest request;
+        request.inputs = model_inputs(shapes, batch, inputs);
+        request.rows.threads = threads;
+        request.rows.device = std::move(device);
+        request.rows.runtime = std::move(runtime);
+        request.rows.version = std::move(version);
+        request.rows.precision = std::move(precision);
+        if (options) request.rows.options = *options;
+        request.rows.allow_setting_mismatch = allow_setting_mismatch;
+        request.plan = value_of(app::parse_plan_source(plan));
+        request.plan.program = program();
+        request.options.level = level;
+        request.options.missing = value_of(predict::parse_missing_policy(missing));
+        const auto profile = estimate::parse_profile(estimator);
+        if (!profile)
+          raise({Code::Usage, fmt::format("estimator {}: expected accurate or fast",
+                                          base::printable(estimator))});
+        request.options.estimator = *profile;
+        return method(self, subject, request);
+      },
+      extra..., nb::kw_only(), "threads"_a = nb::none(), "shapes"_a = nb::none(),
+      "batch"_a = nb::none(), "inputs"_a = nb::none(), "device"_a = nb::none(),
+      "runtime"_a = nb::none(), "version"_a = nb::none(), "precision"_a = nb::none(),
+      "options"_a = nb::none(), "allow_setting_mismatch"_a = false, "plan"_a = "auto",
+      "level"_a = 0.9, "missing"_a = "error", "estimator"_a = "accurate");
+}
+
+/// The part of a signature that def_predicting() adds.
+#define OPLAT_PREDICTING                                                                           \
+  "*, threads: int | None = None, shapes: oplat._types.Shapes | None = None, batch: int | None = " \
+  "None, "                                                                                         \
+  "inputs: dict[str, str] | None = None, device: str | None = None, runtime: str | None = "        \
+  "None, version: str | None = None, precision: str | None = None, options: dict[str, str] | "     \
+  "None = None, allow_setting_mismatch: bool = False, plan: str = 'auto', level: float = 0.9, "    \
+  "missing: typing.Literal['error', 'roofline', 'zero'] = 'error', estimator: "                    \
+  "typing.Literal['accurate', 'fast'] = 'accurate'"
+
+std::string flags_text(const std::vector<std::string>& flags) { return base::join(flags, ","); }
+
+std::string options_text(const Setting& setting) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : setting.options) words.push_back(name + "=" + value);
+  return base::join(words, " ");
+}
+
+/// Without the GIL.
+Result<Columns> row_columns(const Table& table, const RowFilter& filter) {
+  using Kind = Column::Kind;
+  Column id("id", Kind::Int64), key("key", Kind::Text), device("device", Kind::Text),
+      runtime("runtime", Kind::Text), version("version", Kind::Text),
+      precision("precision", Kind::Text), threads("threads", Kind::Int64),
+      options("options", Kind::Text), reuse("reuse_bytes", Kind::Float64),
+      median("median_ms", Kind::Float64), low("low_ms", Kind::Float64),
+      high("high_ms", Kind::Float64), blocks("blocks", Kind::Int64), reason("reason", Kind::Text),
+      flags("flags", Kind::Text);
+  std::int64_t length = 0;
+  const auto number = [](const std::optional<Timing>& timing, double Timing::*member) {
+    return timing ? std::optional(*timing.*member) : std::nullopt;
+  };
+  const auto text = [](const std::string& value) { return std::optional<std::string_view>(value); };
+  const Status status = table.each_row(filter, [&](const Row& row) {
+    ++length;
+    id.add(row.id);
+    key.add(text(row.key));
+    device.add(text(row.device));
+    runtime.add(text(row.setting.runtime));
+    version.add(text(row.setting.version));
+    precision.add(text(row.setting.precision));
+    threads.add(row.setting.threads);
+    options.add(text(options_text(row.setting)));
+    reuse.add(row.reuse_bytes);
+    median.add(number(row.timing, &Timing::median_ms));
+    low.add(number(row.timing, &Timing::low_ms));
+    high.add(number(row.timing, &Timing::high_ms));
+    blocks.add(row.timing ? row.timing->blocks : std::int64_t{0});
+    reason.add(row.timing ? std::nullopt : text(row.reason));
+    flags.add(text(flags_text(row.flags)));
+    return true;
+  });
+  if (!status) return fail(status.error());
+  Columns columns;
+  columns.length = length;
+  for (Column* one : {&id, &key, &device, &runtime, &version, &precision, &threads, &options,
+                      &reuse, &median, &low, &high, &blocks, &reason, &flags})
+    columns.columns.push_back(std::move(*one));
+  return columns;
+}
+
+/// Without the GIL: the distinct keys of the rows, in order of first appearance.
+Result<Columns> kernel_columns(const Table& table, const RowFilter& filter) {
+  struct Kernel {
+    std::string key;
+    std::int64_t rows = 0;
+    std::int64_t timed = 0;
+    std::optional<double> min_ms, max_ms;  ///< over cache states and settings
+  };
+  std::vector<Kernel> kernels;
+  std::unordered_map<std::string, std::size_t> index;
+  const Status status = table.each_row(filter, [&](const Row& row) {
+    const auto [at, added] = index.emplace(row.key, kernels.size());
+    if (added) kernels.push_back({row.key, 0, 0, {}, {}});
+    Kernel& kernel = kernels[at->second];
+    ++kernel.rows;
+    if (!row.timing) return true;
+    ++kernel.timed;
+    const double ms = row.timing->median_ms;
+    kernel.min_ms = std::min(kernel.min_ms.value_or(ms), ms);
+    kernel.max_ms = std::max(kernel.max_ms.value_or(ms), ms);
+    return true;
+  });
+  if (!status) return fail(status.error());
+  using Kind = Column::Kind;
+  Column key("key", Kind::Text), op("op", Kind::Text), rows("rows", Kind::Int64),
+      timed("rows_with_time", Kind::Int64), flops("flops", Kind::Float64),
+      min("min_ms", Kind::Float64), max("max_ms", Kind::Float64);
+  for (const Kernel& kernel : kernels) {
+    const auto parsed = Key::parse(kernel.key);  // another system's row may have another text
+    key.add(std::optional<std::string_view>(kernel.key));
+    op.add(parsed ? std::optional<std::string_view>(parsed->op()) : std::nullopt);
+    rows.add(kernel.rows);
+    timed.add(kernel.timed);
+    flops.add(parsed ? parsed->flops() : std::nullopt);
+    min.add(kernel.min_ms);
+    max.add(kernel.max_ms);
+  }
+  Columns columns;
+  columns.length = static_cast<std::int64_t>(kernels.size());
+  for (Column* one : {&key, &op, &rows, &timed, &flops, &min, &max})
+    columns.columns.push_back(std::move(*one));
+  return columns;
+}
+
+/// Defines rows() or kernels().
+template <class Class, class Read>
+void def_columns(Class& bound, const char* name, Read read, const char* documentation) {
+  bound.def(
+      name,
+      [read](TableHandle& handle, std::optional<std::string> key, std::optional<std::string> device,
+             std::optional<std::string> runtime, std::optional<std::string> version,
+             std::optional<std::string> precision, std::optional<std::int64_t> threads,
+             bool with_time) {
+        const RowFilter filter{
+            std::move(device), std::move(runtime), std::move(version), std::move(precision),
+            threads,           std::move(key),     with_time};
+        const auto opened = handle.opened();
+        PythonEvents events;
+        return Rows{std::make_shared<const Columns>(events.run([&] {
+          const std::lock_guard lock(opened->mutex);
+          return read(opened->table, filter);
+        }))};
+      },
+      nb::kw_only(), "key"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
+      "version"_a = nb::none(), "precision"_a = nb::none(), "threads"_a = nb::none(),
+      "with_time"_a = false, documentation);
+}
+
+FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const Texts& groups,
+                    std::optional<std::string> device, std::optional<std::string> runtime,
+                    std::optional<std::string> version, std::optional<std::string> precision,
+                    std::optional<std::int64_t> threads, std::uint64_t seed, int jobs,
+                    bool calibrate, bool exclude_suspects, double level, bool store,
+                    const nb::object& progress) {
+  app::FitRequest request;
+  request.table = handle.path();
+  request.rows.device = std::move(device);
+  request.rows.runtime = std::move(runtime);
+  request.rows.version = std::move(version);
+  request.rows.precision = std::move(precision);
+  request.rows.threads = threads;
+  request.composition = composition;
+  request.kernels = kernels;
+  if (groups) request.how.groups = *groups;
+  request.how.level = level;
+  request.learn = {seed, jobs, calibrate, exclude_suspects};
+  request.store = store;
+  PythonEvents events(progress);
+  auto made = events.run([&] { return app::fit(request, events); }, CallLength::Long);
+  FitResult result(app::fit_report(request, std::move(made)));
+  result.warnings = std::move(events.warnings);
+  result.notes = std::move(events.notes);
+  if (store) handle.reopen();
+  return result;
+}
+
+Validation validate_table(TableHandle& handle, const nb::object& models, const std::string& runtime,
+                          std::int64_t threads, const std::string& precision, const Texts& options,
+                          const std::string& device, const Shapes& shapes,
+                          std::optional<std::int64_t> batch, const Texts& inputs, double level,
+                          bool measure_anew, const std::vector<std::string>& worker_arguments,
+                          const nb::object& progress) {
+  const auto files = model_files(models);
+  app::ValidateRequest request;
+  for (const ModelFile& file : files) request.models.push_back(file.path);
+  request.inputs = model_inputs(shapes, batch, inputs);
+  request.table = handle.path();
+  request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
+  request.level = level;
+  request.measure_anew = measure_anew;
+  request.record = "oplat.Table.validate";
+  PythonEvents events(progress);
+  auto made = events.run([&] { return app::validate(request, events); }, CallLength::Long);
+  Validation result(std::move(made));
+  if (result.as<predict::Validation>().models.empty())
+    raise({Code::Runtime,
+           fmt::format("no model could be measured{}{}", result.refusals.empty() ? "" : ": ",
+                       result.refusals.empty() ? "" : result.refusals.front().reason)});
+  result.warnings.insert(result.warnings.end(), events.warnings.begin(), events.warnings.end());
+  result.notes = std::move(events.notes);
+  return result;
+}
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
+  nb::class_<Objective>(module, "Objective",
+                        "A callable for search libraries: model to milliseconds. Warnings of its\n"
+                        "predictions are Python warnings of the class `oplat.PredictionWarning`.")
+      .def("__call__", objective_value, "model"_a,
+           nb::sig("def __call__(self, model: oplat._types.Model) -> float"))
+      .def_prop_ro("level", [](const Objective& o) { return o.request.options.level; })
+      .def_ro("bound", &Objective::bound)
+      .def("__repr__", [](const Objective& objective) {
+        return fmt::format("<oplat.Objective: {} at {:.0f} %>", objective.bound,
+                           100 * objective.request.options.level);
+      });
+
+  nb::class_<TableHandle> table(
+      module, "Table",
+      "An open table of measured latencies, or another system's file as one.\n\n"
+      "Any number of threads may use it; one call at a time works on it. A forked child opens\n"
+      "the file again by itself. What a query answered once it answers again as long as the\n"
+      "table is open.");
+  table
+      .def(
+          "__init__",
+          [](TableHandle* self, Path path, std::optional<std::int64_t> threads,
+             std::optional<std::string> precision, bool skip_bad_rows) {
+            new (self)
+                TableHandle(std::move(path.text), {threads, std::move(precision), skip_bad_rows});
+          },
+          "path"_a, nb::kw_only(), "threads"_a = nb::none(), "precision"_a = nb::none(),
+          "skip_bad_rows"_a = false,
+          "Opens it for reading. `threads`, `precision` and `skip_bad_rows` are of another\n"
+          "system's file, where it does not say them.")
+      .def_prop_ro("path", &TableHandle::path)
+      .def_prop_ro(
+          "contexts",
+          [](TableHandle& handle) {
+            const auto opened = handle.opened();
+            PythonEvents events;
+            return events.run([&] {
+              const std::lock_guard lock(opened->mutex);
+              return opened->table.contexts();
+            });
+          },
+          "Every device and setting with rows.")
+      .def_prop_ro(
+          "warnings", [](TableHandle& handle) { return handle.opened()->warnings; },
+          "What was said when it was opened; every prediction repeats it.")
+      .def("reopen", &TableHandle::reopen, "Sees what other processes wrote since.")
+      .def("close", &TableHandle::close, "Later calls are a ValueError.")
+      .def(
+          "__enter__", [](const nb::object& self) { return self; },
+          nb::sig("def __enter__(self) -> Table"))
+      .def(
+          "__exit__", [](TableHandle& handle, const nb::args&) { handle.close(); },
+          nb::sig("def __exit__(self, *exception: object) -> None"))
+      .def("__len__",
+           [](TableHandle& handle) {
+             const auto opened = handle.opened();
+             PythonEvents events;
+             return events.run([&] {
+               const std::lock_guard lock(opened->mutex);
+               return opened->table.count();
+             });
+           })
+      .def("__repr__", [](const TableHandle& handle) {
+        return fmt::format("<oplat.Table: {}>", base::printable(handle.path(), 400));
+      });
+  def_columns(table, "rows", row_columns,
+              "The rows, in order of id, as columns. Times are milliseconds of one execution; a\n"
+              "row without a time has a reason.");
+  def_columns(table, "kernels", kernel_columns,
+              "The distinct kernels of the rows, with the number of their rows and the range of\n"
+              "their medians over cache states and settings.");
+  def_predicting(
+      table, "predict",
+      [](nb::handle self, nb::handle model, const app::PredictRequest& request) {
+        return predict_model(nb::cast<TableHandle&>(self), model, request);
+      },
+      "model"_a,
+      nb::sig("def predict(self, model: oplat._types.Model, " OPLAT_PREDICTING ") -> Prediction"),
+      "How long a model takes. `model` is a path, the bytes of an ONNX model, or an\n"
+      "`onnx.ModelProto`. What a table leaves open is chosen by `threads`, `device`, `runtime`,\n"
+      "`version`, `precision` and `options`; what the model leaves open, by `shapes`, `batch`\n"
+      "and `inputs`. MissingKernels names kernels that nothing answers.");
+  def_predicting(
+      table, "predict_many",
+      [](nb::handle self, nb::handle models, const app::PredictRequest& request) {
+        return predict_models(nb::cast<TableHandle&>(self), models, request);
+      },
+      "models"_a,
+      nb::sig("def predict_many(self, models: "
+              "collections.abc.Iterable[oplat._types.Model], " OPLAT_PREDICTING
+              ") -> list[Prediction]"),
+      "Predicts each model, in order. The first that cannot be predicted raises.");
+  def_predicting(
+      table, "as_objective",
+      [](nb::handle self, nb::handle bound, const app::PredictRequest& request) {
+        const auto word = nb::cast<std::string>(bound);
+        if (word != "hi" && word != "ms" && word != "lo")
+          raise(
+              {Code::Usage, fmt::format("bound {}: expected hi, ms or lo", base::printable(word))});
+        return Objective{nb::borrow(self), request, word};
+      },
+      "bound"_a = "hi",
+      nb::sig(
+          "def as_objective(self, bound: typing.Literal['hi', 'ms', 'lo'] = 'hi', " OPLAT_PREDICTING
+          ") -> Objective"),
+      "A function from a model to the upper end of its interval, for constraints ('hi'), to its\n"
+      "median ('ms') or to the lower end ('lo'), in milliseconds.");
+  table
+      .def("fit", fit_table, nb::kw_only(), "composition"_a = true, "kernels"_a = true,
+           "groups"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
+           "version"_a = nb::none(), "precision"_a = nb::none(), "threads"_a = nb::none(),
+           "seed"_a = 1, "jobs"_a = 0, "calibrate"_a = true, "exclude_suspects"_a = false,
+           "level"_a = 0.9, "store"_a = true, "progress"_a = nb::none(),
+           nb::sig("def fit(self, *, composition: bool = True, kernels: bool = True, groups: "
+                   "dict[str, str] | None = None, device: str | None = None, runtime: str | None = "
+                   "None, version: str | None = None, precision: str | None = None, threads: int | "
+                   "None = None, seed: int = 1, jobs: int = 0, calibrate: bool = True, "
+                   "exclude_suspects: bool = False, level: float = 0.9, store: bool = True, "
+                   "progress: collections.abc.Callable[[Progress], object] | None = None) -> "
+                   "FitResult"),
+           "Learns how kernels add up, and how long unmeasured ones take; stores it in the file\n"
+           "and reopens the table. Ctrl-C stores nothing.")
+      .def("validate", validate_table, "models"_a, "runtime"_a = "onnxruntime", nb::kw_only(),
+           "threads"_a = 1, "precision"_a = "", "options"_a = nb::none(), "device"_a = "",
+           "shapes"_a = nb::none(), "batch"_a = nb::none(), "inputs"_a = nb::none(),
+           "level"_a = 0.9, "measure"_a = false, "worker_arguments"_a = std::vector<std::string>(),
+           "progress"_a = nb::none(),
+           nb::sig("def validate(self, models: oplat._types.Models, runtime: str = 'onnxruntime', "
+                   "*, threads: "
+                   "int = 1, precision: str = '', options: dict[str, str] | None = None, device: "
+                   "str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
+                   "inputs: "
+                   "dict[str, str] | None = None, level: float = 0.9, measure: bool = False, "
+                   "worker_arguments: list[str] = [], progress: "
+                   "collections.abc.Callable[[Progress], object] | None = None) -> Validation"),
+           "Predicts models and measures them where the table lacks their time; `measure`: all\n"
+           "of them.");
+}
+
+}  // namespace oplat::python

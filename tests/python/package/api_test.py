@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the package answers: the numbers, warnings and errors of the command line."""
+import copy
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+import oplat
+from support import IS_WHEEL, RELU, command, sample, scratch, table_without_a_row
+
+
+class PredictTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.path, cls.model = sample()
+        cls.table = oplat.Table(cls.path)
+        cls.prediction = cls.table.predict(cls.model)
+
+    def test_numbers_are_those_of_the_command_line(self):
+        done = command("predict", self.model, "--table", self.path, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        p = self.prediction
+        self.assertEqual(p.to_dict(), document)
+        self.assertEqual(p.ms, document["latency_ns"] / 1e6)
+        self.assertEqual([p.lo, p.hi], [bound / 1e6 for bound in document["interval_ns"]])
+        self.assertTrue(p.lo < p.ms < p.hi)
+        self.assertAlmostEqual(sum(p.coverage.values()) + p.overhead, 1, places=9)
+        self.assertEqual([kernel.key for kernel in p.kernels], [kernel["key"] for kernel in document["kernels"]])
+
+    def test_every_warning_of_the_command_line_is_on_the_prediction(self):
+        done = command("predict", self.model, "--table", self.path, "--json")
+        said = [line.split("warning: ", 1)[1] for line in done.stderr.splitlines() if "warning: " in line]
+        self.assertEqual(self.prediction.warnings, said)
+
+    def test_a_mismatch_is_a_warning(self):
+        p = self.table.predict(self.model, threads=2, allow_setting_mismatch=True, plan="auto") \
+            if not IS_WHEEL else self.table.predict(self.model, version="0.1", allow_setting_mismatch=True)
+        mismatches = [text for text in p.warnings if text.startswith("mismatch: ")]
+        self.assertEqual(len(mismatches), 1, p.warnings)
+        self.assertGreater(p.hi - p.lo, self.prediction.hi - self.prediction.lo)
+
+    def test_level_widens_the_interval(self):
+        wide = self.table.predict(self.model, level=0.99)
+        self.assertEqual(wide.ms, self.prediction.ms)
+        self.assertLess(wide.lo, self.prediction.lo)
+        self.assertGreater(wide.hi, self.prediction.hi)
+
+    def test_a_model_is_a_path_bytes_or_an_object_that_gives_them(self):
+        content = Path(self.model).read_bytes()
+
+        class Model:
+            def SerializeToString(self):
+                return content
+
+        for model in (self.model, Path(self.model), content, Model()):
+            self.assertEqual(self.table.predict(model, plan="cached").ms, self.prediction.ms)
+        self.assertEqual(self.table.predict(content, plan="cached").model, "model.onnx")
+        for model in (3, None, [self.model]):
+            with self.assertRaises(TypeError):
+                self.table.predict(model)
+
+    def test_predict_many_answers_in_order(self):
+        many = self.table.predict_many([self.model, Path(self.model)])
+        self.assertEqual([p.ms for p in many], [self.prediction.ms] * 2)
+        with self.assertRaises(oplat.InputError):
+            self.table.predict_many([self.model, "none.onnx"])
+
+    def test_objective_is_the_end_of_the_interval_and_warns(self):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            self.assertEqual(self.table.as_objective(level=0.9)(self.model), self.prediction.hi)
+            self.assertEqual(self.table.as_objective("ms")(self.model), self.prediction.ms)
+            self.assertEqual(self.table.as_objective("lo", level=0.9)(self.model), self.prediction.lo)
+        self.assertEqual(len(said), 3 * len(self.prediction.warnings))
+        self.assertTrue(all(one.category is oplat.PredictionWarning for one in said))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            if self.prediction.warnings:
+                with self.assertRaises(oplat.PredictionWarning):
+                    self.table.as_objective()(self.model)
+        with self.assertRaises(oplat.UsageError):
+            self.table.as_objective("middle")
+
+    def test_prints_in_a_terminal_and_in_a_notebook(self):
+        self.assertIn(Path(self.model).name, repr(self.prediction))
+        done = command("predict", self.model, "--table", self.path)
+        self.assertEqual(str(self.prediction), done.stdout)
+        part = self.prediction._repr_html_()
+        self.assertTrue(part.startswith('<div class="oplat">'))
+        self.assertNotIn("<html", part)
+        self.assertIn("<html", self.prediction.html())
+
+
+class ErrorTest(unittest.TestCase):
+    def setUp(self):
+        self.path, self.model = sample()
+        self.table = oplat.Table(self.path)
+
+    def test_missing_kernels_have_keys(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lacking.oplat")
+            key = table_without_a_row(path)
+            table = oplat.Table(path)
+            with self.assertRaises(oplat.MissingKernels) as caught:
+                table.predict(self.model)
+            self.assertEqual(caught.exception.keys, [key])
+            self.assertIn(key, str(caught.exception))
+            for copied in (copy.copy(caught.exception), pickle.loads(pickle.dumps(caught.exception))):
+                self.assertEqual((str(copied), copied.keys), (str(caught.exception), [key]))
+            zero = table.predict(self.model, missing="zero")
+            self.assertEqual(zero.missing, [key])
+            self.assertTrue(any("count as zero" in text for text in zero.warnings), zero.warnings)
+
+    def test_each_kind_has_its_class(self):
+        cases = [
+            (oplat.InputError, "none.onnx", lambda: self.table.predict("none.onnx")),
+            (oplat.InputError, "none.oplat", lambda: oplat.Table("none.oplat")),
+            (oplat.InputError, "not a table", lambda: oplat.Table(self.model)),
+            (oplat.Refused, "--threads", lambda: self.table.predict(self.model, threads=77)),
+            (oplat.UsageError, "expected auto, cached", lambda: self.table.predict(self.model, plan="x")),
+            (oplat.UsageError, "between 0 and 1", lambda: self.table.predict(self.model, level=2)),
+            (oplat.UsageError, "accurate", lambda: self.table.predict(self.model, estimator="x")),
+            (oplat.UsageError, "'{'", lambda: oplat.Key("Relu")),
+            (oplat.UsageError, "either", lambda: oplat.plan(self.model)),
+            (oplat.UsageError, "seconds above 0", lambda: oplat.measure(self.model, budget=-1)),
+            (oplat.RuntimeUnavailable, "known", lambda: oplat.measure(self.model, "none")),
+        ]
+        for kind, text, call in cases:
+            with self.subTest(text), self.assertRaises(kind) as caught:
+                call()
+            self.assertIsInstance(caught.exception, oplat.Error)
+            self.assertIn(text, str(caught.exception))
+
+    def test_a_model_without_a_plan(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = Path(folder, "other.onnx")
+            other.write_bytes(Path(self.model).read_bytes() + b"\xd2\x07\x01x")  # an unknown field
+            with self.assertRaises(oplat.MissingPlan):
+                self.table.predict(other, plan="cached")
+
+    def test_a_closed_table(self):
+        with oplat.Table(self.path) as table:
+            self.assertGreater(len(table), 0)
+        with self.assertRaises(ValueError):
+            table.predict(self.model)
+
+
+class RowsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.table = oplat.Table(sample()[0])
+
+    def test_columns_are_the_rows_of_the_command_line(self):
+        done = command("table", "rows", self.table.path, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = json.loads(done.stdout)["rows"]
+        rows = self.table.rows()
+        self.assertEqual(len(rows), len(listed))
+        self.assertEqual(len(rows), len(self.table))
+        self.assertEqual(rows["key"].tolist(), [row["key"] for row in listed])
+        arrays = rows.to_numpy()
+        self.assertEqual(list(arrays), rows.columns)
+        self.assertTrue(all(len(array) == len(rows) for array in arrays.values()))
+        with self.assertRaises(ValueError):
+            arrays["median_ms"][0] = 0  # shared memory: read-only
+        with self.assertRaises(KeyError):
+            rows["none"]
+
+    def test_filters(self):
+        rows = self.table.rows()
+        key = rows["key"][0]
+        self.assertEqual(set(self.table.rows(key=key)["key"]), {key})
+        self.assertEqual(len(self.table.rows(device="none")), 0)
+        self.assertEqual(self.table.rows(device="none")["median_ms"].tolist(), [])
+
+    def test_kernels_are_distinct(self):
+        kernels = self.table.kernels()
+        rows = self.table.rows()
+        self.assertEqual(sorted(kernels["key"]), sorted(set(rows["key"])))
+        self.assertEqual(kernels["rows"].sum(), len(rows))
+        self.assertTrue((kernels["min_ms"] <= kernels["max_ms"]).all())
+
+    def test_arrays_outlive_table_and_rows(self):
+        table = oplat.Table(sample()[0])
+        rows = table.rows()
+        median, expected = rows["median_ms"], rows["median_ms"].tolist()
+        del rows, table
+        self.assertEqual(median.tolist(), expected)
+
+    def test_capsules_that_nobody_takes_are_released(self):
+        rows = self.table.rows()
+        for _ in range(1000):
+            rows.__arrow_c_stream__()
+            rows.__arrow_c_array__(None)
+            rows.__arrow_c_schema__()
+
+    def test_arrow(self):
+        try:
+            import pyarrow
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        rows = self.table.rows()
+        arrow = pyarrow.table(rows)
+        arrow.validate(full=True)
+        self.assertEqual(arrow.column_names, rows.columns)
+        for name in rows.columns:
+            expected = [None if isinstance(value, float) and math.isnan(value) else value
+                        for value in rows[name].tolist()]
+            self.assertEqual(arrow[name].to_pylist(), expected, name)
+        array = pyarrow.array(rows)
+        self.assertEqual(array.to_pylist(), arrow.to_pylist())
+        # The numbers are those that numpy sees, in the same place.
+        place = arrow["blocks"].chunk(0).buffers()[1].address
+        self.assertEqual(place, rows["blocks"].__array_interface__["data"][0])
+        del rows
+        self.assertEqual(arrow.num_rows, len(self.table))
+
+    def test_frames(self):
+        rows = self.table.rows()
+        try:
+            import pandas
+            import polars
+        except ImportError:
+            self.skipTest("pandas or polars is not installed")
+        frame = pandas.DataFrame(rows.to_numpy())
+        self.assertEqual(frame["median_ms"].tolist(), rows["median_ms"].tolist())
+        self.assertEqual(polars.DataFrame(rows)["key"].to_list(), rows["key"].tolist())
+
+
+class KeyTest(unittest.TestCase):
+    def test_is_a_value(self):
+        key = oplat.Key(RELU)
+        self.assertEqual(str(key), RELU)
+        self.assertEqual(key, oplat.Key(RELU))
+        self.assertEqual(len({key, oplat.Key(RELU)}), 1)
+        self.assertNotEqual(key, oplat.Key("Relu/14{}(f32[1,8])->(f32[1,8])"))
+        self.assertEqual((key.op, key.operands[0].dims, key.flops), ("Relu", [1, 16], 16))
+        self.assertEqual(eval(repr(key)), key)
+
+
+class PackageTest(unittest.TestCase):
+    def test_importing_it_loads_nothing(self):
+        """Workers in Python import it where neither numpy nor the module is installed."""
+        code = "import sys, oplat; sys.exit(any(m in sys.modules for m in ('numpy', 'oplat._core')))"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_all_names_exist(self):
+        for name in oplat.__all__:
+            self.assertIsNotNone(getattr(oplat, name))
+        self.assertRegex(oplat.__version__, r"^\d+\.\d+\.\d+$")
+        with self.assertRaises(AttributeError):
+            oplat.none
+        self.assertLessEqual(set(oplat.__all__), set(dir(oplat)))
+
+    def test_the_program_is_of_this_version(self):
+        self.assertIn(oplat.__version__, command("version").stdout)
+
+    def test_types(self):
+        try:
+            import mypy  # noqa: F401
+        except ImportError:
+            self.skipTest("mypy is not installed")
+        here = Path(__file__).parent
+        environment = {**os.environ, "MYPYPATH": os.path.abspath(os.environ["PYTHONPATH"]) if "PYTHONPATH" in os.environ else "", "LD_PRELOAD": ""}
+        for name, status in (("typed_example.py", 0), ("typed_wrongly.py", 1)):
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", scratch() / "mypy", here / name],
+                                  capture_output=True, text=True, env=environment, cwd=scratch(), check=False)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            for number, line in enumerate((here / name).read_text().splitlines(), 1):
+                self.assertEqual("# wrong" in line, f"{name}:{number}: error" in done.stdout, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

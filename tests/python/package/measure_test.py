@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measuring from Python: into a table, with progress, stopped by Ctrl-C and by exceptions."""
+import os
+import signal
+import tempfile
+import threading
+import time
+import unittest
+
+import oplat
+from support import IS_WHEEL, RELU, network, sample, scratch
+
+KEYS = [f"Relu/14{{}}(f32[1,{size}])->(f32[1,{size}])" for size in range(64, 4096, 64)]
+
+
+class MeasureTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="oplat-measure-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "new.oplat")
+
+    def test_profile_says_what_it_did(self):
+        seen = []
+        result = oplat.profile([], self.path, "reference", 2, keys=[RELU], progress=seen.append)
+        self.assertEqual(result.table, self.path)
+        self.assertGreaterEqual(result.measured, 1)
+        self.assertGreater(result.seconds, 0)
+        self.assertTrue(seen and all(isinstance(one, oplat.Progress) for one in seen))
+        self.assertEqual(result.to_dict()["schema"], "oplat.profile/1")
+        rows = oplat.Table(self.path).rows(key=RELU, with_time=True)
+        self.assertEqual(set(rows["runtime"]), {"reference"})
+        self.assertTrue((rows["median_ms"] > 0).all())
+
+    def test_replay_gives_the_recorded_times(self):
+        """Without a runtime: the times of a table, in virtual time."""
+        oplat.profile([], self.path, "reference", 2, keys=[RELU])
+        recorded = oplat.Table(self.path).rows(key=RELU, with_time=True)
+        copied = os.path.join(os.path.dirname(self.path), "replayed.oplat")
+        result = oplat.profile([], copied, "replay", keys=[RELU], worker_arguments=[self.path])
+        self.assertGreaterEqual(result.measured, 1)
+        again = oplat.Table(copied).rows(key=RELU, with_time=True)
+        self.assertEqual(set(again["runtime"]), {"reference"})
+        self.assertEqual(again["reuse_bytes"].tolist(), recorded["reuse_bytes"].tolist())
+        for now, then in zip(again["median_ms"], recorded["median_ms"]):
+            self.assertAlmostEqual(now / then, 1, delta=0.2)
+
+    def assert_kept(self):
+        """What was measured before a stop is in the table, which is whole and not locked."""
+        table = oplat.Table(self.path)
+        kept = len(table.rows(with_time=True))
+        self.assertGreater(kept, 0)
+        self.assertLess(len(table.kernels(with_time=True)), len(KEYS))
+        oplat.profile([], self.path, "reference", 1, keys=KEYS[:1])
+
+    def test_ctrl_c_in_the_middle(self):
+        done = threading.Event()
+
+        def interrupt(progress):
+            if progress.done >= 2 and not done.is_set():
+                done.set()
+                threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+        begin = time.monotonic()
+        with self.assertRaises(KeyboardInterrupt):
+            oplat.profile([], self.path, "reference", 300, keys=KEYS, progress=interrupt)
+        self.assertLess(time.monotonic() - begin, 200)
+        self.assert_kept()
+
+    def test_an_exception_of_the_callable_stops_it(self):
+        class Enough(Exception):
+            pass
+
+        def stop(progress):
+            if progress.done >= 2:
+                raise Enough("of it")
+
+        with self.assertRaises(Enough):
+            oplat.profile([], self.path, "reference", 300, keys=KEYS, progress=stop)
+        self.assert_kept()
+
+    def test_other_threads_run_meanwhile(self):
+        ticks = 0
+        running = threading.Event()
+
+        def work():
+            oplat.profile([], self.path, "reference", 1, keys=[RELU])
+            running.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        while not running.is_set():
+            ticks += 1
+            time.sleep(0.001)
+        thread.join()
+        self.assertGreater(ticks, 20)
+
+    def test_every_kernel_failed(self):
+        with self.assertRaises(oplat.RuntimeUnavailable) as caught:
+            oplat.profile([], self.path, "reference", keys=["NoSuchOperator/1{}(f32[4])->(f32[4])"])
+        self.assertIn("every kernel failed", str(caught.exception))
+
+    def test_a_fit_of_too_few_rows_is_refused(self):
+        oplat.profile([], self.path, "reference", 1, keys=[RELU])
+        with self.assertRaises(oplat.Refused):
+            oplat.Table(self.path).fit()
+
+    @unittest.skipUnless(IS_WHEEL, "the wheel is tested with ONNX Runtime")
+    def test_with_onnx_runtime(self):
+        model = sample()[1]
+        table = oplat.Table(sample()[0])
+        plan = oplat.plan(model, runtime="onnxruntime")
+        self.assertEqual([kernel.key for kernel in plan.kernels], [kernel.key for kernel in table.predict(model).kernels])
+        measured = oplat.measure(model, budget=5)
+        self.assertEqual([one.path for one in measured.models], [model])
+        self.assertTrue(0 < measured.models[0].timing.lo <= measured.models[0].ms <= measured.models[0].timing.hi)
+        validation = table.validate([model])
+        self.assertEqual(len(validation.models), 1)
+        self.assertIsNotNone(validation.models[0].error)
+        other = network(scratch() / "other.onnx", channels=(8, 16, 16))
+        with self.assertRaises(oplat.MissingKernels):
+            table.predict(other)
+        self.assertTrue(table.predict(other, missing="roofline").hi > 0)
+        text = table.predict(open(other, "rb").read(), missing="roofline").warnings
+        self.assertIsInstance(text, list)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A use of the package that mypy --strict accepts (api_test.py)."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import oplat
+
+
+def slowest(table: oplat.Table, models: list[Path], level: float) -> tuple[float, list[str]]:
+    predictions: list[oplat.Prediction] = table.predict_many(models, threads=1, level=level)
+    worst = max(predictions, key=lambda prediction: prediction.hi)
+    return worst.hi, worst.warnings
+
+
+def lacking(table: oplat.Table, model: bytes) -> list[oplat.Key]:
+    try:
+        table.predict(model, shapes={"x": (1, 3, 224, 224)}, missing="error")
+    except oplat.MissingKernels as error:
+        return [oplat.Key(key) for key in error.keys]
+    return []
+
+
+def profile(models: list[str], path: Path) -> float:
+    def show(progress: oplat.Progress) -> None:
+        print(progress.what, progress.done, progress.total, progress.eta_s)
+
+    result: oplat.ProfileResult = oplat.profile(models, path, budget="4m", progress=show)
+    with oplat.Table(path) as table:
+        fit: oplat.FitResult = table.fit(jobs=1)
+        median: float = table.rows(with_time=True)["median_ms"].mean()
+        objective: oplat.Objective = table.as_objective(level=0.95)
+        print(fit.mape, objective("net.onnx"), oplat.plan("net.onnx", runtime="onnxruntime").kernels[0].key)
+    return result.seconds + median

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mypy must refuse (api_test.py)."""
+import oplat
+
+table = oplat.Table("desk.oplat")
+text: str = table.predict("net.onnx").ms  # wrong
+table.predict(3)  # wrong
+table.predict("net.onnx", missing="guess")  # wrong
+table.predict("net.onnx", 1)  # wrong
+oplat.profile(["net.onnx"], table, progress=3)  # wrong
+table.rows().median  # wrong
