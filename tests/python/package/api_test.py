@@ -263,6 +263,28 @@ class PackageTest(unittest.TestCase):
     def test_the_program_is_of_this_version(self):
         self.assertIn(oplat.__version__, command("version").stdout)
 
+    @unittest.skipUnless(IS_WHEEL, "only a wheel is installed")
+    def test_what_is_installed(self):
+        packages = Path(oplat.__file__).parents[1]
+        done = subprocess.run(["oplat", "version"], capture_output=True, text=True, check=True)
+        self.assertIn(oplat.__version__, done.stdout)
+        # Workers are those of the wheel, run by the environment's interpreter.
+        done = subprocess.run([oplat.program(), "worker", "paddle"], input="", capture_output=True, text=True, check=False,
+                              env={**os.environ, "OPLAT_PADDLE_PYTHON": "echo"})
+        self.assertEqual(done.stdout.split()[1:], [str(packages / "oplat/share/oplat/python/oplat_worker.py"), "paddle"])
+        done = subprocess.run(["oplat", "runtimes", "--json"], capture_output=True, text=True, check=True)
+        runtimes = {one["name"]: one for one in json.loads(done.stdout)["runtimes"]}
+        self.assertTrue(runtimes["onnxruntime"]["available"], runtimes["onnxruntime"])
+        # Of the system, the C and C++ runtime and zlib alone.
+        system = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libz.so.1", "linux-vdso.so.1",
+                  "/lib64/ld-linux-x86-64.so.2"}
+        import oplat._core
+        for binary in (oplat.program(), oplat._core.__file__, packages / "oplat/lib/liboplat_worker.so.1"):
+            listed = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
+            for line in listed.splitlines():
+                name = line.split()[0]
+                self.assertTrue(name in system or str(packages / "oplat.libs") in line, f"{binary}: {line}")
+
     def test_types(self):
         try:
             import mypy  # noqa: F401
