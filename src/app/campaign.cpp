@@ -60,14 +60,25 @@ Status check_replay(const table::Table& table, const Session& session) {
   return {};
 }
 
+/// What the plan of a model is called, by the plan formats from `format` to the last.
+Result<std::vector<std::string>> identities(const Session& session, const std::string& path,
+                                            const ModelInputs& inputs, int format, int last) {
+  std::vector<std::string> names;
+  OPLAT_TRY(hash, plan::model_hash(path));
+  OPLAT_TRY(shapes, plan::resolve_shapes(path, inputs.shapes));
+  OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
+  for (; format <= last; ++format)
+    names.push_back(
+        plan::identity(hash, shapes, session.setting, session.device.isa, data, format));
+  return names;
+}
+
 /// A plan that says which model it is of and nothing else: what measuring a whole model takes.
 Result<table::Plan> identity_alone(const Session& session, const std::string& path,
                                    const ModelInputs& inputs) {
   table::Plan plan;
-  OPLAT_TRY(hash, plan::model_hash(path));
-  OPLAT_TRY(shapes, plan::resolve_shapes(path, inputs.shapes));
-  OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
-  plan.identity = plan::identity(hash, shapes, session.setting, session.device.isa, data);
+  OPLAT_TRY(names, identities(session, path, inputs, plan::kPlanFormat, plan::kPlanFormat));
+  plan.identity = names.front();
   plan.model = std::filesystem::path(path).filename().string();
   plan.batch = inputs.shapes.batch.value_or(1);
   return plan;
@@ -123,7 +134,10 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     target.batch = inputs.shapes.batch;
     target.executed_batch = plan.batch;
     target.inputs = inputs.data;
-    planned.push_back({path, std::move(plan), std::move(target), !planless});
+    // A worker of another kind may plan what oplat cannot read: no earlier oplat planned it, then.
+    auto earlier = identities(session, path, inputs, 1, plan::kPlanFormat - 1);
+    planned.push_back({path, std::move(plan), std::move(target), !planless,
+                       earlier ? *std::move(earlier) : std::vector<std::string>()});
   }
   if (planned.empty() && first) return fail(std::move(*first));
   return planned;
@@ -132,6 +146,9 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
 Status store_plans(table::Table& table, std::span<const PlannedModel> models) {
   for (const PlannedModel& model : models) {
     if (!model.has_kernels) continue;
+    // Else a fit would take the model twice.
+    for (const std::string& earlier : model.earlier_identities)
+      OPLAT_CHECK(table.erase_plan(earlier));
     OPLAT_CHECK(table.put_plan(model.plan));
     OPLAT_CHECK(remember_model(table, model.path));
   }

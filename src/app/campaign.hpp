@@ -24,6 +24,7 @@ struct PlannedModel {
   table::Plan plan;
   measure::ModelTarget target;
   bool has_kernels = true;  ///< false: the plan holds nothing but the model's identity
+  std::vector<std::string> earlier_identities = {};  ///< what earlier formats called the plan
 };
 
 /// What to do with a model that the runtime runs and of which it gives no plan.
@@ -35,8 +36,8 @@ enum class WithoutPlan { LeaveOut, Keep };
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
                                               const ModelInputs& inputs, Events& events,
                                               WithoutPlan without = WithoutPlan::LeaveOut);
-/// Stores plans, and the hashes of models that consist of one file, so that a
-/// prediction need not read the model again.
+/// Stores plans in place of those that earlier formats made of the same models, and the hashes of
+/// models that consist of one file, so that a prediction need not read the model again.
 Status store_plans(table::Table& table, std::span<const PlannedModel> models);
 
 /// How long and how precisely to measure.

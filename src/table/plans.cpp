@@ -81,7 +81,7 @@ Result<PlanId> put_head(Database& database, const Plan& plan) {
   return sqlite3_last_insert_rowid(database.handle());
 }
 
-Status erase_plan(Database& database, std::string_view identity) {
+Status erase_plan_in(Database& database, std::string_view identity) {
   // The kernels go with it: ON DELETE CASCADE.
   OPLAT_TRY(statement, database.prepare("DELETE FROM plan WHERE identity = ?1"));
   return statement.add(identity).run();
@@ -154,7 +154,7 @@ Status Table::put_plan(const Plan& plan) {
   OPLAT_CHECK(validate_plan(plan));
   return impl_->write([&]() -> Status {
     Database& database = *impl_->database;
-    OPLAT_CHECK(erase_plan(database, plan.identity));
+    OPLAT_CHECK(erase_plan_in(database, plan.identity));
     OPLAT_TRY(id, put_head(database, plan));
     std::int64_t position = 0;
     for (const PlanKernel& line : plan.kernels) {
@@ -163,6 +163,10 @@ Status Table::put_plan(const Plan& plan) {
     }
     return {};
   });
+}
+
+Status Table::erase_plan(std::string_view identity) {
+  return impl_->write([&] { return erase_plan_in(*impl_->database, identity); });
 }
 
 }  // namespace oplat::table

@@ -239,6 +239,8 @@ class Table {
   /// stand there now.
   Status put_fit(DeviceId device, SettingId setting, const Fit& fit);
   Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity
+  /// Forgets a plan, if it is there. Rows of whole models that name it stay.
+  Status erase_plan(std::string_view identity);
   Status remember_model_hash(std::string_view path, std::int64_t size, std::int64_t mtime_ns,
                              std::string_view hash);
   /// Runs `work` in one transaction; rolls back if it returns an error. Nests: an inner one that

@@ -196,13 +196,18 @@ class ReplayWorker final : public Worker {
     const std::string name = std::filesystem::path(request.model).filename().string();
     OPLAT_TRY(rows, table_.model_rows());
     const table::StoredModelRow* found = nullptr;
+    bool found_plan = false;
     for (const auto& row : rows) {
       const bool fits = row.device == device_id_ && row.setting == setting &&
                         row.row.name == name && (!request.batch || row.row.batch == *request.batch);
       if (!fits) continue;
-      if (found != nullptr)
+      // A row whose plan was replaced is of an earlier format.
+      OPLAT_TRY(plan, table_.find_plan(row.row.plan_identity));
+      if (found != nullptr && found_plan && !plan) continue;
+      if (found != nullptr && found_plan == plan.has_value())
         return table::Unsupported{"the table holds several models named " + name};
       found = &row;
+      found_plan = plan.has_value();
     }
     if (found == nullptr) return table::Unsupported{"the table holds no model named " + name};
     const auto* timing = std::get_if<table::Timing>(&found->row.outcome);

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "plan/identity.hpp"
 #include "unit/app/recording.hpp"
 
 namespace oplat::app {
@@ -99,6 +100,35 @@ TEST_F(ProfileTest, MeasuresModelsAndTheirKernels) {
   ASSERT_TRUE(table);
   const auto plan = table->find_plan(kIdentity);
   ASSERT_TRUE(plan && *plan) << "the plan is stored";
+}
+
+// Else a fit would take the model twice, once with keys that mean something else by now.
+TEST_F(ProfileTest, APlanOfAnEarlierFormatGoes) {
+  const auto recorded = table::Table::open(path("recorded.oplat"), table::Mode::Read);
+  ASSERT_TRUE(recorded);
+  const auto settings = recorded->settings();
+  ASSERT_TRUE(settings && settings->size() == 1);
+  const auto hash = plan::model_hash(path(kModel));
+  ASSERT_TRUE(hash) << hash.error().message;
+  const std::string earlier = plan::identity(*hash, {}, settings->front().second, "", {}, 1);
+  {
+    auto table = table::Table::open(path("t.oplat"), table::Mode::Create);
+    ASSERT_TRUE(table);
+    ASSERT_TRUE(table->put_plan({kModel, earlier, "runtime", 1, 0, 0, {{"n", key(1), 1}}}));
+    ASSERT_TRUE(table->put_plan({kModel, "another", "runtime", 1, 0, 0, {{"n", key(1), 1}}}));
+  }
+  ProfileRequest request = this->request("");
+  request.models = {path(kModel)};
+  const auto result = profile(request, events_);
+  ASSERT_TRUE(result) << result.error().message;
+  const auto table = table::Table::open(path("t.oplat"), table::Mode::Read);
+  ASSERT_TRUE(table);
+  const auto gone = table->find_plan(earlier);
+  ASSERT_TRUE(gone);
+  EXPECT_FALSE(gone->has_value());
+  const auto kept = table->find_plan("another");
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(kept->has_value()) << "of another question";
 }
 
 TEST_F(ProfileTest, ChecksInOrder) {
