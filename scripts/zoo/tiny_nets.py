@@ -190,6 +190,11 @@ def folded(net):
     return [floats("input", 3, 5)], [helper.make_tensor_value_info(x, TensorProto.INT64, [2])]
 
 
+def handed_on(net):
+    """No node at all: the input is the result."""
+    return [floats("input", 2, 8)], [floats("input", 2, 8)]
+
+
 def cache(net):
     """One step of a decoder; the cache may be empty."""
     x = net.op("Concat", "past", "new", axis=2)
@@ -210,7 +215,7 @@ def lengths(net, length=32, features=8, hidden=16):
 
 
 BUILDERS = {f.__name__: f for f in (cnn, transformer, external, dynamic, lstm, branch, loop, hard_swish_int8, remainder,
-                                    sparse, folded, cache, lengths)}
+                                    sparse, folded, handed_on, cache, lengths)}
 
 
 def make(builder, path, opset, seed, data=None):

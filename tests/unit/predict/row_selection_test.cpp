@@ -38,6 +38,26 @@ TEST_F(RowSelectionTest, AnEmptyTableIsRefusedWithTheWayOut) {
   EXPECT_THAT(none.error().message, HasSubstr("oplat profile"));
 }
 
+// A model without kernels has no rows, and takes the empty call that its campaign timed.
+TEST_F(RowSelectionTest, ACampaignWithoutRowsIsEnough) {
+  const auto device = small_.device("desk");
+  const auto timed = small_.setting(setting_of(4));
+  table::Campaign campaign;
+  campaign.empty_call_ns = 1200;
+  must(small_.table().add_campaign(device, timed, campaign, {}));
+  must(small_.table().add_campaign(device, timed, campaign, {}));
+  campaign.empty_call_ns = std::nullopt;
+  must(small_.table().add_campaign(device, small_.setting(setting_of(2)), campaign, {}));
+  const Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  EXPECT_EQ(selection.device.name, "desk");
+  EXPECT_THAT(selection.setting_ids, ElementsAre(timed));
+
+  // Rows come before campaigns that have none.
+  const auto id = add(setting_of(1));
+  EXPECT_THAT(must(select_rows(small_.table(), {}, ir::Catalogue::own())).setting_ids,
+              ElementsAre(id));
+}
+
 TEST_F(RowSelectionTest, OneValuePerFieldFillsTheFilter) {
   const auto id = add(setting_of(4));
   const Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
