@@ -37,6 +37,12 @@ constexpr double kMaxStateRatio = 3.6;
 /// 0.18 by operator in a published table of an RK3288, rows left aside that cannot be true.
 constexpr double kOpenBatchSd = 0.13;
 
+/// Of a row that never had its core alone: such blocks take 1.3 to 2 times as long, and a network
+/// may have its core alone.
+constexpr double kNeverQuietSd = 0.3;
+/// What they miss by has one sign: see predict::correlation().
+constexpr const char* kNeverQuietGroup = "never-quiet";
+
 struct Usable {
   table::RowId id = 0;
   std::optional<double> reuse_bytes;
@@ -44,6 +50,7 @@ struct Usable {
   double sd_log = 0;
   bool says_little = false;  ///< of its spread: too few blocks for so small a one
   bool under_load = false;
+  bool never_quiet = false;
   std::optional<base::Interval> in_model_ns = std::nullopt;
 };
 
@@ -63,12 +70,14 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
   if (timing == nullptr || !std::isfinite(timing->median_ns) || timing->median_ns <= 0)
     return std::nullopt;
-  Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns, 0, false, false};
+  Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns};
   row.in_model_ns = table::in_model_ns(stored.row.method);
   row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
   row.says_little = timing->blocks < 2 && row.sd_log < kFewBlocksSd;
+  row.never_quiet = stored.row.method.has(table::kNeverQuiet);
+  if (row.never_quiet) row.sd_log = std::hypot(row.sd_log, kNeverQuietSd);
   return row;
 }
 
@@ -156,6 +165,7 @@ struct Known {
   std::string
       floor;  ///< for people: how sure rows are taken that say nothing of it; empty: none is such
   bool under_load = false;
+  bool never_quiet = false;
   bool other_build = false;
   std::optional<base::Interval> in_model_ns;  ///< all that rows of the kernel say
   std::string difference;   ///< of the row's key from the asked one; see ir::KeyAlias
@@ -216,6 +226,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   Estimate answer = known.stateless ? *known.stateless
                                     : from_states(known, curve, query.reuse_bytes, query.explain);
   answer.under_load = known.under_load;
+  if (known.never_quiet) answer.group = kNeverQuietGroup;
   if (known.in_model_ns) reach(*known.in_model_ns, answer);
   if (known.open_batch) {
     answer.sd_log = std::hypot(answer.sd_log, kOpenBatchSd);
@@ -228,7 +239,11 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   if (!known.difference.empty())
     answer.why += fmt::format(", from the table's key with {}", known.difference);
   answer.why += known.floor;
-  if (known.under_load) answer.why += ", measured on a busy machine";
+  if (known.never_quiet) {
+    answer.why += ", measured on a core that was always shared";
+  } else if (known.under_load) {
+    answer.why += ", measured on a busy machine";
+  }
   if (known.other_build) answer.why += ", of another build";
   if (known.in_model_ns)
     answer.why += fmt::format(", but {} to {} inside a profiled model",
@@ -314,6 +329,8 @@ class Exact final : public Estimator {
       known.floor = std::move(floor);
       known.under_load =
           std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.under_load; });
+      known.never_quiet =
+          std::any_of(rows.begin(), rows.end(), [](const Usable& row) { return row.never_quiet; });
       known.other_build = setting != rows_.settings.front();
       known.in_model_ns = all_in_model(rows);
       for (const Usable& row : rows) {

@@ -27,6 +27,13 @@ namespace {
 /// Blocks after which the costs of the first pass are known well enough to warn of the budget.
 constexpr std::int64_t kBlocksBeforeWarning = 5;
 constexpr std::int64_t kMaxStoredCopies = 1024;
+/// A neighbour on the core doubles an empty call for seconds, and every prediction of the campaign
+/// holds it: it is timed again now and then, for this share of the time, and the shortest counts
+/// (docs/adr/0046).
+constexpr double kEmptyCallShare = 0.05;
+constexpr double kLeastSecondsBetweenEmptyCalls = 1;
+/// At the end, until one found its core alone; each takes 0.1 to 0.5 s.
+constexpr int kMostLastEmptyCalls = 5;
 /// Share of a budget that whole models may take before the kernels had their passes.
 constexpr double kMaxForModels = 0.5;
 
@@ -81,6 +88,11 @@ class CampaignRun {
   void mark_finished();
   Status begin();
   Status time_empty_call();
+  Status time_empty_call_again();  ///< now and then: see kEmptyCallShare
+  Status add_empty_call();
+  Status take_empty_call();
+  /// Makes sure that one timing had its core alone, as far as possible in a second or two.
+  void settle_empty_call();
   Status store_campaign();
   Status passes();
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices
@@ -109,6 +121,9 @@ class CampaignRun {
   References references_;
   Forecast forecast_;
   double started_;
+  measure::EmptyCall empty_call_;
+  std::optional<double> stored_empty_call_ns_;  ///< the shortest of earlier campaigns
+  double empty_call_due_ = 0;                   ///< when it is timed again
   table::Campaign campaign_;
   std::optional<table::CampaignId> campaign_id_;
   bool baseline_is_given_ = false;
@@ -196,8 +211,29 @@ Status CampaignRun::store_campaign() {
 
 Status CampaignRun::time_empty_call() {
   if (request_.empty_call_key.empty() || (resumed() && campaign_.empty_call_ns)) return {};
+  OPLAT_CHECK(add_empty_call());
+  // The first process does not know yet how fast a core of its own is.
+  empty_call_.alone = false;
+  return {};
+}
+
+Status CampaignRun::time_empty_call_again() {
+  if (!campaign_.empty_call_ns || now() < empty_call_due_ || budget_over()) return {};
+  return add_empty_call();
+}
+
+Status CampaignRun::add_empty_call() {
+  const double before = now();
+  OPLAT_CHECK(take_empty_call());
+  empty_call_due_ =
+      now() + std::max(kLeastSecondsBetweenEmptyCalls, (now() - before) / kEmptyCallShare);
+  return {};
+}
+
+Status CampaignRun::take_empty_call() {
   OPLAT_TRY(runner, pool_.get());
-  const auto empty = measure_empty_call(*runner, request_.empty_call_key, request_.setting);
+  const auto empty =
+      measure_empty_call(*runner, request_.empty_call_key, request_.setting, empty_call_);
   if (!empty) {
     if (ends_the_campaign(empty.error().code)) return fail(empty.error());
     pool_.discard();
@@ -205,7 +241,8 @@ Status CampaignRun::time_empty_call() {
     return {};
   }
   if (empty->ns) {
-    campaign_.empty_call_ns = empty->ns;
+    empty_call_ = *empty;
+    campaign_.empty_call_ns = std::min(*empty->ns, stored_empty_call_ns_.value_or(*empty->ns));
   } else {
     // The reply may hide a crash, after which this process answers nothing more.
     pool_.discard();
@@ -223,12 +260,14 @@ Status CampaignRun::begin() {
   OPLAT_TRY(campaigns, table_.campaigns());
   for (const table::StoredCampaign& earlier : campaigns) {
     if (earlier.device != device_ || earlier.setting != setting_) continue;
-    if (earlier.campaign.empty_call_ns) campaign_.empty_call_ns = earlier.campaign.empty_call_ns;
+    if (const auto& call = earlier.campaign.empty_call_ns)
+      stored_empty_call_ns_ = std::min(*call, stored_empty_call_ns_.value_or(*call));
     if (baseline_is_given_ || !earlier.campaign.reference_compute_ns) continue;
     campaign_.reference_compute_ns = earlier.campaign.reference_compute_ns;
     campaign_.reference_memory_ns = earlier.campaign.reference_memory_ns;
     baseline_is_given_ = true;
   }
+  campaign_.empty_call_ns = stored_empty_call_ns_;
   OPLAT_CHECK(time_empty_call());
   return store_campaign();
 }
@@ -406,6 +445,7 @@ Status CampaignRun::passes() {
       }
       OPLAT_CHECK(visit(row, *level + 1));
       if (interrupted_) return {};
+      OPLAT_CHECK(time_empty_call_again());
     }
     // The baseline is worth keeping even if the campaign is killed later.
     if (*level == 0) OPLAT_CHECK(store_campaign());
@@ -413,8 +453,21 @@ Status CampaignRun::passes() {
   return {};
 }
 
+void CampaignRun::settle_empty_call() {
+  if (!campaign_.empty_call_ns || interrupted_) return;
+  for (int i = 0; i < kMostLastEmptyCalls && !empty_call_.alone && !stop_asked(); ++i) {
+    if (!add_empty_call()) return;  // what is known stands
+  }
+  if (!empty_call_.alone)
+    progress_.notice(
+        fmt::format("the empty call, {}, was always timed on a core that another "
+                    "tenant uses; predictions may be too long by as much",
+                    base::duration_text(*campaign_.empty_call_ns)));
+}
+
 Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
+  settle_empty_call();
   pool_.discard();
   return table_.transaction([&]() -> Status {
     for (CampaignRow& row : rows_.all) OPLAT_CHECK(store_.refresh(row, references_));

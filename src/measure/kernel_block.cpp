@@ -23,6 +23,7 @@
 #include "ir/parameters.hpp"
 #include "measure/block_reply.hpp"
 #include "measure/statistics.hpp"
+#include "measure/stopping.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -36,7 +37,7 @@ constexpr nanoseconds kCalibration{10'000'000};
 constexpr std::int64_t kMinRounds = 5;
 constexpr double kWarmupNs = 25e6;
 constexpr std::int64_t kMaxWarmupRounds = 5;
-constexpr int kEmptyCallBlocks = 5;
+constexpr int kEmptyCallBlocks = 2;
 constexpr std::int64_t kEmptyCallCopies = 64;
 constexpr std::size_t kMaxTopologyText = 32;
 
@@ -285,36 +286,35 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
 }
 
 Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& key,
-                                     const table::Setting& setting) {
+                                     const table::Setting& setting, const EmptyCall& before) {
   KernelBlockRequest request;
   request.key = key;
   request.setting = setting;
-  EmptyCall empty;
   // A node that reads the kernel's result would be taken for a part of every model's call.
   OPLAT_TRY(first, open_copies(runner, request, 1, true));
   OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies, true));
   const auto* one = std::get_if<OpenHandle>(&first);
   const auto* many = std::get_if<OpenHandle>(&second);
-  if (one == nullptr || many == nullptr) return empty;
+  if (one == nullptr || many == nullptr) return EmptyCall();
   // Every prediction of the campaign holds it, and a block that something disturbs gives twice the
-  // time: the fastest of several blocks counts, of each handle by itself, or a slope could be off
-  // either way.
-  double one_ns = std::numeric_limits<double>::infinity();
-  double many_ns = one_ns;
+  // time: the fastest block counts, of each handle by itself, or a slope could be off either way.
+  EmptyCall empty = before;
+  empty.alone = false;
   for (int block = 0; block < kEmptyCallBlocks; ++block) {
     OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one->id(), many->id()}, 0)));
     const auto* timed = std::get_if<Timed>(&outcome);
     if (timed == nullptr) return EmptyCall();
-    if (timed->one_ns < one_ns) {
+    if (timed->one_ns < empty.one_ns) {
       empty.reference_compute_ns = timed->samples.reference_compute_ns;
       empty.reference_memory_ns = timed->samples.reference_memory_ns;
     }
-    one_ns = std::min(one_ns, timed->one_ns);
-    many_ns = std::min(many_ns, timed->k_ns);
+    empty.alone = empty.alone || timed->samples.steal_ticks < kHeavyTicks;
+    empty.one_ns = std::min(empty.one_ns, timed->one_ns);
+    empty.many_ns = std::min(empty.many_ns, timed->k_ns);
   }
-  const double kernel_ns = slope(one_ns, many_ns, kEmptyCallCopies);
-  const double call_ns = one_ns - std::max(kernel_ns, 0.0);
-  if (call_ns > 0) empty.ns = call_ns;
+  const double kernel_ns = slope(empty.one_ns, empty.many_ns, kEmptyCallCopies);
+  const double call_ns = empty.one_ns - std::max(kernel_ns, 0.0);
+  empty.ns = call_ns > 0 ? std::optional(call_ns) : std::nullopt;
   return empty;
 }
 

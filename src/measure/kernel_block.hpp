@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -39,14 +40,18 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const CopyRule& rule = {});
 
 /// A call of the runtime that computes nothing: T1 of the tiny kernel `key` less its slope, of the
-/// fastest of several blocks. `ns` is
-/// std::nullopt if the runtime has no such kernel, or noise leaves no positive time.
+/// fastest blocks. `ns` is std::nullopt if the runtime has no such kernel, or noise leaves no
+/// positive time.
 struct EmptyCall {
   std::optional<double> ns;
   std::optional<double> reference_compute_ns;
   std::optional<double> reference_memory_ns;
+  double one_ns = std::numeric_limits<double>::infinity();   ///< least T1
+  double many_ns = std::numeric_limits<double>::infinity();  ///< least Tk
+  bool alone = false;  ///< a block of the last timing had its core to itself, as far as was looked
 };
+/// `before`: what earlier blocks of the campaign found; the fastest of all count.
 Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& key,
-                                     const table::Setting& setting);
+                                     const table::Setting& setting, const EmptyCall& before = {});
 
 }  // namespace oplat::measure

@@ -50,7 +50,8 @@ struct Opened {
 /// Ready, or why not (Unsupported, Skipped, Failed: the campaign goes on).
 using OpenOutcome = std::variant<Opened, table::Unsupported, table::Skipped, table::Failed>;
 
-/// Cores of several threads at their best, as far as was seen; 0: not yet. See oplat_probe_cores.
+/// Cores at their best, as far as was seen; 0: not yet. See oplat_probe_cores; of a kernel on one
+/// thread `issue_ns` alone, see oplat_probe_alone_best.
 struct Cores {
   double issue_ns = 0;
   double handoff_ns = 0;

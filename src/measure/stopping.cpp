@@ -26,6 +26,7 @@ constexpr double kMaxSwitchesPerRound = 0.05;
 constexpr double kMaxReferenceRatio = 1.5;
 constexpr double kTrendP = 0.01;
 constexpr std::size_t kMinUsedBlocks = 3;
+constexpr std::int64_t kMinLightBlocks = 2;
 
 bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
   return value && usual && *value > kMaxReferenceRatio * *usual;
@@ -57,22 +58,37 @@ double degree(const table::Block& block, const ReferenceMedians& medians) {
                      : std::numeric_limits<double>::infinity();
 }
 
+bool is_light(double degree) { return degree < static_cast<double>(kHeavyTicks); }
+
+std::int64_t light_blocks(std::span<const double> degrees) {
+  return std::count_if(degrees.begin(), degrees.end(), is_light);
+}
+
 /// The undisturbed blocks where they are half of all or more, else the half that was disturbed
 /// least: on a machine that is hardly ever quiet a tick is little, and a block that had its core
-/// for itself is better than one that never had. All where that is too few.
+/// for itself is better than one that never had. All where that is too few. Heavily disturbed ones
+/// do not even count as a half where there are others: their times are 1.3 to 2 times as long, and
+/// a median over both kinds would be that of the majority.
 std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
-                                          const std::vector<double>& degrees) {
+                                          std::span<const double> all_degrees) {
+  const std::int64_t light = light_blocks(all_degrees);
+  std::vector<table::Block> candidates;
+  std::vector<double> degrees;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (light >= kMinLightBlocks && !is_light(all_degrees[i])) continue;
+    candidates.push_back(blocks[i]);
+    degrees.push_back(all_degrees[i]);
+  }
   std::vector<table::Block> used;
-  if (!blocks.empty()) {
+  if (!candidates.empty()) {
     std::vector<double> sorted = degrees;
     std::sort(sorted.begin(), sorted.end());
     const double most = sorted[(sorted.size() - 1) / 2];
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (degrees[i] <= most) used.push_back(blocks[i]);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (degrees[i] <= most) used.push_back(candidates[i]);
     }
   }
-  if (used.size() < kMinUsedBlocks) used.assign(blocks.begin(), blocks.end());
-  return used;
+  return used.size() < kMinUsedBlocks ? candidates : used;
 }
 
 }  // namespace
@@ -114,6 +130,9 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
   }
   if (!result.precise) result.flags.emplace_back("ci_not_reached");
   if (result.disturbed > 0) result.flags.emplace_back("disturbed");
+  const std::int64_t light = light_blocks(degrees);
+  if (light < kMinLightBlocks && light < static_cast<std::int64_t>(degrees.size()))
+    result.flags.emplace_back(table::kNeverQuiet);
   std::sort(result.flags.begin(), result.flags.end());
   result.done = result.precise || spent;
   result.expected_blocks =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lets blocks of several threads wait for cores that are apart (docs/adr/0021).
+/// Lets blocks of several threads wait for cores that are apart (docs/adr/0021), and tells each
+/// process how fast the cores were for others (docs/adr/0046).
 #pragma once
 
 #include <chrono>

@@ -40,6 +40,14 @@ KernelTimes times_of(const Prediction& prediction) {
   return times;
 }
 
+/// Spread of the coefficients that only a fit knows. Of imported tables, which hold no empty call,
+/// a warning says that nothing is known of the call at all.
+double start_values_sd_ns(const Composition& composition) {
+  if (composition.fitted || composition.c0_ns <= 0) return 0;
+  return std::hypot(kCallSdNs, kKernelSdNs * static_cast<double>(composition.n_kernels),
+                    kResultByteSdNs * composition.result_bytes);
+}
+
 /// What the model would take if every kernel took what it was seen to take inside a model: the
 /// interval holds that, whatever its level.
 base::Interval reached_by(const Prediction& prediction, double total_ns) {
@@ -171,6 +179,8 @@ Status compose(Prediction& prediction) {
                     prediction.missing.size()));
 
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
+  if (total > 0)
+    composition.sd_log = std::hypot(composition.sd_log, start_values_sd_ns(composition) / total);
   double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log,
                                composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);

@@ -153,7 +153,9 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
     one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part;
     sum.kernels += one.uncertainty_share;
   }
-  sum.composition = prediction.composition.sd_log * prediction.composition.sd_log;
+  // How often bodies run is the composition's, too.
+  sum.composition = prediction.composition.sd_log * prediction.composition.sd_log +
+                    prediction.control_sd_log * prediction.control_sd_log;
   for (const Mismatch& mismatch : prediction.mismatch)
     sum.mismatch += mismatch.sd_log * mismatch.sd_log;
 

@@ -82,7 +82,7 @@ struct Composition {
   double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
-  double sd_log = kCompositionSd;
+  double sd_log = kCompositionSd;  ///< of this model's; without a fit, see kCallSdNs
   double measured_correlation = kMeasuredCorrelation;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
   [[nodiscard]] double scale_of(std::string_view key) const {

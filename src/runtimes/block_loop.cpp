@@ -92,6 +92,9 @@ class BlockLoop {
   BlockOutcome run() {
     const bool real = !worker_.virtual_time();
     if (real) wait_until_apart();
+    // A neighbour may stay for longer than this process lasts, which then never sees its core
+    // alone.
+    if (real && request_.core_exclusive) oplat_probe_alone_best(request_.best_cores.issue_ns);
     if (request_.references && real) {
       if (auto failed = time_references(samples_)) return *failed;
     }
@@ -114,6 +117,8 @@ class BlockLoop {
     oplat_probe_read_counters(&before);
     const std::int64_t begin_ns = oplat_probe_now_ns();
     if (auto failed = timed_rounds(true)) return failed;
+    if (request_.core_exclusive)
+      samples_.best_cores.issue_ns = oplat_probe_alone_best(request_.best_cores.issue_ns);
     oplat_probe_read_counters(&after);
     const std::int64_t elapsed_ns = oplat_probe_now_ns() - begin_ns;
     const auto rounds = std::max(1.0, static_cast<double>(samples_.ns.front().size()));

@@ -47,8 +47,13 @@ OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median
  * full take up to twice as long. Times additions that do not wait for one another, some ten
  * microseconds in registers alone, against the least time that they have taken in this process; the
  * first call takes a millisecond to find it. Where every call so far was shared, all count as
- * alone. */
+ * alone, unless oplat_probe_alone_best told of a better time. */
 OPLAT_PROBE_API int32_t oplat_probe_alone(void);
+
+/** Tells oplat_probe_alone the least time in ns that other processes saw on this machine (0: none;
+ * it replaces what was told before), and gives the least of that and its own, 0 where neither is
+ * known: who hands it on from process to process notices a neighbour that stays longer than one. */
+OPLAT_PROBE_API double oplat_probe_alone_best(double elsewhere_ns);
 
 /** The cores of a kernel on several threads at their best, as far as was seen; 0: not yet. */
 struct oplat_probe_cores {

@@ -90,6 +90,9 @@ struct Block {
 
 /// Flag of a row measured while other programs kept the machine busy.
 inline constexpr const char* kUnderLoad = "under_load";
+/// Flag of a row whose blocks all shared the core with another tenant but for one at most: its time
+/// is up to twice as long as alone.
+inline constexpr const char* kNeverQuiet = "never_quiet";
 
 /// How a row was measured.
 struct Method {

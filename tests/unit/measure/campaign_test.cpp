@@ -478,12 +478,32 @@ TEST(Campaign, GivesUpOnNoisyRowsAtTheCap) {
   }
 }
 
+// The first process cannot know that its core is shared, and every prediction holds the empty call.
+TEST(Campaign, TimesTheEmptyCallAgainAtItsEnd) {
+  Bench bench(2, 0);
+  int blocks = 0;
+  bench.world.before_block = [&] { bench.world.call_ns = ++blocks <= 2 ? 2500 : 1000; };
+  bench.run();
+  const auto campaigns = bench.table->campaigns();
+  ASSERT_TRUE(campaigns.has_value() && campaigns->size() == 1);
+  EXPECT_NEAR(*campaigns->front().campaign.empty_call_ns, 1000, 1e-6);
+  EXPECT_THAT(bench.progress.notices, IsEmpty());
+}
+
+TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
+  Bench bench(2, 0);
+  bench.world.steal_per_block = 20;
+  bench.run();
+  EXPECT_THAT(bench.progress.notices,
+              ElementsAre(HasSubstr("the empty call, 1.00 us, was always")));
+}
+
 TEST(Campaign, KeepsDisturbedBlocks) {
   Bench bench(2, 0);
   bench.world.switches_per_block = 100'000;
   bench.run();
   for (const auto& [name, row] : bench.rows()) {
-    EXPECT_THAT(row.row.method.flags, ElementsAre("disturbed"));
+    EXPECT_THAT(row.row.method.flags, ElementsAre("disturbed", "never_quiet"));
     EXPECT_EQ(timing(row).blocks, 5);
   }
 }

@@ -241,6 +241,20 @@ TEST(Stopping, UsesTheHalfThatWasDisturbedLeast) {
   EXPECT_EQ(assess(blocks, {}, kUsual, 1).timing->blocks, 8);
 }
 
+// Three of five shared their core for as long as they lasted: their median would be theirs.
+TEST(Stopping, FewQuietBlocksAreBetterThanManyLoudOnes) {
+  auto blocks = blocks_of({1.5e6, 1e6, 1.6e6, 1.5e6, 1.01e6});
+  for (const std::size_t i : {0U, 2U, 3U}) blocks[i].steal_ticks = 20;
+  blocks[1].steal_ticks = 1;
+  const auto quiet = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(quiet.timing->blocks, 2);
+  EXPECT_NEAR(quiet.timing->median_ns, 1.005e6, 1);
+  EXPECT_FALSE(quiet.done) << "two are too few";
+  // One alone may be wrong in other ways.
+  blocks[1].steal_ticks = 20;
+  EXPECT_EQ(assess(blocks, {}, kUsual, 1).timing->blocks, 5);
+}
+
 TEST(Stopping, FlagsTrendsAndModes) {
   std::vector<double> rising;
   for (int i = 0; i < 12; ++i) rising.push_back(1e6 + 1e3 * i);

@@ -52,6 +52,7 @@ struct SimulatedWorld {
   double start_seconds = 0.1;
   double open_seconds = 0.01;
   std::int64_t switches_per_block = 0;
+  std::int64_t steal_per_block = 0;  ///< ticks
   std::optional<double> other_load;  ///< CPUs that other programs keep busy
   std::uint64_t seed = 1;
   bool factory_fails = false;
@@ -171,6 +172,7 @@ class SimulatedRunner final : public KernelRunner {
       samples.reference_memory_ns = 300e3;
     }
     samples.switches = world_->switches_per_block;
+    samples.steal_ticks = world_->steal_per_block;
     return samples;
   }
 

@@ -167,9 +167,36 @@ TEST_F(CompositionTest, KernelsOfOneKeyShareOneError) {
 
 TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
   row(test::kCopy250, 1000, 0.1);
+  // So long that what is not known of a call is nothing.
+  small_.empty_call(device_, setting_, 1e9);
+  row(test::kCopy1000, 1e9, 0.1);
+  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy1000, 1}}))).sd_log,
+              std::hypot(0.05, kCompositionSd), 1e-6);
+}
+
+// 200 ns for the call, 60 for each of two kernels, 0.01 for each of 500 bytes of results.
+TEST_F(CompositionTest, WhatOnlyAFitKnowsOfACallWidensTheInterval) {
+  row(test::kCopy250, 1000, 0);
   small_.empty_call(device_, setting_, 1000);
-  EXPECT_NEAR(*must(ask(plan({{"a", test::kCopy250, 1}}))).sd_log, std::hypot(0.05, kCompositionSd),
-              1e-9);
+  const Prediction p = must(ask(plan({{"a", test::kCopy250, 2}})));
+  EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(200, 120, 5) / 3000), 1e-9);
+}
+
+TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {
+  table::Row row;
+  row.outcome = timing(50000, 0.02);
+  row.method = {16, "chain", {table::kNeverQuiet}};
+  const auto sd_of = [&](std::vector<table::PlanKernel> kernels) {
+    return *must(ask(plan(std::move(kernels)))).sd_log;
+  };
+  for (const char* key : {test::kCopy250, test::kCopy1000}) {
+    row.key = key;
+    must(small_.table().put_row(device_, setting_, std::nullopt, row));
+  }
+  const double own = std::hypot(0.02, 0.3);
+  EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}}), std::hypot(own, kCompositionSd), 1e-6);
+  EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}),
+              std::hypot(own * std::sqrt(0.9 + 0.1 / 2), kCompositionSd), 1e-6);
 }
 
 TEST_F(CompositionTest, TheModelsFootprintChoosesTheCacheState) {

@@ -105,6 +105,30 @@ TEST(BlockLoopTest, ABlockWaitsNoLongerThanItMayForBetterCores) {
   EXPECT_GT(samples.steal_ticks, 0);
 }
 
+// A neighbour on the core may stay for longer than a process lasts.
+TEST(BlockLoopTest, ACoreThatWasFasterElsewhereIsShared) {
+  NotingWorker worker(false);
+  auto request = rounds({1}, 3);
+  request.core_exclusive = true;
+  const auto first = run_block(worker, request);
+  ASSERT_TRUE(first);
+  const auto seen = std::get<BlockSamples>(*first).best_cores;
+  EXPECT_GT(seen.issue_ns, 0);
+
+  // So fast that looks in this process can only be slower.
+  request.best_cores.issue_ns = seen.issue_ns / 3;
+  const auto second = run_block(worker, request);
+  ASSERT_TRUE(second);
+  EXPECT_GT(std::get<BlockSamples>(*second).steal_ticks, 0);
+  EXPECT_NEAR(std::get<BlockSamples>(*second).best_cores.issue_ns, seen.issue_ns / 3, 1);
+
+  // What one request tells is not kept for the next.
+  request.best_cores.issue_ns = 0;
+  const auto third = run_block(worker, request);
+  ASSERT_TRUE(third);
+  EXPECT_GE(std::get<BlockSamples>(*third).best_cores.issue_ns, seen.issue_ns / 2);
+}
+
 TEST(BlockLoopTest, ReferencesAreTimedWhereAsked) {
   NotingWorker worker(false);
   auto request = rounds({1}, 1);
