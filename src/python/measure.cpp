@@ -220,9 +220,9 @@ app::ModelInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> 
   return inputs;
 }
 
-std::string program() {
-  if (const char* given = std::getenv("OPLAT_PROGRAM"); given != nullptr && *given != '\0')
-    return given;
+namespace {
+
+std::string find_program() {
   Dl_info self{};
   if (::dladdr(reinterpret_cast<const void*>(&program), &self) != 0 && self.dli_fname != nullptr) {
     const std::filesystem::path packed =
@@ -230,6 +230,15 @@ std::string program() {
     if (::access(packed.c_str(), X_OK) == 0) return packed.string();
   }
   return api::program();
+}
+
+}  // namespace
+
+std::string program() {
+  if (const char* given = std::getenv("OPLAT_PROGRAM"); given != nullptr && *given != '\0')
+    return given;
+  static const std::string found = find_program();  // every prediction asks
+  return found;
 }
 
 app::RuntimeRequest runtime_request(const std::string& runtime, std::int64_t threads,

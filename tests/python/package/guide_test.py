@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/guide/python.md does what it shows: its sessions and its recipe run, in order.
+
+Numbers differ from machine to machine, so each stands for any other. Only for an installed wheel:
+the page needs ONNX Runtime, pyarrow and Optuna.
+"""
+import doctest
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import oplat
+from support import IS_WHEEL, network
+
+FENCE = re.compile(r"^```(pycon|python recipe)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]\d+)?")
+UNIT = re.compile(r"# (?:ns|us|ms|s)\b")
+MAX_RECIPE_LINES = 30
+
+
+def without_numbers(text):
+    return UNIT.sub("# TIME", NUMBER.sub("#", text))
+
+
+class AnyNumbers(doctest.OutputChecker):
+    def check_output(self, want, got, optionflags):
+        return super().check_output(without_numbers(want), without_numbers(got), optionflags)
+
+
+@unittest.skipUnless(IS_WHEEL, "the wheel is tested with what the page needs")
+class GuideTest(unittest.TestCase):
+    def test_page(self):
+        page = (Path(__file__).parent / "python.md").read_text(encoding="utf-8")
+        blocks = FENCE.findall(page)
+        sessions = [text for kind, text in blocks if kind == "pycon"]
+        recipes = [text for kind, text in blocks if kind != "pycon"]
+        self.assertEqual((len(sessions), len(recipes)), (4, 1))
+        with tempfile.TemporaryDirectory() as folder:
+            before = os.getcwd()
+            self.addCleanup(os.chdir, before)
+            os.chdir(folder)
+            oplat.profile(network("net.onnx"), "desk.oplat", budget=20)
+            runner = doctest.DocTestRunner(AnyNumbers(), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+            session = doctest.DocTestParser().get_doctest("\n".join(sessions), {}, "python.md", None, 0)
+            said = []
+            runner.run(session, out=said.append)
+            self.assertEqual(runner.summarize(verbose=False).failed, 0, "".join(said))
+            for recipe in recipes:
+                lines = [line for line in recipe.splitlines() if line.strip()]
+                self.assertLessEqual(len(lines), MAX_RECIPE_LINES)
+                done = subprocess.run([sys.executable, "-W", "error::FutureWarning", "-c", recipe],
+                                      capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, r"\{'width0': \d+, .*\} \d+\.\d+ ms at most\n$")
+                ms = float(re.search(r"\} (\S+) ms", done.stdout)[1])
+                self.assertLessEqual(ms, float(re.search(r"LIMIT_MS = (\S+)", recipe)[1]))
+            os.chdir(before)
+
+
+if __name__ == "__main__":
+    unittest.main()
