@@ -10,7 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 
 option(OPLAT_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
-# Off elsewhere: there, sources compile as they stand.
+# On in both presets. Off elsewhere: there, sources compile as they stand.
 option(OPLAT_PRECOMPILE "Precompile the standard library, fmt and GoogleTest" ${OPLAT_SANITIZE})
 find_program(OPLAT_CCACHE ccache)
 if(OPLAT_CCACHE)
@@ -46,25 +46,27 @@ if(OPLAT_WERROR)
 endif()
 if(OPLAT_SANITIZE)
   # Whole build, test programs included. The worker loads a runtime with dlopen, which the sanitizers allow.
-  # Of debugging information the lines are enough for a report (a debugger wants -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF): with
-  # that and a compiler that collects its garbage less often the build takes a fifth less.
+  # Of debugging information the lines are enough for a report (a debugger wants -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF).
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Left out here, and kept by the fuzz targets, which clang builds: the checks null (AddressSanitizer
     # reports the use of such a pointer), alignment and vptr, and red zones round global variables. They are a third of the time to compile, and the descriptors of those
     # variables were three quarters of the 139 MB of data that every start of oplat walked through.
-    add_compile_options(-fno-sanitize=null,alignment,vptr "SHELL:--param asan-globals=0"
-      "SHELL:--param ggc-min-expand=200" "SHELL:--param ggc-min-heapsize=262144")
+    add_compile_options(-fno-sanitize=null,alignment,vptr "SHELL:--param asan-globals=0")
     # The addresses in that data are known when a program is linked, not relocated at each start.
     add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
   endif()
   add_link_options(-fsanitize=address,undefined)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A compiler that collects its garbage less often makes the same code sooner.
+  add_compile_options("SHELL:--param ggc-min-expand=200" "SHELL:--param ggc-min-heapsize=262144")
+endif()
 
 # The headers that nearly every source includes, parsed once for all layers and once for all test
 # programs: a fifth of a compilation (docs/adr/0038-fast-dev-builds.md). The list is what `grep -h
-# '#include <'` counts most often. Sources still include what they use: the
-# release preset has no precompiled headers.
+# '#include <'` counts most often. Sources still include what they use: other builds have no
+# precompiled headers.
 set(OPLAT_PRECOMPILED <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <filesystem> <fstream>
   <functional> <limits> <map> <memory> <optional> <set> <span> <sstream> <string> <string_view>
   <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)

@@ -16,7 +16,7 @@ constexpr int kHalvings = 25;
 /// Part of the decrease that the slope promises with which a step is content.
 constexpr double kContent = 1e-4;
 /// A step that gains less, relative to the value, is the last.
-constexpr double kMinGain = 1e-6;
+constexpr double kMinDescentGain = 1e-6;
 /// The first step knows no curvature: it moves no coordinate by more.
 constexpr double kFirstStep = 0.5;
 
@@ -97,7 +97,7 @@ VectorXd descend(const Slope& function, const VectorXd& start, const DescentBoun
       memory.push_back(std::move(pair));
       if (memory.size() > kMemory) memory.pop_front();
     }
-    if (gain < kMinGain * (1 + std::abs(value))) break;
+    if (gain < kMinDescentGain * (1 + std::abs(value))) break;
   }
   return at;
 }

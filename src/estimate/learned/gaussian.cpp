@@ -20,7 +20,7 @@ constexpr double kJitter = 1e-6;
 /// Rows that a deviation, or where there are too many rows an answer, is made of.
 constexpr std::size_t kNearestOfExact = 16;
 constexpr std::size_t kNearest = 48;
-constexpr float kRoot3 = 1.7320508F;
+constexpr float kRoot3F = 1.7320508F;
 /// A matrix that is singular to the last bit gets more noise.
 constexpr int kTries = 8;
 
@@ -112,7 +112,7 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice) c
   }
   VectorXf out = VectorXf::Zero(n);
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
-    const Eigen::ArrayXf r = kRoot3 * squares[c].sqrt();
+    const Eigen::ArrayXf r = kRoot3F * squares[c].sqrt();
     out.array() += static_cast<float>(kernel_.parts[c].variance) * (1 + r) * (-r).exp();
   }
   for (Index i = 0; i < n; ++i) {

@@ -8,7 +8,7 @@ namespace oplat::estimate {
 namespace {
 
 /// A split that gains less is rounding.
-constexpr float kMinGain = 1e-9F;
+constexpr float kMinSplitGain = 1e-9F;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ TrainedTree Grower::grow(std::span<const float> targets, std::span<const float> 
     const auto best =
         std::max_element(leaves_.begin(), leaves_.end(),
                          [](const Leaf& a, const Leaf& b) { return a.best.gain < b.best.gain; });
-    if (best->best.gain <= kMinGain) break;
+    if (best->best.gain <= kMinSplitGain) break;
     split(static_cast<std::size_t>(best - leaves_.begin()));
   }
   for (const Leaf& leaf : leaves_) {

@@ -13,7 +13,7 @@ using Eigen::MatrixXd;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
-constexpr double kJitter = 1e-6;
+constexpr double kInformativeJitter = 1e-6;
 
 /// What is unknown of candidates, as one after the other becomes known.
 class Unknown {
@@ -23,13 +23,13 @@ class Unknown {
       : kernel_(kernel),
         known_(known),
         candidates_(candidates),
-        noise_(static_cast<float>(kernel.noise + kJitter)),
+        noise_(static_cast<float>(kernel.noise + kInformativeJitter)),
         factor_(candidates.size(), known.size() + static_cast<Index>(more)),
         at_(known.size()),
         left_(VectorXf::Constant(candidates.size(), static_cast<float>(kernel.variance()))) {
     if (known.size() == 0) return;
     MatrixXd among = kernel.between(known, known);
-    among.diagonal().array() += kernel.noise + kJitter;
+    among.diagonal().array() += kernel.noise + kInformativeJitter;
     decomposed_.compute(among);
     factor_.leftCols(at_) = whitened(candidates).transpose();
     left_ -= factor_.leftCols(at_).rowwise().squaredNorm();

@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 
 const double kRoot3 = std::sqrt(3.0);
 /// Keeps rows that are all but equal from making the matrix singular.
-constexpr double kJitter = 1e-6;
+constexpr double kSmoothJitter = 1e-6;
 /// Before any row is seen: ln(weight) + ln(columns) of the smooth part and of the other, and how
 /// firmly.
 constexpr double kBelief[SmoothKernel::kParts] = {-1, 1};
@@ -124,7 +124,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
     covariances[c] = falls[c].array() * (1 + r.array());
     sum += covariances[c];
   }
-  sum.diagonal().array() += kernel.noise + kJitter;
+  sum.diagonal().array() += kernel.noise + kSmoothJitter;
   const Eigen::LLT<MatrixXd> factor(sum);
   gradient.setZero(parameters.size());
   if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();

@@ -26,7 +26,7 @@ constexpr std::int32_t kOneByOne = 200;
 constexpr std::int32_t kCoarser = 40;
 /// Share of the squares that waves must explain: this, and what as many columns of noise would,
 /// with a margin.
-constexpr double kMinGain = 0.02;
+constexpr double kMinWaveGain = 0.02;
 constexpr double kMargin = 2;
 /// Numbers that leave hardly more unexplained than the best one are as good: multiples of the truth
 /// do.
@@ -97,7 +97,7 @@ std::int32_t learn_waves(std::span<const ir::Description> rows, std::span<const 
   const VectorXd unexplained = left(u);
 
   const double share =
-      kMinGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
+      kMinWaveGain + kMargin * static_cast<double>(kTileCount) / static_cast<double>(usable.size());
   const double most = (1 - share) * unexplained.squaredNorm();
   double least = most;
   std::vector<std::pair<std::int32_t, double>> errors;

@@ -119,8 +119,8 @@ TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
   EXPECT_LE(covered, 396);
 }
 
-/// Values 1..n with probabilities of their medians counted over all n^n draws.
-base::Interval counted_interval(int n, double level) {
+/// The medians of all n^n draws of the values 1..n, sorted.
+std::vector<double> counted_medians(int n) {
   std::vector<double> medians;
   std::vector<int> draw(static_cast<std::size_t>(n), 1);
   for (bool more = true; more;) {
@@ -137,6 +137,10 @@ base::Interval counted_interval(int n, double level) {
     }
   }
   std::sort(medians.begin(), medians.end());
+  return medians;
+}
+
+base::Interval interval_of(const std::vector<double>& medians, double level) {
   const double count = static_cast<double>(medians.size());
   const auto tail = static_cast<std::size_t>(std::ceil((1 - level) / 2 * count)) - 1;
   return {medians[tail], medians[medians.size() - 1 - tail]};
@@ -144,10 +148,11 @@ base::Interval counted_interval(int n, double level) {
 
 TEST(Bootstrap, OfOneBlockAProcessIsTheLimitOfAllResamples) {
   for (const int n : {2, 3, 4, 5, 6, 7}) {
+    const std::vector<double> medians = counted_medians(n);
     for (const double level : {0.5, 0.8, 0.9, 0.95, 0.99}) {
       std::vector<BlockValue> blocks;
       for (int i = n; i >= 1; --i) blocks.push_back({i, static_cast<double>(i)});
-      const base::Interval counted = counted_interval(n, level);
+      const base::Interval counted = interval_of(medians, level);
       const auto interval = bootstrap_median_interval(blocks, level, 1);
       EXPECT_EQ(interval->low, counted.low) << n << " values at " << level;
       EXPECT_EQ(interval->high, counted.high) << n << " values at " << level;
