@@ -6,6 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <set>
+#include <string_view>
+#include <variant>
 
 #include "app/model_memo.hpp"
 #include "base/text.hpp"
@@ -146,11 +149,23 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
 Status store_plans(table::Table& table, std::span<const PlannedModel> models) {
   for (const PlannedModel& model : models) {
     if (!model.has_kernels) continue;
-    // Else a fit would take the model twice.
-    for (const std::string& earlier : model.earlier_identities)
-      OPLAT_CHECK(table.erase_plan(earlier));
     OPLAT_CHECK(table.put_plan(model.plan));
     OPLAT_CHECK(remember_model(table, model.path));
+  }
+  return {};
+}
+
+Status forget_earlier_plans(table::Table& table, std::span<const PlannedModel> models) {
+  OPLAT_TRY(rows, table.model_rows());
+  std::set<std::string_view> timed;
+  for (const table::StoredModelRow& stored : rows) {
+    if (std::holds_alternative<table::Timing>(stored.row.outcome))
+      timed.insert(stored.row.plan_identity);
+  }
+  for (const PlannedModel& model : models) {
+    if (!model.has_kernels || !timed.contains(model.plan.identity)) continue;
+    for (const std::string& earlier : model.earlier_identities)
+      OPLAT_CHECK(table.erase_plan(earlier));
   }
   return {};
 }
@@ -176,6 +191,15 @@ measure::RunnerFactory runner_factory(const Session& session,
     OPLAT_TRY(worker, start_another(session, options));
     return std::unique_ptr<measure::KernelRunner>(std::move(worker));
   };
+}
+
+Status check_options(const CampaignOptions& options) {
+  const auto& error = options.target_error;
+  if (error && !(*error >= kMinTargetError && *error <= 1))
+    return fail(Code::Usage,
+                "target error {}: expected a share of the time from {} to 1, such as 0.05", *error,
+                kMinTargetError);
+  return {};
 }
 
 Result<measure::Summary> run_campaign(const Session& session, std::span<const std::string> keys,

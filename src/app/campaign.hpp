@@ -36,9 +36,15 @@ enum class WithoutPlan { LeaveOut, Keep };
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
                                               const ModelInputs& inputs, Events& events,
                                               WithoutPlan without = WithoutPlan::LeaveOut);
-/// Stores plans in place of those that earlier formats made of the same models, and the hashes of
-/// models that consist of one file, so that a prediction need not read the model again.
+/// Stores plans, and the hashes of models that consist of one file, so that a prediction need not
+/// read the model again.
 Status store_plans(table::Table& table, std::span<const PlannedModel> models);
+/// Erases the plans that earlier formats made of models that have a time under the present one:
+/// else a fit would take them twice. Before that the earlier time is all that there is.
+Status forget_earlier_plans(table::Table& table, std::span<const PlannedModel> models);
+
+/// No machine repeats itself better than that.
+inline constexpr double kMinTargetError = 0.001;
 
 /// How long and how precisely to measure.
 struct CampaignOptions {
@@ -47,11 +53,14 @@ struct CampaignOptions {
   std::optional<std::int64_t> min_blocks;  ///< of every row; nothing: 5, the rule's own
   /// Half-width of a row's 95 % interval, relative, at which it is precise
   /// enough; nothing: 0.03, and 0.05 for kernels of up to 20 us.
+  /// share of the time, from kMinTargetError to 1
   std::optional<double> target_error;
   bool retry_refused = false;  ///< measure failed, unsupported and skipped rows again
   bool retry_loaded = false;   ///< re-measure rows that were taken on a busy machine
   std::string record;          ///< what asked for the campaign: stored with it, the command line
 };
+/// Code::Usage where they are out of their ranges.
+Status check_options(const CampaignOptions& options);
 
 /// Makes events of what a campaign says: progress and notes. `events`
 /// outlives it.

@@ -9,6 +9,7 @@ namespace oplat::app {
 
 Result<MeasureResult> measure_models(const MeasureRequest& request, Events& events) {
   OPLAT_CHECK(check_runtime(request.runtime));
+  OPLAT_CHECK(check_options(request.campaign));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(session, start_session(request.runtime, events));
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-measure"));
@@ -22,6 +23,7 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events& even
   CampaignOptions options = request.campaign;
   options.retry_refused = true;  // an old failure does not answer a request to measure
   OPLAT_TRY(summary, run_campaign(session, {}, planned, options, table, events));
+  OPLAT_CHECK(forget_earlier_plans(table, planned));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   MeasureResult result;
   result.summary = std::move(summary);

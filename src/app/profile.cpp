@@ -92,6 +92,7 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   if (request.models.empty() && request.keys_file.empty())
     return fail(Code::Usage, "nothing to profile; give --model FILE or --keys FILE");
   OPLAT_CHECK(check_runtime(request.runtime));
+  OPLAT_CHECK(check_options(request.campaign));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   std::vector<std::string> keys;
   if (!request.keys_file.empty()) {
@@ -113,6 +114,7 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   for (std::string& key : measure::keys_of(plans)) keys.push_back(std::move(key));
   keep_first_of_equals(keys);
   OPLAT_TRY(summary, run_campaign(session, keys, planned, request.campaign, table, events));
+  OPLAT_CHECK(forget_earlier_plans(table, planned));
   ProfileResult result{request.table, std::move(summary)};
   if (result.summary.interrupted) return result;
   std::int64_t done = 0;

@@ -49,6 +49,8 @@ Status check_runtime_name(const std::string& name) {
 }
 
 Status check_runtime(const RuntimeRequest& request) {
+  if (request.threads < 1)
+    return fail(Code::Usage, "threads {}: expected at least 1", request.threads);
   if (!request.remote) return check_runtime_name(request.runtime);
   if (request.cpu)
     return fail(Code::Usage,

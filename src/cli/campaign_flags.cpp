@@ -13,9 +13,6 @@
 namespace oplat::cli {
 namespace {
 
-/// No machine repeats itself better than that.
-constexpr double kMinTargetError = 0.001;
-
 /// "5%" or "0.05" as 0.05.
 Result<double> parse_target_error(std::string_view text) {
   std::string_view digits = text;
@@ -23,7 +20,7 @@ Result<double> parse_target_error(std::string_view text) {
   if (percent) digits.remove_suffix(1);
   const auto number = base::parse_double(digits);
   const double share = number ? *number / (percent ? 100 : 1) : 0;
-  if (!(share >= kMinTargetError && share <= 1)) {
+  if (!(share >= app::kMinTargetError && share <= 1)) {
     return fail(Code::Usage,
                 "--target-error {}: expected a share of the time from 0.1% to "
                 "100%, such as 5% or 0.05",

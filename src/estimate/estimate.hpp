@@ -27,6 +27,10 @@ inline constexpr std::array kSources = {Source::Measured, Source::Interpolated, 
 /// "measured", "interpolated", "learned", "physics", "free", "missing".
 std::string_view name(Source source);
 
+/// Estimate::group of rows that never had their core alone (table::kNeverQuiet): what they miss by
+/// has one sign (predict::correlation).
+inline constexpr const char* kNeverQuietGroup = "never-quiet";
+
 /// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked
 /// later.
 struct Estimate {

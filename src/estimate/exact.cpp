@@ -39,9 +39,7 @@ constexpr double kOpenBatchSd = 0.13;
 
 /// Of a row that never had its core alone: such blocks take 1.3 to 2 times as long, and a network
 /// may have its core alone.
-constexpr double kNeverQuietSd = 0.3;
-/// What they miss by has one sign: see predict::correlation().
-constexpr const char* kNeverQuietGroup = "never-quiet";
+constexpr double kNeverQuietSd = 0.4;
 
 struct Usable {
   table::RowId id = 0;

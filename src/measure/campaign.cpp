@@ -33,7 +33,7 @@ constexpr std::int64_t kMaxStoredCopies = 1024;
 constexpr double kEmptyCallShare = 0.05;
 constexpr double kLeastSecondsBetweenEmptyCalls = 1;
 /// At the end, until one found its core alone; each takes 0.1 to 0.5 s.
-constexpr int kMostLastEmptyCalls = 5;
+constexpr double kMostSecondsOfLastEmptyCalls = 2;
 /// Share of a budget that whole models may take before the kernels had their passes.
 constexpr double kMaxForModels = 0.5;
 
@@ -89,8 +89,8 @@ class CampaignRun {
   Status begin();
   Status time_empty_call();
   Status time_empty_call_again();  ///< now and then: see kEmptyCallShare
-  Status add_empty_call();
-  Status take_empty_call();
+  Result<bool> add_empty_call();   ///< false: what was known stands
+  Result<bool> take_empty_call();  ///< likewise
   /// Makes sure that one timing had its core alone, as far as possible in a second or two.
   void settle_empty_call();
   Status store_campaign();
@@ -211,7 +211,7 @@ Status CampaignRun::store_campaign() {
 
 Status CampaignRun::time_empty_call() {
   if (request_.empty_call_key.empty() || (resumed() && campaign_.empty_call_ns)) return {};
-  OPLAT_CHECK(add_empty_call());
+  OPLAT_CHECK(add_empty_call().map([](bool) {}));
   // The first process does not know yet how fast a core of its own is.
   empty_call_.alone = false;
   return {};
@@ -219,36 +219,41 @@ Status CampaignRun::time_empty_call() {
 
 Status CampaignRun::time_empty_call_again() {
   if (!campaign_.empty_call_ns || now() < empty_call_due_ || budget_over()) return {};
-  return add_empty_call();
+  return add_empty_call().map([](bool) {});
 }
 
-Status CampaignRun::add_empty_call() {
+Result<bool> CampaignRun::add_empty_call() {
   const double before = now();
-  OPLAT_CHECK(take_empty_call());
+  OPLAT_TRY(timed, take_empty_call());
   empty_call_due_ =
       now() + std::max(kLeastSecondsBetweenEmptyCalls, (now() - before) / kEmptyCallShare);
-  return {};
+  return timed;
 }
 
-Status CampaignRun::take_empty_call() {
-  OPLAT_TRY(runner, pool_.get());
+Result<bool> CampaignRun::take_empty_call() {
+  if (request_.budget_seconds) pool_.end_waiting_in(*request_.budget_seconds - elapsed());
+  auto runner = pool_.get();
+  // Whoever asked to stop is answered by the pass, with all that was measured.
+  if (!runner && runner.error().code == Code::Interrupted) return false;
+  if (!runner) return fail(std::move(runner).error());
   const auto empty =
-      measure_empty_call(*runner, request_.empty_call_key, request_.setting, empty_call_);
+      measure_empty_call(**runner, request_.empty_call_key, request_.setting, empty_call_);
   if (!empty) {
+    if (empty.error().code == Code::Interrupted) return false;
     if (ends_the_campaign(empty.error().code)) return fail(empty.error());
     pool_.discard();
     progress_.notice(fmt::format("the empty call could not be timed: {}", empty.error().message));
-    return {};
-  }
-  if (empty->ns) {
-    empty_call_ = *empty;
-    campaign_.empty_call_ns = std::min(*empty->ns, stored_empty_call_ns_.value_or(*empty->ns));
-  } else {
-    // The reply may hide a crash, after which this process answers nothing more.
-    pool_.discard();
+    return false;
   }
   references_.add(empty->reference_compute_ns, empty->reference_memory_ns);
-  return {};
+  if (!empty->ns) {
+    // The reply may hide a crash, after which this process answers nothing more.
+    pool_.discard();
+    return false;
+  }
+  empty_call_ = *empty;
+  campaign_.empty_call_ns = std::min(*empty->ns, stored_empty_call_ns_.value_or(*empty->ns));
+  return true;
 }
 
 Status CampaignRun::begin() {
@@ -455,10 +460,18 @@ Status CampaignRun::passes() {
 
 void CampaignRun::settle_empty_call() {
   if (!campaign_.empty_call_ns || interrupted_) return;
-  for (int i = 0; i < kMostLastEmptyCalls && !empty_call_.alone && !stop_asked(); ++i) {
-    if (!add_empty_call()) return;  // what is known stands
+  const double begin = now();
+  bool timed = false;
+  while (!empty_call_.alone && now() - begin < kMostSecondsOfLastEmptyCalls) {
+    interrupted_ = stop_asked();
+    if (interrupted_) return;
+    const double before = now();
+    timed = add_empty_call().value_or(false);
+    if (!timed) return;  // what is known stands
+    // A budget that is over leaves one timing, and a clock that stands still no end.
+    if (budget_over() || now() <= before) break;
   }
-  if (!empty_call_.alone)
+  if (timed && !empty_call_.alone)
     progress_.notice(
         fmt::format("the empty call, {}, was always timed on a core that another "
                     "tenant uses; predictions may be too long by as much",

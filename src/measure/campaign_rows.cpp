@@ -58,6 +58,9 @@ void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Met
                                       [](const table::Block& block) { return !block.other_load; });
     if (request.retry_loaded) row.least_blocks = row.clearing_blocks();
   }
+  // Two blocks that had their core alone decide (stopping.cpp).
+  if (request.retry_loaded && method.has(table::kNeverQuiet))
+    row.least_blocks = std::max(row.least_blocks, row.attempts() + 2);
   const bool failed_later = row.method.has(kFailedLater);
   if (failed_later && request.retry_refused) std::erase(row.method.flags, kFailedLater);
   row.finished = failed_later && !request.retry_refused;

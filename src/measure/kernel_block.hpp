@@ -44,7 +44,7 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
 /// positive time.
 struct EmptyCall {
   std::optional<double> ns;
-  std::optional<double> reference_compute_ns;
+  std::optional<double> reference_compute_ns;  ///< of the last timing, as is the next
   std::optional<double> reference_memory_ns;
   double one_ns = std::numeric_limits<double>::infinity();   ///< least T1
   double many_ns = std::numeric_limits<double>::infinity();  ///< least Tk

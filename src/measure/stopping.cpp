@@ -26,6 +26,8 @@ constexpr double kMaxSwitchesPerRound = 0.05;
 constexpr double kMaxReferenceRatio = 1.5;
 constexpr double kTrendP = 0.01;
 constexpr std::size_t kMinUsedBlocks = 3;
+constexpr std::int64_t kHeavyTicks = 10;
+constexpr double kHeavyLoad = 0.5;
 constexpr std::int64_t kMinLightBlocks = 2;
 
 bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
@@ -58,10 +60,8 @@ double degree(const table::Block& block, const ReferenceMedians& medians) {
                      : std::numeric_limits<double>::infinity();
 }
 
-bool is_light(double degree) { return degree < static_cast<double>(kHeavyTicks); }
-
-std::int64_t light_blocks(std::span<const double> degrees) {
-  return std::count_if(degrees.begin(), degrees.end(), is_light);
+bool is_light(const table::Block& block) {
+  return !is_heavily_disturbed(block.steal_ticks, block.other_load);
 }
 
 /// The undisturbed blocks where they are half of all or more, else the half that was disturbed
@@ -70,12 +70,12 @@ std::int64_t light_blocks(std::span<const double> degrees) {
 /// do not even count as a half where there are others: their times are 1.3 to 2 times as long, and
 /// a median over both kinds would be that of the majority.
 std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
-                                          std::span<const double> all_degrees) {
-  const std::int64_t light = light_blocks(all_degrees);
+                                          const std::vector<double>& all_degrees) {
+  const auto light = std::count_if(blocks.begin(), blocks.end(), is_light);
   std::vector<table::Block> candidates;
   std::vector<double> degrees;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (light >= kMinLightBlocks && !is_light(all_degrees[i])) continue;
+    if (light >= kMinLightBlocks && !is_light(blocks[i])) continue;
     candidates.push_back(blocks[i]);
     degrees.push_back(all_degrees[i]);
   }
@@ -92,6 +92,10 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
 }
 
 }  // namespace
+
+bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load) {
+  return steal_ticks >= kHeavyTicks && other_load.value_or(0) >= kHeavyLoad;
+}
 
 std::optional<std::string_view> disturbance(const table::Block& block,
                                             const ReferenceMedians& medians) {
@@ -114,6 +118,10 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
       std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
   const std::vector<table::Block> used = least_disturbed(blocks, degrees);
   result.timing = summarise(used, rule.level, seed);
+  const auto light = std::count_if(blocks.begin(), blocks.end(), is_light);
+  const bool never_quiet =
+      light < kMinLightBlocks && light < static_cast<std::int64_t>(blocks.size());
+  if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);
   std::optional<double> width;
   const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;
   if (result.timing) {
@@ -121,7 +129,7 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
     width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
     // Where no more blocks are allowed, those that had to be left out are not asked for.
     const bool enough = spent || timing.blocks >= rule.least_blocks;
-    result.precise = enough && width && *width <= rule.target(timing.median_ns);
+    result.precise = enough && !never_quiet && width && *width <= rule.target(timing.median_ns);
     std::vector<double> values;
     for (const table::Block& block : used) values.push_back(block.value_ns);
     if (is_bimodal(values)) result.flags.emplace_back("bimodal");
@@ -130,9 +138,6 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
   }
   if (!result.precise) result.flags.emplace_back("ci_not_reached");
   if (result.disturbed > 0) result.flags.emplace_back("disturbed");
-  const std::int64_t light = light_blocks(degrees);
-  if (light < kMinLightBlocks && light < static_cast<std::int64_t>(degrees.size()))
-    result.flags.emplace_back(table::kNeverQuiet);
   std::sort(result.flags.begin(), result.flags.end());
   result.done = result.precise || spent;
   result.expected_blocks =

@@ -25,9 +25,11 @@ struct StopRule {
   }
 };
 
-/// Stolen ticks from which a block is heavily disturbed: half of what a block of a kernel lasts
-/// that never found its core alone (0.2 s).
-inline constexpr std::int64_t kHeavyTicks = 10;
+/// Whether another tenant used the core for most of a block: 10 ticks or more were lost, half of
+/// what a block of a kernel lasts that never found its core alone (0.2 s), and by the looks at the
+/// core or the load of the machine half a CPU or more was somebody else's. Ticks alone could be
+/// those of a long block or of other CPUs.
+bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load);
 
 /// Medians of the reference kernels over a campaign; std::nullopt if they were not timed.
 struct ReferenceMedians {
@@ -54,9 +56,10 @@ struct Assessment {
 
 /// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks
 /// were left out, or so many were disturbed that of those the least had to be used),
-/// "never_quiet" (all blocks but one at most were heavily disturbed), "nonstationary" (trend, p <
-/// 0.01), "bimodal", "single_block" (the spread is assumed). A block is never forgotten: leaving
-/// out is decided anew from what is stored. `blocks` in the order of their measurement.
+/// "never_quiet" (all blocks but one at most were heavily disturbed; such a row is not precise),
+/// "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the spread is assumed). A block is
+/// never forgotten: leaving out is decided anew from what is stored. `blocks` in the order of their
+/// measurement.
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
                   const ReferenceMedians& medians, std::uint64_t seed);
 

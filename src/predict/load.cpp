@@ -43,12 +43,22 @@ bool is_substantial(const table::Load& load) {
 }
 
 void warn_of_load(Prediction& prediction) {
-  std::set<std::string_view> measured, estimated;
+  std::set<std::string_view> never_quiet, measured, estimated;
   for (const KernelPrediction& kernel : prediction.kernels) {
+    if (kernel.group == estimate::kNeverQuietGroup) {
+      never_quiet.insert(kernel.key);
+      continue;
+    }
     if (!kernel.under_load) continue;
     const bool own = kernel.source == Source::Measured || kernel.source == Source::Free;
     (own ? measured : estimated).insert(kernel.key);
   }
+  if (!never_quiet.empty())
+    prediction.warnings.push_back(
+        fmt::format("{} of its kernels were measured on a core that something else always used: "
+                    "their times may be up to twice too long, and the interval is wider; measure "
+                    "again on a quiet machine with oplat profile --retry-loaded",
+                    never_quiet.size()));
   if (!measured.empty()) {
     prediction.warnings.push_back(
         fmt::format("{} of its kernels were measured on a busy machine: their times may be too "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a prediction says of the load under which its rows were measured: no interval knows of it.
+/// What a prediction says of the load under which its rows were measured: intervals know only of
+/// rows that never had their core alone.
 #pragma once
 
 #include "predict/prediction.hpp"
@@ -14,7 +15,7 @@ Result<table::Load> load_of_models(const table::Table& table, const Selection& s
 /// more than a third, as of the blocks of a row.
 bool is_substantial(const table::Load& load);
 
-/// Warnings of the kernels that say `under_load`.
+/// Warnings of the kernels that say `under_load`, or whose rows never had their core alone.
 void warn_of_load(Prediction& prediction);
 /// Of a fitted composition.
 std::string load_warning(const table::Load& models);

@@ -14,7 +14,8 @@ namespace oplat::predict {
 
 /// Spread of the composition itself on a table without a fit. Of 114 networks of three settings on
 /// two machines (docs/results/accuracy.md, "unfitted", and its page before that) this holds 90 % in
-/// the 90 % interval. A fit on whole models replaces it.
+/// the 90 % interval; the parts below came later and make it wider. A fit on whole models replaces
+/// all of them.
 inline constexpr double kCompositionSd = 0.05;
 
 /// What a table without a fit does not know of a composition, as spreads in ns. Of the call: the

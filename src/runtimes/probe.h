@@ -51,8 +51,10 @@ OPLAT_PROBE_API int oplat_probe_reference_memory(int32_t repeats, double* median
 OPLAT_PROBE_API int32_t oplat_probe_alone(void);
 
 /** Tells oplat_probe_alone the least time in ns that other processes saw on this machine (0: none;
- * it replaces what was told before), and gives the least of that and its own, 0 where neither is
- * known: who hands it on from process to process notices a neighbour that stays longer than one. */
+ * it replaces what was told before), and gives the least of that and its own: who hands it on from
+ * process to process notices a neighbour that stays longer than one. What was told does not count
+ * where the CPUs are of several speeds, or where it is less than half of the own least time. The
+ * first call takes a millisecond. */
 OPLAT_PROBE_API double oplat_probe_alone_best(double elsewhere_ns);
 
 /** The cores of a kernel on several threads at their best, as far as was seen; 0: not yet. */

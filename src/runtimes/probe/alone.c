@@ -30,10 +30,13 @@ enum { kIssueRounds = 16384, kIssueRoundsWithin = 8192 };
 static int64_t least_ns;
 static int64_t elsewhere_least_ns;
 
+/* A neighbour costs no more than a factor of two: what was told may be of another kind of core. */
+static const double kMostOfElsewhere = 2.2;
+
 static int64_t best_ns(void) {
-  return elsewhere_least_ns != 0 && (least_ns == 0 || elsewhere_least_ns < least_ns)
-             ? elsewhere_least_ns
-             : least_ns;
+  const int is_better = elsewhere_least_ns != 0 && elsewhere_least_ns < least_ns &&
+                        (double)least_ns < kMostOfElsewhere * (double)elsewhere_least_ns;
+  return is_better ? elsewhere_least_ns : least_ns;
 }
 
 /* Whether a look that took `ns` found the core shared, by the least time of looks of so many
@@ -56,7 +59,9 @@ int32_t oplat_probe_alone(void) {
 
 double oplat_probe_alone_best(double elsewhere_ns) {
   /* Nobody looks for less than a nanosecond or more than a second. */
-  elsewhere_least_ns = elsewhere_ns >= 1 && elsewhere_ns < 1e9 ? (int64_t)elsewhere_ns : 0;
+  const int is_time = elsewhere_ns >= 1 && elsewhere_ns < 1e9;
+  elsewhere_least_ns = is_time && oplat_probe_usable_cpus_alike() ? (int64_t)elsewhere_ns : 0;
+  if (least_ns == 0) (void)oplat_probe_alone();
   return (double)best_ns();
 }
 

@@ -115,6 +115,23 @@ static int are_alike(const int* cpus, int count) {
   return 1;
 }
 
+int oplat_probe_usable_cpus_alike(void) {
+  static int known = -1;
+  if (known >= 0) return known;
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  (void)oplat_probe_usable_cpus(&usable);
+  long first = -1;
+  known = 1;
+  for (int cpu = 0; cpu < CPU_SETSIZE && known; ++cpu) {
+    if (!CPU_ISSET((size_t)cpu, &usable)) continue;
+    const long speed = speed_of(cpu);
+    if (first < 0) first = speed;
+    known = speed == first;
+  }
+  return known;
+}
+
 /* One CPU of each core among `cpus`, that of the caller first; how many, `most` at most. */
 static int cores_among(const cpu_set_t* cpus, int here, int* out, int most) {
   cpu_set_t known;

@@ -29,6 +29,9 @@ void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
  * has kept on one CPU, from before. 0 or an errno value. */
 int oplat_probe_usable_cpus(cpu_set_t* out);
 
+/** Whether the system says of all of them that they are equally fast, or nothing. */
+int oplat_probe_usable_cpus_alike(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(Campaign, MeasuresEveryRowToItsTarget) {
   Bench bench;
@@ -385,6 +386,23 @@ TEST(Campaign, QuietBlocksClearRowsOfTheLoadUnderWhichTheyWereMeasured) {
   EXPECT_EQ(bench.rows_blocks(), 3 * loaded) << "rows that are cleared are left alone";
 }
 
+TEST(Campaign, RowsThatNeverHadTheirCoreAloneAreMeasuredAgainWhereAsked) {
+  Bench bench(2, 0);
+  bench.world.steal_per_block = 20;
+  bench.run();
+  const std::size_t shared = bench.rows_blocks();
+  for (const auto& [name, row] : bench.rows())
+    EXPECT_THAT(row.row.method.flags, Contains(table::kNeverQuiet)) << name.first;
+  bench.world.steal_per_block = 0;
+  bench.run();
+  EXPECT_EQ(bench.rows_blocks(), shared) << "they are precise: nobody asked";
+  bench.request.retry_loaded = true;
+  bench.run();
+  EXPECT_GE(bench.rows_blocks(), shared + 4);
+  for (const auto& [name, row] : bench.rows())
+    EXPECT_THAT(row.row.method.flags, Not(Contains(table::kNeverQuiet))) << name.first;
+}
+
 TEST(Campaign, AMachineThatStaysBusyIsNotMeasuredForEver) {
   Bench bench(3, 0);
   bench.world.other_load = 0.5;
@@ -503,7 +521,7 @@ TEST(Campaign, KeepsDisturbedBlocks) {
   bench.world.switches_per_block = 100'000;
   bench.run();
   for (const auto& [name, row] : bench.rows()) {
-    EXPECT_THAT(row.row.method.flags, ElementsAre("disturbed", "never_quiet"));
+    EXPECT_THAT(row.row.method.flags, ElementsAre("disturbed"));
     EXPECT_EQ(timing(row).blocks, 5);
   }
 }

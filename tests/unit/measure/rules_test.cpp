@@ -244,15 +244,27 @@ TEST(Stopping, UsesTheHalfThatWasDisturbedLeast) {
 // Three of five shared their core for as long as they lasted: their median would be theirs.
 TEST(Stopping, FewQuietBlocksAreBetterThanManyLoudOnes) {
   auto blocks = blocks_of({1.5e6, 1e6, 1.6e6, 1.5e6, 1.01e6});
-  for (const std::size_t i : {0U, 2U, 3U}) blocks[i].steal_ticks = 20;
+  for (const std::size_t i : {0U, 2U, 3U}) {
+    blocks[i].steal_ticks = 20;
+    blocks[i].other_load = 0.9;
+  }
   blocks[1].steal_ticks = 1;
   const auto quiet = assess(blocks, {}, kUsual, 1);
   EXPECT_EQ(quiet.timing->blocks, 2);
   EXPECT_NEAR(quiet.timing->median_ns, 1.005e6, 1);
   EXPECT_FALSE(quiet.done) << "two are too few";
+  EXPECT_THAT(quiet.flags, Not(Contains("never_quiet")));
+  // Ticks of other CPUs, or of a long block.
+  blocks[3].other_load = 0.1;
+  EXPECT_NEAR(assess(blocks, {}, kUsual, 1).timing->median_ns, 1.01e6, 1);
+  blocks[3].other_load = 0.9;
   // One alone may be wrong in other ways.
   blocks[1].steal_ticks = 20;
-  EXPECT_EQ(assess(blocks, {}, kUsual, 1).timing->blocks, 5);
+  blocks[1].other_load = 1.2;
+  const auto never = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(never.timing->blocks, 5);
+  EXPECT_THAT(never.flags, Contains("never_quiet"));
+  EXPECT_FALSE(never.precise);
 }
 
 TEST(Stopping, FlagsTrendsAndModes) {

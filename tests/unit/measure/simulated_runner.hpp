@@ -173,6 +173,7 @@ class SimulatedRunner final : public KernelRunner {
     }
     samples.switches = world_->switches_per_block;
     samples.steal_ticks = world_->steal_per_block;
+    if (world_->steal_per_block > 0) samples.other_load = world_->other_load.value_or(0) + 1;
     return samples;
   }
 

@@ -52,10 +52,14 @@ TEST_F(RowSelectionTest, ACampaignWithoutRowsIsEnough) {
   EXPECT_EQ(selection.device.name, "desk");
   EXPECT_THAT(selection.setting_ids, ElementsAre(timed));
 
-  // Rows come before campaigns that have none.
+  // Rows come before campaigns that have none, which answer where they are asked for.
   const auto id = add(setting_of(1));
   EXPECT_THAT(must(select_rows(small_.table(), {}, ir::Catalogue::own())).setting_ids,
               ElementsAre(id));
+  RowFilter four;
+  four.threads = 4;
+  EXPECT_THAT(must(select_rows(small_.table(), four, ir::Catalogue::own())).setting_ids,
+              ElementsAre(timed));
 }
 
 TEST_F(RowSelectionTest, OneValuePerFieldFillsTheFilter) {
