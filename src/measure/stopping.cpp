@@ -29,6 +29,9 @@ constexpr std::size_t kMinUsedBlocks = 3;
 constexpr std::int64_t kHeavyTicks = 10;
 constexpr double kHeavyLoad = 0.5;
 constexpr std::int64_t kMinLightBlocks = 2;
+/// A row without such blocks goes on for so many times the least number of blocks: the neighbour
+/// may leave.
+constexpr std::int64_t kLoudFactor = 2;
 
 bool far_above(const std::optional<double>& value, const std::optional<double>& usual) {
   return value && usual && *value > kMaxReferenceRatio * *usual;
@@ -128,8 +131,9 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
     const table::Timing& timing = *result.timing;
     width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
     // Where no more blocks are allowed, those that had to be left out are not asked for.
-    const bool enough = spent || timing.blocks >= rule.least_blocks;
-    result.precise = enough && !never_quiet && width && *width <= rule.target(timing.median_ns);
+    const std::int64_t least = (never_quiet ? kLoudFactor : 1) * rule.least_blocks;
+    const bool enough = spent || timing.blocks >= least;
+    result.precise = enough && width && *width <= rule.target(timing.median_ns);
     std::vector<double> values;
     for (const table::Block& block : used) values.push_back(block.value_ns);
     if (is_bimodal(values)) result.flags.emplace_back("bimodal");

@@ -56,10 +56,10 @@ struct Assessment {
 
 /// Flags: "ci_not_reached" (interval wider than the target, or too few blocks), "disturbed" (blocks
 /// were left out, or so many were disturbed that of those the least had to be used),
-/// "never_quiet" (all blocks but one at most were heavily disturbed; such a row is not precise),
-/// "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the spread is assumed). A block is
-/// never forgotten: leaving out is decided anew from what is stored. `blocks` in the order of their
-/// measurement.
+/// "never_quiet" (all blocks but one at most were heavily disturbed; such a row takes twice the
+/// least number of blocks), "nonstationary" (trend, p < 0.01), "bimodal", "single_block" (the
+/// spread is assumed). A block is never forgotten: leaving out is decided anew from what is stored.
+/// `blocks` in the order of their measurement.
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
                   const ReferenceMedians& medians, std::uint64_t seed);
 

@@ -40,14 +40,6 @@ KernelTimes times_of(const Prediction& prediction) {
   return times;
 }
 
-/// Spread of the coefficients that only a fit knows. Of imported tables, which hold no empty call,
-/// a warning says that nothing is known of the call at all.
-double start_values_sd_ns(const Composition& composition) {
-  if (composition.fitted || composition.c0_ns <= 0) return 0;
-  return std::hypot(kCallSdNs, kKernelSdNs * static_cast<double>(composition.n_kernels),
-                    kResultByteSdNs * composition.result_bytes);
-}
-
 /// What the model would take if every kernel took what it was seen to take inside a model: the
 /// interval holds that, whatever its level.
 base::Interval reached_by(const Prediction& prediction, double total_ns) {
@@ -64,6 +56,13 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 }
 
 }  // namespace
+
+double Composition::sd_log_of(double total_ns, double kernels, double bytes, bool with_call) const {
+  if (fitted || c0_ns <= 0 || !(total_ns > 0)) return sd_log;
+  const double unknown_ns =
+      std::hypot(with_call ? kCallSdNs : 0, kKernelSdNs * kernels, kResultByteSdNs * bytes);
+  return std::hypot(sd_log, unknown_ns / total_ns);
+}
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
   const auto count = static_cast<double>(kernel.count);
@@ -179,10 +178,10 @@ Status compose(Prediction& prediction) {
                     prediction.missing.size()));
 
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
-  if (total > 0)
-    composition.sd_log = std::hypot(composition.sd_log, start_values_sd_ns(composition) / total);
-  double spread = total_spread(terms_of(prediction.kernels, total / scale), composition.sd_log,
-                               composition.measured_correlation);
+  prediction.composition_sd_log = composition.sd_log_of(
+      total, static_cast<double>(composition.n_kernels), composition.result_bytes);
+  double spread = total_spread(terms_of(prediction.kernels, total / scale),
+                               prediction.composition_sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   spread = std::hypot(spread, prediction.control_sd_log);
   prediction.sd_log = spread;

@@ -154,7 +154,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
     sum.kernels += one.uncertainty_share;
   }
   // How often bodies run is the composition's, too.
-  sum.composition = prediction.composition.sd_log * prediction.composition.sd_log +
+  sum.composition = prediction.composition_sd_log * prediction.composition_sd_log +
                     prediction.control_sd_log * prediction.control_sd_log;
   for (const Mismatch& mismatch : prediction.mismatch)
     sum.mismatch += mismatch.sd_log * mismatch.sd_log;

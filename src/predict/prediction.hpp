@@ -82,12 +82,18 @@ struct Composition {
   double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
-  double sd_log = kCompositionSd;  ///< of this model's; without a fit, see kCallSdNs
+  double sd_log = kCompositionSd;  ///< see also sd_log_of()
   double measured_correlation = kMeasuredCorrelation;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }
+  /// Spread of the composition of so many kernels with so many bytes of results in `total_ns`:
+  /// sd_log, and without a fit what only a fit knows (kCallSdNs and so on). Of imported tables,
+  /// which hold no empty call, a warning says that nothing is known of the call at all.
+  /// `with_call`: whether a call is in the total.
+  [[nodiscard]] double sd_log_of(double total_ns, double kernels, double bytes,
+                                 bool with_call = true) const;
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
     return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes +
@@ -124,6 +130,7 @@ struct Prediction {
   /// Standard deviation of the logarithm, in quadrature, where data decide how often loops run and
   /// which branches are taken.
   double control_sd_log = 0;
+  double composition_sd_log = kCompositionSd;  ///< likewise: Composition::sd_log_of() this model
   std::vector<std::string> warnings;
   std::filesystem::path table_path;
   int schema_version = 0;

@@ -147,7 +147,8 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
     terms.push_back(
         {part * scale / ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group});
   double spread =
-      predict::total_spread(terms, composition.sd_log, composition.measured_correlation);
+      predict::total_spread(terms, composition.sd_log_of(ns, executed, result_bytes, fixed_ns > 0),
+                            composition.measured_correlation);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   OPLAT_TRY(bounds, predict::interval(ns, spread, space.level,
                                       {composition.calibration_models, composition.scores},

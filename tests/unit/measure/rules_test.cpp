@@ -264,7 +264,18 @@ TEST(Stopping, FewQuietBlocksAreBetterThanManyLoudOnes) {
   const auto never = assess(blocks, {}, kUsual, 1);
   EXPECT_EQ(never.timing->blocks, 5);
   EXPECT_THAT(never.flags, Contains("never_quiet"));
-  EXPECT_FALSE(never.precise);
+}
+
+// The neighbour may leave.
+TEST(Stopping, ARowThatWasNeverQuietTakesTwiceAsManyBlocks) {
+  std::vector<table::Block> blocks = blocks_of(std::vector<double>(9, 1e6));
+  for (table::Block& block : blocks) {
+    block.steal_ticks = 20;
+    block.other_load = 0.9;
+  }
+  EXPECT_FALSE(assess(blocks, {}, kUsual, 1).precise);
+  blocks.push_back(blocks.back());
+  EXPECT_TRUE(assess(blocks, {}, kUsual, 1).precise);
 }
 
 TEST(Stopping, FlagsTrendsAndModes) {

@@ -347,8 +347,8 @@ TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
   EXPECT_NEAR(u.kernels + u.composition + u.mismatch, 1, 1e-12);
   // One part is known by itself, which fixes the whole: it must be the spread that the prediction
   // states.
-  EXPECT_NEAR(p.composition.sd_log / std::sqrt(u.composition), p.sd_log.value(), 1e-12);
-  EXPECT_GT(p.composition.sd_log, kCompositionSd)
+  EXPECT_NEAR(p.composition_sd_log / std::sqrt(u.composition), p.sd_log.value(), 1e-12);
+  EXPECT_GT(p.composition_sd_log, kCompositionSd)
       << "of so short a model little is known of the call";
   EXPECT_NEAR(u.mismatch, std::pow(std::log(2.0) / *p.sd_log, 2), 1e-12);
   double sum = 0;
