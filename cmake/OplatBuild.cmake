@@ -50,8 +50,9 @@ if(OPLAT_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Left out here, and kept by the fuzz targets, which clang builds: the checks null (AddressSanitizer
-    # reports the use of such a pointer), alignment and vptr, and red zones round global variables. They are a third of the time to compile, and the descriptors of those
-    # variables were three quarters of the 139 MB of data that every start of oplat walked through.
+    # reports the use of such a pointer), alignment and vptr, and red zones round global variables.
+    # They are a third of the time to compile, and the descriptors of those variables were three
+    # quarters of the 139 MB of data that every start of oplat walked through.
     add_compile_options(-fno-sanitize=null,alignment,vptr "SHELL:--param asan-globals=0")
     # The addresses in that data are known when a program is linked, not relocated at each start.
     add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")

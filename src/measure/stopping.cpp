@@ -71,10 +71,10 @@ bool is_light(const table::Block& block) {
 /// least: on a machine that is hardly ever quiet a tick is little, and a block that had its core
 /// for itself is better than one that never had. All where that is too few. Heavily disturbed ones
 /// do not even count as a half where there are others: their times are 1.3 to 2 times as long, and
-/// a median over both kinds would be that of the majority.
+/// a median over both kinds would be that of the majority. `light`: how many are not.
 std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
-                                          const std::vector<double>& all_degrees) {
-  const auto light = std::count_if(blocks.begin(), blocks.end(), is_light);
+                                          const std::vector<double>& all_degrees,
+                                          std::int64_t light) {
   std::vector<table::Block> candidates;
   std::vector<double> degrees;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
@@ -119,9 +119,9 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
   for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
   result.disturbed =
       std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
-  const std::vector<table::Block> used = least_disturbed(blocks, degrees);
+  const std::int64_t light = std::count_if(blocks.begin(), blocks.end(), is_light);
+  const std::vector<table::Block> used = least_disturbed(blocks, degrees, light);
   result.timing = summarise(used, rule.level, seed);
-  const auto light = std::count_if(blocks.begin(), blocks.end(), is_light);
   const bool never_quiet =
       light < kMinLightBlocks && light < static_cast<std::int64_t>(blocks.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);

@@ -271,28 +271,30 @@ Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
       all.push_back({outline, &device->second, &setting->second});
   }
   const std::string path = table.path().string();
+  std::vector<Candidate> fitting;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
+               [&](const Candidate& c) { return mismatches(filter, c).empty(); });
   // Models without kernels have no rows, and take the empty call that their campaign timed.
-  std::set<std::pair<table::DeviceId, table::SettingId>> seen;
-  for (const Candidate& candidate : all)
-    seen.emplace(candidate.outline.device, candidate.outline.setting);
-  OPLAT_TRY(campaigns, table.campaigns());
-  for (const table::StoredCampaign& campaign : campaigns) {
-    const auto device = device_of.find(campaign.device);
-    const auto setting = setting_of.find(campaign.setting);
-    if (campaign.campaign.empty_call_ns && device != device_of.end() &&
-        setting != setting_of.end() && seen.emplace(campaign.device, campaign.setting).second)
-      all.push_back(
-          {{campaign.device, campaign.setting, false}, &device->second, &setting->second});
+  if (fitting.empty()) {
+    OPLAT_TRY(campaigns, table.campaigns());
+    std::set<std::pair<table::DeviceId, table::SettingId>> seen;
+    for (const table::StoredCampaign& campaign : campaigns) {
+      const auto device = device_of.find(campaign.device);
+      const auto setting = setting_of.find(campaign.setting);
+      if (!campaign.campaign.empty_call_ns || device == device_of.end() ||
+          setting == setting_of.end() || !seen.emplace(campaign.device, campaign.setting).second)
+        continue;
+      const Candidate timed{
+          {campaign.device, campaign.setting, false}, &device->second, &setting->second};
+      if (mismatches(filter, timed).empty()) fitting.push_back(timed);
+    }
   }
-  if (all.empty())
+  if (all.empty() && fitting.empty())
     return fail(Code::Refused,
                 "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} "
                 "--runtime RUNTIME",
                 path, path);
 
-  std::vector<Candidate> fitting;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),
-               [&](const Candidate& c) { return mismatches(filter, c).empty(); });
   if (fitting.empty()) {
     OPLAT_CHECK(count_rows(table, all));
     const auto nearest =

@@ -121,14 +121,12 @@ int oplat_probe_usable_cpus_alike(void) {
   cpu_set_t usable;
   CPU_ZERO(&usable);
   (void)oplat_probe_usable_cpus(&usable);
-  long first = -1;
-  known = 1;
-  for (int cpu = 0; cpu < CPU_SETSIZE && known; ++cpu) {
-    if (!CPU_ISSET((size_t)cpu, &usable)) continue;
-    const long speed = speed_of(cpu);
-    if (first < 0) first = speed;
-    known = speed == first;
+  int cpus[CPU_SETSIZE];
+  int count = 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET((size_t)cpu, &usable)) cpus[count++] = cpu;
   }
+  known = are_alike(cpus, count);
   return known;
 }
 
