@@ -20,6 +20,8 @@ READERS = [
     "formats/caffe2.hpp",
     "formats/paddle",
     "formats/paddle.hpp",
+    "formats/mnn",
+    "formats/mnn.hpp",
     "formats/registry.cpp",
     "formats/CMakeLists.txt",
     "runtimes/qnnpack",

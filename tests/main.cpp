@@ -26,9 +26,14 @@ bool is_unavoidable(std::string_view reason) {
   for (const std::string_view word : kUnavoidableForRoot) {
     if (reason.find(word) != std::string_view::npos) return ::geteuid() == 0;
   }
-  // The wheel of Paddle is not to be had everywhere: scripts/setup goes on without it.
-  const bool paddle = reason.find("paddle") != std::string_view::npos;
-  return paddle && !std::filesystem::exists(OPLAT_TEST_SOURCE_DIR "/../.venv-paddle");
+  // The wheels of some runtimes are not to be had everywhere: scripts/setup goes on without them.
+  for (const std::string_view runtime : {"paddle", "mnn"}) {
+    const auto folder =
+        std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / ".." / (".venv-" + std::string(runtime));
+    if (reason.find(runtime) != std::string_view::npos && !std::filesystem::exists(folder))
+      return true;
+  }
+  return false;
 }
 
 class NoAvoidableSkip : public testing::EmptyTestEventListener {

@@ -90,6 +90,7 @@ write; 130/143 interrupted.
 Environment:
   OPLAT_TABLE          default of --table
   OPLAT_ONNXRUNTIME    library file of ONNX Runtime
+  OPLAT_MNN_PYTHON     Python interpreter of the runtime mnn
   OPLAT_PADDLE_PYTHON  Python interpreter of the runtime paddle
   OPLAT_TABLES         folders of PaddleSlim's tables
   XDG_CACHE_HOME       oplat caches fits of foreign tables in its folder oplat (default: ~/.cache)

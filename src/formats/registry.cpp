@@ -6,13 +6,15 @@
 #include "base/text.hpp"
 #include "formats/caffe2.hpp"
 #include "formats/format_reader.hpp"
+#include "formats/mnn.hpp"
 #include "formats/onnx.hpp"
 #include "formats/paddle.hpp"
 
 namespace oplat::formats {
 
 std::span<const FormatReader* const> readers() {
-  static const std::array kReaders = {&onnx::reader(), &caffe2::reader(), &paddle::reader()};
+  static const std::array kReaders = {&onnx::reader(), &caffe2::reader(), &paddle::reader(),
+                                      &mnn::reader()};
   return kReaders;
 }
 

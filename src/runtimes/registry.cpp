@@ -16,6 +16,12 @@ const std::vector<RuntimeEntry>& runtimes() {
 #ifdef OPLAT_WITH_ONNXRUNTIME
       {"onnxruntime", "ONNX Runtime, CPU", "pip install onnxruntime", create_onnxruntime},
 #endif
+      {"mnn",
+       "MNN, CPU",
+       "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1",
+       nullptr,
+       {},
+       true},
       {"paddle",
        "Paddle Inference, CPU, with or without oneDNN",
        "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepaddle==3.3.1",

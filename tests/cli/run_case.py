@@ -5,7 +5,7 @@
 A case is a text file. Its name is what it claims; it consists of steps:
 
   needs WHAT            skip if WHAT is not there: models (scripts/models tests), a user without root's rights
-                        (unprivileged), or one of the runtimes onnxruntime, qnnpack, paddle
+                        (unprivileged), or one of the runtimes onnxruntime, qnnpack, paddle, mnn
   file NAME:            makes a file of the indented lines that follow
   write NAME TEXT       makes a file of one line, with backslash escapes as in Python and no line end of its own
   mkdir NAME
@@ -49,8 +49,8 @@ SKIP = 77
 SECONDS = 240  # for one command; a sanitizer on a busy machine is slow
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[1] / "data"
-NEEDS = ("models", "onnxruntime", "paddle", "qnnpack", "unprivileged")
-UNAVOIDABLE = ("paddle", "unprivileged")
+NEEDS = ("mnn", "models", "onnxruntime", "paddle", "qnnpack", "unprivileged")
+UNAVOIDABLE = ("mnn", "paddle", "unprivileged")
 SETTINGS = ("needs", "file", "write", "mkdir", "readonly", "$")
 BLOCKS = re.compile(r"(file \S+|stdout|stderr):")
 

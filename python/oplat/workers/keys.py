@@ -4,9 +4,13 @@
 Values are int, float, str, lists of them, or None for "?"; true and false are the words.
 """
 import math
+import struct
 from dataclasses import dataclass, field
 
 from . import harness
+
+# Integer constants of up to so many elements stand in keys with their values.
+MAX_PRINTED = 64
 
 
 @dataclass
@@ -102,3 +106,31 @@ def entry_from_json(entry):
     if "alias" in entry:
         return Alias(entry["alias"])
     return Tensor(entry["dtype"], entry["dims"], entry.get("constant", False), value_from_json(entry.get("value")))
+
+
+def compact(values, dims):
+    """A constant's elements as a key prints them: one value where all are equal."""
+    if not dims:
+        return values[0]
+    return values[0] if len(values) > 1 and all(value == values[0] for value in values) else list(values)
+
+
+def short_float(value):
+    """The double of the shortest text that reads back to the same 32-bit number."""
+    if not math.isfinite(value) or abs(value) > 3e38:
+        return value
+    narrow = struct.pack("f", value)
+    for digits in range(1, 10):
+        text = f"{value:.{digits}g}"
+        if struct.pack("f", float(text)) == narrow:
+            return float(text)
+    return value
+
+
+def canonical(value):
+    """A value of an attribute as keys have it: true and false as words, floats as the shortest text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return short_float(value)
+    return [canonical(each) for each in value] if isinstance(value, list) else value

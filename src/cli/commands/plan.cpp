@@ -79,7 +79,7 @@ void add_plan(const Command& app) {
   const Command command =
       app.add_subcommand("plan", "list the kernels that a runtime executes for a model");
   const auto flags = std::make_shared<PlanFlags>();
-  command.add_option("MODEL", flags->model, "model file (ONNX, Paddle)").required();
+  command.add_option("MODEL", flags->model, "model file (ONNX, Paddle, MNN)").required();
   add_run_options(command, flags->run, false);
   command.add_option("--plan", flags->plan,
                      "derive the plan by fusion rules, without the runtime: rules:NAME, "

@@ -65,7 +65,7 @@ void add_predict(const Command& app) {
   const Command command =
       app.add_subcommand("predict", "predict the latency of a model from a table");
   const auto flags = std::make_shared<PredictFlags>();
-  command.add_option("MODEL", flags->request.model, "model file (ONNX, Paddle)").required();
+  command.add_option("MODEL", flags->request.model, "model file (ONNX, Paddle, MNN)").required();
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   add_mismatch_flag(command, flags->request.rows);

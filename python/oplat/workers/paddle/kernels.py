@@ -8,11 +8,12 @@ convolution of one tap, as in a network.
 import math
 from dataclasses import dataclass, field
 
-from ..errors import Failed, Unsupported
+from ..errors import Unsupported
+from ..inputs import NUMPY_OF, Type
 from ..keys import Alias, Key, Tensor
 from . import operators
 from .operators import OPERATORS
-from .pir import NUMPY_OF, PIR_OF, Type, Writer
+from .pir import PIR_OF, Writer
 
 PIR_OF_ATTRIBUTE = {"i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "bool": "0.a_bool", "str": "0.a_str"}
 MOST_ELEMENTS = 1 << 40
@@ -317,13 +318,3 @@ def draw_weights(numpy, build, seed):
             values *= generator.choice([-1.0, 1.0], kind.dims) * math.sqrt(6.0 / max(1, fan_in))
         arrays[name] = values.astype(dtype)
     return arrays
-
-
-def draw_input(numpy, kind, seed):
-    dtype = NUMPY_OF[kind.dtype]
-    if dtype is None:
-        raise Failed(f"cannot create inputs of type {kind.dtype}")
-    if dtype.startswith("float"):
-        generator = numpy.random.default_rng(seed)
-        return (generator.uniform(0.01, 1.0, kind.dims) * generator.choice([-1.0, 1.0], kind.dims)).astype(dtype)
-    return numpy.ones(kind.dims, dtype)

@@ -4,25 +4,16 @@ import json
 from dataclasses import dataclass, field
 
 from ..errors import bad_input
+from ..inputs import Type
 
 DIALECTS = {"0": "builtin", "1": "pd_op", "2": "cf", "3": "custom_op", "4": "dist"}
 NUMBERS = {name: number for number, name in DIALECTS.items()}
-# Types of elements: PIR's name, the key's, numpy's.
-ELEMENTS = (("t_f32", "f32", "float32"), ("t_f64", "f64", "float64"), ("t_f16", "f16", "float16"), ("t_bf16", "bf16", None),
-            ("t_i64", "i64", "int64"), ("t_i32", "i32", "int32"), ("t_i16", "i16", "int16"), ("t_i8", "i8", "int8"),
-            ("t_ui8", "u8", "uint8"), ("t_bool", "bool", "bool"))
-KEY_OF = {pir: key for pir, key, _ in ELEMENTS}
-PIR_OF = {key: pir for pir, key, _ in ELEMENTS}
-NUMPY_OF = {key: numpy for _, key, numpy in ELEMENTS}
+# Types of elements: PIR's name, the key's.
+ELEMENTS = (("t_f32", "f32"), ("t_f64", "f64"), ("t_f16", "f16"), ("t_bf16", "bf16"), ("t_i64", "i64"), ("t_i32", "i32"),
+            ("t_i16", "i16"), ("t_i8", "i8"), ("t_ui8", "u8"), ("t_bool", "bool"))
+KEY_OF = dict(ELEMENTS)
+PIR_OF = {key: pir for pir, key in ELEMENTS}
 MAX_OPERATIONS = 100_000
-
-
-@dataclass
-class Type:
-    """A tensor's type. Dimensions of -1 are open."""
-
-    dtype: str
-    dims: list
 
 
 @dataclass

@@ -1,42 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """From Paddle's optimised program to the kernels that it executes, each with its key."""
 import math
-import struct
 
 from ..errors import bad_input
-from ..keys import Alias, Key, Tensor
+from ..inputs import Type
+from ..keys import MAX_PRINTED, Alias, Key, Tensor, canonical, compact
 from . import operators
-from .pir import Type
 
-MOST_PRINTED = 64
 BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i16": 2}
-
-
-def compact(values, dims):
-    """A constant's elements as a key prints them: one value where all are equal."""
-    if not dims:
-        return values[0]
-    return values[0] if len(values) > 1 and all(value == values[0] for value in values) else list(values)
-
-
-def short_float(value):
-    """The double of the shortest text that reads back to the same 32-bit number."""
-    if not math.isfinite(value) or abs(value) > 3e38:
-        return value
-    narrow = struct.pack("f", value)
-    for digits in range(1, 10):
-        text = f"{value:.{digits}g}"
-        if struct.pack("f", float(text)) == narrow:
-            return float(text)
-    return value
-
-
-def canonical(value):
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return short_float(value)
-    return [canonical(each) for each in value] if isinstance(value, list) else value
 
 
 def canonical_attributes(operation):
@@ -108,7 +79,7 @@ class Planner:
         elif name.endswith(".full"):
             whole = self.program.types[results[0]].dtype in ("i32", "i64", "bool")
             count = math.prod(self.program.types[results[0]].dims)
-            values = [int(operation.value("value"))] * count if whole and count <= MOST_PRINTED else None
+            values = [int(operation.value("value"))] * count if whole and count <= MAX_PRINTED else None
             self.constant[results[0]] = values
         elif name in ("builtin.parameter", "builtin.constant"):
             self.constant[results[0]] = None
@@ -125,7 +96,7 @@ class Planner:
             return Tensor(dtype, dims)
         self.weight_bytes += size
         values = self.constant[value]
-        printed = values is not None and dtype in ("i32", "i64", "bool") and 0 < len(values) <= MOST_PRINTED
+        printed = values is not None and dtype in ("i32", "i64", "bool") and 0 < len(values) <= MAX_PRINTED
         return Tensor(dtype, dims, True, compact(values, dims) if printed else None)
 
     def _kernel(self, number, operation):

@@ -4,31 +4,17 @@ import os
 import tempfile
 from pathlib import Path
 
-from .. import harness, keys
-from ..errors import Failed, Skipped, Unsupported, bad_input, usage
-from . import inputs, params, pir
+from .. import harness, inputs, keys
+from ..errors import Failed, Unsupported, bad_input, usage
+from ..machine import check_memory, shared_memory
+from . import params, pir
 from .engine import MERGING, Engine, quiet
-from .kernels import Kernel, draw_input, draw_weights
+from .kernels import Kernel, draw_weights
 from .planner import Planner
 
 OPTIONS = {"onednn": {"values": ["on", "off"], "default": "on"}}
 SUFFIXES = (".json", ".pdmodel")
 SETTLING_RUNS = 2
-
-
-def available_memory():
-    with open("/proc/meminfo", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return None
-
-
-def check_memory(size):
-    """Whether `size` bytes fit, with as much left to others."""
-    available = available_memory()
-    if available is not None and size > available / 2:
-        raise Skipped(f"needs about {size >> 20} MiB of memory, {available >> 20} MiB are free")
 
 
 class PaddleWorker:
@@ -173,7 +159,7 @@ class PaddleWorker:
                     predictor = self.engine.predictor(config)
             except RuntimeError as error:
                 raise Failed(f"Paddle cannot load it: {error}") from error
-        feeds = {name: draw_input(numpy, kind, request["seed"] + number) for number, (name, kind) in enumerate(build.inputs.items())}
+        feeds = {name: inputs.draw_input(numpy, kind, request["seed"] + number) for number, (name, kind) in enumerate(build.inputs.items())}
         return self._ready(predictor, feeds, size, "single" if copies == 1 else "chain" if chain else "fan")
 
     def _ready(self, predictor, feeds, size, topology):
@@ -196,9 +182,3 @@ def check_made(key, program):
     made = Planner(program).run()
     if str(made[-1][1]) != str(key):
         raise Unsupported(f"Paddle turns it into another kernel: {made[-1][1]}")
-
-
-def shared_memory():
-    """Files that are read once and deleted go where no disk is written; None: wherever temporary files go."""
-    place = "/dev/shm"
-    return place if os.access(place, os.W_OK) else None

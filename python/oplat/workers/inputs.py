@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data for the inputs of a model: NAME -> FILE.npy, zeros, ones or uniform:LO:HI; random where nothing is said."""
-from ..errors import bad_input, usage
-from .kernels import draw_input
-from .pir import NUMPY_OF, Type
+from dataclasses import dataclass
+
+from .errors import Failed, bad_input, usage
+
+# Types of elements as keys and as numpy name them; None: numpy has none.
+NUMPY_OF = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": None, "i64": "int64", "i32": "int32",
+            "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool"}
 
 MOST_BYTES = 1 << 34
+
+
+@dataclass
+class Type:
+    """A tensor's type. Dimensions of -1 are open."""
+
+    dtype: str
+    dims: list
 
 
 def model_inputs(numpy, types, request):
@@ -47,3 +59,13 @@ def given(numpy, name, said, kind):
     if list(array.shape) != kind.dims or array.dtype != dtype:
         raise bad_input(f"{said}: the file holds {array.dtype} {list(array.shape)}, but {name} is {dtype} {kind.dims}")
     return numpy.ascontiguousarray(array)
+
+
+def draw_input(numpy, kind, seed):
+    dtype = NUMPY_OF[kind.dtype]
+    if dtype is None:
+        raise Failed(f"cannot create inputs of type {kind.dtype}")
+    if dtype.startswith("float"):
+        generator = numpy.random.default_rng(seed)
+        return (generator.uniform(0.01, 1.0, kind.dims) * generator.choice([-1.0, 1.0], kind.dims)).astype(dtype)
+    return numpy.ones(kind.dims, dtype)
